@@ -22,8 +22,8 @@ export const admitScenario: Scenario = {
   only: 'parley',
   async run({ grounds }) {
     const { stdout } = await promisify(execFile)(grounds.node, [join(grounds.bench, 'admit.ts'), '--json']).catch(
-      (thrown: Error) => {
-        throw new InvalidRun(thrown.message);
+      (error: Error) => {
+        throw new InvalidRun(error.message);
       },
     );
     return JSON.parse(stdout) as Values;

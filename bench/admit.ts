@@ -23,7 +23,7 @@ import { Catalog } from '#domain/deployments/catalog.ts';
 import { type ConfigSnapshot, toSnapshot } from '#domain/deployments/config-snapshot.ts';
 import { LimitCounters } from '#domain/limits/limit-counters.ts';
 import type { LimitStore } from '#domain/limits/limit-store.ts';
-import { dependenciesFor } from '#domain/quick-app/deployments-as-tools.ts';
+import { createDependencySource } from '#domain/quick-app/deployments-as-tools.ts';
 import { type CallStart, silentTelemetry } from '#domain/telemetry.ts';
 import { ReplySizes } from '#domain/usage/reply-sizes.ts';
 import { createAuthorize } from '#pipeline/authorize.ts';
@@ -44,10 +44,10 @@ const consents = 4_000;
 const atOnce = 32;
 const form = { app: { consentRequired: true } };
 const generous = { minute: 1e12, day: 1e12, requestMinute: 1e12, requestDay: 1e12 };
-const asking = { endpoint: 'http://127.0.0.1:1/', features: { consentRequired: true } };
+const consentingApplication = { endpoint: 'http://127.0.0.1:1/', features: { consentRequired: true } };
 const configuration = {
   models: { m: { upstreams: [{ protocol: 'demo' }], userRoles: ['staff'] } },
-  applications: { app: { ...asking, userRoles: ['staff'] }, open: asking },
+  applications: { app: { ...consentingApplication, userRoles: ['staff'] }, open: consentingApplication },
   keys: { 'a key of a caller': { project: 'bench', role: 'staff' }, ...manyKeys() },
   roles: { staff: { limits: { '*': generous } } },
 };
@@ -76,7 +76,7 @@ function gate(
     verifyToken: () => Promise.reject(new Error('no token is sent')),
   });
   const catalog = new Catalog(new MemoryApplicationStore());
-  const dependencies = (now: ConfigSnapshot, caller: Caller) => dependenciesFor({ catalog, snapshot: now, caller });
+  const dependencies = (now: ConfigSnapshot, caller: Caller) => createDependencySource({ catalog, snapshot: now, caller });
   const requireConsent = createRequireConsent({ store: consents, dependencies, noteGraph: () => undefined });
   const counters = new LimitCounters(limits, systemClock);
   const record = silentTelemetry.begin({} as CallStart);
@@ -84,7 +84,7 @@ function gate(
     counters,
     sizes: new ReplySizes(),
     clock: systemClock,
-    noteFault: (message, thrown) => console.error(message, thrown),
+    reportError: (message, error) => console.error(message, error),
   });
   const authorize = createAuthorize({ snapshot: now, catalog, requireConsent });
   return async (key, id) => {
@@ -92,7 +92,7 @@ function gate(
     const call = { id: 'bench', deployment: id, caller, record };
     const target = await authorize(call, 'chat');
     const { settle } = await reserveLimits(target, { promptTokens: 100, maxTokens: 100, isWanted: () => true });
-    settle?.({ tokens: 150, cost: 0, whole: { prompt_tokens: 100, completion_tokens: 50, total_tokens: 150 } });
+    settle?.({ tokens: 150, cost: 0, completeUsage: { prompt_tokens: 100, completion_tokens: 50, total_tokens: 150 } });
   };
 }
 
@@ -124,13 +124,13 @@ async function measureInMemory(): Promise<{ micros: number; consentMicros: numbe
 /** Commands that go to Redis for a call, and how long one waits for them. */
 async function measureShared(): Promise<{ roundTrips: number; sharedMicros: number }> {
   await using server = await startRedis();
-  const note = (message: string, thrown?: unknown): void => console.error(message, thrown);
+  const note = (message: string, error?: unknown): void => console.error(message, error);
   const stores = await openRedisStores(new Secret(server.url), {
     clock: systemClock,
     caches: new Caches(),
     newKey: () => 'x'.repeat(43),
     note,
-    noteFault: note,
+    reportError: note,
   });
   const letIn = gate(stores);
   for (let index = 0; index < sharedCalls; index += 1) await letIn(key, 'm');
@@ -185,11 +185,11 @@ const agent = new Agent({ keepAlive: true, maxSockets: atOnce });
 function post({ port }: AddressInfo, key: string): Promise<void> {
   return new Promise((resolve, reject) => {
     const headers = { 'api-key': key, 'content-type': 'application/json' };
-    const asking = request({ port, method: 'POST', path: '/v1/consent/open', headers, agent }, (response) => {
+    const clientRequest = request({ port, method: 'POST', path: '/v1/consent/open', headers, agent }, (response) => {
       if (response.statusCode !== 200) reject(new Error(`a consent was answered ${response.statusCode}`));
       response.resume().once('end', resolve);
     });
-    asking.on('error', reject).end(JSON.stringify({ consent: { open: { consentRequired: true } } }));
+    clientRequest.on('error', reject).end(JSON.stringify({ consent: { open: { consentRequired: true } } }));
   });
 }
 

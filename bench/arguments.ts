@@ -39,20 +39,20 @@ Needs Linux with two cores, a C compiler, taskset, nginx (apt-get install nginx-
 Ends with 1 when a goal was missed or a run of Parley was invalid.
 `;
 
-function pick<T>(text: string | undefined, all: readonly T[], nameOf: (one: T) => string): readonly T[] {
+function pick<T>(text: string | undefined, all: readonly T[], getName: (item: T) => string): readonly T[] {
   if (text === undefined) return all;
   const names = text.split(',').map((name) => name.trim());
-  const unknown = names.find((name) => !all.some((one) => nameOf(one) === name));
-  if (unknown !== undefined) throw new UsageError(`'${unknown}' is none of: ${all.map(nameOf).join(', ')}`);
-  return all.filter((one) => names.includes(nameOf(one)));
+  const unknown = names.find((name) => !all.some((item) => getName(item) === name));
+  if (unknown !== undefined) throw new UsageError(`'${unknown}' is none of: ${all.map(getName).join(', ')}`);
+  return all.filter((item) => names.includes(getName(item)));
 }
 
-function parse(words: string[]) {
+function parse(args: string[]) {
   const text = { type: 'string' } as const;
   const flag = { type: 'boolean', default: false } as const;
   try {
     return parseArgs({
-      args: words,
+      args: args,
       options: { only: text, against: text, scenario: text, rounds: text, write: text, nice: text, quick: flag, help: flag },
     }).values;
   } catch (error) {
@@ -61,8 +61,8 @@ function parse(words: string[]) {
 }
 
 /** Reads the command line; throws `UsageError`. */
-export function readArguments(words: string[]): Wish {
-  const values = parse(words);
+export function readArguments(args: string[]): Wish {
+  const values = parse(args);
   const rounds = Number(values.rounds ?? (values.quick ? 1 : 5));
   if (!Number.isInteger(rounds) || rounds < 1) throw new UsageError(`--rounds '${values.rounds}' is no number of rounds`);
   const niceness = Number(values.nice ?? 0);

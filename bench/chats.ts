@@ -10,12 +10,12 @@ import { parseArgs } from 'node:util';
 import { sql } from 'kysely';
 import { Seal } from '#base/secrets/seal.ts';
 import { Secret } from '#base/secrets/secret.ts';
-import type { ChatMark, ChatSearchQuery } from '#domain/chats/chat-store.ts';
+import type { ChatCursor, ChatSearchQuery } from '#domain/chats/chat-store.ts';
 import { SqlChatStore } from '#stores/sql/chats/chat-store.ts';
 import { openPostgres } from '#stores/sql/engine/postgres.ts';
 import { openSqlite } from '#stores/sql/engine/sqlite.ts';
 import { startPostgres } from '#test/start-postgres.ts';
-import { type FilledUser, fillUser, idOf, wordOf } from './chats/fill.ts';
+import { type FilledUser, fillUser, toChatId, toUniqueWord } from './chats/fill.ts';
 import { measure } from './responses/timings.ts';
 
 const { values: flags } = parseArgs({
@@ -25,29 +25,29 @@ const rows = Number(flags.rows);
 const perUser = 100;
 const listed = { subject: 'ten thousand', chats: Math.min(10_000, rows) };
 const large = { subject: 'a tenth', chats: Math.floor(rows / 10) };
-const others = Math.max(0, Math.floor((rows - listed.chats - large.chats) / perUser));
+const otherUserCount = Math.max(0, Math.floor((rows - listed.chats - large.chats) / perUser));
 const folder = await mkdtemp(join(tmpdir(), 'parley-bench-'));
 const seal = new Seal([new Secret('a secret of the bench')]);
 const server = flags.engine === 'SQLite' ? undefined : await startPostgres('fsync=on', 'shared_buffers=128MB');
 const opened = server === undefined ? await openSqlite(join(folder, 'parley.db')) : await openPostgres(new Secret(server.url));
 const { database } = opened;
 
-function usersOf(): readonly FilledUser[] {
-  const small = Array.from({ length: others }, (_, nth) => ({ subject: `user ${nth}`, chats: perUser }));
+function listUsers(): readonly FilledUser[] {
+  const small = Array.from({ length: otherUserCount }, (_, index) => ({ subject: `user ${index}`, chats: perUser }));
   return [listed, large, ...small].filter(({ chats }) => chats > 0);
 }
 
-function chatsOf(subject: string): number {
-  return usersOf().find((user) => user.subject === subject)?.chats ?? 0;
+function countChats(subject: string): number {
+  return listUsers().find((user) => user.subject === subject)?.chats ?? 0;
 }
 
 async function fill(): Promise<void> {
   const beganMs = performance.now();
   const nowMs = Date.now();
-  for (const user of usersOf()) await fillUser({ database, seal, nowMs }, user);
+  for (const user of listUsers()) await fillUser({ database, seal, nowMs }, user);
   await database.run((kysely) => sql`analyze`.execute(kysely));
   const seconds = Math.round((performance.now() - beganMs) / 1000);
-  console.info(`${flags.engine}: ${rows} conversations of ${usersOf().length} users written in ${seconds} s`);
+  console.info(`${flags.engine}: ${rows} conversations of ${listUsers().length} users written in ${seconds} s`);
 }
 
 /** All that is found of the latest 10,000, as the page asks for it; and how many requests that took. */
@@ -55,9 +55,9 @@ async function searchAll(store: SqlChatStore, subject: string, word: string): Pr
   const query: ChatSearchQuery = { words: [word], limit: 100, archived: false, after: undefined };
   let found = 0;
   let requests = 0;
-  for (let after: ChatMark | undefined, isFirst = true; isFirst || after !== undefined; isFirst = false) {
+  for (let after: ChatCursor | undefined, isFirst = true; isFirst || after !== undefined; isFirst = false) {
     const page = await store.search(subject, { ...query, after });
-    found += page.heads.length;
+    found += page.chats.length;
     requests += 1;
     after = page.next;
     if (requests === 20) break;
@@ -68,28 +68,32 @@ async function searchAll(store: SqlChatStore, subject: string, word: string): Pr
 async function measureStore(): Promise<void> {
   const store = new SqlChatStore(database, seal);
   const first = { limit: 100, archived: false, after: undefined };
-  const subjects = [listed.subject, large.subject, `user ${Math.floor(others / 2)}`];
+  const subjects = [listed.subject, large.subject, `user ${Math.floor(otherUserCount / 2)}`];
   for (const subject of subjects) {
-    const head = (await store.list(subject, first)).heads.at(-1);
+    const head = (await store.list(subject, first)).chats.at(-1);
     if (head === undefined) continue;
-    const after = { shelf: 0, updatedAtMs: head.updatedAtMs - 3_600_000 * (chatsOf(subject) / 2), id: '' };
+    const after = { shelf: 0, updatedAtMs: head.updatedAtMs - 3_600_000 * (countChats(subject) / 2), id: '' };
     await measure(`first page of '${subject}'`, () => store.list(subject, first), 100);
     await measure(`page in the middle of '${subject}'`, () => store.list(subject, { ...first, after }), 100);
     await measure(`changes of '${subject}'`, () => store.changes(subject, 0, 100), 100);
-    await measure(`read one of '${subject}'`, (at) => store.read({ subject, id: idOf(at % perUser) }, 0), 100);
+    await measure(`read one of '${subject}'`, (at) => store.read({ subject, id: toChatId(at % perUser) }, 0), 100);
   }
   const last = listed.chats - 1;
-  console.info(`one word in 10,000: ${JSON.stringify(await searchAll(store, listed.subject, wordOf(last)))}`);
+  console.info(`one word in 10,000: ${JSON.stringify(await searchAll(store, listed.subject, toUniqueWord(last)))}`);
   await measure(
     'search of 10,000, for the first time',
-    () => searchAll(new SqlChatStore(database, seal), listed.subject, wordOf(last)),
+    () => searchAll(new SqlChatStore(database, seal), listed.subject, toUniqueWord(last)),
     10,
   );
-  await measure('search of 10,000, again', (at) => searchAll(store, listed.subject, wordOf(last - at)), 20);
+  await measure('search of 10,000, again', (at) => searchAll(store, listed.subject, toUniqueWord(last - at)), 20);
   await measure('search of 10,000, for what stands nowhere', () => searchAll(store, listed.subject, 'nowhere'), 20);
   const nowhere = { words: ['nowhere'], limit: 100, archived: false, after: undefined };
   await measure(`a request of a search of ${large.chats}`, () => store.search(large.subject, nowhere), 5);
-  await measure('search of 100, for the first time', (at) => searchAll(store, `user ${at % others}`, wordOf(99)), 100);
+  await measure(
+    'search of 100, for the first time',
+    (at) => searchAll(store, `user ${at % otherUserCount}`, toUniqueWord(99)),
+    100,
+  );
 }
 
 try {

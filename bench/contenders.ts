@@ -55,7 +55,7 @@ interface Plan {
 function nginxCommand(folder: string, config: string): Plan['command'] {
   const configPath = join(folder, 'nginx.conf');
   writeFileSync(configPath, config);
-  return { program: 'nginx', words: ['-p', folder, '-e', join(folder, 'start.log'), '-c', configPath], cwd: folder };
+  return { program: 'nginx', args: ['-p', folder, '-e', join(folder, 'start.log'), '-c', configPath], cwd: folder };
 }
 
 function nginxPlan(grounds: Grounds, folder: string, port: number): Plan {
@@ -64,9 +64,9 @@ function nginxPlan(grounds: Grounds, folder: string, port: number): Plan {
 }
 
 function barePlan(grounds: Grounds, port: number): Plan {
-  const words = ['bench/bare-relay.ts', String(port), String(grounds.upstreamPorts['at-once'])];
+  const args = ['bench/bare-relay.ts', String(port), String(grounds.upstreamPorts['at-once'])];
   return {
-    command: { program: grounds.node, words, cwd: grounds.root, environment: { NODE_ENV: 'production' } },
+    command: { program: grounds.node, args, cwd: grounds.root, environment: { NODE_ENV: 'production' } },
     readyPath: '/',
     pathFor: gatewayPath,
     headersFor: () => callerKey,
@@ -79,7 +79,7 @@ function portkeyPlan(grounds: Grounds, port: number): Plan {
   return {
     command: {
       program: grounds.node,
-      words: [server, '--headless', `--port=${port}`],
+      args: [server, '--headless', `--port=${port}`],
       cwd,
       environment: { NODE_ENV: 'production' },
     },
@@ -94,11 +94,11 @@ function portkeyPlan(grounds: Grounds, port: number): Plan {
 }
 
 /** As users start it, in whichever checkout. */
-export function toParleyCommand(root: string, words: readonly string[]): Plan['command'] {
-  return { program: join(root, 'bin/parley'), words, cwd: root, environment: { LOG_LEVEL: 'info', NODE_ENV: 'production' } };
+export function toParleyCommand(root: string, args: readonly string[]): Plan['command'] {
+  return { program: join(root, 'bin/parley'), args, cwd: root, environment: { LOG_LEVEL: 'info', NODE_ENV: 'production' } };
 }
 
-function parleyPlan(root: string, { grounds, folder, port }: Place): Plan {
+function parleyPlan(root: string, { grounds, folder, port }: PlanContext): Plan {
   const toModel = (manner: Manner): [string, object] => [
     manners[manner].model,
     {
@@ -129,7 +129,7 @@ function parleyPlan(root: string, { grounds, folder, port }: Place): Plan {
   };
 }
 
-const rootOf = (name: ContenderName, { root, before }: Grounds): string => (name === 'before' && before ? before : root);
+const getRoot = (name: ContenderName, { root, before }: Grounds): string => (name === 'before' && before ? before : root);
 
 const addinCall = {
   pathFor: () => messagesPath,
@@ -137,8 +137,8 @@ const addinCall = {
 };
 
 /** The gateway for browser add-ins, of nginx or of Parley, before one upstream. */
-function addinPlan(name: ContenderName, { grounds, folder, port }: Place, upstreamPort: number): Plan {
-  const cwd = rootOf(name, grounds);
+function addinPlan(name: ContenderName, { grounds, folder, port }: PlanContext, upstreamPort: number): Plan {
+  const cwd = getRoot(name, grounds);
   const isRoot = process.getuid?.() === 0;
   const command =
     name === 'nginx'
@@ -148,19 +148,19 @@ function addinPlan(name: ContenderName, { grounds, folder, port }: Place, upstre
 }
 
 /** What a contender is started with. `addinManner`: it is to be a gateway for add-ins before the upstream of that manner. */
-interface Place {
+interface PlanContext {
   grounds: Grounds;
   folder: string;
   port: number;
   addinManner: Manner | undefined;
 }
 
-function toPlan(name: Exclude<ContenderName, 'direct'>, place: Place): Plan {
-  const { grounds, folder, port, addinManner } = place;
-  if (addinManner !== undefined) return addinPlan(name, place, grounds.upstreamPorts[addinManner]);
+function toPlan(name: Exclude<ContenderName, 'direct'>, context: PlanContext): Plan {
+  const { grounds, folder, port, addinManner } = context;
+  if (addinManner !== undefined) return addinPlan(name, context, grounds.upstreamPorts[addinManner]);
   if (name === 'nginx') return nginxPlan(grounds, folder, port);
   if (name === 'bare') return barePlan(grounds, port);
-  return name === 'portkey' ? portkeyPlan(grounds, port) : parleyPlan(rootOf(name, grounds), place);
+  return name === 'portkey' ? portkeyPlan(grounds, port) : parleyPlan(getRoot(name, grounds), context);
 }
 
 /** Builds the service of a checkout, where it is one that is built. */
@@ -172,7 +172,7 @@ function buildService(root: string, node: string): void {
 
 /** Sees to it that a contender can be started: Parley is built, Portkey's packages are installed, nginx is there. */
 export function prepareContender(name: ContenderName, grounds: Grounds): void {
-  if (name === 'parley' || name === 'before') buildService(rootOf(name, grounds), grounds.node);
+  if (name === 'parley' || name === 'before') buildService(getRoot(name, grounds), grounds.node);
   if (name === 'nginx' && spawnSync('nginx', ['-v']).error) {
     throw new Error(
       'nginx is not installed (Debian: apt-get install nginx-light); or leave it out: --only direct,bare,portkey,parley',

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Wish } from './arguments.ts';
 import type { Grounds } from './contenders.ts';
 
-function versionOf(program: string, word: string): string {
+function readVersion(program: string, word: string): string {
   const run = spawnSync(program, [word], { encoding: 'utf8' });
   return `${run.stdout ?? ''}${run.stderr ?? ''}`.trim().replace('nginx version: ', '') || 'absent';
 }
@@ -19,8 +19,8 @@ function packageVersion(folder: string, name: string): string {
 export function gatherFacts(grounds: Grounds, wish: Wish, minutes: number): string[] {
   const cores = cpus();
   const memory = Math.round(totalmem() / 2 ** 30);
-  const programs = [`Node ${versionOf(grounds.node, '--version')}`];
-  if (wish.contenders.includes('nginx')) programs.push(versionOf('nginx', '-v'));
+  const programs = [`Node ${readVersion(grounds.node, '--version')}`];
+  if (wish.contenders.includes('nginx')) programs.push(readVersion('nginx', '-v'));
   if (wish.contenders.includes('portkey')) {
     const folder = join(grounds.bench, 'peers/portkey');
     programs.push(packageVersion(folder, '@portkey-ai/gateway'), packageVersion(folder, '@hono/node-server'));

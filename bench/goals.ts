@@ -7,7 +7,7 @@ import type { Spread } from './statistics.ts';
 /** A goal with what was measured; `isMet` is undefined when its contenders were not run. */
 export interface Verdict {
   title: string;
-  wanted: string;
+  target: string;
   digits: number;
   measured: Spread | undefined;
   isMet: boolean | undefined;
@@ -86,19 +86,19 @@ const goals: readonly Goal[] = [
 ];
 
 function judge(goal: Goal, scenario: Scenario, samples: Samples): Verdict {
-  const other = goal.perScenario === undefined ? undefined : scenarios.find(({ name }) => name === goal.perScenario);
-  const under = { scenario: other ?? scenario, contender: goal.per ?? 'parley' } as const;
-  const isRatio = goal.per !== undefined || other !== undefined;
+  const baseline = goal.perScenario === undefined ? undefined : scenarios.find(({ name }) => name === goal.perScenario);
+  const under = { scenario: baseline ?? scenario, contender: goal.per ?? 'parley' } as const;
+  const isRatio = goal.per !== undefined || baseline !== undefined;
   const measured = isRatio
-    ? samples.ratioOf(goal.key, { scenario, contender: 'parley' }, under)
+    ? samples.computeRatio(goal.key, { scenario, contender: 'parley' }, under)
     : samples.spread(scenario, 'parley', goal.key);
-  const wanted = goal.least === undefined ? `≤ ${goal.most}${goal.unit}` : `≥ ${goal.least}${goal.unit}`;
+  const target = goal.least === undefined ? `≤ ${goal.most}${goal.unit}` : `≥ ${goal.least}${goal.unit}`;
   const { title, digits } = goal;
   const wasTried = samples.has(scenario, 'parley') && samples.has(under.scenario, under.contender);
-  if (!measured) return { title, wanted, digits, measured, isMet: wasTried ? false : undefined };
+  if (!measured) return { title, target, digits, measured, isMet: wasTried ? false : undefined };
   const isMet =
     measured.median >= (goal.least ?? Number.NEGATIVE_INFINITY) && measured.median <= (goal.most ?? Number.POSITIVE_INFINITY);
-  return { title, wanted, digits, measured, isMet };
+  return { title, target, digits, measured, isMet };
 }
 
 /** Judges the medians against what Parley has to show. */

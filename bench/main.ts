@@ -9,7 +9,7 @@ import { type ContenderName, type Grounds, prepareContender, startContender } fr
 import { gatherFacts } from './facts.ts';
 import { judgeGoals } from './goals.ts';
 import { buildNativeTools } from './native-tools.ts';
-import { findFreePort, isAlive, loadCore, ProcessGroup, pinRunner, setSessionNiceness, tailOf } from './processes.ts';
+import { findFreePort, isAlive, loadCore, ProcessGroup, pinRunner, readTail, setSessionNiceness } from './processes.ts';
 import { toReport } from './report.ts';
 import { type Manner, manners } from './requests.ts';
 import { InvalidRun } from './run-load.ts';
@@ -20,7 +20,7 @@ import { mayRun } from './scenarios.ts';
 const bench = dirname(fileURLToPath(import.meta.url));
 const root = dirname(bench);
 
-function say(text: string): void {
+function log(text: string): void {
   process.stderr.write(`${text}\n`);
 }
 
@@ -35,9 +35,9 @@ async function startUpstream(grounds: Grounds, program: string): Promise<ChildPr
     return `${grounds.upstreamPorts[manner]}:${chunks}:${intervalMs * 1000}`;
   });
   const logPath = join(grounds.temporary, 'upstream.log');
-  const child = grounds.processes.start({ core: loadCore, program, words: plans, cwd: grounds.temporary, logPath });
-  while (isAlive(child) && !tailOf(logPath).includes('ready')) await sleep(10);
-  if (!isAlive(child)) throw new Error(`the upstream ended:\n${tailOf(logPath)}`);
+  const child = grounds.processes.start({ core: loadCore, program, args: plans, cwd: grounds.temporary, logPath });
+  while (isAlive(child) && !readTail(logPath).includes('ready')) await sleep(10);
+  if (!isAlive(child)) throw new Error(`the upstream ended:\n${readTail(logPath)}`);
   return child;
 }
 
@@ -54,8 +54,8 @@ async function measureOnce(
     return { values: await scenario.run({ grounds, load, running, scale }) };
   } catch (error) {
     if (!(error instanceof InvalidRun)) throw error;
-    const end = running.child && !isAlive(running.child) ? ` The contender had ended:\n${tailOf(running.logPath)}` : '';
-    return { fault: error.message + end };
+    const end = running.child && !isAlive(running.child) ? ` The contender had ended:\n${readTail(running.logPath)}` : '';
+    return { error: error.message + end };
   } finally {
     await running.stop();
   }
@@ -69,9 +69,9 @@ async function measureAll(grounds: Grounds, load: string, wish: Wish): Promise<S
         const sample = await measureOnce(grounds, load, scenario, contender, wish.scale);
         samples.add({ round, scenario: scenario.name, contender, ...sample });
         const value = sample.values?.[scenario.compared.key] ?? Number.NaN;
-        const shown = Number.isFinite(value) ? `${value.toFixed(2)} ${scenario.compared.title}` : '';
-        say(
-          `round ${round}/${wish.rounds}  ${scenario.name.padEnd(10)}  ${contender.padEnd(8)}  ${sample.fault ? `INVALID ${sample.fault}` : shown}`,
+        const figure = Number.isFinite(value) ? `${value.toFixed(2)} ${scenario.compared.title}` : '';
+        log(
+          `round ${round}/${wish.rounds}  ${scenario.name.padEnd(10)}  ${contender.padEnd(8)}  ${sample.error ? `INVALID ${sample.error}` : figure}`,
         );
       }
     }
@@ -93,12 +93,12 @@ async function bringReport(grounds: Grounds, wish: Wish): Promise<boolean> {
   pinRunner();
   if (wish.niceness !== 0) setSessionNiceness(wish.niceness);
   await startUpstream(grounds, tools.upstream);
-  const begun = Date.now();
+  const startedAtMs = Date.now();
   const samples = await measureAll(grounds, tools.load, wish);
-  const report = toReport(samples, [...gatherFacts(grounds, wish, (Date.now() - begun) / 60_000), toDisturbance(samples)]);
+  const report = toReport(samples, [...gatherFacts(grounds, wish, (Date.now() - startedAtMs) / 60_000), toDisturbance(samples)]);
   process.stdout.write(report);
   if (wish.writePath !== undefined) writeFileSync(resolve(wish.writePath), report);
-  const isValid = !samples.all.some(({ contender, fault }) => contender === 'parley' && fault !== undefined);
+  const isValid = !samples.all.some(({ contender, error }) => contender === 'parley' && error !== undefined);
   return isValid && judgeGoals(samples).every(({ isMet }) => isMet !== false);
 }
 
@@ -139,7 +139,7 @@ main().then(
     process.exitCode = code;
   },
   (error: unknown) => {
-    say(
+    log(
       error instanceof UsageError
         ? `${error.message}\n\n${helpText}`
         : `bench: ${error instanceof Error ? error.message : error}`,

@@ -19,7 +19,7 @@ function readText(path: string): string {
   }
 }
 
-function childrenOf(pid: number): number[] {
+function listChildren(pid: number): number[] {
   let tasks: string[] = [];
   try {
     tasks = readdirSync(`/proc/${pid}/task`);
@@ -47,7 +47,7 @@ export function readUsage(pid: number): Usage {
     pageFaults: Number(fields[7] ?? 0) || 0,
     rssBytes: Number(rss?.[1] ?? 0) * 1024,
   };
-  for (const child of childrenOf(pid)) {
+  for (const child of listChildren(pid)) {
     const inner = readUsage(child);
     sum.cpuMicros += inner.cpuMicros;
     sum.pageFaults += inner.pageFaults;

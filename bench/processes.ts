@@ -12,7 +12,7 @@ export const loadCore = 1;
 export interface Command {
   core: number;
   program: string;
-  words: readonly string[];
+  args: readonly string[];
   cwd: string;
   logPath: string;
   environment?: Record<string, string>;
@@ -28,14 +28,14 @@ export class ProcessGroup {
     this.#niceness = niceness;
   }
 
-  #wordsOn(core: number, program: string, words: readonly string[]): string[] {
-    return ['-n', String(this.#niceness), 'taskset', '-c', String(core), program, ...words];
+  #wordsOn(core: number, program: string, args: readonly string[]): string[] {
+    return ['-n', String(this.#niceness), 'taskset', '-c', String(core), program, ...args];
   }
 
   /** Starts a process on its core with its output in a file. Its standard input stays open until the runner ends. */
   start(command: Command): ChildProcess {
     const log = openSync(command.logPath, 'a');
-    const child = spawn('nice', this.#wordsOn(command.core, command.program, command.words), {
+    const child = spawn('nice', this.#wordsOn(command.core, command.program, command.args), {
       cwd: command.cwd,
       env: { PATH: process.env.PATH ?? '/usr/bin:/bin', HOME: process.env.HOME ?? '/', ...command.environment },
       stdio: ['pipe', log, log],
@@ -46,8 +46,8 @@ export class ProcessGroup {
   }
 
   /** Starts the load generator, whose standard output is its result. */
-  startLoad(program: string, words: readonly string[]): ChildProcessByStdio<null, Readable, null> {
-    const child = spawn('nice', this.#wordsOn(loadCore, program, words), { stdio: ['ignore', 'pipe', 'inherit'] });
+  startLoad(program: string, args: readonly string[]): ChildProcessByStdio<null, Readable, null> {
+    const child = spawn('nice', this.#wordsOn(loadCore, program, args), { stdio: ['ignore', 'pipe', 'inherit'] });
     this.#adopt(child);
     return child;
   }
@@ -61,10 +61,10 @@ export class ProcessGroup {
   /** Ends one process: asks, and after three seconds forces. */
   async stop(child: ChildProcess): Promise<void> {
     if (!isAlive(child)) return;
-    const gone = new Promise((resolve) => child.once('exit', resolve));
+    const exited = new Promise((resolve) => child.once('exit', resolve));
     child.kill('SIGTERM');
     const forced = setTimeout(() => child.kill('SIGKILL'), 3000);
-    await gone;
+    await exited;
     clearTimeout(forced);
   }
 
@@ -80,7 +80,7 @@ export function isAlive(child: ChildProcess): boolean {
 }
 
 /** The last lines of a log, for an error message. */
-export function tailOf(logPath: string): string {
+export function readTail(logPath: string): string {
   try {
     return readFileSync(logPath, 'utf8').trimEnd().split('\n').slice(-15).join('\n').slice(-3000);
   } catch {
@@ -88,7 +88,7 @@ export function tailOf(logPath: string): string {
   }
 }
 
-async function statusOf(url: string): Promise<number> {
+async function readStatus(url: string): Promise<number> {
   try {
     const reply = await fetch(url, { signal: AbortSignal.timeout(1000) });
     await reply.arrayBuffer();
@@ -102,14 +102,14 @@ async function statusOf(url: string): Promise<number> {
 export async function waitForReply(name: string, child: ChildProcess, url: string, logPath: string): Promise<void> {
   const end = Date.now() + 30_000;
   while (isAlive(child) && Date.now() < end) {
-    const status = await statusOf(url);
+    const status = await readStatus(url);
     if (status === 200) return;
     await sleep(25);
   }
   const what = isAlive(child)
     ? `did not answer 200 at ${url} within 30 s`
     : `ended (${child.exitCode ?? child.signalCode}) before it was ready`;
-  throw new Error(`${name} ${what}. The end of its log:\n${tailOf(logPath)}`);
+  throw new Error(`${name} ${what}. The end of its log:\n${readTail(logPath)}`);
 }
 
 /** A loopback port nobody listens on. */

@@ -24,8 +24,8 @@ export const quickAppScenario: Scenario = {
   only: 'parley',
   async run({ grounds }) {
     const script = join(grounds.bench, 'quick-app.ts');
-    const { stdout } = await promisify(execFile)(grounds.node, [script, '--json']).catch((thrown: Error) => {
-      throw new InvalidRun(thrown.message);
+    const { stdout } = await promisify(execFile)(grounds.node, [script, '--json']).catch((error: Error) => {
+      throw new InvalidRun(error.message);
     });
     return JSON.parse(stdout) as Values;
   },

@@ -13,7 +13,9 @@ export const toolPaces: readonly (readonly [name: string, ms: number])[] = [
 ];
 const modelMs = 50;
 const answerChunks = 10;
-const result = JSON.stringify({ rows: Array.from({ length: 20 }, (_, nth) => ({ nth, text: 'A line of the result.' })) });
+const result = JSON.stringify({
+  rows: Array.from({ length: 20 }, (_, index) => ({ nth: index, text: 'A line of the result.' })),
+});
 
 /** A model and its tools, on one port. */
 export interface World {
@@ -52,14 +54,14 @@ async function runTool(
   response.end(result);
 }
 
-interface Asked {
+interface ModelRequest {
   readonly messages: readonly { readonly role: string; readonly content: string }[];
   readonly tools?: readonly unknown[];
 }
 
 /** A run is known by the number in its only message of the user. */
 async function answerAsModel(request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const { messages, tools } = JSON.parse(await text(request)) as Asked;
+  const { messages, tools } = JSON.parse(await text(request)) as ModelRequest;
   const turn = messages.filter(({ role }) => role === 'assistant').length;
   const run = messages.find(({ role }) => role === 'user')?.content ?? '';
   await sleep(modelMs);
@@ -73,7 +75,7 @@ async function answerAsModel(request: IncomingMessage, response: ServerResponse)
 }
 
 async function answer(response: ServerResponse): Promise<void> {
-  for (let nth = 0; nth < answerChunks; nth += 1) response.write(toEvent({ content: 'word ' }));
+  for (let index = 0; index < answerChunks; index += 1) response.write(toEvent({ content: 'word ' }));
   response.end(toEvents({}, 'stop'));
 }
 

@@ -56,7 +56,7 @@ async function runInMemory(): Promise<void> {
     signal: new AbortController().signal,
     ...defaultToolSettings,
   };
-  for await (const _frame of runLoop({ ...options, ask, toState }));
+  for await (const _frame of runLoop({ ...options, sendRequest: ask, buildState: toState }));
 }
 
 /** Microseconds of the processor a turn, of the best round. */
@@ -64,7 +64,7 @@ async function measureLoop(): Promise<number> {
   let best = Number.POSITIVE_INFINITY;
   for (let round = 0; round <= rounds; round += 1) {
     const before = process.cpuUsage();
-    for (let nth = 0; nth < memoryRuns; nth += 1) await runInMemory();
+    for (let index = 0; index < memoryRuns; index += 1) await runInMemory();
     const { user, system } = process.cpuUsage(before);
     if (round > 0) best = Math.min(best, (user + system) / memoryRuns / (toolTurns + 1));
   }
@@ -99,21 +99,21 @@ interface Seen {
 
 const agent = new Agent({ keepAlive: true, maxSockets: runsAtOnce });
 
-async function ask(port: number, deployment: string, content: string, onEvent: (event: string) => void): Promise<void> {
+async function sendRequest(port: number, deployment: string, content: string, onEvent: (event: string) => void): Promise<void> {
   const path = `/openai/deployments/${deployment}/chat/completions`;
   const headers = { 'api-key': 'bench-key', 'content-type': 'application/json' };
   await new Promise<void>((resolve, reject) => {
-    const asking = request({ port, method: 'POST', path, headers, agent }, (response) => {
+    const clientRequest = request({ port, method: 'POST', path, headers, agent }, (response) => {
       if (response.statusCode !== 200) reject(new Error(`a run was answered ${response.statusCode}`));
       createInterface({ input: response }).on('line', onEvent).once('close', resolve);
     });
-    asking.on('error', reject).end(JSON.stringify({ stream: true, messages: [{ role: 'user', content }] }));
+    clientRequest.on('error', reject).end(JSON.stringify({ stream: true, messages: [{ role: 'user', content }] }));
   });
 }
 
-async function runApp(port: number, nth: number, { world, seen }: { world: World; seen: Seen }): Promise<void> {
-  const run = `${nth}`;
-  await ask(port, 'app', run, (event) => {
+async function runApp(port: number, index: number, { world, seen }: { world: World; seen: Seen }): Promise<void> {
+  const run = `${index}`;
+  await sendRequest(port, 'app', run, (event) => {
     if (event.includes('"finish_reason":"stop"')) seen.answered += 1;
     if (!event.includes('"status":"completed"')) return;
     const stage = Number(/"index":(\d+),"content"/.exec(event)?.[1]);
@@ -124,9 +124,9 @@ async function runApp(port: number, nth: number, { world, seen }: { world: World
 
 async function runAll(port: number, world: World, name: string): Promise<Seen> {
   const seen: Seen = { delaysMs: [], answered: 0 };
-  const starts = Array.from({ length: runsAtOnce }, async (_each, nth) => {
-    await sleep((nth * rampMs) / runsAtOnce);
-    await runApp(port, Number(`${name}${nth}`), { world, seen });
+  const starts = Array.from({ length: runsAtOnce }, async (_each, index) => {
+    await sleep((index * rampMs) / runsAtOnce);
+    await runApp(port, Number(`${name}${index}`), { world, seen });
   });
   await Promise.all(starts);
   return seen;
@@ -159,7 +159,7 @@ async function measureRuns(): Promise<Values> {
     const usedMicros = cpuMicros() - startedMicros;
     const passedMs = performance.now() - startedMs;
     const callMicros = await measureCalls(port, cpuMicros);
-    const sorted = delaysMs.toSorted((one, other) => one - other);
+    const sorted = delaysMs.toSorted((left, right) => left - right);
     const due = runsAtOnce * toolTurns * toolNames.length;
     return {
       turnMicros: usedMicros / runsAtOnce / (toolTurns + 1),
@@ -181,7 +181,7 @@ async function measureRuns(): Promise<Values> {
 async function measureCalls(port: number, cpuMicros: () => number): Promise<number> {
   const before = cpuMicros();
   const calls = Array.from({ length: runsAtOnce }, async () => {
-    for (let nth = 0; nth <= toolTurns; nth += 1) await ask(port, 'model', 'hello', () => undefined);
+    for (let index = 0; index <= toolTurns; index += 1) await sendRequest(port, 'model', 'hello', () => undefined);
   });
   await Promise.all(calls);
   return (cpuMicros() - before) / runsAtOnce / (toolTurns + 1);

@@ -41,8 +41,8 @@ function toScenarioPart(scenario: Scenario, samples: Samples): string {
   });
   const header = [scenario.name, ...present.map((name) => titles[name]), 'Parley / nginx', 'Parley / Portkey'];
   const columns = present.includes('parley') ? header.length : header.length - 2;
-  const cut = (row: string[]): string[] => row.slice(0, columns);
-  return `### ${scenario.title}\n\n${toTable(cut(header), rows.map(cut))}`;
+  const truncate = (row: string[]): string[] => row.slice(0, columns);
+  return `### ${scenario.title}\n\n${toTable(truncate(header), rows.map(truncate))}`;
 }
 
 function toMark(isMet: boolean | undefined): string {
@@ -51,9 +51,9 @@ function toMark(isMet: boolean | undefined): string {
 }
 
 function toGoalsPart(verdicts: readonly Verdict[]): string {
-  const rows = verdicts.map(({ title, wanted, measured, digits, isMet }) => [
+  const rows = verdicts.map(({ title, target, measured, digits, isMet }) => [
     title,
-    wanted,
+    target,
     toCell(measured, digits),
     toMark(isMet),
   ]);
@@ -61,10 +61,10 @@ function toGoalsPart(verdicts: readonly Verdict[]): string {
 }
 
 function toFaultsPart(samples: Samples): string {
-  const faults = samples.all.filter(({ fault }) => fault !== undefined);
+  const faults = samples.all.filter(({ error }) => error !== undefined);
   if (faults.length === 0) return '';
   const lines = faults.map(
-    ({ round, scenario, contender, fault }) => `- round ${round}, ${scenario}, ${titles[contender]}: ${fault}`,
+    ({ round, scenario, contender, error }) => `- round ${round}, ${scenario}, ${titles[contender]}: ${error}`,
   );
   return `## Invalid runs\n\nTheir numbers count for nothing.\n\n${lines.join('\n')}\n\n`;
 }

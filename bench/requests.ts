@@ -19,10 +19,10 @@ export interface Call {
   body: string;
 }
 
-const words = 'What a gateway adds to a call should be small enough that nobody has a reason to go around it. ';
+const sampleText = 'What a gateway adds to a call should be small enough that nobody has a reason to go around it. ';
 
-function textOf(bytes: number): string {
-  return words.repeat(Math.ceil(bytes / words.length)).slice(0, bytes);
+function repeatText(bytes: number): string {
+  return sampleText.repeat(Math.ceil(bytes / sampleText.length)).slice(0, bytes);
 }
 
 function toCall(manner: Manner, isStream: boolean, messages: readonly object[]): Call {
@@ -35,27 +35,27 @@ function toCall(manner: Manner, isStream: boolean, messages: readonly object[]):
 export const natives = { messages: 'bench-claude', responses: 'bench-responses' } as const;
 
 /** A stream of about 1 kB in another dialect: to an upstream that speaks it too, or to one of chat completions. */
-export function dialectCall(wire: 'messages' | 'responses', way: 'relayed' | 'translated'): Call {
+export function dialectCall(wire: 'messages' | 'responses', mode: 'relayed' | 'translated'): Call {
   const manner = 'at-once';
-  const model = way === 'relayed' ? natives[wire] : manners[manner].model;
-  const asked =
+  const model = mode === 'relayed' ? natives[wire] : manners[manner].model;
+  const content =
     wire === 'messages'
-      ? { max_tokens: 500, system: textOf(260), messages: [{ role: 'user', content: textOf(480) }] }
-      : { max_output_tokens: 500, store: false, instructions: textOf(260), input: textOf(480) };
-  return { manner, wire, isStream: true, body: JSON.stringify({ model, stream: true, temperature: 0.7, ...asked }) };
+      ? { max_tokens: 500, system: repeatText(260), messages: [{ role: 'user', content: repeatText(480) }] }
+      : { max_output_tokens: 500, store: false, instructions: repeatText(260), input: repeatText(480) };
+  return { manner, wire, isStream: true, body: JSON.stringify({ model, stream: true, temperature: 0.7, ...content }) };
 }
 
 /** A call of about 1 kB: system message, question. */
 export function smallCall(manner: Manner, isStream: boolean): Call {
   return toCall(manner, isStream, [
-    { role: 'system', content: textOf(260) },
-    { role: 'user', content: textOf(480) },
+    { role: 'system', content: repeatText(260) },
+    { role: 'user', content: repeatText(480) },
   ]);
 }
 
 /** A conversation of about 200 kB in a hundred messages. */
 export function conversationCall(): Call {
-  const messages = Array.from({ length: 100 }, (_, at) => ({ role: at % 2 ? 'assistant' : 'user', content: textOf(1960) }));
+  const messages = Array.from({ length: 100 }, (_, at) => ({ role: at % 2 ? 'assistant' : 'user', content: repeatText(1960) }));
   return toCall('at-once', false, messages);
 }
 
@@ -63,7 +63,7 @@ export function conversationCall(): Call {
 export function imageCall(): Call {
   const image = Buffer.alloc(750_000, 'pixels of no picture at all').toString('base64');
   const parts = [
-    { type: 'text', text: textOf(200) },
+    { type: 'text', text: repeatText(200) },
     { type: 'image_url', image_url: { url: `data:image/png;base64,${image}` } },
   ];
   return toCall('at-once', false, [{ role: 'user', content: parts }]);

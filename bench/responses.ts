@@ -37,32 +37,34 @@ const responses = new SqlResponseStore(database, seal);
 const conversations = new SqlConversationStore(database, seal);
 
 /** The first thousand are those of the caller of the service. */
-function subjectOf(nth: number): string {
-  return nth < perUser ? 'key:bench' : `user ${Math.floor(nth / perUser)}`;
+function toSubject(index: number): string {
+  return index < perUser ? 'key:bench' : `user ${Math.floor(index / perUser)}`;
 }
 
-function idOf(nth: number, salt = ''): string {
-  return `resp_${salt}${nth.toString(36).padStart(24, '0')}`;
+function toResponseId(index: number, salt = ''): string {
+  return `resp_${salt}${index.toString(36).padStart(24, '0')}`;
 }
 
-function toStored(nth: number, salt = ''): StoredResponse {
-  const id = idOf(nth, salt);
+function toStored(index: number, salt = ''): StoredResponse {
+  const id = toResponseId(index, salt);
   const content = [{ type: 'output_text', text: 'x'.repeat(500), annotations: [], logprobs: [] }];
-  const output = [{ id: `msg_${salt}${nth}`, type: 'message', role: 'assistant', status: 'completed', content }];
-  const asked = [{ type: 'input_text', text: 'hello' }];
+  const output = [{ id: `msg_${salt}${index}`, type: 'message', role: 'assistant', status: 'completed', content }];
+  const inputContent = [{ type: 'input_text', text: 'hello' }];
   return {
-    ...{ id, subject: subjectOf(nth), status: 'completed', isBackground: false },
-    previousId: nth % 10 === 0 ? undefined : idOf(nth - 1, salt),
-    ...{ createdAtMs: nowMs + nth, expiresAtMs: nowMs + 1e9 + nth },
+    ...{ id, subject: toSubject(index), status: 'completed', isBackground: false },
+    previousId: index % 10 === 0 ? undefined : toResponseId(index - 1, salt),
+    ...{ createdAtMs: nowMs + index, expiresAtMs: nowMs + 1e9 + index },
     response: { id, object: 'response', status: 'completed', model: 'm', output },
-    input: [{ id: `msg_in_${salt}${nth}`, type: 'message', role: 'user', content: asked }],
+    input: [{ id: `msg_in_${salt}${index}`, type: 'message', role: 'user', content: inputContent }],
   };
 }
 
 async function fill(): Promise<void> {
   const began = performance.now();
-  for (let nth = 0; nth < rows; nth += 1_000)
-    await Promise.all(Array.from({ length: Math.min(1_000, rows - nth) }, (_, index) => responses.add(toStored(nth + index))));
+  for (let number = 0; number < rows; number += 1_000)
+    await Promise.all(
+      Array.from({ length: Math.min(1_000, rows - number) }, (_, index) => responses.add(toStored(number + index))),
+    );
   console.info(`${flags.engine}: ${rows} responses written in ${Math.round((performance.now() - began) / 1000)} s`);
 }
 
@@ -76,13 +78,13 @@ async function measureDisk(): Promise<void> {
 }
 
 async function measureStores(): Promise<void> {
-  const anyOf = (sample: number): number => (sample * 7_919 * 101) % rows;
-  await measure('read a response', (sample) => responses.find(toStored(anyOf(sample)), nowMs));
-  await measure('read a chain of up to 10', (sample) => responses.chain(toStored(anyOf(sample)), { nowMs, maxBytes: 1e9 }));
-  await measure('find an item', (sample) => responses.findItems(subjectOf(anyOf(sample)), [`msg_${anyOf(sample)}`]));
-  await measure('store a response', (sample) => responses.add(toStored(anyOf(sample), 'new')));
-  await measure('delete a response', (sample) => responses.delete(toStored(anyOf(sample), 'new')));
-  await measure('count what a user has', (sample) => responses.keepWithin(subjectOf(anyOf(sample)), 1e12));
+  const pickIndex = (sample: number): number => (sample * 7_919 * 101) % rows;
+  await measure('read a response', (sample) => responses.find(toStored(pickIndex(sample)), nowMs));
+  await measure('read a chain of up to 10', (sample) => responses.chain(toStored(pickIndex(sample)), { nowMs, maxBytes: 1e9 }));
+  await measure('find an item', (sample) => responses.findItems(toSubject(pickIndex(sample)), [`msg_${pickIndex(sample)}`]));
+  await measure('store a response', (sample) => responses.add(toStored(pickIndex(sample), 'new')));
+  await measure('delete a response', (sample) => responses.delete(toStored(pickIndex(sample), 'new')));
+  await measure('count what a user has', (sample) => responses.deleteBeyond(toSubject(pickIndex(sample)), 1e12));
   const conversation = { id: 'conv_bench', subject: 'user 1', createdAtMs: nowMs, metadata: {} };
   await conversations.add(conversation, []);
   await measure('append to a conversation', (sample) =>
@@ -112,9 +114,9 @@ try {
   await fill();
   if (!isSqlite) await database.run((kysely) => sql`analyze`.execute(kysely));
   await measureStores();
-  const kept = { responses, conversations, isShared: false };
-  await measureCalls(kept, { idOf, own: Math.min(perUser, rows) });
-  await measureAnswers(kept);
+  const stores = { responses, conversations, isShared: false };
+  await measureCalls(stores, { toId: toResponseId, ownCount: Math.min(perUser, rows) });
+  await measureAnswers(stores);
   await database.run(async (kysely) => {
     for (const query of queries) await explain(kysely, query);
   });

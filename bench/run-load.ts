@@ -74,15 +74,15 @@ class Watch {
 
   mark(name: string): void {
     const usage = this.#read();
-    const others = readMachineMicros() - readUsage(process.pid).cpuMicros;
+    const otherMicros = readMachineMicros() - readUsage(process.pid).cpuMicros;
     if (name === 'window-start') {
       this.#start = usage;
-      this.#othersStart = others;
+      this.#othersStart = otherMicros;
     }
     if (name === 'window-end') {
       this.cpuMicros = usage.cpuMicros - this.#start.cpuMicros;
       this.pageFaults = usage.pageFaults - this.#start.pageFaults;
-      this.othersMicros = others - this.#othersStart;
+      this.othersMicros = otherMicros - this.#othersStart;
     }
     if (name.endsWith('-start')) this.#open = name === 'step-start' ? 'step' : 'window';
     else this.#open = undefined;
@@ -99,13 +99,13 @@ export async function runLoad(
   load: string,
   running: Running,
   call: Call,
-  words: readonly string[],
+  args: readonly string[],
 ): Promise<LoadRun> {
   const requestPath = join(grounds.temporary, 'request');
   writeFileSync(requestPath, toRawRequest(running.pathFor(call), running.headersFor(call.manner), call.body));
   const target = ['--port', String(running.portFor(call.manner)), '--request', requestPath];
   const streaming = call.isStream ? ['--stream', '1', '--events', call.manner === 'at-once' ? '101' : '0'] : [];
-  const child = grounds.processes.startLoad(load, [...words, ...target, ...streaming]);
+  const child = grounds.processes.startLoad(load, [...args, ...target, ...streaming]);
   const watch = new Watch(running.child);
   const sampler = setInterval(() => watch.sample(), 200);
   const limit = setTimeout(() => child.kill('SIGKILL'), 300_000);

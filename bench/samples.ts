@@ -8,7 +8,7 @@ export interface Sample {
   scenario: string;
   contender: ContenderName;
   values?: Values;
-  fault?: string;
+  error?: string;
 }
 
 /** What was run. */
@@ -25,7 +25,7 @@ export class Samples {
     this.all.push(sample);
   }
 
-  #valuesOf(scenario: Scenario, contender: ContenderName, round: number): Values | undefined {
+  #findValues(scenario: Scenario, contender: ContenderName, round: number): Values | undefined {
     return this.all.find((s) => s.scenario === scenario.name && s.contender === contender && s.round === round)?.values;
   }
 
@@ -45,19 +45,19 @@ export class Samples {
 
   /** The spread of a metric. */
   spread(scenario: Scenario, contender: ContenderName, key: string): Spread | undefined {
-    return toSpread(this.#rounds().map((round) => this.#valuesOf(scenario, contender, round)?.[key] ?? Number.NaN));
+    return toSpread(this.#rounds().map((round) => this.#findValues(scenario, contender, round)?.[key] ?? Number.NaN));
   }
 
   /** The spread of one contender's metric divided by another's. */
-  ratio(scenario: Scenario, key: string, over: ContenderName, under: ContenderName): Spread | undefined {
-    return this.ratioOf(key, { scenario, contender: over }, { scenario, contender: under });
+  ratio(scenario: Scenario, key: string, numerator: ContenderName, under: ContenderName): Spread | undefined {
+    return this.computeRatio(key, { scenario, contender: numerator }, { scenario, contender: under });
   }
 
   /** The same between two runs of one round, of whatever scenario. */
-  ratioOf(key: string, over: Run, under: Run): Spread | undefined {
+  computeRatio(key: string, numerator: Run, under: Run): Spread | undefined {
     const measured = ({ scenario, contender }: Run, round: number): number =>
-      this.#valuesOf(scenario, contender, round)?.[key] ?? Number.NaN;
-    return toSpread(this.#rounds().map((round) => measured(over, round) / (measured(under, round) || Number.NaN)));
+      this.#findValues(scenario, contender, round)?.[key] ?? Number.NaN;
+    return toSpread(this.#rounds().map((round) => measured(numerator, round) / (measured(under, round) || Number.NaN)));
   }
 
   /**
@@ -65,16 +65,16 @@ export class Samples {
    * way a difference that is not above zero says that the direct run was disturbed; it is left out.
    */
   deriveOver(scenario: string, under: ContenderName, prefix: string): void {
-    const own = this.all.filter((sample) => sample.scenario === scenario);
-    for (const { contender, round, values } of own) {
-      const base = own.find((sample) => sample.contender === under && sample.round === round)?.values;
+    const scenarioSamples = this.all.filter((sample) => sample.scenario === scenario);
+    for (const { contender, round, values } of scenarioSamples) {
+      const base = scenarioSamples.find((sample) => sample.contender === under && sample.round === round)?.values;
       if (!values || !base || contender === under) continue;
       for (const [key, name] of [
         ['p50', 'P50'],
         ['p99', 'P99'],
       ] as const) {
-        const over = (values[key] ?? Number.NaN) - (base[key] ?? Number.NaN);
-        values[prefix + name] = over > 0 || under !== 'direct' ? over : Number.NaN;
+        const added = (values[key] ?? Number.NaN) - (base[key] ?? Number.NaN);
+        values[prefix + name] = added > 0 || under !== 'direct' ? added : Number.NaN;
       }
     }
   }

@@ -25,7 +25,7 @@ const rssHeld: Metric = { key: 'rssHeld', title: 'at 5,000, MB', digits: 0 };
 const perStream: Metric = { key: 'perStream', title: 'kB a stream', digits: 1 };
 
 const flowing: Metric = { key: 'flowing', title: 'streams flowing, %', digits: 1 };
-const others: Metric = { key: 'others', title: 'others on the machine, % of a core', digits: 0 };
+const othersMetric: Metric = { key: 'others', title: 'others on the machine, % of a core', digits: 0 };
 
 const millis = (nanos: number): number => nanos / 1e6;
 
@@ -51,11 +51,11 @@ function closedScenario(plan: { name: string; title: string; call: () => Call; c
   return {
     name: plan.name,
     title: plan.title,
-    metrics: [...metrics, cpuShare, p50, p99, others],
+    metrics: [...metrics, cpuShare, p50, p99, othersMetric],
     compared: isStream ? chunks : perSecond,
     async run({ grounds, load, running, scale }) {
-      const words = ['closed', '--connections', plan.connections, '--warm-s', warmSeconds, '--duration-s', plan.seconds * scale];
-      const run = await runLoad(grounds, load, running, plan.call(), words.map(String));
+      const args = ['closed', '--connections', plan.connections, '--warm-s', warmSeconds, '--duration-s', plan.seconds * scale];
+      const run = await runLoad(grounds, load, running, plan.call(), args.map(String));
       const { replies, seconds, events } = run.result;
       return {
         ...toSharedValues(run),
@@ -78,15 +78,15 @@ const latencyScenario: Scenario = {
     { key: 'addedP50', title: 'added p50, ms', digits: 3 },
     { key: 'addedP99', title: 'added p99, ms', digits: 3 },
     cpuPerReply,
-    others,
+    othersMetric,
   ],
   compared: p50,
   async run({ grounds, load, running, scale }) {
     const call = smallCall('at-once', false);
     const warmUp = ['closed', '--connections', 64, '--warm-s', 0, '--duration-s', warmSeconds];
     await runLoad(grounds, load, running, call, warmUp.map(String));
-    const words = ['rate', '--connections', 64, '--rate', 500, '--warm-s', 2 * scale, '--duration-s', 10 * scale];
-    const run = await runLoad(grounds, load, running, call, words.map(String));
+    const args = ['rate', '--connections', 64, '--rate', 500, '--warm-s', 2 * scale, '--duration-s', 10 * scale];
+    const run = await runLoad(grounds, load, running, call, args.map(String));
     return { ...toSharedValues(run), cpuPerReply: run.cpuMicros / run.result.replies };
   },
 };
@@ -104,17 +104,17 @@ function heldScenario(plan: {
   return {
     name: plan.name,
     title: plan.title,
-    metrics: [cpuPerChunk, cpuShare, firstP50, firstP99, relayP50, relayP99, flowing, delivered, ...memory, others],
+    metrics: [cpuPerChunk, cpuShare, firstP50, firstP99, relayP50, relayP99, flowing, delivered, ...memory, othersMetric],
     compared: cpuPerChunk,
     async run({ grounds, load, running, scale }) {
       const idle = running.child?.pid === undefined ? Number.NaN : readUsage(running.child.pid).rssBytes;
-      const words = ['streams', '--streams', plan.streams, '--ramp', plan.ramp, '--step', plan.step, '--settle-s', 3 * scale];
+      const args = ['streams', '--streams', plan.streams, '--ramp', plan.ramp, '--step', plan.step, '--settle-s', 3 * scale];
       const run = await runLoad(
         grounds,
         load,
         running,
         smallCall(plan.manner, true),
-        [...words, '--duration-s', 8 * scale].map(String),
+        [...args, '--duration-s', 8 * scale].map(String),
       );
       const { result, cpuMicros, rssBytes, stepRssBytes } = run;
       const due = (plan.streams * result.seconds * 1000) / manners[plan.manner].intervalMs;
@@ -174,13 +174,13 @@ const pacedScenario = heldScenario({
 });
 
 /** Streams at once in another dialect than that of chat. */
-function dialectScenario(wire: 'messages' | 'responses', way: 'relayed' | 'translated'): Scenario {
+function dialectScenario(wire: 'messages' | 'responses', mode: 'relayed' | 'translated'): Scenario {
   const dialect = wire === 'messages' ? 'Messages dialect' : 'Responses';
-  const how = way === 'relayed' ? 'relayed' : 'translated to and from an upstream of chat completions';
+  const how = mode === 'relayed' ? 'relayed' : 'translated to and from an upstream of chat completions';
   return closedScenario({
-    name: `${wire}-${way}`,
+    name: `${wire}-${mode}`,
     title: `${dialect}, ${how}: streams of 100 chunks at once, 32 connections at saturation`,
-    call: () => dialectCall(wire, way),
+    call: () => dialectCall(wire, mode),
     connections: 32,
     seconds: 5,
   });

@@ -47,7 +47,7 @@ const { values } = parseArgs({
 const settledMinute = 5;
 
 async function read(node: SoakedNode, client: NodeClient, minute: number): Promise<Reading> {
-  const { text } = await client.ask({ path: '/metrics' });
+  const { text } = await client.send({ path: '/metrics' });
   const reading = toReading(minute, node.pid, parseMetrics(text));
   console.log(toRow(reading));
   return reading;
@@ -77,12 +77,12 @@ async function soak(node: SoakedNode, client: NodeClient): Promise<readonly Read
     console.log(
       `${name}: ${runs} runs, ${wrong} answered otherwise than they should${wrong > 0 ? `: ${[...statuses].join(', ')}` : ''}`,
     );
-  console.log(`${load.left} runs left out, since too many were under way`);
+  console.log(`${load.skipped} runs left out, since too many were under way`);
   return readings;
 }
 
 /** The mean RSS of some minutes, in MB: what waits to be collected comes and goes from one to the next. */
-function meanOf(readings: readonly Reading[]): number {
+function computeMean(readings: readonly Reading[]): number {
   return readings.reduce((sum, { rss }) => sum + rss / 1e6, 0) / readings.length;
 }
 
@@ -93,8 +93,8 @@ function judge(readings: readonly Reading[]): readonly string[] {
   console.log(`at most ${most.toFixed(0)} MB`);
   const missed = most > Number(values.most) ? [`it held ${most.toFixed(0)} MB, and may hold ${values.most}`] : [];
   if (under.length <= settledMinute + 3) return missed;
-  const settled = meanOf(under.slice(settledMinute - 1, settledMinute + 2));
-  const growth = (meanOf(under.slice(-3)) / settled - 1) * 100;
+  const settled = computeMean(under.slice(settledMinute - 1, settledMinute + 2));
+  const growth = (computeMean(under.slice(-3)) / settled - 1) * 100;
   console.log(`${growth.toFixed(1)} % from minutes ${settledMinute - 1} to ${settledMinute + 1} to the last three`);
   return growth > Number(values.growth) ? [...missed, `it grew by ${growth.toFixed(1)} %, and may by ${values.growth}`] : missed;
 }
@@ -108,14 +108,14 @@ async function run(): Promise<boolean> {
     environment,
   });
   const client = new NodeClient(node.port, world.token);
-  const leave = (): void => void node.stop().then(() => process.exit(1));
-  process.on('SIGINT', leave).on('SIGTERM', leave);
+  const onSignal = (): void => void node.stop().then(() => process.exit(1));
+  process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
   try {
     const readings = await soak(node, client);
     const seconds = (readings.at(-2)?.cpuSeconds ?? 0) / Number(values.minutes) / 60;
     console.log(`${(seconds * 100).toFixed(0)} % of a core used by the node`);
     const missed = judge(readings);
-    for (const each of missed) console.log(`missed: ${each}`);
+    for (const message of missed) console.log(`missed: ${message}`);
     return missed.length === 0;
   } finally {
     client.close();

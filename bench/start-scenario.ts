@@ -40,7 +40,8 @@ async function timeStart(grounds: Grounds): Promise<number> {
   }
 }
 
-const megabytesOf = ({ child }: Running): number => (child?.pid === undefined ? Number.NaN : readUsage(child.pid).rssBytes / 1e6);
+const readMegabytes = ({ child }: Running): number =>
+  child?.pid === undefined ? Number.NaN : readUsage(child.pid).rssBytes / 1e6;
 
 /** What a node takes before its first call: time on the embedded default, memory with a configuration and as the gateway for add-ins. */
 export const startScenario: Scenario = {
@@ -54,9 +55,9 @@ export const startScenario: Scenario = {
   compared: seconds,
   only: 'parley',
   async run({ grounds, running }) {
-    const serviceMb = megabytesOf(running);
+    const serviceMb = readMegabytes(running);
     const addin = await startContender('parley', grounds, 'at-once');
-    const addinMb = megabytesOf(addin);
+    const addinMb = readMegabytes(addin);
     await addin.stop();
     return { seconds: await timeStart(grounds), serviceMb, addinMb };
   },

@@ -37,10 +37,10 @@ function callOnce(telemetry: Telemetry, index: number, chunks: number): void {
   });
   record.caller = { subject: `key:project-${index % 100}`, project: `project-${index % 100}`, roles: [], chain: null };
   record.deployment(`model-${index % 50}`);
-  const tried = record.attempt(`model-${index % 50}#0a1b2c3d`, performance.now());
+  const attempt = record.attempt(`model-${index % 50}#0a1b2c3d`, performance.now());
   record.firstByte(performance.now());
   for (let chunk = 0; chunk < chunks; chunk += 1) record.chunk(performance.now());
-  tried.end('ok', performance.now());
+  attempt.end('ok', performance.now());
   record.end({ outcome: 'ok', status: 200, error: undefined, promptTokens: 120, completionTokens: 300, atMs: performance.now() });
 }
 
@@ -57,7 +57,7 @@ async function measure(count: number, work: (index: number) => void): Promise<nu
   return best;
 }
 
-function say(what: string, nanoseconds: number): void {
+function print(what: string, nanoseconds: number): void {
   console.error(`${what.padEnd(62)} ${nanoseconds.toFixed(0).padStart(6)} ns`);
 }
 
@@ -81,16 +81,16 @@ async function open(level: 'info' | 'silent'): Promise<Telemetry> {
 const silent = await open('silent');
 const logged = await open('info');
 const bare = await measure(calls, (index) => callOnce(silentTelemetry, index, 0));
-say('the harness itself (arguments, five readings of the clock)', bare);
-say('metrics and trace context of one call', (await measure(calls, (index) => callOnce(silent, index, 0))) - bare);
-say('metrics, trace context and log line of one call', (await measure(calls, (index) => callOnce(logged, index, 0))) - bare);
+print('the harness itself (arguments, five readings of the clock)', bare);
+print('metrics and trace context of one call', (await measure(calls, (index) => callOnce(silent, index, 0))) - bare);
+print('metrics, trace context and log line of one call', (await measure(calls, (index) => callOnce(logged, index, 0))) - bare);
 const chunk = async (telemetry: Telemetry): Promise<number> =>
   ((await measure(calls / 50, (index) => callOnce(telemetry, index, 100))) -
     (await measure(calls / 50, (index) => callOnce(telemetry, index, 0)))) /
   100;
 const clockAndLoop = await chunk(silentTelemetry);
-say('reading the clock for one chunk', clockAndLoop);
-say('one chunk', (await chunk(silent)) - clockAndLoop);
+print('reading the clock for one chunk', clockAndLoop);
+print('one chunk', (await chunk(silent)) - clockAndLoop);
 
 const exporter = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE);
 const day = 86_400_000;
@@ -103,7 +103,7 @@ const labels = (index: number) => ({
   'gen_ai.request.model': `model-${index % 50}`,
   'parley.outcome': 'ok',
 });
-say(
+print(
   'for comparison: one record of an OpenTelemetry histogram',
   await measure(calls, (index) => histogram.record(1, labels(index))),
 );
@@ -127,5 +127,8 @@ const fields = (index: number) => ({
   prompt_tokens: 120,
   completion_tokens: 300,
 });
-say('for comparison: one line of pino with the same fields', await measure(calls, (index) => logger.info(fields(index), 'call')));
+print(
+  'for comparison: one line of pino with the same fields',
+  await measure(calls, (index) => logger.info(fields(index), 'call')),
+);
 process.exit();

@@ -28,18 +28,18 @@ const opened = server === undefined ? await openSqlite(join(folder, 'parley.db')
 const journal = new SqlJournal(opened.database);
 
 /** Of 1,000 users, 50 projects and 40 deployments, of which one is asked once in 10,000 calls; one call in 500 fails. */
-function toRecord(nth: number): UsageRecord {
-  const deployment = nth % 10_000 === 0 ? 'rare' : `model ${nth % 40}`;
+function toRecord(index: number): UsageRecord {
+  const deployment = index % 10_000 === 0 ? 'rare' : `model ${index % 40}`;
   return {
-    ...{ id: `${nth}`.padStart(12, '0'), requestId: `request ${nth}`, atMs: fromMs + Math.floor((nth / rows) * yearMs) },
-    ...{ subject: `user ${(nth * 7919) % 1000}`, project: nth % 20_000 === 0 ? 'rare' : `project ${nth % 50}` },
-    ...{ deployment, path: [deployment], operation: 'chat', outcome: nth % 500 === 0 ? 'failed' : 'ok', status: 200 },
+    ...{ id: `${index}`.padStart(12, '0'), requestId: `request ${index}`, atMs: fromMs + Math.floor((index / rows) * yearMs) },
+    ...{ subject: `user ${(index * 7919) % 1000}`, project: index % 20_000 === 0 ? 'rare' : `project ${index % 50}` },
+    ...{ deployment, path: [deployment], operation: 'chat', outcome: index % 500 === 0 ? 'failed' : 'ok', status: 200 },
     ...{ promptTokens: 100, completionTokens: 50, cost: 1_000_000, durationMs: 500 },
   };
 }
 
 async function append(first: number, count: number): Promise<void> {
-  await journal.appendUsage(Array.from({ length: count }, (_, nth) => toRecord(first + nth)));
+  await journal.appendUsage(Array.from({ length: count }, (_, index) => toRecord(first + index)));
 }
 
 try {
@@ -47,8 +47,8 @@ try {
   for (let first = 0; first < rows; first += 10_000) await append(first, Math.min(10_000, rows - first));
   await opened.database.run((kysely) => sql`analyze`.execute(kysely));
   console.info(`${flags.engine}: ${rows} records written in ${Math.round((performance.now() - beganMs) / 1000)} s`);
-  const none = { subject: undefined, deployment: undefined, project: undefined, outcome: undefined, before: undefined };
-  const year = { ...none, fromMs, toMs: fromMs + yearMs, limit: 51 };
+  const noFilter = { subject: undefined, deployment: undefined, project: undefined, outcome: undefined, before: undefined };
+  const year = { ...noFilter, fromMs, toMs: fromMs + yearMs, limit: 51 };
   const lists: Readonly<Record<string, CallsQuery>> = {
     everything: year,
     'from the middle on': { ...year, before: { atMs: fromMs + yearMs / 2, id: '' } },

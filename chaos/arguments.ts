@@ -40,12 +40,12 @@ a right status, an error in our shape, one end of each stream, nothing left unde
 Needs Linux with redis-server, pgbouncer, nginx and openssl (npm run check:chaos brings them), and the built service (npm run build:service).
 `;
 
-function parse(words: string[]) {
+function parse(args: string[]) {
   const text = { type: 'string' } as const;
   const flag = { type: 'boolean', default: false } as const;
   try {
     const options = { only: text, seed: text, minutes: text, inputs: text, match: text, json: text, short: flag, help: flag };
-    return parseArgs({ args: words, options }).values;
+    return parseArgs({ args: args, options }).values;
   } catch (error) {
     throw new UsageError(error instanceof Error ? error.message : String(error));
   }
@@ -60,14 +60,14 @@ function toNumber(name: string, text: string, least: number): number {
 function pickScenarios(text: string | undefined): readonly Scenario[] {
   if (text === undefined) return scenarios;
   const names = text.split(',').map((name) => name.trim());
-  const unknown = names.find((name) => !scenarios.some((one) => one.name === name));
+  const unknown = names.find((name) => !scenarios.some((scenario) => scenario.name === name));
   if (unknown !== undefined) throw new UsageError(`'${unknown}' is none of: ${scenarios.map(({ name }) => name).join(', ')}`);
   return scenarios.filter(({ name }) => names.includes(name));
 }
 
 /** Reads the command line; throws `UsageError`. */
-export function readArguments(words: string[]): Wish {
-  const values = parse(words);
+export function readArguments(args: string[]): Wish {
+  const values = parse(args);
   return {
     scenarios: pickScenarios(values.only),
     seed: toNumber('seed', values.seed ?? '1', 0),

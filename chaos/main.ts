@@ -5,7 +5,7 @@ import { type Result, toReport } from './report.ts';
 import type { Ground, Scenario } from './scenario.ts';
 import { Tally } from './tally.ts';
 
-function say(text: string): void {
+function log(text: string): void {
   process.stderr.write(`${text}\n`);
 }
 
@@ -13,19 +13,19 @@ function say(text: string): void {
 const mayBlockMs = { short: 2_000, long: 250 };
 
 /** Runs one scenario; what it throws is one more fault. */
-async function runScenario({ name, title, run }: Scenario, given: Omit<Ground, 'tally' | 'say'>): Promise<Result> {
-  const sayNamed = (text: string): void => say(`${name.padEnd(16)}${text}`);
-  const tally = new Tally(sayNamed, given.isShort ? mayBlockMs.short : mayBlockMs.long);
+async function runScenario({ name, title, run }: Scenario, options: Omit<Ground, 'tally' | 'log'>): Promise<Result> {
+  const logNamed = (text: string): void => log(`${name.padEnd(16)}${text}`);
+  const tally = new Tally(logNamed, options.isShort ? mayBlockMs.short : mayBlockMs.long);
   const beganMs = performance.now();
-  const ground: Ground = { ...given, tally, say: sayNamed };
+  const ground: Ground = { ...options, tally, log: logNamed };
   try {
     await run(ground);
-  } catch (thrown) {
-    tally.fault(`the scenario ended: ${thrown instanceof Error ? thrown.stack : thrown}`);
+  } catch (error) {
+    tally.addFault(`the scenario ended: ${error instanceof Error ? error.stack : error}`);
   }
   const seconds = (performance.now() - beganMs) / 1000;
   const { faultCount, faults, figures } = tally;
-  sayNamed(`${faultCount === 0 ? 'passed' : `${faultCount} FAULTS`}, ${seconds.toFixed(1)} s`);
+  logNamed(`${faultCount === 0 ? 'passed' : `${faultCount} FAULTS`}, ${seconds.toFixed(1)} s`);
   return { name, title, seconds, figures, faultCount, faults };
 }
 
@@ -36,14 +36,14 @@ async function runAll(wish: Wish): Promise<readonly Result[]> {
   for (const scenario of wish.scenarios) {
     if (wish.isShort && scenario.isLongOnly) continue;
     const ms = wish.isShort ? 0 : (wish.minutes * 60_000 * scenario.weight) / weights;
-    const given = {
+    const options = {
       random: random.fork(),
       isShort: wish.isShort,
       inputs: wish.inputs,
       match: wish.match,
       untilMs: performance.now() + ms,
     };
-    results.push(await runScenario(scenario, given));
+    results.push(await runScenario(scenario, options));
   }
   return results;
 }
@@ -63,14 +63,14 @@ async function main(): Promise<number> {
 // What is left of a harmed connection may throw long after its case was judged.
 process.on('uncaughtException', (error: NodeJS.ErrnoException) => {
   if (error.code === 'ECONNRESET' || error.code === 'EPIPE') return;
-  say(`chaos: ${error.stack}`);
+  log(`chaos: ${error.stack}`);
   process.exit(1);
 });
 
 main().then(
   (code) => process.exit(code),
   (error: unknown) => {
-    say(
+    log(
       error instanceof UsageError ? `${error.message}\n\n${helpText}` : `chaos: ${error instanceof Error ? error.stack : error}`,
     );
     process.exit(error instanceof UsageError ? 2 : 1);

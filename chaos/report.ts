@@ -10,18 +10,18 @@ export interface Result {
 }
 
 function toRow({ title, seconds, figures, faultCount }: Result): string {
-  const shown = Object.entries(figures).map(([name, value]) => `${name} ${value.toLocaleString('en-US')}`);
-  return `| ${title} | ${faultCount} | ${shown.join(', ')} | ${seconds.toFixed(0)} |`;
+  const figureTexts = Object.entries(figures).map(([name, value]) => `${name} ${value.toLocaleString('en-US')}`);
+  return `| ${title} | ${faultCount} | ${figureTexts.join(', ')} | ${seconds.toFixed(0)} |`;
 }
 
 /** The table of all scenarios, in Markdown, and the first faults of each below it. */
 export function toReport(results: readonly Result[]): string {
   const rows = ['| Scenario | Faults | Figures | Seconds |', '| --- | ---: | --- | ---: |', ...results.map(toRow)];
-  const found = results
+  const sections = results
     .filter(({ faultCount }) => faultCount > 0)
     .map(({ title, faultCount, faults }) => {
-      const more = faultCount > faults.length ? [`… and ${faultCount - faults.length} more`] : [];
-      return [`\n${title}:`, ...[...faults, ...more].map((fault) => `- ${fault}`)].join('\n');
+      const suffix = faultCount > faults.length ? [`… and ${faultCount - faults.length} more`] : [];
+      return [`\n${title}:`, ...[...faults, ...suffix].map((error) => `- ${error}`)].join('\n');
     });
-  return `${[...rows, ...found].join('\n')}\n`;
+  return `${[...rows, ...sections].join('\n')}\n`;
 }

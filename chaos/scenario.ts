@@ -14,7 +14,7 @@ export interface Ground {
   /** Only cases whose name has this in it. */
   readonly match: string;
   /** Progress, while it runs. */
-  readonly say: (text: string) => void;
+  readonly log: (text: string) => void;
 }
 
 /** One way to do harm. It notes in the tally what was tried and what was not as it must be; what it throws is a fault too. */

@@ -1,6 +1,6 @@
-const mostNoted = 5;
-const mostKept = 40;
-const longestFault = 1_800;
+const maxPrinted = 5;
+const maxStored = 40;
+const maxFaultChars = 1_800;
 
 /** What a scenario tried, measured, and found to be wrong. */
 export class Tally {
@@ -27,15 +27,15 @@ export class Tally {
     this.#peaks.set(name, Math.max(value, this.#peaks.get(name) ?? Number.NEGATIVE_INFINITY));
   }
 
-  fault(text: string): void {
+  addFault(text: string): void {
     this.#faultCount += 1;
-    if (this.#faultCount <= mostNoted) this.#note(`FAULT ${text.slice(0, 300)}`);
-    if (this.#faults.length < mostKept) this.#faults.push(text.slice(0, longestFault));
+    if (this.#faultCount <= maxPrinted) this.#note(`FAULT ${text.slice(0, 300)}`);
+    if (this.#faults.length < maxStored) this.#faults.push(text.slice(0, maxFaultChars));
   }
 
   /** Notes a fault unless a claim holds. */
   require(holds: boolean, text: () => string): void {
-    if (!holds) this.fault(text());
+    if (!holds) this.addFault(text());
   }
 
   get faultCount(): number {

@@ -15,7 +15,7 @@ if (existsSync(join(target, 'parley.db-wal'))) {
   console.error(`${target} is the data folder of a node: name another one for the copy`);
   process.exit(2);
 }
-const mostTries = 3;
+const maxTries = 3;
 
 function copyContents(from: string, to: string): void {
   mkdirSync(to, { recursive: true, mode: 0o700 });
@@ -24,9 +24,9 @@ function copyContents(from: string, to: string): void {
     try {
       copyFileSync(join(from, name), join(to, `${name}.part`), constants.COPYFILE_FICLONE);
       renameSync(join(to, `${name}.part`), join(to, name));
-    } catch (thrown) {
+    } catch (error) {
       // Deleted meanwhile.
-      if ((thrown as NodeJS.ErrnoException).code !== 'ENOENT') throw thrown;
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
     }
   }
 }
@@ -43,7 +43,7 @@ function copyDatabase(from: string, to: string): void {
 }
 
 /** Contents that the database of the copy names. */
-function contentsOf(file: string): ReadonlySet<string> {
+function listContents(file: string): ReadonlySet<string> {
   const database = new DatabaseSync(file, { readOnly: true });
   const rows = database.prepare('select blob from files').all();
   database.close();
@@ -54,14 +54,14 @@ mkdirSync(target, { recursive: true, mode: 0o700 });
 if (existsSync(join(data, 'secret'))) copyFileSync(join(data, 'secret'), join(target, 'secret'));
 const [contents, copied] = [join(data, 'files'), join(target, 'files')];
 let missing: readonly string[] = ['all'];
-for (let attempt = 0; missing.length > 0 && attempt < mostTries; attempt += 1) {
+for (let attempt = 0; missing.length > 0 && attempt < maxTries; attempt += 1) {
   // Before and after: what is deleted, and what comes, while the database is copied.
   copyContents(contents, copied);
   copyDatabase(join(data, 'parley.db'), join(target, 'parley.db'));
   copyContents(contents, copied);
-  missing = [...contentsOf(join(target, 'parley.db'))].filter((name) => !existsSync(join(copied, name)));
+  missing = [...listContents(join(target, 'parley.db'))].filter((name) => !existsSync(join(copied, name)));
 }
-const used = contentsOf(join(target, 'parley.db'));
+const used = listContents(join(target, 'parley.db'));
 for (const name of readdirSync(copied)) if (!used.has(name)) rmSync(join(copied, name));
 console.log(`${used.size - missing.length} files and the database are in ${target}`);
 if (missing.length > 0) {

@@ -55,9 +55,9 @@ const placesFromDist: Plugin = {
 function withLeanBuiltins(code: string): string {
   return code.replaceAll(/^import (?:\* as )?(.+) from "(node:[\w/]+)";$/gm, (_all, names: string, module: string) => {
     const [, only, , list] = /^([\w$]+)?(, )?(\{.*\})?$/.exec(names) ?? [];
-    const taken = [only, list?.replaceAll(' as ', ': ')].filter((each) => each !== undefined);
-    const [first, ...others] = taken;
-    const second = others.map((pattern) => `, ${pattern} = ${first}`).join('');
+    const bindings = [only, list?.replaceAll(' as ', ': ')].filter((binding) => binding !== undefined);
+    const [first, ...rest] = bindings;
+    const second = rest.map((pattern) => `, ${pattern} = ${first}`).join('');
     return `const ${first} = process.getBuiltinModule("${module}")${second};`;
   });
 }
@@ -91,8 +91,9 @@ async function buildService(folder: string): Promise<void> {
   mkdirSync(folder, { recursive: true });
   for (const { fileName, code, map } of chunks) {
     const lean = withLeanBuiltins(code);
-    const [left] = /^import .* from "node:.*$/m.exec(lean) ?? [];
-    if (left !== undefined) throw new Error(`${fileName} imports a module of Node in a form that is not known: ${left}`);
+    const [unhandled] = /^import .* from "node:.*$/m.exec(lean) ?? [];
+    if (unhandled !== undefined)
+      throw new Error(`${fileName} imports a module of Node in a form that is not known: ${unhandled}`);
     writeFileSync(join(folder, fileName), lean);
     if (map !== null) writeFileSync(join(folder, `${fileName}.map`), map.toString());
   }

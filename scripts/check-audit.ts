@@ -32,11 +32,11 @@ const { vulnerabilities, message = run.stderr.trim() } = toReport(run.stdout);
 if (vulnerabilities === undefined) {
   console.log(`audit: NOT RUN, the registry gave no advisories: ${message}`);
 } else {
-  const found = Object.values(vulnerabilities);
-  const serious = found.filter(({ severity }) => failing.has(severity));
+  const advisories = Object.values(vulnerabilities);
+  const serious = advisories.filter(({ severity }) => failing.has(severity));
   for (const vulnerability of serious) console.error(toLine(vulnerability));
   if (serious.length > 0) process.exitCode = 1;
-  else console.log(`audit: no high or critical advisory on a runtime dependency, ${found.length} below that`);
+  else console.log(`audit: no high or critical advisory on a runtime dependency, ${advisories.length} below that`);
 }
 
 function toReport(text: string): Report {
@@ -48,6 +48,6 @@ function toReport(text: string): Report {
 }
 
 function toLine({ name, severity, range, via }: Vulnerability): string {
-  const reasons = via.map((each) => (typeof each === 'string' ? `depends on ${each}` : `${each.title} ${each.url}`));
+  const reasons = via.map((entry) => (typeof entry === 'string' ? `depends on ${entry}` : `${entry.title} ${entry.url}`));
   return `${severity}: ${name} ${range}: ${reasons.join('; ')}`;
 }

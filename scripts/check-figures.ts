@@ -19,8 +19,8 @@ if (values.help) console.log(help);
 else if (values.list !== undefined) {
   for (const { kind, at, text } of findings) if (kind === values.list) console.log(`${at}: ${text}`);
 } else {
-  const over = Object.entries(figures).filter(([name, figure]) => figure > (limits[name] ?? Infinity));
-  for (const [name, figure] of over)
+  const exceeded = Object.entries(figures).filter(([name, figure]) => figure > (limits[name] ?? Infinity));
+  for (const [name, figure] of exceeded)
     console.error(
       `${name}: ${figure}, over the limit of ${limits[name]}. Rewrite or merge instead, or give the reason in the commit that raises it.`,
     );
@@ -29,7 +29,7 @@ else if (values.list !== undefined) {
       limitsFile,
       `${JSON.stringify(Object.fromEntries(Object.entries(figures).map(([name, figure]) => [name, Math.min(figure, limits[name] ?? figure)])), null, 2)}\n`,
     );
-  else if (over.length > 0) process.exitCode = 1;
+  else if (exceeded.length > 0) process.exitCode = 1;
   console.log(
     `figures: ${Object.entries(figures)
       .map(([name, figure]) => `${name} ${figure}`)

@@ -27,7 +27,7 @@ const faults = knownBad.filter((literal) => findProblem(literal) === undefined).
 for (const path of globSync(['src/**/*.ts', 'web/src/**/*.{ts,tsx}', 'web/worker/**/*.ts'])) {
   if (!path.includes('.test.')) checkFile(path, readFileSync(path, 'utf8'));
 }
-for (const fault of faults) console.error(fault);
+for (const error of faults) console.error(error);
 if (patterns === 0) console.error('no pattern was found');
 if (faults.length > 0 || patterns === 0) process.exit(1);
 console.log(`patterns: ${patterns} regular expressions, each linear or bounded`);
@@ -40,7 +40,7 @@ function checkFile(path: string, text: string): void {
     if (ts.isRegularExpressionLiteral(node)) patterns += 1;
     if (problem !== undefined) {
       const { line } = file.getLineAndCharacterOfPosition(node.getStart());
-      const isBounded = lines.slice(Math.max(0, line - linesAbove), line).some((each) => bound.test(each));
+      const isBounded = lines.slice(Math.max(0, line - linesAbove), line).some((text) => bound.test(text));
       if (!isBounded) faults.push(`${path}:${line + 1} ${problem}: ${node.getText()}`);
     }
     ts.forEachChild(node, visit);
@@ -71,10 +71,10 @@ function findRestart(literal: string): string | undefined {
     const [first] = alternative.elements;
     if (first?.type === 'Assertion' && first.kind === 'start' && !flags.multiline) continue;
     const starts = getFirstConsumedChar(alternative, 'ltr', flags).char;
-    const found = listRepetitions(alternative).find(
+    const match = listRepetitions(alternative).find(
       (repetition) => canFailAfter(repetition) && !getConsumedChars(repetition.element, flags).chars.isDisjointWith(starts),
     );
-    if (found !== undefined) return found.raw;
+    if (match !== undefined) return match.raw;
   }
   return undefined;
 }

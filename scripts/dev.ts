@@ -90,18 +90,18 @@ async function servePage(): Promise<ViteDevServer> {
   return server.listen();
 }
 
-const addressOf = ({ resolvedUrls }: ViteDevServer): string => resolvedUrls?.local[0] ?? '';
+const getAddress = ({ resolvedUrls }: ViteDevServer): string => resolvedUrls?.local[0] ?? '';
 
 async function showComponents(): Promise<void> {
   const page = await servePage();
-  console.log(`The components are on ${addressOf(page)}components/`);
+  console.log(`The components are on ${getAddress(page)}components/`);
   const end = (): void => void page.close().then(() => process.exit(0));
   process.on('SIGINT', end).on('SIGTERM', end);
 }
 
 async function develop(args: readonly string[]): Promise<void> {
   const page = await servePage();
-  const pageAddress = addressOf(page);
+  const pageAddress = getAddress(page);
   const service = new RestartingService(args, (line) => {
     console.log(line);
     const [, address] = /^Parley listens on (https?:\/\/[^\s,]+)/.exec(line) ?? [];

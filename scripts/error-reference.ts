@@ -21,7 +21,7 @@ export function errorReference(): string {
     type,
     says,
   }));
-  const rows = [...kinds, ...refusals].sort((one, other) => one.status - other.status);
+  const rows = [...kinds, ...refusals].sort((left, right) => left.status - right.status);
   return opening + rows.map(toRow).join('');
 }
 

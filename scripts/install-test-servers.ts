@@ -50,16 +50,16 @@ function install(names: readonly string[]): Run {
 /** Brings what is missing; gives what keeps it from that. */
 function bring(names: readonly string[]): string | undefined {
   if (names.length === 0) return undefined;
-  const wanted = names.join(' ');
+  const packageList = names.join(' ');
   if (process.getuid?.() !== 0)
-    return `The tests need ${wanted}; install it first, on Debian as root with: apt-get install ${wanted}`;
+    return `The tests need ${packageList}; install it first, on Debian as root with: apt-get install ${packageList}`;
   const { isGood, output } = install(names);
-  return isGood ? undefined : `The tests need ${wanted}, which could not be installed:\n${output}`;
+  return isGood ? undefined : `The tests need ${packageList}, which could not be installed:\n${output}`;
 }
 
 const missing = [...packages].filter(([program]) => !isThere(program)).map(([, name]) => name);
-const hindrance = bring(missing);
-if (hindrance !== undefined) {
-  console.error(hindrance);
+const problem = bring(missing);
+if (problem !== undefined) {
+  console.error(problem);
   process.exitCode = 1;
 }

@@ -2,12 +2,12 @@ import type { Chunk, ResponseCustomContent, StageDelta } from '#contract/chat/ch
 import { delta, finish, text } from '#test/chunks.ts';
 
 /** The conversations of the pictures: what is asked, and the events of the answers. */
-export interface Shown {
+export interface SampleConversation {
   readonly question: string;
   readonly events: readonly Chunk[];
 }
 
-export const trip: Shown = {
+export const trip: SampleConversation = {
   question: 'Two days in Lisbon in October: when is it dry, and what does a day cost?',
   events: answer(
     {
@@ -51,7 +51,7 @@ export const trip: Shown = {
   ),
 };
 
-export const roots: Shown = {
+export const roots: SampleConversation = {
   question: 'How do I find the roots of a quadratic, by hand and in Python?',
   events: answer(
     'By hand, for $ax^2 + bx + c = 0$ with $a \\neq 0$:\n\n$$x = \\frac{-b \\pm \\sqrt{b^2 - 4ac}}{2a}$$\n\n' +

@@ -33,8 +33,8 @@ function tryRename(from: string, to: string, reasons: readonly string[]): boolea
   try {
     renameSync(from, to);
     return true;
-  } catch (thrown) {
-    if (!reasons.includes((thrown as NodeJS.ErrnoException).code ?? '')) throw thrown;
+  } catch (error) {
+    if (!reasons.includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
     return false;
   }
 }
@@ -47,14 +47,14 @@ async function buildAside(plan: StampedBuild): Promise<void> {
     await build(aside);
     writeFileSync(join(aside, stampFile), stamp);
     putInPlace(aside, out);
-  } catch (thrown) {
-    if (readStamp(plan) !== stamp) throw thrown;
+  } catch (error) {
+    if (readStamp(plan) !== stamp) throw error;
   } finally {
     rmSync(aside, { recursive: true, force: true });
   }
 }
 
-const isWithoutTools = (thrown: unknown): boolean => (thrown as NodeJS.ErrnoException).code === 'ERR_MODULE_NOT_FOUND';
+const isWithoutTools = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ERR_MODULE_NOT_FOUND';
 
 /**
  * Builds it. With the flag `--when-needed` only if a source has changed since; `--at-start`: the same, at an installation too, and a
@@ -67,10 +67,10 @@ export async function runBuild(plan: StampedBuild, flag: string | undefined): Pr
   try {
     await buildAside(plan);
     console.log(`${title} is built: ${out}, ${((performance.now() - began) / 1000).toFixed(1)} s`);
-  } catch (thrown) {
-    const isTold = flag === '--at-start' && isWithoutTools(thrown);
-    if (isTold) console.error(`${title} is not built: the packages for it are not installed (npm ci --omit=dev).`);
-    else console.error(`${title} could not be built.`, thrown);
+  } catch (error) {
+    const isMissingTools = flag === '--at-start' && isWithoutTools(error);
+    if (isMissingTools) console.error(`${title} is not built: the packages for it are not installed (npm ci --omit=dev).`);
+    else console.error(`${title} could not be built.`, error);
     if (flag !== '--at-start') process.exitCode = 1;
   }
 }

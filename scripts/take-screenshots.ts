@@ -7,11 +7,11 @@ import { callerKey } from '#test/start-service.ts';
 import { ownBucket } from '../test/applications/support.ts';
 import { calls, says } from '../test/quick-apps/support.ts';
 import { store } from '../test/web/builder-support.ts';
-import { roots, type Shown, trip } from './shown-conversation.ts';
+import { roots, type SampleConversation, trip } from './shown-conversation.ts';
 
 /** Takes the pictures of docs/images from the page as it is built now. With names, only those. */
 const folder = fileURLToPath(new URL('../docs/images/', import.meta.url));
-const mostBytes = 200_000;
+const maxBytes = 200_000;
 /** Resolves a tenth of a second later, so that it can be asked again. */
 const isInTypeface = `new Promise((resolve) => setTimeout(() => resolve(
   [...document.fonts].some(({ family, status }) => family.includes('Public Sans') && status === 'loaded')), 100))`;
@@ -26,7 +26,7 @@ const phone: BrowserContextOptions = {
 
 interface View {
   readonly name: string;
-  readonly look: BrowserContextOptions;
+  readonly contextOptions: BrowserContextOptions;
   /** Brings the page to what is to be seen. */
   readonly show: (page: Page) => Promise<void>;
 }
@@ -87,7 +87,7 @@ const toolset = { type: 'rest-api', name: 'Orders', tools: [orderState] };
 const properties = { instructions: 'Help customers of the shop, briefly.', web_api_toolset: [toolset] };
 await store(service, 'shop', quickApp('Shop helper', 'Knows the orders of the shop.', {}, properties));
 
-async function talk(page: Page, deployment: string, { question, events }: Shown): Promise<void> {
+async function talk(page: Page, deployment: string, { question, events }: SampleConversation): Promise<void> {
   upstream.script(eventsReply(...events));
   await page.evaluate(`location.hash = '#/?with=${deployment}'`);
   await page.locator('.starter').first().waitFor();
@@ -99,7 +99,7 @@ async function talk(page: Page, deployment: string, { question, events }: Shown)
 const views: readonly View[] = [
   {
     name: 'chat',
-    look: wide,
+    contextOptions: wide,
     async show(page) {
       await talk(page, 'writer', roots);
       await talk(page, 'trips', trip);
@@ -111,7 +111,7 @@ const views: readonly View[] = [
   },
   {
     name: 'chat-dark',
-    look: { ...wide, colorScheme: 'dark' },
+    contextOptions: { ...wide, colorScheme: 'dark' },
     async show(page) {
       await talk(page, 'trips', trip);
       await talk(page, 'writer', roots);
@@ -122,7 +122,7 @@ const views: readonly View[] = [
   },
   {
     name: 'chat-phone',
-    look: phone,
+    contextOptions: phone,
     async show(page) {
       await talk(page, 'trips', trip);
       await page.locator('.chart').waitFor();
@@ -131,12 +131,12 @@ const views: readonly View[] = [
   },
   {
     name: 'choose',
-    look: wide,
+    contextOptions: wide,
     show: (page) => page.locator('.picker').click(),
   },
   {
     name: 'consent',
-    look: wide,
+    contextOptions: wide,
     async show(page) {
       await page.evaluate("location.hash = '#/consent/trips'");
       await page.locator('.graph').waitFor();
@@ -144,7 +144,7 @@ const views: readonly View[] = [
   },
   {
     name: 'builder',
-    look: wide,
+    contextOptions: wide,
     async show(page) {
       upstream.script(calls(['order_state', { id: '4711' }]), says('Your order **4711** was shipped this morning.'));
       await page.evaluate(`location.hash = '#/build/applications/${ownBucket}/shop'`);
@@ -158,11 +158,13 @@ const views: readonly View[] = [
   },
 ];
 
-const wanted = process.argv.slice(2);
+const selectedNames = process.argv.slice(2);
 mkdirSync(folder, { recursive: true });
 const browser = await chromium.launch({ executablePath: '/usr/bin/chromium-headless-shell', args: ['--no-sandbox'] });
-for (const { name, look, show } of views.filter((view) => wanted.length === 0 || wanted.includes(view.name))) {
-  const context = await browser.newContext(look);
+for (const { name, contextOptions, show } of views.filter(
+  (view) => selectedNames.length === 0 || selectedNames.includes(view.name),
+)) {
+  const context = await browser.newContext(contextOptions);
   const page = await context.newPage();
   await page.goto(`${service.url}/#key=${callerKey}`);
   await page.locator('.starter').first().waitFor();
@@ -174,7 +176,7 @@ for (const { name, look, show } of views.filter((view) => wanted.length === 0 ||
   await page.screenshot({ path, animations: 'disabled', caret: 'hide' });
   const { size } = statSync(path);
   console.log(`docs/images/${name}.png: ${Math.round(size / 1000)} kB`);
-  if (size > mostBytes) process.exitCode = 1;
+  if (size > maxBytes) process.exitCode = 1;
   await context.close();
 }
 await browser.close();

@@ -40,7 +40,7 @@ async function run(): Promise<readonly string[]> {
   await using world = await startWorld(runners['openai-two'].toSnippetCommand);
   const stage = { runners, world, turns: new Turns() };
   const has = (part: string): boolean => only?.includes(part) ?? true;
-  const [outcomes, ...others] = await Promise.all([
+  const [outcomes, ...otherFaults] = await Promise.all([
     runPrograms(programs, stage),
     has('responses') ? checkResponses() : [],
     has('librechat') ? checkLibrechat() : [],
@@ -50,9 +50,9 @@ async function run(): Promise<readonly string[]> {
   ]);
   const table = toTable(programs, outcomes);
   if (programs.length > 0) console.log(`${table}\n`);
-  if (only !== undefined) return [...findFaults(outcomes, []), ...others.flat()];
+  if (only !== undefined) return [...findFaults(outcomes, []), ...otherFaults.flat()];
   const inCells = findFaults(outcomes, knownFailures);
-  const faults = [...inCells, ...others.flat()];
+  const faults = [...inCells, ...otherFaults.flat()];
   console.log(`Cells: ${outcomes.filter(({ ok }) => ok).length} passed, ${inCells.length} failed`);
   const isHeld = await holdTable(table, values.write);
   return isHeld ? faults : [...faults, 'docs/clients.md has another table; npm run test:clients -- --write brings this one'];
@@ -61,6 +61,6 @@ async function run(): Promise<readonly string[]> {
 if (values.help) console.log(help);
 else {
   const faults = await run().catch((error: unknown) => [error instanceof Error ? error.message : String(error)]);
-  for (const fault of faults) console.error(`FAILED  ${fault}`);
+  for (const error of faults) console.error(`FAILED  ${error}`);
   process.exitCode = faults.length === 0 ? 0 : 1;
 }

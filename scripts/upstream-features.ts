@@ -17,7 +17,7 @@ export type DialectName = (typeof dialectNames)[number];
 export const callerDialects = ['Chat completions', 'Messages', 'Responses'] as const;
 
 /** How callers reach each kind of upstream, in the order of `callerDialects`. `test/responses/relay.test.ts` and `test/messages/relay.test.ts` hold it. */
-export const ways: readonly (readonly [upstream: string, ...ways: ('relayed' | 'translated')[]])[] = [
+export const deliveryModes: readonly (readonly [upstream: string, ...ways: ('relayed' | 'translated')[]])[] = [
   ['`openai`, `azure`; `api`: `chat`', 'relayed', 'translated', 'translated'],
   ['`openai`, `azure`; `api`: `responses`', 'translated', 'translated', 'relayed'],
   ['`openai`, `azure`; `api`: `both`, or a list with `chat` and `responses`', 'relayed', 'translated', 'relayed'],
@@ -43,9 +43,9 @@ const cell =
   (how?: string): Cell => ({ fate, ...(how !== undefined && { how }) });
 const [carried, lost, refused, none] = [cell('carried'), cell('lost'), cell('refused'), cell('none')];
 const demo = { demo: lost() };
-const google = (each: Cell) => ({ vertex: each, gemini: each });
-const vendors = (each: Cell) => ({ ...google(each), bedrock: each, mistral: each });
-const others = (each: Cell) => ({ ...vendors(each), anthropic: each });
+const google = (value: Cell) => ({ vertex: value, gemini: value });
+const vendors = (value: Cell) => ({ ...google(value), bedrock: value, mistral: value });
+const nonOpenAi = (value: Cell) => ({ ...vendors(value), anthropic: value });
 
 function row(name: string, usual: Cell, unusual: Partial<Record<DialectName, Cell>> = {}): Feature {
   const cells = Object.fromEntries(dialectNames.map((dialect) => [dialect, unusual[dialect] ?? usual]));
@@ -57,23 +57,23 @@ export const requestFeatures: readonly Feature[] = [
   row('`system` and `developer` messages', carried(), {
     openai: carried('as one leading message'),
     azure: carried('as one leading message'),
-    ...others(carried('put first, as instructions')),
+    ...nonOpenAi(carried('put first, as instructions')),
     ...demo,
   }),
-  row('`name` of a user', carried(), { responses: lost(), ...others(lost()), ...demo }),
+  row('`name` of a user', carried(), { responses: lost(), ...nonOpenAi(lost()), ...demo }),
   row('image as data', carried(), demo),
   row('image by its address', carried(), { bedrock: refused('but for `s3://`'), ...demo }),
-  row('`detail` of an image', carried(), { ...others(lost()), ...demo }),
+  row('`detail` of an image', carried(), { ...nonOpenAi(lost()), ...demo }),
   row('PDF as data', carried(), demo),
   row('text file as data', carried(), { mistral: carried('as text'), ...demo }),
   row('file by its id', carried(), { ...vendors(refused()), gemini: carried('the address of an uploaded file'), ...demo }),
-  row('audio', carried(), { responses: refused(), ...others(refused()), ...google(carried()), ...demo }),
+  row('audio', carried(), { responses: refused(), ...nonOpenAi(refused()), ...google(carried()), ...demo }),
   row('attachment that is an image', carried('as a part of the content'), { application: carried('as it is'), demo: carried() }),
   row('attachment that is text', carried('as text'), { application: carried('as it is'), demo: carried() }),
   row('`custom_content.state`', lost(), { application: carried() }),
   row('tools', carried()),
   row('tools that are no functions', carried(), { ...vendors(lost('unless a call of one is demanded')), ...demo }),
-  row('`functions`', carried(), { ...others(carried('as tools')), demo: carried('as tools') }),
+  row('`functions`', carried(), { ...nonOpenAi(carried('as tools')), demo: carried('as tools') }),
   row('`tool_choice`: `none`', carried(), { bedrock: carried('no tool is offered'), ...demo }),
   row('`tool_choice`: `required`', carried()),
   row('`tool_choice`: one function', carried(), { bedrock: carried('no other is offered') }),
@@ -108,8 +108,8 @@ export const requestFeatures: readonly Feature[] = [
     ...{ anthropic: lost(), bedrock: lost(), gemini: carried('not to Gemini 2.5') },
     ...demo,
   }),
-  row('`logit_bias`', carried(), { responses: lost(), ...others(lost()), ...demo }),
-  row('`logprobs`', carried(), { ...others(lost()), ...demo }),
+  row('`logit_bias`', carried(), { responses: lost(), ...nonOpenAi(lost()), ...demo }),
+  row('`logprobs`', carried(), { ...nonOpenAi(lost()), ...demo }),
   row('`response_format`: `json_object`', carried(), {
     anthropic: carried('in the instructions'),
     bedrock: carried('in the instructions'),
@@ -126,13 +126,13 @@ export const requestFeatures: readonly Feature[] = [
   row('thoughts given back: `thinking_blocks`', carried(), { responses: lost(), ...google(lost()), mistral: lost(), ...demo }),
   row('thoughts given back: `reasoning_content`', carried(), {
     responses: lost(),
-    ...others(lost()),
+    ...nonOpenAi(lost()),
     mistral: carried(),
     ...demo,
   }),
   row('signatures given back: `extra_content`', carried(), {
     responses: lost(),
-    ...others(lost()),
+    ...nonOpenAi(lost()),
     ...google(carried()),
     ...demo,
   }),
@@ -142,17 +142,17 @@ export const requestFeatures: readonly Feature[] = [
     bedrock: carried('as a cache point'),
     ...demo,
   }),
-  row('`prompt_cache_key`', carried(), { ...others(lost()), mistral: carried(), ...demo }),
+  row('`prompt_cache_key`', carried(), { ...nonOpenAi(lost()), mistral: carried(), ...demo }),
   row('`service_tier`', carried(), { anthropic: lost('but for `auto` and `default`'), vertex: lost(), mistral: lost(), ...demo }),
   row('`safety_settings`', carried(), { responses: lost(), bedrock: lost(), mistral: lost(), ...demo }),
   row('`user`', carried(), { ...vendors(lost()), anthropic: carried('as `metadata.user_id`'), ...demo }),
   row('`metadata`, `store`', carried(), {
     responses: carried('`metadata`: nothing is stored there'),
-    ...others(lost()),
+    ...nonOpenAi(lost()),
     anthropic: lost('but for `metadata.user_id`'),
     ...demo,
   }),
-  row('`n`', carried(), { ...others(carried('that many calls')), demo: carried('that many replies') }),
+  row('`n`', carried(), { ...nonOpenAi(carried('that many calls')), demo: carried('that many replies') }),
   row('fields that Parley does not know', carried(), { responses: lost(), ...vendors(lost()), ...demo }),
 ];
 
@@ -222,7 +222,7 @@ export const responsesFeatures: readonly Feature[] = [
   native('messages of the roles `system` and `developer`', carried()),
   native('image as data', carried(), demo),
   native('image by its address', carried(), { bedrock: refused('but for `s3://`'), ...demo }),
-  native('`detail` of an image', carried(), { ...others(lost()), ...demo }),
+  native('`detail` of an image', carried(), { ...nonOpenAi(lost()), ...demo }),
   native('PDF as data', carried(), demo),
   native('file by its address', carried('its address, in words'), { application: carried('as an attachment'), ...demo }),
   native('image or file by its id', refused()),
@@ -247,7 +247,7 @@ export const responsesFeatures: readonly Feature[] = [
   native('`reasoning.effort`', carried(), { mistral: carried('models that know it'), ...demo }),
   native('`text.format`: `json_object`', carried()),
   native('`text.format`: `json_schema`', carried()),
-  native('`text.verbosity`', carried(), { ...others(lost()), ...demo }),
+  native('`text.verbosity`', carried(), { ...nonOpenAi(lost()), ...demo }),
   native('`max_output_tokens`', carried(), demo),
   native('`temperature`', carried(), demo),
   native('`top_p`', carried(), demo),
@@ -290,10 +290,10 @@ export const replyFeatures: readonly Feature[] = [
   }),
   row('files that the model makes', carried(), {
     responses: none(),
-    ...others(none()),
+    ...nonOpenAi(none()),
     ...google(carried('as attachments')),
     ...itself,
   }),
-  row('probabilities: `logprobs`', carried(), { ...others(none()), ...itself }),
+  row('probabilities: `logprobs`', carried(), { ...nonOpenAi(none()), ...itself }),
   row('embeddings', carried(), { anthropic: refused(), application: none() }),
 ];

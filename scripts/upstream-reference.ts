@@ -1,13 +1,13 @@
 import {
   type Cell,
   callerDialects,
+  deliveryModes,
   dialectNames,
   type Feature,
   messagesFeatures,
   replyFeatures,
   requestFeatures,
   responsesFeatures,
-  ways,
 } from './upstream-features.ts';
 
 const opening = `# Upstreams
@@ -193,22 +193,22 @@ export function upstreamReference(): string {
 
 function waysTable(): string {
   const head = `\n## Who speaks with whom\n\n| Upstream | ${callerDialects.join(' | ')} |\n|---${'|---'.repeat(callerDialects.length)}|\n`;
-  const others =
+  const otherApis =
     'What else `api` names (`completions`, `audio/speech`, …) is [passed through](wire.md#further-apis) by `openai` and `azure`; no other protocol has it.';
-  return `${head}${ways.map((row) => `| ${row.join(' | ')} |\n`).join('')}\n${others}\n`;
+  return `${head}${deliveryModes.map((row) => `| ${row.join(' | ')} |\n`).join('')}\n${otherApis}\n`;
 }
 
 function table(features: readonly Feature[]): string {
   const head = `| | ${dialectNames.map((name) => `\`${name}\``).join(' | ')} |\n|---${'|---'.repeat(dialectNames.length)}|\n`;
   const rows = features.map(
-    ({ name, cells }) => `| ${name} | ${dialectNames.map((each) => toText(cells[each])).join(' | ')} |\n`,
+    ({ name, cells }) => `| ${name} | ${dialectNames.map((dialect) => toText(cells[dialect])).join(' | ')} |\n`,
   );
   return head + rows.join('');
 }
 
-const words: Readonly<Record<Cell['fate'], string>> = { carried: '✓', lost: 'lost', refused: 'refused', none: '–' };
+const symbols: Readonly<Record<Cell['fate'], string>> = { carried: '✓', lost: 'lost', refused: 'refused', none: '–' };
 
 function toText({ fate, how }: Cell): string {
-  if (how === undefined) return words[fate];
-  return fate === 'carried' ? `✓ ${how}` : `${words[fate]}: ${how}`;
+  if (how === undefined) return symbols[fate];
+  return fate === 'carried' ? `✓ ${how}` : `${symbols[fate]}: ${how}`;
 }

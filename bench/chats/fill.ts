@@ -1,5 +1,5 @@
 import type { Seal } from '#base/secrets/seal.ts';
-import { shelves, toSealPlace, toTurnRow } from '#stores/sql/chats/chat-rows.ts';
+import { shelves, toSealContext, toTurnRow } from '#stores/sql/chats/chat-rows.ts';
 import type { ChatRow, ChatTurnRow } from '#stores/sql/chats/chat-schema.ts';
 import type { SqlDatabase } from '#stores/sql/engine/sql-database.ts';
 
@@ -18,11 +18,11 @@ interface FillParts {
 }
 
 /** The words that stand in chat `at` of a user and nowhere else. */
-export function wordOf(at: number): string {
+export function toUniqueWord(at: number): string {
   return `number${at}x`;
 }
 
-export function idOf(at: number): string {
+export function toChatId(at: number): string {
   return `chat${at.toString(36).padStart(6, '0')}`;
 }
 
@@ -33,21 +33,21 @@ export async function fillUser({ database, seal, nowMs }: FillParts, { subject, 
     const rows: ChatRow[] = [];
     const turns: ChatTurnRow[] = [];
     for (let at = first; at < Math.min(chats, first + chatsAtOnce); at += 1) {
-      const place = { subject, id: idOf(at) };
+      const chatRef = { subject, id: toChatId(at) };
       revision += 1;
       const updatedAtMs = nowMs - at * 3_600_000;
       const head = { title: `Conversation ${at} about the harvest`, deployment: 'demo', createdAtMs: updatedAtMs };
-      const question = { id: 'q', parent: '', kind: 'question', atMs: updatedAtMs, text: `What became of ${wordOf(at)}?` };
+      const question = { id: 'q', parent: '', kind: 'question', atMs: updatedAtMs, text: `What became of ${toUniqueWord(at)}?` };
       const text = 'what was said of it, in a few hundred characters of plain words '.repeat(6);
       const answer = { id: 'a', parent: 'q', kind: 'reply', atMs: updatedAtMs + 1, deployment: 'demo', state: 'done', text };
-      const own = [question, answer].map((turn) => toTurnRow(seal, place, { turn: turn as never, revision }));
-      turns.push(...own);
+      const turnRows = [question, answer].map((turn) => toTurnRow(seal, chatRef, { turn: turn as never, revision }));
+      turns.push(...turnRows);
       rows.push({
-        ...place,
+        ...chatRef,
         ...{ revision, shelf: shelves.listed, updated_at_ms: updatedAtMs },
-        bytes: own.reduce((sum, each) => sum + each.bytes, 0),
-        sealed_head: seal.seal(JSON.stringify(head), toSealPlace('chat', place)),
-        sealed_rest: seal.seal('{"shown":{"":"q","q":"a"}}', toSealPlace('rest', place)),
+        bytes: turnRows.reduce((sum, row) => sum + row.bytes, 0),
+        sealed_head: seal.seal(JSON.stringify(head), toSealContext('chat', chatRef)),
+        sealed_rest: seal.seal('{"shown":{"":"q","q":"a"}}', toSealContext('rest', chatRef)),
       });
     }
     await database.transact(async (transaction) => {

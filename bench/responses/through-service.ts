@@ -3,12 +3,12 @@ import { type Answering, jsonReply, startScriptedUpstream } from '#test/scripted
 import { startService, type TestService, withKey } from '#test/start-service.ts';
 import { measure, report, Timings } from './timings.ts';
 
-type Kept = NonNullable<ServiceDeps['responses']>;
+type ResponseStores = NonNullable<ServiceDeps['responses']>;
 
 interface Seeded {
-  readonly idOf: (nth: number) => string;
+  readonly toId: (index: number) => string;
   /** How many of the responses are those of the caller. */
-  readonly own: number;
+  readonly ownCount: number;
 }
 
 const key = 'bench-key';
@@ -18,7 +18,7 @@ const perForm = 2_000;
 const restMs = 15;
 const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };
 const message = { role: 'assistant', content: 'Hello!' };
-const whole = {
+const completion = {
   ...{ id: 'c', object: 'chat.completion', created: 1, model: 'm', usage },
   choices: [{ index: 0, message, finish_reason: 'stop' }],
 };
@@ -32,23 +32,26 @@ interface Sending {
 async function answerAtOnce(answering: Answering, sending: Sending): Promise<void> {
   if (answering.received.body.stream !== true) {
     sending.endAtMs = performance.now();
-    await jsonReply(whole)(answering);
+    await jsonReply(completion)(answering);
     return;
   }
-  const chunk = (delta: object, more: object = {}): object => ({
+  const chunk = (delta: object, fields: object = {}): object => ({
     ...{ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm' },
-    choices: [{ index: 0, delta, finish_reason: null, ...more }],
+    choices: [{ index: 0, delta, finish_reason: null, ...fields }],
   });
   answering.head();
   await answering.events(chunk({ role: 'assistant', content: 'Hello' }));
-  for (let nth = 0; nth < 6; nth += 1) await answering.events(chunk({ content: ` ${nth}` }));
+  for (let index = 0; index < 6; index += 1) await answering.events(chunk({ content: ` ${index}` }));
   await new Promise((resolve) => setTimeout(resolve, restMs));
   sending.endAtMs = performance.now();
   await answering.events(chunk({}, { finish_reason: 'stop' }), { ...chunk({}), choices: [], usage });
   answering.done();
 }
 
-async function withService(responses: Kept, work: (service: TestService, sending: Sending) => Promise<void>): Promise<void> {
+async function withService(
+  responses: ResponseStores,
+  work: (service: TestService, sending: Sending) => Promise<void>,
+): Promise<void> {
   const sending = { endAtMs: 0 };
   const upstream = await startScriptedUpstream((answering) => answerAtOnce(answering, sending));
   const models = { m: { upstreams: [{ endpoint: upstream.endpoint, key: 'k' }] } };
@@ -62,26 +65,26 @@ async function withService(responses: Kept, work: (service: TestService, sending
 }
 
 /** Calls of the API among all that is stored, each through the service, one after the other. */
-export function measureCalls(responses: Kept, { idOf, own }: Seeded): Promise<void> {
+export function measureCalls(responses: ResponseStores, { toId, ownCount }: Seeded): Promise<void> {
   return withService(responses, async (service) => {
     const send = async (method: string, path: string, body?: object): Promise<Record<string, unknown>> => {
       const headers = body === undefined ? { 'api-key': key } : withKey(key);
-      const answered = await service.ask({ method, path: `/v1${path}`, headers, ...(body !== undefined && { body }) });
+      const answered = await service.sendRequest({ method, path: `/v1${path}`, headers, ...(body !== undefined && { body }) });
       if (answered.status !== 200) throw new Error(`${method} ${path}: ${answered.status} ${answered.text}`);
       return answered.json as Record<string, unknown>;
     };
-    const any = (sample: number): string => idOf((sample * 389) % own);
-    const made: string[] = [];
+    const any = (sample: number): string => toId((sample * 389) % ownCount);
+    const createdIds: string[] = [];
     await measure('GET /v1/responses/{id}', (sample) => send('GET', `/responses/${any(sample)}`));
     await measure('GET …/input_items, a chain of up to 10', (sample) => send('GET', `/responses/${any(sample)}/input_items`));
     await measure('POST with previous_response_id', async (sample) => {
       const body = { model: 'm', input: 'And now?', previous_response_id: any(sample) };
-      made.push(String((await send('POST', '/responses', body)).id));
+      createdIds.push(String((await send('POST', '/responses', body)).id));
     });
     await measure('the same with store: false', (sample) =>
       send('POST', '/responses', { model: 'm', input: 'And now?', previous_response_id: any(sample), store: false }),
     );
-    await measure('DELETE /v1/responses/{id}', (sample) => send('DELETE', `/responses/${made[sample]}`));
+    await measure('DELETE /v1/responses/{id}', (sample) => send('DELETE', `/responses/${createdIds[sample]}`));
     const { id } = await send('POST', '/conversations', {});
     const items = [{ role: 'user', content: 'Hello' }];
     await measure('POST …/conversations/{id}/items', () => send('POST', `/conversations/${id}/items`, { items }));
@@ -90,20 +93,20 @@ export function measureCalls(responses: Kept, { idOf, own }: Seeded): Promise<vo
 }
 
 /** The same call with and without storing, in turn: to the first byte of its answer, and from the upstream's last bytes to the last. */
-export function measureAnswers(responses: Kept): Promise<void> {
+export function measureAnswers(responses: ResponseStores): Promise<void> {
   return withService(responses, async ({ url }, sending) => {
     const time = (body: object) => timeAnswer(url, body, sending);
-    const whole = await timeInTurn(time, false);
-    tell(
+    const complete = await timeInTurn(time, false);
+    printTimings(
       'one JSON text, its last byte',
-      whole.map(({ last }) => last),
+      complete.map(({ last }) => last),
     );
     const streams = await timeInTurn(time, true);
-    tell(
+    printTimings(
       'a stream, its first byte',
       streams.map(({ first }) => first),
     );
-    tell(
+    printTimings(
       'a stream, its last byte',
       streams.map(({ last }) => last),
     );
@@ -117,16 +120,16 @@ async function timeInTurn(
 ): Promise<readonly ReturnType<typeof toTimings>[]> {
   const timings = [toTimings(), toTimings()];
   for (let sample = -warmUp; sample < perForm; sample += 1) {
-    const nth = Math.abs(sample) % 2;
-    const { firstMs, lastMs } = await time({ model: 'm', input: 'Hello', stream, store: nth === 1 });
+    const index = Math.abs(sample) % 2;
+    const { firstMs, lastMs } = await time({ model: 'm', input: 'Hello', stream, store: index === 1 });
     if (sample < 0) continue;
-    timings[nth]?.first.note(firstMs);
-    timings[nth]?.last.note(lastMs);
+    timings[index]?.first.note(firstMs);
+    timings[index]?.last.note(lastMs);
   }
   return timings;
 }
 
-function tell(what: string, [without, stored]: readonly Timings[]): void {
+function printTimings(what: string, [without, stored]: readonly Timings[]): void {
   if (without === undefined || stored === undefined) return;
   report(what, without);
   report(`${what}, stored`, stored);

@@ -16,7 +16,7 @@ export class Timings {
 
   /** The value that such a share of them stays within. */
   at(share: number): number {
-    return this.#took.toSorted((one, other) => one - other)[Math.floor(this.#took.length * share)] ?? Number.NaN;
+    return this.#took.toSorted((left, right) => left - right)[Math.floor(this.#took.length * share)] ?? Number.NaN;
   }
 }
 

@@ -17,10 +17,10 @@ export async function fillIndex(index: PassageIndex, { model, dimensions }: Mode
   const words = wordsOfCorpus();
   const passages = Math.ceil(count / documentCount);
   const documents: IndexedDocument[] = [];
-  for (let nth = 0; nth < documentCount; nth += 1) {
+  for (let number = 0; number < documentCount; number += 1) {
     const document = {
-      id: `filler${nth}`,
-      title: `Filler ${nth}`,
+      id: `filler${number}`,
+      title: `Filler ${number}`,
       format: 'txt',
       passages,
       tokens: passages * 120,
@@ -55,16 +55,16 @@ function wordsOfCorpus(): string[] {
   );
 }
 
-function toPassage(nth: number, words: readonly string[], dice: Dice): Passage {
+function toPassage(index: number, words: readonly string[], dice: Dice): Passage {
   const text = Array.from({ length: wordsAPassage }, () => dice.pick(words)).join(' ');
-  return { nth, page: null, headings: [`${dice.pick(words)} ${dice.pick(words)}`], text };
+  return { nth: index, page: null, headings: [`${dice.pick(words)} ${dice.pick(words)}`], text };
 }
 
 function toVectors(count: number, dimensions: number, dice: Dice): Float32Array {
   const vectors = new Float32Array(count * dimensions);
   for (let at = 0; at < vectors.length; at += 1) vectors[at] = dice.below(2000) / 1000 - 1;
-  for (let nth = 0; nth < count; nth += 1) {
-    const vector = vectors.subarray(nth * dimensions, (nth + 1) * dimensions);
+  for (let index = 0; index < count; index += 1) {
+    const vector = vectors.subarray(index * dimensions, (index + 1) * dimensions);
     const length = Math.hypot(...vector);
     for (let at = 0; at < dimensions; at += 1) vector[at] = (vector[at] ?? 0) / length;
   }

@@ -33,15 +33,15 @@ export type ShowPassage = (hit: PassageHit) => Promise<FoundPassage>;
 
 /** How well a list of passages answers a question. */
 export async function judge(golden: GoldenQuestion, hits: readonly PassageHit[], show: ShowPassage): Promise<Verdict> {
-  const found = await Promise.all(hits.map(show));
-  const ranks = golden.answers.map((answer) => found.findIndex((each) => answers(answer, each)));
+  const passages = await Promise.all(hits.map(show));
+  const ranks = golden.answers.map((answer) => passages.findIndex((passage) => answers(answer, passage)));
   const inFive = ranks.filter((rank) => rank >= 0 && rank < 5).length;
   const first = Math.min(...ranks.map((rank) => (rank === -1 ? Number.POSITIVE_INFINITY : rank)));
   return { kind: golden.kind, recallAt5: inFive / golden.answers.length, reciprocalRank: 1 / (first + 1) };
 }
 
-function answers({ file, page, has }: GoldenAnswer, found: FoundPassage): boolean {
-  return found.file === file && found.passage.page === page && found.passage.text.replaceAll('\n', ' ').includes(has);
+function answers({ file, page, has }: GoldenAnswer, candidate: FoundPassage): boolean {
+  return candidate.file === file && candidate.passage.page === page && candidate.passage.text.replaceAll('\n', ' ').includes(has);
 }
 
 export function mean(numbers: readonly number[]): number {
@@ -50,6 +50,6 @@ export function mean(numbers: readonly number[]): number {
 
 /** The value that so large a share of the numbers does not exceed. */
 export function percentile(numbers: readonly number[], share: number): number {
-  const ordered = numbers.toSorted((one, other) => one - other);
+  const ordered = numbers.toSorted((left, right) => left - right);
   return ordered[Math.min(ordered.length - 1, Math.ceil(share * ordered.length) - 1)] ?? Number.NaN;
 }

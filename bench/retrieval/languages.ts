@@ -1,12 +1,12 @@
-import type { MadeDocument } from './corpus/corpus.ts';
+import type { CorpusDocument } from './corpus/corpus.ts';
 
 /** What one document tells, in the words of one language. */
-interface Told {
+interface TranslatedDocument {
   readonly language: 'en' | 'de' | 'fr' | 'es';
   readonly title: string;
   readonly text: string;
   /** A question that shares few words with it, in the same language. */
-  readonly asked: string;
+  readonly question: string;
   /** The same question in another language. */
   readonly elsewhere?: string;
   readonly code?: string;
@@ -19,12 +19,12 @@ export interface LanguageQuestion {
   readonly file: string;
 }
 
-const told: readonly Told[] = [
+const documents: readonly TranslatedDocument[] = [
   {
     language: 'en',
     title: 'Parking',
     text: 'Visitors leave their cars behind the north gate; the barrier opens with the badge.',
-    asked: 'Where may guests put their vehicle?',
+    question: 'Where may guests put their vehicle?',
     elsewhere: 'Wo dürfen Gäste ihr Auto abstellen?',
     code: 'E4103',
   },
@@ -32,14 +32,14 @@ const told: readonly Told[] = [
     language: 'en',
     title: 'Holidays',
     text: 'Employees have 30 days off a year, five of which may be taken over into March.',
-    asked: 'How much vacation do I get?',
+    question: 'How much vacation do I get?',
     elsewhere: 'Combien de congés ai-je par an ?',
   },
   {
     language: 'en',
     title: 'Boiler',
     text: 'The water heater is switched off on Fridays at six and on again on Mondays at five.',
-    asked: 'When is there no hot water?',
+    question: 'When is there no hot water?',
     elsewhere: '¿Cuándo no hay agua caliente?',
     code: 'KX-17/b',
   },
@@ -47,20 +47,20 @@ const told: readonly Told[] = [
     language: 'en',
     title: 'Expenses',
     text: 'Receipts are handed in by the tenth of the following month; taxis need a reason.',
-    asked: 'Until when can I claim travel costs?',
+    question: 'Until when can I claim travel costs?',
   },
   {
     language: 'en',
     title: 'Keys',
     text: 'A lost key is reported to the porter at once; the lock is exchanged within a day.',
-    asked: 'What must I do if I cannot find my door opener?',
+    question: 'What must I do if I cannot find my door opener?',
     code: 'lock.maxTries',
   },
   {
     language: 'de',
     title: 'Kantine',
     text: 'Mittagessen gibt es von halb zwölf bis zwei; freitags wird kein Fleisch serviert.',
-    asked: 'Wann kann man zu Mittag speisen?',
+    question: 'Wann kann man zu Mittag speisen?',
     elsewhere: 'When is lunch served?',
     code: 'M-2210',
   },
@@ -68,34 +68,34 @@ const told: readonly Told[] = [
     language: 'de',
     title: 'Drucker',
     text: 'Farbige Ausdrucke müssen vorher von der Teamleitung genehmigt werden.',
-    asked: 'Wer erlaubt bunte Kopien?',
+    question: 'Wer erlaubt bunte Kopien?',
     elsewhere: 'Who has to approve colour prints?',
   },
   {
     language: 'de',
     title: 'Heizung',
     text: 'Bleiben die Heizkörper kalt, ist das Ventil im Keller zu öffnen und Wasser nachzufüllen.',
-    asked: 'Was hilft, wenn es im Zimmer nicht warm wird?',
+    question: 'Was hilft, wenn es im Zimmer nicht warm wird?',
     code: 'F-0815',
   },
   {
     language: 'de',
     title: 'Fahrräder',
     text: 'Diensträder stehen im Hof; ausgeliehen werden sie für höchstens drei Tage.',
-    asked: 'Wie lange darf ich ein Rad behalten?',
+    question: 'Wie lange darf ich ein Rad behalten?',
     elsewhere: '¿Cuánto tiempo se puede tomar prestada una bicicleta?',
   },
   {
     language: 'de',
     title: 'Pakete',
     text: 'Sendungen werden am Empfang gesammelt und um 15 Uhr verteilt.',
-    asked: 'Wann bekomme ich meine Post?',
+    question: 'Wann bekomme ich meine Post?',
   },
   {
     language: 'fr',
     title: 'Salle de réunion',
     text: 'Les salles se réservent une semaine à l’avance auprès de l’accueil.',
-    asked: 'Comment obtenir une pièce pour un rendez-vous ?',
+    question: 'Comment obtenir une pièce pour un rendez-vous ?',
     elsewhere: 'How do I book a meeting room?',
     code: 'SR-44',
   },
@@ -103,33 +103,33 @@ const told: readonly Told[] = [
     language: 'fr',
     title: 'Télétravail',
     text: 'Chacun peut travailler chez soi deux jours par semaine, sauf le mardi.',
-    asked: 'Quels jours puis-je rester à la maison ?',
+    question: 'Quels jours puis-je rester à la maison ?',
     elsewhere: 'An welchen Tagen darf ich zu Hause arbeiten?',
   },
   {
     language: 'fr',
     title: 'Incendie',
     text: 'En cas d’alarme, on sort par l’escalier de secours et on se retrouve sur la place.',
-    asked: 'Que faire si le feu se déclare ?',
+    question: 'Que faire si le feu se déclare ?',
     code: 'AL_900',
   },
   {
     language: 'fr',
     title: 'Ordinateur',
     text: 'Un appareil en panne est remplacé sous quarante-huit heures.',
-    asked: 'En combien de temps reçoit-on un nouveau PC ?',
+    question: 'En combien de temps reçoit-on un nouveau PC ?',
   },
   {
     language: 'fr',
     title: 'Stage',
     text: 'Les stagiaires sont payés le vingt-cinq du mois.',
-    asked: 'Quand arrive la gratification ?',
+    question: 'Quand arrive la gratification ?',
   },
   {
     language: 'es',
     title: 'Gimnasio',
     text: 'El gimnasio abre a las siete y cierra a las veintidós; los domingos está cerrado.',
-    asked: '¿A qué hora se puede entrenar?',
+    question: '¿A qué hora se puede entrenar?',
     elsewhere: 'When can I work out at the gym?',
     code: 'GYM-3030',
   },
@@ -137,27 +137,27 @@ const told: readonly Told[] = [
     language: 'es',
     title: 'Basura',
     text: 'El papel va al contenedor azul y el vidrio al verde.',
-    asked: '¿Dónde tiro las botellas?',
+    question: '¿Dónde tiro las botellas?',
     elsewhere: 'Wohin kommen leere Flaschen?',
   },
   {
     language: 'es',
     title: 'Ascensor',
     text: 'Si el ascensor se detiene, se pulsa el botón rojo y se espera al técnico.',
-    asked: '¿Qué hago si me quedo encerrado entre dos pisos?',
+    question: '¿Qué hago si me quedo encerrado entre dos pisos?',
     code: 'A7.31',
   },
   {
     language: 'es',
     title: 'Uniforme',
     text: 'La ropa de trabajo se lava en la empresa cada jueves.',
-    asked: '¿Qué día se limpian las prendas?',
+    question: '¿Qué día se limpian las prendas?',
   },
   {
     language: 'es',
     title: 'Formación',
     text: 'Los cursos de idiomas se pagan a medias con la empresa.',
-    asked: '¿Quién costea las clases de inglés?',
+    question: '¿Quién costea las clases de inglés?',
   },
 ];
 
@@ -175,32 +175,32 @@ const filler = {
 };
 
 /** Twenty documents in four languages, each with a section that says little. */
-export function makeLanguageCorpus(): MadeDocument[] {
-  return told.map(({ language, title, text, code }) => {
-    const own = code === undefined ? '' : `\n\n## ${code}\n\n${code}: ${text.split(' ').slice(0, 4).join(' ')}`;
-    const content = `# ${title}\n\n${text}${own}\n\n## 1\n\n${filler[language]}`;
-    return { file: fileOf(language, title), bytes: new TextEncoder().encode(content) };
+export function makeLanguageCorpus(): CorpusDocument[] {
+  return documents.map(({ language, title, text, code }) => {
+    const codeSection = code === undefined ? '' : `\n\n## ${code}\n\n${code}: ${text.split(' ').slice(0, 4).join(' ')}`;
+    const content = `# ${title}\n\n${text}${codeSection}\n\n## 1\n\n${filler[language]}`;
+    return { file: toFileName(language, title), bytes: new TextEncoder().encode(content) };
   });
 }
 
 /** Thirty of them ask with the words of the language or by a code; the others ask in another language. */
 export function languageQuestions(): LanguageQuestion[] {
-  const plain = told.map(({ language, title, asked }) => ({
+  const plain = documents.map(({ language, title, question }) => ({
     kind: 'plain' as const,
-    question: asked,
-    file: fileOf(language, title),
+    question: question,
+    file: toFileName(language, title),
   }));
-  const coded = told.flatMap(({ language, title, code }) =>
+  const coded = documents.flatMap(({ language, title, code }) =>
     code === undefined
       ? []
-      : [{ kind: 'code' as const, question: meanings[language].replace('#', code), file: fileOf(language, title) }],
+      : [{ kind: 'code' as const, question: meanings[language].replace('#', code), file: toFileName(language, title) }],
   );
-  const across = told.flatMap(({ language, title, elsewhere }) =>
-    elsewhere === undefined ? [] : [{ kind: 'across' as const, question: elsewhere, file: fileOf(language, title) }],
+  const across = documents.flatMap(({ language, title, elsewhere }) =>
+    elsewhere === undefined ? [] : [{ kind: 'across' as const, question: elsewhere, file: toFileName(language, title) }],
   );
   return [...plain, ...coded, ...across];
 }
 
-function fileOf(language: string, title: string): string {
+function toFileName(language: string, title: string): string {
   return `${language}-${title.toLowerCase().replaceAll(' ', '-')}.md`;
 }

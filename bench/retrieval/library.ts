@@ -13,9 +13,9 @@ import { DiskBlobStore } from '#stores/files/disk-blob-store.ts';
 import { openPostgres } from '#stores/sql/engine/postgres.ts';
 import { openSqlite } from '#stores/sql/engine/sqlite.ts';
 import { SqlPassageIndex } from '#stores/sql/passages/passage-index.ts';
-import { type AskEmbeddings, DeploymentEmbedder } from '#tools/retrieval/deployment-embedder.ts';
+import { DeploymentEmbedder, type SendEmbeddingsRequest } from '#tools/retrieval/deployment-embedder.ts';
 import { DocumentIndexer } from '#tools/retrieval/indexing/document-indexer.ts';
-import type { MadeDocument } from './corpus/corpus.ts';
+import type { CorpusDocument } from './corpus/corpus.ts';
 
 /** An index of its own, in a temporary folder or in the PostgreSQL of that address. */
 export async function openLibrary(postgresUrl: string | undefined, embeddingsUrl?: string) {
@@ -25,15 +25,16 @@ export async function openLibrary(postgresUrl: string | undefined, embeddingsUrl
     : openPostgres(new Secret(postgresUrl)));
   const index = new SqlPassageIndex(database);
   const blobs = await DiskBlobStore.open(folder);
-  const local = new EmbedderPool(availableParallelism(), { recent: new BoundedCache({ maxBytes: 0, bytesOf: () => 0 }) });
-  const embedder = embeddingsUrl === undefined ? local : new DeploymentEmbedder('measured', askAt(embeddingsUrl));
-  const noteFault = (message: string, thrown: unknown): void => console.error(message, thrown);
-  const indexer = new DocumentIndexer({ index, blobs, clock: systemClock, owner: 'bench', noteFault });
+  const local = new EmbedderPool(availableParallelism(), { recent: new BoundedCache({ maxBytes: 0, countBytes: () => 0 }) });
+  const embedder =
+    embeddingsUrl === undefined ? local : new DeploymentEmbedder('measured', createEmbeddingsClient(embeddingsUrl));
+  const reportError = (message: string, error: unknown): void => console.error(message, error);
+  const indexer = new DocumentIndexer({ index, blobs, clock: systemClock, owner: 'bench', reportError });
 
-  async function store({ file, bytes }: MadeDocument): Promise<IndexedFile> {
+  async function store({ file, bytes }: CorpusDocument): Promise<IndexedFile> {
     const blob = randomUUID();
     const contentLength = bytes.length;
-    await blobs.write(blob, oneOf(bytes));
+    await blobs.write(blob, yieldOnce(bytes));
     const times = { createdAtMs: 0, updatedAtMs: 0 };
     return { bucket: 'bench', path: file, contentType: 'application/octet-stream', contentLength, etag: blob, blob, ...times };
   }
@@ -57,7 +58,7 @@ export async function openLibrary(postgresUrl: string | undefined, embeddingsUrl
   return { index, indexer, embedder, dimensions: local.dimensions, store, awaitVectors, close };
 }
 
-function askAt(url: string): AskEmbeddings {
+function createEmbeddingsClient(url: string): SendEmbeddingsRequest {
   return async (request, signal) => {
     const headers = { 'content-type': 'application/json' };
     const response = await fetch(`${url}/embeddings`, { method: 'POST', headers, body: JSON.stringify(request), signal });
@@ -65,6 +66,6 @@ function askAt(url: string): AskEmbeddings {
   };
 }
 
-async function* oneOf(bytes: Uint8Array): AsyncIterable<Uint8Array> {
+async function* yieldOnce(bytes: Uint8Array): AsyncIterable<Uint8Array> {
   yield bytes;
 }

@@ -9,7 +9,7 @@ import { languageQuestions, makeLanguageCorpus } from './languages.ts';
 import { openLibrary } from './library.ts';
 import questions from './questions.json' with { type: 'json' };
 import { measureReading } from './reading.ts';
-import { tellThresholds } from './thresholds.ts';
+import { reportThresholds } from './thresholds.ts';
 
 const help = `npm run bench:retrieval -- [--postgres URL] [--misses] [--chunks N]
   --postgres URL  an empty database to use instead of SQLite in a temporary folder
@@ -33,9 +33,9 @@ const { values: flags } = parseArgs({
 
 type Way = (search: PassageSearch, query: PassageQuery) => Promise<readonly PassageHit[]>;
 
-const ways: Readonly<Record<string, Way>> = {
-  'words only': (search, query) => search.byWords(query),
-  'vectors only': async (search, query) => (await search.byMeaning(query)).hits,
+const searchModes: Readonly<Record<string, Way>> = {
+  'words only': (search, query) => search.searchByWords(query),
+  'vectors only': async (search, query) => (await search.searchByMeaning(query)).hits,
   both: async (search, query) => (await search.search(query)).hits,
 };
 
@@ -49,28 +49,28 @@ async function measureQuality(library: Library): Promise<void> {
   const { index, indexer, embedder, store, awaitVectors } = library;
   const files = await Promise.all(makeCorpus().map(store));
   const began = performance.now();
-  const readings = files.map((file) => ({ file, reading: indexer.want(file, embedder) }));
+  const readings = files.map((file) => ({ file, reading: indexer.requestIndexing(file, embedder) }));
   const documents = await Promise.all(readings.map(({ reading }) => reading.done));
   const readMs = performance.now() - began;
   await awaitVectors(documents);
   const vectorMs = performance.now() - began - readMs;
   const passages = documents.reduce((sum, document) => sum + document.passages, 0);
   console.log(`${files.length} documents, ${passages} passages: read in ${toSeconds(readMs)}, vectors in ${toSeconds(vectorMs)}`);
-  const fileOf = new Map(readings.map(({ file, reading }) => [reading.document?.id, file.path]));
-  const show = async ({ document, nth }: PassageHit) => {
-    const [passage] = await index.read(document, nth, nth + 1);
+  const filesById = new Map(readings.map(({ file, reading }) => [reading.document?.id, file.path]));
+  const show = async ({ document, nth: number }: PassageHit) => {
+    const [passage] = await index.read(document, number, number + 1);
     if (passage === undefined) throw new Error('a passage that was found is not there');
-    return { file: fileOf.get(document) ?? '', passage };
+    return { file: filesById.get(document) ?? '', passage };
   };
   const search = new PassageSearch(
     index,
-    new BoundedCache({ maxBytes: 256 * 1024 ** 2, bytesOf: ({ byteLength }) => byteLength }),
+    new BoundedCache({ maxBytes: 256 * 1024 ** 2, countBytes: ({ byteLength }) => byteLength }),
   );
-  for (const [name, way] of Object.entries(ways)) {
+  for (const [name, runSearch] of Object.entries(searchModes)) {
     const verdicts: Verdict[] = [];
     for (const golden of questions as GoldenQuestion[]) {
       if (golden.answers.length === 0) continue;
-      const hits = await way(search, { text: golden.question, documents, embedder, signal });
+      const hits = await runSearch(search, { text: golden.question, documents, embedder, signal });
       const verdict = await judge(golden, hits, show);
       verdicts.push(verdict);
       if (flags.misses === true && verdict.recallAt5 < 1) {
@@ -83,22 +83,22 @@ async function measureQuality(library: Library): Promise<void> {
     }
     console.log(toLine(name, verdicts));
   }
-  await tellUnanswerable(search, { documents, embedder });
-  await tellThresholds({ search: (text) => search.search({ text, documents, embedder, signal }), show });
+  await reportUnanswerable(search, { documents, embedder });
+  await reportThresholds({ search: (text) => search.search({ text, documents, embedder, signal }), show });
 }
 
 /** How near the nearest passage is, for questions with and without an answer. */
-async function tellUnanswerable(
+async function reportUnanswerable(
   search: PassageSearch,
   { documents, embedder }: Omit<PassageQuery, 'text' | 'signal'>,
 ): Promise<void> {
   const nearness = { answerable: [] as number[], unanswerable: [] as number[] };
   for (const { question, answers } of questions as GoldenQuestion[]) {
-    const { hits } = await search.byMeaning({ text: question, documents, embedder, signal });
+    const { hits } = await search.searchByMeaning({ text: question, documents, embedder, signal });
     nearness[answers.length > 0 ? 'answerable' : 'unanswerable'].push(hits[0]?.similarity ?? 0);
   }
-  const told = Object.entries(nearness).map(([name, all]) => `${name} ${percentile(all, 0.5).toFixed(2)}`);
-  console.log(`similarity of the nearest passage, median: ${told.join(', ')}`);
+  const summaries = Object.entries(nearness).map(([name, all]) => `${name} ${percentile(all, 0.5).toFixed(2)}`);
+  console.log(`similarity of the nearest passage, median: ${summaries.join(', ')}`);
 }
 
 function toLine(name: string, verdicts: readonly Verdict[]): string {
@@ -116,15 +116,15 @@ async function measureSpeed({ index, embedder, dimensions }: Library, chunks: nu
   const documents: IndexedDocument[] = await fillIndex(index, { model: embedder.model, dimensions }, chunks);
   const search = new PassageSearch(
     index,
-    new BoundedCache({ maxBytes: 256 * 1024 ** 2, bytesOf: ({ byteLength }) => byteLength }),
+    new BoundedCache({ maxBytes: 256 * 1024 ** 2, countBytes: ({ byteLength }) => byteLength }),
   );
-  for (const [name, way] of Object.entries(ways)) {
+  for (const [name, runSearch] of Object.entries(searchModes)) {
     const times: number[] = [];
-    for (const [nth, { question }] of questions.entries()) {
+    for (const [index, { question }] of questions.entries()) {
       const query = { text: question, documents, embedder, signal };
       const began = performance.now();
-      await way(search, query);
-      if (nth >= 5) times.push(performance.now() - began);
+      await runSearch(search, query);
+      if (index >= 5) times.push(performance.now() - began);
     }
     console.log(
       `${name.padEnd(14)} ${chunks} passages: p50 ${toMs(percentile(times, 0.5))}, p95 ${toMs(percentile(times, 0.95))}`,
@@ -135,19 +135,21 @@ async function measureSpeed({ index, embedder, dimensions }: Library, chunks: nu
 /** Of twenty documents in four languages: how often the right one is among the first five, and how often it is first. */
 async function measureLanguages({ index, indexer, embedder, store, awaitVectors }: Library): Promise<void> {
   const files = await Promise.all(makeLanguageCorpus().map(store));
-  const readings = files.map((file) => ({ file, reading: indexer.want(file, embedder) }));
+  const readings = files.map((file) => ({ file, reading: indexer.requestIndexing(file, embedder) }));
   const documents = await Promise.all(readings.map(({ reading }) => reading.done));
   await awaitVectors(documents);
-  const fileOf = new Map(readings.map(({ file, reading }) => [reading.document?.id, file.path]));
-  const search = new PassageSearch(index, new BoundedCache({ maxBytes: 0, bytesOf: () => 0 }));
-  const asked = languageQuestions();
+  const filesById = new Map(readings.map(({ file, reading }) => [reading.document?.id, file.path]));
+  const search = new PassageSearch(index, new BoundedCache({ maxBytes: 0, countBytes: () => 0 }));
+  const cases = languageQuestions();
   for (const kind of ['plain', 'code', 'across'] as const) {
-    const ofKind = asked.filter((each) => each.kind === kind);
+    const ofKind = cases.filter((item) => item.kind === kind);
     const ranks = await Promise.all(
       ofKind.map(async ({ question, file }) => {
         const { hits } = await search.search({ text: question, documents, embedder, signal });
-        const found = [...new Set(hits.filter(({ score }) => score >= usualScore).map(({ document }) => fileOf.get(document)))];
-        return found.indexOf(file);
+        const foundFiles = [
+          ...new Set(hits.filter(({ score }) => score >= usualScore).map(({ document }) => filesById.get(document))),
+        ];
+        return foundFiles.indexOf(file);
       }),
     );
     const share = (most: number) => (ranks.filter((rank) => rank >= 0 && rank < most).length / ranks.length).toFixed(2);

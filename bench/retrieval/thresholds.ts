@@ -3,10 +3,10 @@ import { type GoldenQuestion, judge, mean } from './judge.ts';
 import questions from './questions.json' with { type: 'json' };
 
 /** Codes, names of settings and numbers of four digits: what a question names exactly. */
-const named = /\p{L}[\p{L}-]*\d|\d[\d.-]*\p{L}{1,2}\b|\d{4}|\p{L}[._]\p{L}/u;
-const tried = [0, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4];
+const codePattern = /\p{L}[\p{L}-]*\d|\d[\d.-]*\p{L}{1,2}\b|\d{4}|\p{L}[._]\p{L}/u;
+const thresholds = [0, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4];
 
-interface Asked {
+interface RankedQuestion {
   readonly golden: GoldenQuestion;
   readonly hits: readonly ScoredHit[];
 }
@@ -17,13 +17,13 @@ export interface Asking {
 }
 
 /** What a lowest score leaves of questions that have an answer, and of how many that have none it says so. */
-export async function tellThresholds({ search, show }: Asking): Promise<void> {
-  const all: Asked[] = [];
+export async function reportThresholds({ search, show }: Asking): Promise<void> {
+  const all: RankedQuestion[] = [];
   for (const golden of questions as GoldenQuestion[]) all.push({ golden, hits: (await search(golden.question)).hits });
   const answered = all.filter(({ golden }) => golden.answers.length > 0);
-  const others = all.filter(({ golden }) => golden.answers.length === 0);
-  const recall = async (asked: readonly Asked[], least: number): Promise<number> => {
-    const verdicts = asked.map(({ golden, hits }) =>
+  const unanswerable = all.filter(({ golden }) => golden.answers.length === 0);
+  const recall = async (cases: readonly RankedQuestion[], least: number): Promise<number> => {
+    const verdicts = cases.map(({ golden, hits }) =>
       judge(
         golden,
         hits.filter(({ score }) => score >= least),
@@ -32,15 +32,15 @@ export async function tellThresholds({ search, show }: Asking): Promise<void> {
     );
     return mean((await Promise.all(verdicts)).map(({ recallAt5 }) => recallAt5));
   };
-  const withCode = answered.filter(({ golden }) => named.test(golden.question));
-  const without = answered.filter((asked) => !withCode.includes(asked));
-  for (const [name, asked] of Object.entries({ 'with a code': withCode, without }))
-    console.log(`${name}: ${asked.length} questions, recall@5 ${(await recall(asked, 0)).toFixed(3)}`);
-  for (const least of tried) {
-    const nothing = others.filter(({ hits }) => !hits.some(({ score }) => score >= least)).length;
-    const given = mean(others.map(({ hits }) => hits.slice(0, 12).filter(({ score }) => score >= least).length));
-    const kept = (await recall(answered, least)).toFixed(3);
-    const told = `nothing said to ${nothing} of ${others.length} without an answer, ${given.toFixed(1)} passages to one of them`;
-    console.log(`minScore ${least.toFixed(2)}: recall@5 ${kept}; ${told}`);
+  const withCode = answered.filter(({ golden }) => codePattern.test(golden.question));
+  const without = answered.filter((item) => !withCode.includes(item));
+  for (const [name, group] of Object.entries({ 'with a code': withCode, without }))
+    console.log(`${name}: ${group.length} questions, recall@5 ${(await recall(group, 0)).toFixed(3)}`);
+  for (const least of thresholds) {
+    const silentCount = unanswerable.filter(({ hits }) => !hits.some(({ score }) => score >= least)).length;
+    const passageCount = mean(unanswerable.map(({ hits }) => hits.slice(0, 12).filter(({ score }) => score >= least).length));
+    const recallText = (await recall(answered, least)).toFixed(3);
+    const summary = `nothing said to ${silentCount} of ${unanswerable.length} without an answer, ${passageCount.toFixed(1)} passages to one of them`;
+    console.log(`minScore ${least.toFixed(2)}: recall@5 ${recallText}; ${summary}`);
   }
 }

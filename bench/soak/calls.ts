@@ -2,8 +2,8 @@
 export const chat = (deployment: string): string => `/openai/deployments/${deployment}/chat/completions`;
 
 /** One message of about so many bytes. */
-export function toMessages(nth: number, bytes = 200): object {
-  const content = `Question ${nth}. `.padEnd(bytes, 'Some words more of it, with "quotes". ');
+export function toMessages(index: number, bytes = 200): object {
+  const content = `Question ${index}. `.padEnd(bytes, 'Some words more of it, with "quotes". ');
   return { messages: [{ role: 'user', content }] };
 }
 

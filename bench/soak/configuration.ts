@@ -1,6 +1,6 @@
 /** How many projects have a key: callers of the node beside the users of the identity provider. */
 export const projects = 200;
-export const keyOf = (nth: number): string => `soak-key-${nth}`;
+export const toKey = (index: number): string => `soak-key-${index}`;
 /** A key whose limit is soon used up. */
 export const limitedKey = 'soak-limited';
 
@@ -38,7 +38,7 @@ export function toConfiguration(url: string): object {
     },
     keys: {
       ...Object.fromEntries(
-        Array.from({ length: projects }, (_, nth) => [keyOf(nth), { project: `project-${nth}`, role: 'default' }]),
+        Array.from({ length: projects }, (_, index) => [toKey(index), { project: `project-${index}`, role: 'default' }]),
       ),
       [limitedKey]: { project: 'limited', role: 'limited' },
     },

@@ -9,20 +9,20 @@ export interface Tally {
   readonly statuses: Set<number>;
 }
 
-const mostAtOnce = 200;
+const maxConcurrent = 200;
 const newTally = (): Tally => ({ runs: 0, wrong: 0, statuses: new Set() });
 
 /** Runs kinds of calls at a steady rate, the same ones in the same order each time. */
 export class MixedLoad {
   readonly tallies: ReadonlyMap<string, Tally>;
   /** Runs that were due while too many were under way. */
-  left = 0;
+  skipped = 0;
   readonly #client: NodeClient;
   readonly #order: readonly Kind[];
   readonly #timer: NodeJS.Timeout;
   readonly #underWay = new Set<Promise<void>>();
   readonly #beganMs = performance.now();
-  #nth = 0;
+  #index = 0;
 
   constructor(client: NodeClient, kinds: readonly Kind[], rate: number) {
     this.#client = client;
@@ -39,19 +39,19 @@ export class MixedLoad {
 
   #startDue(rate: number): void {
     const due = Math.floor(((performance.now() - this.#beganMs) * rate) / 1000);
-    while (this.#nth < due) {
-      const nth = this.#nth++;
-      const kind = this.#order[nth % this.#order.length];
-      if (kind === undefined || this.#underWay.size >= mostAtOnce) this.left += 1;
-      else this.#start(kind, Math.floor(nth / this.#order.length) * kind.weight + (nth % kind.weight));
+    while (this.#index < due) {
+      const index = this.#index++;
+      const kind = this.#order[index % this.#order.length];
+      if (kind === undefined || this.#underWay.size >= maxConcurrent) this.skipped += 1;
+      else this.#start(kind, Math.floor(index / this.#order.length) * kind.weight + (index % kind.weight));
     }
   }
 
-  #start(kind: Kind, nth: number): void {
+  #start(kind: Kind, index: number): void {
     const tally = this.tallies.get(kind.name) ?? newTally();
     tally.runs += 1;
     const running = kind
-      .run(this.#client, nth)
+      .run(this.#client, index)
       .catch(() => [0])
       .then((wrong) => {
         if (wrong.length > 0) tally.wrong += 1;
@@ -65,7 +65,7 @@ export class MixedLoad {
 /** Each kind as often as its weight says, spread evenly over the round. */
 function interleave(kinds: readonly Kind[]): readonly Kind[] {
   const placed = kinds.flatMap((kind) =>
-    Array.from({ length: kind.weight }, (_, nth) => ({ kind, at: (nth + 0.5) / kind.weight })),
+    Array.from({ length: kind.weight }, (_, index) => ({ kind, at: (index + 0.5) / kind.weight })),
   );
-  return placed.toSorted((one, other) => one.at - other.at).map(({ kind }) => kind);
+  return placed.toSorted((left, right) => left.at - right.at).map(({ kind }) => kind);
 }

@@ -1,7 +1,7 @@
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 
-export interface Asking {
+export interface RequestOptions {
   readonly path: string;
   /** Default: POST with a body, else GET. */
   readonly method?: string;
@@ -28,15 +28,15 @@ export class NodeClient {
     this.token = token;
   }
 
-  async ask(asking: Asking): Promise<Answered> {
-    const response = await this.#open(asking);
+  async send(options: RequestOptions): Promise<Answered> {
+    const response = await this.#open(options);
     const text = (await buffer(response)).toString();
     return { status: response.statusCode ?? 0, text, json: () => JSON.parse(text) as unknown };
   }
 
   /** Reads the beginning of a stream and leaves; gives its status. */
-  async leave(asking: Asking): Promise<number> {
-    const response = await this.#open(asking);
+  async sendAndDisconnect(options: RequestOptions): Promise<number> {
+    const response = await this.#open(options);
     for await (const _piece of response) break;
     response.destroy();
     return response.statusCode ?? 0;
@@ -46,16 +46,16 @@ export class NodeClient {
     this.#agent.destroy();
   }
 
-  #open({ path, headers, body, method = body === undefined ? 'GET' : 'POST' }: Asking): Promise<IncomingMessage> {
+  #open({ path, headers, body, method = body === undefined ? 'GET' : 'POST' }: RequestOptions): Promise<IncomingMessage> {
     const payload = typeof body === 'object' ? JSON.stringify(body) : body;
     const sized =
       payload === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(payload) };
     return new Promise((resolve, reject) => {
-      const asked = request(
+      const clientRequest = request(
         { host: '127.0.0.1', port: this.#port, agent: this.#agent, method, path, headers: { ...sized, ...headers } },
         resolve,
       );
-      asked.on('error', reject).end(payload);
+      clientRequest.on('error', reject).end(payload);
     });
   }
 }

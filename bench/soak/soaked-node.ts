@@ -27,7 +27,7 @@ export async function startNode({ root, configuration, environment }: NodeWish):
   const [logPath, configPath, port] = [join(folder, 'output.log'), join(folder, 'parley.json'), await findFreePort()];
   if (configuration !== undefined) writeFileSync(configPath, JSON.stringify(configuration));
   const configured = configuration === undefined ? [] : ['--config', configPath];
-  const { program, words } = toParleyCommand(root, [
+  const { program, args } = toParleyCommand(root, [
     'serve',
     '--port',
     String(port),
@@ -43,7 +43,7 @@ export async function startNode({ root, configuration, environment }: NodeWish):
     LOG_LEVEL: 'info',
     ...environment,
   };
-  const child = spawn(program, [...words], { cwd: root, env, stdio: ['ignore', log, log] });
+  const child = spawn(program, [...args], { cwd: root, env, stdio: ['ignore', log, log] });
   closeSync(log);
   await waitForReply('the node', child, `http://127.0.0.1:${port}/ready`, logPath);
   return {
@@ -60,7 +60,7 @@ export async function startNode({ root, configuration, environment }: NodeWish):
 
 async function end(child: ChildProcess): Promise<void> {
   if (!isAlive(child)) return;
-  const gone = new Promise((resolve) => child.once('exit', resolve));
+  const exited = new Promise((resolve) => child.once('exit', resolve));
   child.kill('SIGINT');
-  await gone;
+  await exited;
 }

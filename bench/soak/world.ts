@@ -15,7 +15,7 @@ export interface World {
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => unknown;
 
-interface Asked {
+interface ModelRequest {
   readonly stream?: boolean;
   readonly input?: unknown;
   readonly tools?: readonly unknown[];
@@ -57,8 +57,8 @@ export async function startWorld(): Promise<World> {
   return { url, token, close: () => void server.close() };
 }
 
-async function read(request: IncomingMessage): Promise<Asked> {
-  return JSON.parse(await text(request)) as Asked;
+async function readRequest(request: IncomingMessage): Promise<ModelRequest> {
+  return JSON.parse(await text(request)) as ModelRequest;
 }
 
 function sendJson(response: ServerResponse, body: object): void {
@@ -83,7 +83,7 @@ async function sendStream(response: ServerResponse, pieces: readonly string[]): 
 
 /** Calls the tool it is offered, once; answers in words else. */
 async function answerChat(request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const { stream, tools, messages = [] } = await read(request);
+  const { stream, tools, messages = [] } = await readRequest(request);
   const isCalling = tools !== undefined && !messages.some(({ role }) => role === 'tool');
   const tool_calls = [
     { index: 0, id: 'call_1', type: 'function', function: { name: 'opening_hours', arguments: '{"branch":"main"}' } },
@@ -97,15 +97,19 @@ async function answerChat(request: IncomingMessage, response: ServerResponse): P
       usage,
     });
   }
-  const words = Array.from({ length: streamedChunks }, (_, nth) => toEvent({ content: `word ${nth} ` }));
-  const said = isCalling
+  const events = Array.from({ length: streamedChunks }, (_, index) => toEvent({ content: `word ${index} ` }));
+  const allEvents = isCalling
     ? [toEvent({ role: 'assistant', content: null, tool_calls }), toEvent({}, 'tool_calls')]
-    : [...words, toEvent({}, 'stop')];
-  await sendStream(response, [...said, `data: ${JSON.stringify({ ...chunkHead, choices: [], usage })}\n\n`, 'data: [DONE]\n\n']);
+    : [...events, toEvent({}, 'stop')];
+  await sendStream(response, [
+    ...allEvents,
+    `data: ${JSON.stringify({ ...chunkHead, choices: [], usage })}\n\n`,
+    'data: [DONE]\n\n',
+  ]);
 }
 
 async function answerMessage(request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const { stream } = await read(request);
+  const { stream } = await readRequest(request);
   const head = { id: 'msg_1', type: 'message', role: 'assistant', model: 'upstream-model', stop_sequence: null };
   const used = { input_tokens: 100, output_tokens: 20 };
   if (stream !== true) {
@@ -113,13 +117,13 @@ async function answerMessage(request: IncomingMessage, response: ServerResponse)
     return sendJson(response, { ...head, content, stop_reason: 'end_turn', usage: used });
   }
   const event = (type: string, fields: object): string => `event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`;
-  const words = Array.from({ length: streamedChunks }, (_, nth) =>
-    event('content_block_delta', { index: 0, delta: { type: 'text_delta', text: `word ${nth} ` } }),
+  const events = Array.from({ length: streamedChunks }, (_, index) =>
+    event('content_block_delta', { index: 0, delta: { type: 'text_delta', text: `word ${index} ` } }),
   );
   await sendStream(response, [
     event('message_start', { message: { ...head, content: [], stop_reason: null, usage: used } }),
     event('content_block_start', { index: 0, content_block: { type: 'text', text: '' } }),
-    ...words,
+    ...events,
     event('content_block_stop', { index: 0 }),
     event('message_delta', { delta: { stop_reason: 'end_turn', stop_sequence: null }, usage: { output_tokens: 20 } }),
     event('message_stop', {}),
@@ -128,11 +132,11 @@ async function answerMessage(request: IncomingMessage, response: ServerResponse)
 
 /** A vector for each text that differs with the text. */
 async function answerEmbeddings(request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const { input } = await read(request);
+  const { input } = await readRequest(request);
   const inputs = Array.isArray(input) ? input : [input];
-  const data = inputs.map((each, index) => {
-    const digest = createHash('sha256').update(JSON.stringify(each)).digest();
-    const embedding = Array.from({ length: dimensions }, (_, nth) => (digest[nth % digest.length] ?? 0) / 255 - 0.5);
+  const data = inputs.map((item, index) => {
+    const digest = createHash('sha256').update(JSON.stringify(item)).digest();
+    const embedding = Array.from({ length: dimensions }, (_, index) => (digest[index % digest.length] ?? 0) / 255 - 0.5);
     return { object: 'embedding', index, embedding };
   });
   sendJson(response, { object: 'list', data, model: 'upstream-model', usage: { prompt_tokens: 10, total_tokens: 10 } });

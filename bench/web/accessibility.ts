@@ -4,14 +4,14 @@ import type { Figure } from './figure.ts';
 import type { WebWorld } from './world.ts';
 
 const phone: BrowserContextOptions = { viewport: { width: 390, height: 800 }, hasTouch: true, isMobile: true };
-const looks: readonly (readonly [string, BrowserContextOptions])[] = [
+const displayModes: readonly (readonly [string, BrowserContextOptions])[] = [
   ['light desktop', { colorScheme: 'light' }],
   ['dark desktop', { colorScheme: 'dark' }],
   ['light phone', { ...phone, colorScheme: 'light' }],
   ['dark phone', { ...phone, colorScheme: 'dark' }],
 ];
 
-const places = ['build', 'build/new', 'files', 'usage', 'consent', 'consent/assistant'];
+const paths = ['build', 'build/new', 'files', 'usage', 'consent', 'consent/assistant'];
 
 async function showEverything(page: Page): Promise<void> {
   await page.evaluate("location.hash = '#/?with=demo'");
@@ -24,9 +24,9 @@ async function showEverything(page: Page): Promise<void> {
 /** What axe finds in each view, in each look. */
 export async function measureAccessibility(world: WebWorld): Promise<readonly Figure[]> {
   const faults: string[] = [];
-  for (const [look, options] of looks) {
+  for (const [mode, options] of displayModes) {
     const check = async (view: string, page: Page): Promise<void> => {
-      for (const each of await axeViolations(page)) faults.push(`${view}, ${look}: ${each.slice(0, 300)}`);
+      for (const violation of await axeViolations(page)) faults.push(`${view}, ${mode}: ${violation.slice(0, 300)}`);
     };
     const arrival = await world.blank(options);
     await arrival.goto(world.service.url);
@@ -40,14 +40,14 @@ export async function measureAccessibility(world: WebWorld): Promise<readonly Fi
     await page.keyboard.press('Escape');
     await showEverything(page);
     await check('conversation', page);
-    for (const place of places) {
-      await page.evaluate(`location.hash = '#/${place}'`);
+    for (const path of paths) {
+      await page.evaluate(`location.hash = '#/${path}'`);
       await page.locator('main h1').first().waitFor();
       await page.waitForLoadState('networkidle');
-      await check(place, page);
+      await check(path, page);
     }
     await page.context().close();
   }
-  const title = `axe in ${places.length + 4} views, light and dark, desktop and phone`;
-  return [{ title, wanted: 0, unit: '', got: faults.length, details: faults }];
+  const title = `axe in ${paths.length + 4} views, light and dark, desktop and phone`;
+  return [{ title, max: 0, unit: '', got: faults.length, details: faults }];
 }

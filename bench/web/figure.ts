@@ -2,25 +2,25 @@
 export interface Figure {
   readonly title: string;
   /** The most that it may be. */
-  readonly wanted: number;
+  readonly max: number;
   readonly unit: string;
   readonly got: number;
   /** What the number does not say. */
   readonly details?: readonly string[];
 }
 
-export function isMet({ got, wanted }: Figure): boolean {
-  return got <= wanted;
+export function isMet({ got, max }: Figure): boolean {
+  return got <= max;
 }
 
 /** The figures as a table of Markdown, and below it what each has to add. */
 export function toTable(figures: readonly Figure[]): string {
   const lines = figures.map((figure) => {
-    const { title, wanted, unit, got } = figure;
+    const { title, max, unit, got } = figure;
     const digits = got < 10 && !Number.isInteger(got) ? 2 : 0;
-    return `| ${title} | ≤ ${wanted} ${unit} | ${got.toFixed(digits)} ${unit} | ${isMet(figure) ? '✓' : '✗ missed'} |`;
+    return `| ${title} | ≤ ${max} ${unit} | ${got.toFixed(digits)} ${unit} | ${isMet(figure) ? '✓' : '✗ missed'} |`;
   });
-  const details = figures.flatMap(({ title, details = [] }) => details.map((each) => `- ${title}: ${each}`));
+  const details = figures.flatMap(({ title, details = [] }) => details.map((detail) => `- ${title}: ${detail}`));
   const table = ['| figure | wanted | got | met |', '| --- | ---: | ---: | ---: |', ...lines].join('\n');
   return details.length === 0 ? table : `${table}\n\n${details.join('\n')}`;
 }

@@ -64,9 +64,9 @@ export async function measureFirstLoad(world: WebWorld): Promise<readonly Figure
   for (let round = 0; round < 5; round += 1) times.push(await usableAfterMs(world));
   const { median = Number.POSITIVE_INFINITY } = toSpread(times) ?? {};
   return [
-    { title: 'first load, compressed', wanted: 120, unit: 'kB', got: bytes / 1000 },
-    { title: 'first load, requests', wanted: 12, unit: '', got: requests.length, details: [requests.join(', ')] },
-    { title: 'the typeface, once one can write', wanted: 50, unit: 'kB', got: typefaceBytes / 1000 },
-    { title: 'one can write, processor slowed 4×, median of 5', wanted: 2, unit: 's', got: median / 1000 },
+    { title: 'first load, compressed', max: 120, unit: 'kB', got: bytes / 1000 },
+    { title: 'first load, requests', max: 12, unit: '', got: requests.length, details: [requests.join(', ')] },
+    { title: 'the typeface, once one can write', max: 50, unit: 'kB', got: typefaceBytes / 1000 },
+    { title: 'one can write, processor slowed 4×, median of 5', max: 2, unit: 's', got: median / 1000 },
   ];
 }

@@ -1,9 +1,9 @@
 import type { Page } from 'playwright-core';
 
-type Kept = Readonly<Record<string, readonly object[]>>;
+type StoredItems = Readonly<Record<string, readonly object[]>>;
 
 /** Puts conversations into the database of the browser, and loads the page anew. */
-export async function keep(page: Page, items: Kept): Promise<void> {
+export async function store(page: Page, items: StoredItems): Promise<void> {
   await page.evaluate(
     `((items) => new Promise((resolve, reject) => {
       indexedDB.databases().then((all) => {
@@ -23,19 +23,19 @@ export async function keep(page: Page, items: Kept): Promise<void> {
 }
 
 /** A conversation called Long, of questions and answers in turns. */
-export function toLong(messages: number, textOf: (at: number) => string): Kept {
+export function toLong(messages: number, toText: (at: number) => string): StoredItems {
   const head = { id: 'long', title: 'Long', deployment: 'scripted', updatedAtMs: Date.now() };
   const turns = Array.from({ length: messages }, (_, at) => ({
     ...{ conversation: 'long', id: `t${at}`, parent: at === 0 ? '' : `t${at - 1}`, atMs: at },
     ...(at % 2 === 0
       ? { kind: 'question', text: `Question ${at}`, attachments: [] }
-      : { kind: 'reply', deployment: 'scripted', state: 'done', text: textOf(at), custom: {}, stageTimes: {} }),
+      : { kind: 'reply', deployment: 'scripted', state: 'done', text: toText(at), custom: {}, stageTimes: {} }),
   }));
   return { heads: [{ ...head, said: 'long' }], conversations: [{ ...head, createdAtMs: 0, shown: {} }], turns };
 }
 
 /** As many conversations, one an hour; each has a number that no other has. */
-export function toMany(count: number): Kept {
+export function toMany(count: number): StoredItems {
   const nowMs = Date.now();
   const heads = Array.from({ length: count }, (_, at) => {
     const title = `Conversation number${at}x about the harvest`;

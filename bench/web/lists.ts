@@ -1,7 +1,7 @@
 import { startPostgres } from '#test/start-postgres.ts';
 import { callerKey } from '#test/start-service.ts';
 import type { Figure } from './figure.ts';
-import { keep, msUntil, toMany } from './kept.ts';
+import { msUntil, store, toMany } from './kept.ts';
 import { startWebWorld, type WebWorld, type WorldOptions } from './world.ts';
 
 const many = 10_000;
@@ -13,7 +13,7 @@ const typed = (text: string): string => `(() => {
   box.dispatchEvent(new Event('input', { bubbles: true }));
 })()`;
 
-const heads = "document.querySelectorAll('.head').length";
+const headCount = "document.querySelectorAll('.head').length";
 const rounds = 9;
 
 /** Medians of several searches for one of them by a word, and of the ways back to all. */
@@ -21,14 +21,14 @@ async function measureRounds(page: Awaited<ReturnType<WebWorld['open']>>, where:
   const searched: number[] = [];
   const listed: number[] = [];
   for (let round = 0; round < rounds; round += 1) {
-    searched.push(await msUntil(page, typed(`number${9876 - round}x`), `${heads} === 1`));
+    searched.push(await msUntil(page, typed(`number${9876 - round}x`), `${headCount} === 1`));
     await pause(500);
-    listed.push(await msUntil(page, typed(''), `${heads} >= 100`));
+    listed.push(await msUntil(page, typed(''), `${headCount} >= 100`));
     await pause(500);
   }
-  const middle = (all: readonly number[]): number => all.toSorted((one, other) => one - other)[rounds >> 1] ?? Number.NaN;
+  const middle = (all: readonly number[]): number => all.toSorted((left, right) => left - right)[rounds >> 1] ?? Number.NaN;
   const toFigure = (what: string, all: readonly number[]): Figure => ({
-    ...{ title: `10,000 conversations ${what}, ${where}, median of ${rounds}`, wanted: 100, unit: 'ms', got: middle(all) },
+    ...{ title: `10,000 conversations ${what}, ${where}, median of ${rounds}`, max: 100, unit: 'ms', got: middle(all) },
     details: [`from ${Math.round(Math.min(...all))} to ${Math.round(Math.max(...all))} ms`],
   });
   return [toFigure('searched', searched), toFigure('listed', listed)];
@@ -37,7 +37,7 @@ async function measureRounds(page: Awaited<ReturnType<WebWorld['open']>>, where:
 /** Ten thousand that a browser keeps. */
 export async function measureList(world: WebWorld): Promise<readonly Figure[]> {
   const page = await world.open();
-  await keep(page, toMany(many));
+  await store(page, toMany(many));
   await page.locator('.head').nth(50).waitFor();
   const figures = await measureRounds(page, 'in the browser');
   await page.context().close();
@@ -71,7 +71,7 @@ async function measureServer(where: string, options: WorldOptions): Promise<read
   ];
   const entered = {
     title: `the first key, pressed as the field is entered, ${where}`,
-    wanted: 100,
+    max: 100,
     unit: 'ms',
     got: first,
     details,
@@ -82,8 +82,8 @@ async function measureServer(where: string, options: WorldOptions): Promise<read
 /** The first search of a page: nothing is told of it before a key is pressed. */
 async function measureFirstKey(page: Awaited<ReturnType<WebWorld['open']>>, word: string): Promise<number> {
   const enter = "document.querySelector('.sidebar .search input').focus()";
-  const ms = await msUntil(page, `${enter};${typed(word)}`, `${heads} === 1`);
-  await msUntil(page, typed(''), `${heads} >= 100`);
+  const ms = await msUntil(page, `${enter};${typed(word)}`, `${headCount} === 1`);
+  await msUntil(page, typed(''), `${headCount} >= 100`);
   await page.evaluate('document.activeElement.blur()');
   await pause(1000);
   return ms;
@@ -116,15 +116,15 @@ async function writeChat(url: string, id: string, body: object): Promise<void> {
 
 async function fill({ service }: WebWorld): Promise<void> {
   const nowMs = Date.now();
-  const said = 'what was said of it, in a few hundred characters of plain words '.repeat(6);
+  const replyText = 'what was said of it, in a few hundred characters of plain words '.repeat(6);
   for (let first = 0; first < many; first += 20) {
     await Promise.all(
-      Array.from({ length: 20 }, async (_, nth) => {
-        const at = first + nth;
+      Array.from({ length: 20 }, async (_, index) => {
+        const at = first + index;
         const atMs = nowMs - at * 3_600_000;
         const turns = [
           { id: 'q', parent: '', kind: 'question', atMs, text: `What became of number${at}x?`, attachments: [] },
-          { id: 'a', parent: 'q', kind: 'reply', atMs: atMs + 1, deployment: 'demo', state: 'done', text: said },
+          { id: 'a', parent: 'q', kind: 'reply', atMs: atMs + 1, deployment: 'demo', state: 'done', text: replyText },
         ];
         const title = `Conversation ${at} about the harvest`;
         await writeChat(service.url, `kept${at}`, { title, deployment: 'demo', updatedAtMs: atMs, turns });

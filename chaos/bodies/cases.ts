@@ -11,7 +11,8 @@ export interface LargeRequest {
   readonly toBody: () => string;
 }
 
-const saying = (written: string): string => `{"model":"free","max_tokens":9,"messages":[{"role":"user","content":"${written}"}]}`;
+const toChatBody = (content: string): string =>
+  `{"model":"free","max_tokens":9,"messages":[{"role":"user","content":"${content}"}]}`;
 
 /** One of each kind of what takes long to read. */
 export function largeRequests(): readonly LargeRequest[] {
@@ -19,10 +20,10 @@ export function largeRequests(): readonly LargeRequest[] {
     'spaces, 60 MB': () => `{"messages":[]${fill(' ', 60)}}`,
     'quotes, 60 MB': () => fill('"', 60),
     'empty lists, 60 MB': () => `[${fill('[],', 60)}1]`,
-    'one text, 60 MB': () => saying(fill('abcdefgh', 60)),
-    'one text of two bytes a letter, 60 MB': () => saying(fill('é', 60)),
-    'escaped quotes, 10 MB': () => saying(fill('\\"', 10)),
-    'line breaks, 5 MB': () => saying(fill('line\\n', 5)),
+    'one text, 60 MB': () => toChatBody(fill('abcdefgh', 60)),
+    'one text of two bytes a letter, 60 MB': () => toChatBody(fill('é', 60)),
+    'escaped quotes, 10 MB': () => toChatBody(fill('\\"', 10)),
+    'line breaks, 5 MB': () => toChatBody(fill('line\\n', 5)),
     'texts of one letter, 1 MB': () =>
       `{"messages":[{"role":"user","content":[${fill('{"type":"text","text":"x"},', 1)}{"type":"text","text":"x"}]}]}`,
     'numbers, 2 MB': () => `{"messages":[{"role":"user","content":"x"}],"metadata":[${fill('1234567,', 2)}1]}`,
@@ -43,12 +44,12 @@ export function largeRequests(): readonly LargeRequest[] {
 const schemas: Readonly<Record<string, object>> = {
   'many properties': {
     type: 'object',
-    properties: Object.fromEntries(Array.from({ length: 500 }, (_, nth) => [`p${nth}`, { type: 'string' }])),
+    properties: Object.fromEntries(Array.from({ length: 500 }, (_, index) => [`p${index}`, { type: 'string' }])),
   },
-  alternatives: { anyOf: Array.from({ length: 300 }, (_, nth) => ({ type: 'object', required: [`p${nth}`] })) },
+  alternatives: { anyOf: Array.from({ length: 300 }, (_, index) => ({ type: 'object', required: [`p${index}`] })) },
   patterns: {
     type: 'object',
-    properties: Object.fromEntries(Array.from({ length: 300 }, (_, nth) => [`p${nth}`, { pattern: `^a{1,${nth}}$` }])),
+    properties: Object.fromEntries(Array.from({ length: 300 }, (_, index) => [`p${index}`, { pattern: `^a{1,${index}}$` }])),
   },
   nested: Array.from({ length: 25 }).reduce<object>((inner) => ({ type: 'object', properties: { a: inner } }), {}),
 };
@@ -69,7 +70,7 @@ function controlled(schema: object): object {
 export interface LargeReply {
   readonly name: string;
   readonly toBytes: () => Buffer;
-  readonly asks: readonly { readonly path: string; readonly body: object }[];
+  readonly requests: readonly { readonly path: string; readonly body: object }[];
   /** Of the model. */
   readonly fields?: object;
 }
@@ -89,14 +90,14 @@ export function largeReplies(): readonly LargeReply[] {
         Buffer.from(
           `{"id":"a","object":"chat.completion","created":1,"model":"m","choices":[{"index":0,"message":{"role":"assistant","content":"${toText()}"},"finish_reason":"stop"}]}`,
         ),
-      asks: [
+      requests: [
         { path: chatPath(encodeURIComponent(name)), body: { messages } },
         { path: '/msgapi/v1/messages', body: { model: name, max_tokens: 9, messages } },
         { path: '/v1/responses', body: { model: name, input: 'Hi', store: false } },
       ],
     };
   });
-  const numbers = Array.from({ length: 3072 }, (_, nth) => Math.sin(nth)).join();
+  const numbers = Array.from({ length: 3072 }, (_, index) => Math.sin(index)).join();
   const vectors = (count: number): LargeReply => ({
     name: `${count} vectors of numbers`,
     fields: { type: 'embedding' },
@@ -104,7 +105,7 @@ export function largeReplies(): readonly LargeReply[] {
       Buffer.from(
         `{"object":"list","model":"m","data":[${Array.from({ length: count }, (_, index) => `{"object":"embedding","index":${index},"embedding":[${numbers}]}`).join()}],"usage":{"prompt_tokens":1,"total_tokens":1}}`,
       ),
-    asks: [
+    requests: [
       { path: '/v1/embeddings', body: { model: `${count} vectors of numbers`, input: Array.from({ length: count }, () => 'x') } },
     ],
   });

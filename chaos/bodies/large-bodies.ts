@@ -1,4 +1,4 @@
-import { ask } from '#test/ask.ts';
+import { sendRequest } from '#test/ask.ts';
 import { withKey } from '#test/start-service.ts';
 import { hasTime, type Scenario } from '../scenario.ts';
 import { requireSettled, requireToLive, requireUnblocked, startWatched } from '../support/watched-node.ts';
@@ -31,22 +31,22 @@ export const largeBodies: Scenario = {
     const before = await node.read();
     const cases = [
       ...largeRequests().map((request) => ({ ...request, what: `sent: ${request.name}` })),
-      ...[...replies.values()].flatMap(({ name, asks }) =>
-        asks.map(({ path, body }) => ({ path, toBody: () => JSON.stringify(body), what: `came: ${name} at ${path}` })),
+      ...[...replies.values()].flatMap(({ name, requests }) =>
+        requests.map(({ path, body }) => ({ path, toBody: () => JSON.stringify(body), what: `came: ${name} at ${path}` })),
       ),
     ];
     for (const { what, path, toBody } of cases) {
       if (!what.includes(ground.match) || !hasTime(ground)) continue;
       const body = toBody();
       await node.read();
-      const { status } = await ask(node.url, { path, headers: withKey(), body });
+      const { status } = await sendRequest(node.url, { path, headers: withKey(), body });
       const { blockedMs, rssBytes } = await node.read();
       ground.tally.count('bodies');
       ground.tally.peak('blocked ms', Math.round(blockedMs));
       ground.tally.peak('rss MB', Math.round(rssBytes / 2 ** 20));
       ground.tally.require(status > 0, () => `${what}: no answer`);
       requireUnblocked(what, { blockedMs }, ground.tally);
-      ground.say(`${what}: ${status}, blocked ${Math.round(blockedMs)} ms`);
+      ground.log(`${what}: ${status}, blocked ${Math.round(blockedMs)} ms`);
     }
     await requireSettled(node, before, ground.tally);
     isOver = true;

@@ -12,7 +12,7 @@ import type { Tally } from '../tally.ts';
 import { type CallerCase, callerCases, type Move } from './cases.ts';
 
 const callersAtOnce = 12;
-const longestMs = 15_000;
+const maxMs = 15_000;
 /** How long nothing may come before what came is taken to be all. */
 const quietMs = 400;
 
@@ -25,14 +25,14 @@ export const callersFaults: Scenario = {
     const { tally, random, isShort, match } = ground;
     await using upstream = await startCalmUpstream();
     await using node = await startWatched({ configuration: calmConfiguration(upstream.url) });
-    for (let nth = 0; nth < 20; nth += 1)
-      await call(node.url, { deployment: 'free', isStream: nth % 2 === 0, isMessages: false });
+    for (let index = 0; index < 20; index += 1)
+      await call(node.url, { deployment: 'free', isStream: index % 2 === 0, isMessages: false });
     const before = await node.read();
     const cases = callerCases({ key: callerKey }).filter(({ name }) => name.includes(match));
     tally.count('kinds', cases.length);
     do {
-      const shuffled = cases.map((each) => [random.next(), each] as const).sort(([one], [other]) => one - other);
-      await eachAtOnce(shuffled, callersAtOnce, ([, each]) => runCase(node.url, each, tally));
+      const shuffled = cases.map((item) => [random.next(), item] as const).sort(([left], [right]) => left - right);
+      await eachAtOnce(shuffled, callersAtOnce, ([, item]) => runCase(node.url, item, tally));
     } while (!isShort && hasTime(ground));
     const calmly = await call(node.url, { deployment: 'free', isStream: false, isMessages: false });
     tally.require(calmly.status === 200, () => `afterwards a good caller is answered with ${calmly.status}`);
@@ -42,30 +42,32 @@ export const callersFaults: Scenario = {
   },
 };
 
-async function runCase(url: string, each: CallerCase, tally: Tally): Promise<void> {
+async function runCase(url: string, callerCase: CallerCase, tally: Tally): Promise<void> {
   tally.count('callers');
   const beganMs = performance.now();
-  const said = await converse(Number(new URL(url).port), each);
+  const output = await converse(Number(new URL(url).port), callerCase);
   tally.peak('longest ms', Math.round(performance.now() - beganMs));
-  if (said === undefined) return tally.fault(`${each.name}: it hangs`);
+  if (output === undefined) return tally.addFault(`${callerCase.name}: it hangs`);
   try {
-    const told = readAnswers(said);
-    tally.count('answers', told.length);
-    judge(each, told);
-  } catch (thrown) {
-    tally.fault(`${each.name}: ${thrown instanceof Error ? thrown.message : thrown}`);
+    const answers = readAnswers(output);
+    tally.count('answers', answers.length);
+    judge(callerCase, answers);
+  } catch (error) {
+    tally.addFault(`${callerCase.name}: ${error instanceof Error ? error.message : error}`);
   }
 }
 
-function judge({ answers, mayEnd }: CallerCase, told: readonly ReadAnswer[]): void {
-  if (told.length > answers.length && answers.length > 0)
-    throw new Error(`${told.length} answers where ${answers.length} may come: ${told.map(({ status }) => status).join(', ')}`);
-  if (told.length < answers.length && !mayEnd) throw new Error(`${told.length} answers of ${answers.length}`);
-  for (const [nth, { status, isWhole, body, isJson }] of told.entries()) {
-    const allowed = answers[nth] ?? [];
+function judge({ answers, mayEnd }: CallerCase, received: readonly ReadAnswer[]): void {
+  if (received.length > answers.length && answers.length > 0)
+    throw new Error(
+      `${received.length} answers where ${answers.length} may come: ${received.map(({ status }) => status).join(', ')}`,
+    );
+  if (received.length < answers.length && !mayEnd) throw new Error(`${received.length} answers of ${answers.length}`);
+  for (const [index, { status, isWhole, body, isJson }] of received.entries()) {
+    const allowed = answers[index] ?? [];
     if (status >= 500 || (allowed.length > 0 && !allowed.includes(status)))
-      throw new Error(`answer ${nth} is ${status} ${body.slice(0, 200)}`);
-    if (answers.length > 0 && !isWhole) throw new Error(`answer ${nth} is cut off: ${body.slice(-200)}`);
+      throw new Error(`answer ${index} is ${status} ${body.slice(0, 200)}`);
+    if (answers.length > 0 && !isWhole) throw new Error(`answer ${index} is cut off: ${body.slice(-200)}`);
     if (status >= 400 && isJson) requireErrorShape(body);
   }
 }
@@ -73,11 +75,11 @@ function judge({ answers, mayEnd }: CallerCase, told: readonly ReadAnswer[]): vo
 /** Makes the moves, and gives all that was said until the connection ended or fell silent; undefined if it goes on too long. */
 async function converse(port: number, { moves, answers }: CallerCase): Promise<string | undefined> {
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true }).setEncoding('latin1').setNoDelay(true);
-  let said = '';
+  let output = '';
   let lastMs = performance.now();
   let isClosed = false;
   socket.on('data', (piece) => {
-    said += String(piece);
+    output += String(piece);
     lastMs = performance.now();
   });
   socket
@@ -88,16 +90,16 @@ async function converse(port: number, { moves, answers }: CallerCase): Promise<s
     });
   for (const move of moves) await make(socket, move);
   lastMs = performance.now();
-  const endMs = lastMs + longestMs;
+  const endMs = lastMs + maxMs;
   const isDone = (): boolean => {
     if (isClosed) return true;
     const isQuiet = performance.now() - lastMs > quietMs;
-    return isQuiet && readAnswers(said).filter(({ isWhole }) => isWhole).length >= answers.length;
+    return isQuiet && readAnswers(output).filter(({ isWhole }) => isWhole).length >= answers.length;
   };
   while (!isDone() && performance.now() < endMs) await sleep(20);
   const isLate = !isDone();
   socket.destroy();
-  return isLate ? undefined : said;
+  return isLate ? undefined : output;
 }
 
 async function make(socket: Socket, move: Move): Promise<void> {
@@ -107,7 +109,7 @@ async function make(socket: Socket, move: Move): Promise<void> {
     case 'wait':
       return sleep(move.ms);
     case 'drip':
-      for (let nth = 0; nth < move.times && !socket.destroyed; nth += 1) {
+      for (let index = 0; index < move.times && !socket.destroyed; index += 1) {
         socket.write(move.text);
         await sleep(move.everyMs);
       }

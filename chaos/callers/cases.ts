@@ -27,14 +27,14 @@ export interface Means {
 }
 
 const wait = (ms: number): Move => ({ kind: 'wait', ms });
-const leave: Move = { kind: 'leave' };
+const disconnect: Move = { kind: 'leave' };
 const reset: Move = { kind: 'reset' };
 const halfClose: Move = { kind: 'half-close' };
 
 const chatPath = '/v1/chat/completions';
 const any: readonly number[] = [];
 
-function bodyOf(isStream: boolean, prompt = 'Hi'): string {
+function toBody(isStream: boolean, prompt = 'Hi'): string {
   return JSON.stringify({ model: 'free', stream: isStream, messages: [{ role: 'user', content: prompt }] });
 }
 
@@ -52,20 +52,20 @@ const get = (path: string, fields: readonly string[] = []): string =>
 
 /** Leaving at each phase, in good order or not. */
 function leavings(key: string): readonly CallerCase[] {
-  const [whole, stream] = [post(key, bodyOf(false)), post(key, bodyOf(true, 'pieces 50'))];
-  const places: Readonly<Record<string, readonly Move[]>> = {
+  const [request, stream] = [post(key, toBody(false)), post(key, toBody(true, 'pieces 50'))];
+  const phases: Readonly<Record<string, readonly Move[]>> = {
     'before a byte': [],
-    'in the request line': [whole.slice(0, 10)],
-    'in the head': [whole.slice(0, 60)],
-    'after the head': [whole.slice(0, whole.indexOf('\r\n\r\n') + 4)],
-    'in the body': [whole.slice(0, -10)],
-    'with the last byte': [whole],
+    'in the request line': [request.slice(0, 10)],
+    'in the head': [request.slice(0, 60)],
+    'after the head': [request.slice(0, request.indexOf('\r\n\r\n') + 4)],
+    'in the body': [request.slice(0, -10)],
+    'with the last byte': [request],
     'before the stream begins': [stream, wait(5)],
     'in the stream': [stream, wait(150)],
     'in a chunk of the body': [post(key, '', [chunkedField]), '20\r\nabc'],
   };
-  return Object.entries(places).flatMap(([where, moves]) =>
-    Object.entries({ leaves: leave, resets: reset }).map(
+  return Object.entries(phases).flatMap(([where, moves]) =>
+    Object.entries({ leaves: disconnect, resets: reset }).map(
       ([how, last]): CallerCase => ({
         name: `${how} ${where}`,
         moves: [...moves, last],
@@ -78,29 +78,29 @@ function leavings(key: string): readonly CallerCase[] {
 
 /** What is no harm, odd as it is. */
 function oddities(key: string): readonly CallerCase[] {
-  const body = bodyOf(false);
-  const whole = post(key, body);
+  const body = toBody(false);
+  const request = post(key, body);
   const good = [[200]];
   const length = `content-length: ${body.length}`;
-  const bytes = [...whole].flatMap((each): Move[] => [each, wait(1)]);
+  const bytes = [...request].flatMap((char): Move[] => [char, wait(1)]);
   return [
-    { name: 'says no more and reads', moves: [whole, halfClose], answers: good, mayEnd: true },
+    { name: 'says no more and reads', moves: [request, halfClose], answers: good, mayEnd: true },
     {
       name: 'says no more and reads a stream',
-      moves: [post(key, bodyOf(true, 'pieces 5')), halfClose],
+      moves: [post(key, toBody(true, 'pieces 5')), halfClose],
       answers: good,
       mayEnd: true,
     },
     { name: 'sends a byte at a time', moves: bytes, answers: good, mayEnd: false },
     {
       name: 'sends five requests at once',
-      moves: [whole.repeat(5)],
+      moves: [request.repeat(5)],
       answers: Array.from({ length: 5 }, () => [200]),
       mayEnd: false,
     },
     {
       name: 'sends a stream and two more at once',
-      moves: [post(key, bodyOf(true)) + whole + get('/health')],
+      moves: [post(key, toBody(true)) + request + get('/health')],
       answers: [[200], [200], [200]],
       mayEnd: false,
     },
@@ -110,7 +110,7 @@ function oddities(key: string): readonly CallerCase[] {
       answers: Array.from({ length: 200 }, () => [200]),
       mayEnd: false,
     },
-    { name: 'leaves with five under way', moves: [whole.repeat(5), wait(2), leave], answers: [], mayEnd: true },
+    { name: 'leaves with five under way', moves: [request.repeat(5), wait(2), disconnect], answers: [], mayEnd: true },
     {
       name: 'waits for 100',
       moves: [post(key, '', [length, 'expect: 100-continue']), wait(100), body],
@@ -119,7 +119,7 @@ function oddities(key: string): readonly CallerCase[] {
     },
     {
       name: 'expects 100 and never sends',
-      moves: [post(key, '', [length, 'expect: 100-continue']), wait(200), leave],
+      moves: [post(key, '', [length, 'expect: 100-continue']), wait(200), disconnect],
       answers: [],
       mayEnd: true,
     },
@@ -159,7 +159,7 @@ function oddities(key: string): readonly CallerCase[] {
     },
     {
       name: 'reads nothing of a stream for a while',
-      moves: [post(key, bodyOf(true, 'pieces 30')), { kind: 'deaf', ms: 1_500 }],
+      moves: [post(key, toBody(true, 'pieces 30')), { kind: 'deaf', ms: 1_500 }],
       answers: good,
       mayEnd: false,
     },
@@ -177,7 +177,7 @@ function oddities(key: string): readonly CallerCase[] {
     },
     {
       name: 'drips its head and gives up',
-      moves: ['POST / HTTP/1.1\r\n', { kind: 'drip', text: 'x-a: 1\r\n', times: 20, everyMs: 20 }, leave],
+      moves: ['POST / HTTP/1.1\r\n', { kind: 'drip', text: 'x-a: 1\r\n', times: 20, everyMs: 20 }, disconnect],
       answers: [],
       mayEnd: true,
     },
@@ -207,9 +207,9 @@ function smuggling(key: string): readonly CallerCase[] {
     'an underscore': [`content_length: ${body.length}`, 'content-length: 0'],
   };
   return Object.entries(fields).map(
-    ([what, each]): CallerCase => ({
+    ([what, headerFields]): CallerCase => ({
       name: `smuggles by ${what}`,
-      moves: [post(key, body, each), wait(50), halfClose],
+      moves: [post(key, body, headerFields), wait(50), halfClose],
       answers: [any, [400, 404]],
       mayEnd: true,
     }),
@@ -226,7 +226,7 @@ function broken(key: string): readonly CallerCase[] {
     'a path of 100 kB': get(`/${'a'.repeat(100_000)}`),
     'fields of 200 kB': get(
       '/health',
-      Array.from({ length: 2_000 }, (_, nth) => `x-${nth}: ${'a'.repeat(90)}`),
+      Array.from({ length: 2_000 }, (_, index) => `x-${index}: ${'a'.repeat(90)}`),
     ),
     'a chunk of the size zz': post(key, 'zz\r\nabc\r\n0\r\n\r\n', [chunkedField]),
     'a chunk of 2^64': post(key, 'ffffffffffffffff\r\nabc', [chunkedField]),

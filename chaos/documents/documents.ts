@@ -1,4 +1,4 @@
-import { type Answered, ask } from '#test/ask.ts';
+import { sendRequest, type TestResponse } from '#test/ask.ts';
 import { delta, finish } from '#test/chunks.ts';
 import { toEvent } from '#test/scripted-upstream.ts';
 import { callerKey, withKey } from '#test/start-service.ts';
@@ -11,8 +11,8 @@ import { goodReply } from '../upstreams/good-replies.ts';
 import { startHostileUpstream } from '../upstreams/hostile-upstream.ts';
 import { type HostileDocument, hostileDocuments } from './hostile-documents.ts';
 
-const longestOfOthersMs = 5_000;
-const asks = {
+const maxOtherMs = 5_000;
+const toolCall = {
   index: 0,
   id: 'call_1',
   type: 'function',
@@ -30,7 +30,7 @@ export const documents: Scenario = {
       const good = goodReply('openai', /"stream":\s*true/.test(body));
       const isFirst = path.startsWith('/asks') && !body.includes('"role":"tool"');
       if (!isFirst) return framed(good);
-      const events = [delta({ role: 'assistant', content: null, tool_calls: [asks] }), finish('tool_calls')].map(toEvent);
+      const events = [delta({ role: 'assistant', content: null, tool_calls: [toolCall] }), finish('tool_calls')].map(toEvent);
       return framed({ ...goodReply('openai', true), pieces: [...events, 'data: [DONE]\n\n'].map((event) => Buffer.from(event)) });
     });
     const model = (path: string) => ({ upstreams: [{ endpoint: `${upstream.url}${path}/v1` }], maxRetryAttempts: 1 });
@@ -40,7 +40,8 @@ export const documents: Scenario = {
     requireToLive(node, ground.tally, () => isOver);
     await call(node.url, { deployment: 'free', isStream: false, isMessages: false });
     const before = await node.read();
-    const { bucket } = (await ask(node.url, { method: 'GET', path: '/v1/bucket', headers: { 'api-key': callerKey } })).json as {
+    const { bucket } = (await sendRequest(node.url, { method: 'GET', path: '/v1/bucket', headers: { 'api-key': callerKey } }))
+      .json as {
       bucket: string;
     };
     for (const document of hostileDocuments()) {
@@ -59,11 +60,11 @@ interface Reading {
 }
 
 /** Saves a document and an application of it, asks, and calls a model all the while. */
-async function readOne({ tally, say }: Ground, { node, bucket, document }: Reading): Promise<void> {
+async function readOne({ tally, log }: Ground, { node, bucket, document }: Reading): Promise<void> {
   const { name, bytes } = document;
-  const put = (path: string, body: unknown): Promise<Answered> =>
-    ask(node.url, { method: 'PUT', path, headers: withKey(), body });
-  const kept = await put(`/v1/files/${bucket}/${name}`, Buffer.from(bytes));
+  const put = (path: string, body: unknown): Promise<TestResponse> =>
+    sendRequest(node.url, { method: 'PUT', path, headers: withKey(), body });
+  const stored = await put(`/v1/files/${bucket}/${name}`, Buffer.from(bytes));
   const properties = {
     temperature: 0,
     instructions: 'Be kind.',
@@ -76,31 +77,31 @@ async function readOne({ tally, say }: Ground, { node, bucket, document }: Readi
     applicationProperties: properties,
   });
   tally.require(
-    kept.status < 300 && saved.status < 300,
-    () => `${name}: ${kept.status} ${saved.status} ${saved.text.slice(0, 200)}`,
+    stored.status < 300 && saved.status < 300,
+    () => `${name}: ${stored.status} ${saved.status} ${saved.text.slice(0, 200)}`,
   );
   const beganMs = performance.now();
   let isOver = false;
-  const others = (async () => {
+  const otherCalls = (async () => {
     while (!isOver) {
       const { status, ms } = await call(node.url, { deployment: 'free', isStream: false, isMessages: false });
       tally.count('calls of others');
       tally.peak('longest of others ms', Math.round(ms));
       tally.require(
-        status === 200 && ms < longestOfOthersMs,
+        status === 200 && ms < maxOtherMs,
         () => `${name}: another's call was answered with ${status} after ${Math.round(ms)} ms`,
       );
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
   })();
-  const told = await call(node.url, {
+  const result = await call(node.url, {
     deployment: `applications/${bucket}/${name}`,
     isStream: false,
     isMessages: false,
-    longestMs: 120_000,
+    maxMs: 120_000,
   });
   isOver = true;
-  await others;
+  await otherCalls;
   const ms = Math.round(performance.now() - beganMs);
   const { blockedMs, rssBytes } = await node.read();
   tally.count('documents');
@@ -109,9 +110,9 @@ async function readOne({ tally, say }: Ground, { node, bucket, document }: Readi
   tally.peak('rss MB', Math.round(rssBytes / 2 ** 20));
   tally.require(blockedMs <= 250, () => `${name}: the event loop was blocked for ${Math.round(blockedMs)} ms`);
   try {
-    readOutcome(told, false);
-  } catch (thrown) {
-    tally.fault(`${name}: ${thrown instanceof Error ? thrown.message : thrown}`);
+    readOutcome(result, false);
+  } catch (error) {
+    tally.addFault(`${name}: ${error instanceof Error ? error.message : error}`);
   }
-  say(`${name}: ${told.status} after ${ms} ms, ${Math.round(rssBytes / 2 ** 20)} MB`);
+  log(`${name}: ${result.status} after ${ms} ms, ${Math.round(rssBytes / 2 ** 20)} MB`);
 }

@@ -1,5 +1,5 @@
 import { deflateSync } from 'node:zlib';
-import { makeDocxOf, makeZip, wordParagraph } from '../../bench/retrieval/make/make-office.ts';
+import { makeDocxFromBody, makeZip, wordParagraph } from '../../bench/retrieval/make/make-office.ts';
 import { makePdf } from '../../bench/retrieval/make/make-pdf.ts';
 
 /** A file that does harm to whoever reads it, or only looks so. */
@@ -20,7 +20,7 @@ function packedPdf(unpackedBytes: number): Buffer {
     '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents 4 0 R /Resources << >> >>',
     `<< /Length ${content.length} /Filter /FlateDecode >>\nstream\n${content.toString('latin1')}\nendstream`,
   ];
-  const text = objects.map((object, nth) => `${nth + 1} 0 obj\n${object}\nendobj\n`).join('');
+  const text = objects.map((object, index) => `${index + 1} 0 obj\n${object}\nendobj\n`).join('');
   return Buffer.from(`%PDF-1.4\n${text}trailer\n<< /Size 5 /Root 1 0 R >>\nstartxref\n0\n%%EOF\n`, 'latin1');
 }
 
@@ -38,11 +38,11 @@ export function hostileDocuments(): readonly HostileDocument[] {
     'first-line.pdf': Buffer.from('%PDF-1.7\n'),
     'no-pdf.pdf': Buffer.alloc(100_000, '%PDF-1.7 '),
     'bomb.docx': makeZip({ 'word/document.xml': Buffer.alloc(250 * megabyte, 'a') }),
-    'deep.docx': makeDocxOf(`${'<w:ins>'.repeat(200_000)}${'</w:ins>'.repeat(200_000)}`),
-    'long.docx': makeDocxOf(wordParagraph('word '.repeat(400_000))),
+    'deep.docx': makeDocxFromBody(`${'<w:ins>'.repeat(200_000)}${'</w:ins>'.repeat(200_000)}`),
+    'long.docx': makeDocxFromBody(wordParagraph('word '.repeat(400_000))),
     'entities.docx': makeZip({ 'word/document.xml': '<!DOCTYPE a [<!ENTITY b "c">]><w:document>&b;</w:document>' }),
     'many.xlsx': makeZip(
-      Object.fromEntries(Array.from({ length: 3_000 }, (_, nth) => [`xl/worksheets/sheet${nth}.xml`, '<a/>'])),
+      Object.fromEntries(Array.from({ length: 3_000 }, (_, index) => [`xl/worksheets/sheet${index}.xml`, '<a/>'])),
     ),
     'deep.json': Buffer.from(`${'['.repeat(200_000)}${']'.repeat(200_000)}`),
     'deep.html': Buffer.from(`<html>${'<div>'.repeat(200_000)}text`),

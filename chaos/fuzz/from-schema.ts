@@ -45,7 +45,7 @@ export class SchemaValues {
     if (schema.enum !== undefined) return random.pick(schema.enum);
     const choices = schema.anyOf ?? schema.oneOf;
     if (choices !== undefined) return this.make(random.pick(choices), depth + 1);
-    if (schema.allOf !== undefined) return Object.assign({}, ...schema.allOf.map((each) => this.make(each, depth + 1)));
+    if (schema.allOf !== undefined) return Object.assign({}, ...schema.allOf.map((part) => this.make(part, depth + 1)));
     const type = typeof schema.type === 'string' ? schema.type : random.pick(schema.type ?? ['object', 'string']);
     return this.#ofType(type, schema, depth);
   }
@@ -72,12 +72,12 @@ export class SchemaValues {
   #object({ properties = {}, required = [], additionalProperties }: Schema, depth: number): object {
     const random = this.#random;
     const isWanted = (name: string): boolean => required.includes(name) || (depth < deepest && random.chance(0.4));
-    const made = Object.entries(properties)
+    const entries = Object.entries(properties)
       .filter(([name]) => isWanted(name))
       .map(([name, schema]): [string, unknown] => [name, this.make(schema, depth + 1)]);
     if (typeof additionalProperties === 'object' && depth < deepest && random.chance(0.5))
-      made.push([random.pick(['a', 'demo', 'gpt', '__proto__']), this.make(additionalProperties, depth + 1)]);
-    return Object.fromEntries(made);
+      entries.push([random.pick(['a', 'demo', 'gpt', '__proto__']), this.make(additionalProperties, depth + 1)]);
+    return Object.fromEntries(entries);
   }
 }
 

@@ -1,17 +1,17 @@
-import { ask } from '#test/ask.ts';
+import { sendRequest } from '#test/ask.ts';
 import type { OpenApiDocument } from '#test/documented.ts';
 import { requireErrorShape } from '#test/sane-answer.ts';
 import { callerKey } from '#test/start-service.ts';
 import type { Scenario } from '../scenario.ts';
 import { requireSettled, startWatched } from '../support/watched-node.ts';
 import { framed } from '../upstreams/fault.ts';
-import { goodReply, upstreamOf, vectorsReply } from '../upstreams/good-replies.ts';
+import { createUpstream, goodReply, vectorsReply } from '../upstreams/good-replies.ts';
 import { startHostileUpstream } from '../upstreams/hostile-upstream.ts';
 import { RouteInputs } from './route-inputs.ts';
-import { kindOf, runInputs } from './run-inputs.ts';
+import { runInputs, toKind } from './run-inputs.ts';
 import { Wire, type WireAnswer } from './wire.ts';
 
-const longestMs = 15_000;
+const maxMs = 15_000;
 
 /** Requests of a grammar to every operation of the description. */
 export const fuzzRoutes: Scenario = {
@@ -26,23 +26,23 @@ export const fuzzRoutes: Scenario = {
         : framed(goodReply(path.startsWith('/anthropic') ? 'anthropic' : 'openai', /"stream":\s*true/.test(body))),
     );
     await using node = await startWatched({ configuration: toConfiguration(upstream.url) });
-    const described = await ask(node.url, { method: 'GET', path: '/openapi.json' });
+    const described = await sendRequest(node.url, { method: 'GET', path: '/openapi.json' });
     const inputs = new RouteInputs(described.json as OpenApiDocument, { seed: ground.random.below(2 ** 20), key: callerKey });
     const wire = new Wire(node.url);
-    for (let nth = 0; nth < 300; nth += 1)
+    for (let index = 0; index < 300; index += 1)
       await wire
-        .send(inputs.at(10_000_000 + nth).bytes, { isHead: inputs.at(10_000_000 + nth).isHead, longestMs })
+        .send(inputs.at(10_000_000 + index).bytes, { isHead: inputs.at(10_000_000 + index).isHead, maxMs })
         .catch(() => undefined);
     const before = await node.read();
-    const send = async (nth: number): Promise<string> => {
-      const { title, isHead, bytes } = inputs.at(nth);
-      const answer = await wire.send(bytes, { isHead, longestMs }).catch((thrown: Error) => {
-        throw new Error(`${title}: ${thrown.message}`);
+    const send = async (index: number): Promise<string> => {
+      const { title, isHead, bytes } = inputs.at(index);
+      const answer = await wire.send(bytes, { isHead, maxMs }).catch((error: Error) => {
+        throw new Error(`${title}: ${error.message}`);
       });
       requireSane(title, answer);
-      return kindOf(answer.status);
+      return toKind(answer.status);
     };
-    await runInputs(ground, node, { send, titleAt: (nth) => inputs.at(nth).title });
+    await runInputs(ground, node, { send, titleAt: (index) => inputs.at(index).title });
     wire.close();
     await requireSettled(node, before, ground.tally);
   },
@@ -61,7 +61,7 @@ export function requireSane(title: string, { status, headers, body }: WireAnswer
 
 /** Returns a configuration with all deployments that the examples of the description name. */
 export function toConfiguration(url: string): object {
-  const { upstream } = upstreamOf('openai', url);
+  const { upstream } = createUpstream('openai', url);
   const once = { maxRetryAttempts: 1 };
   const properties = { temperature: 0, instructions: 'Be kind.', model: 'demo' };
   const quickApp = {
@@ -71,7 +71,7 @@ export function toConfiguration(url: string): object {
   return {
     models: {
       demo: { upstreams: [upstream], ...once },
-      claude: { upstreams: [upstreamOf('anthropic', `${url}/anthropic`).upstream], ...once },
+      claude: { upstreams: [createUpstream('anthropic', `${url}/anthropic`).upstream], ...once },
       'demo-embeddings': { type: 'embedding', upstreams: [upstream], ...once },
     },
     applications: {

@@ -2,13 +2,13 @@ import { callerKey, chatPath } from '#test/start-service.ts';
 import type { Scenario } from '../scenario.ts';
 import { readOutcome } from '../support/call.ts';
 import { requireSettled, startWatched } from '../support/watched-node.ts';
-import { dialects, upstreamOf } from '../upstreams/good-replies.ts';
+import { createUpstream, dialects } from '../upstreams/good-replies.ts';
 import { startHostileUpstream } from '../upstreams/hostile-upstream.ts';
 import { runInputs } from './run-inputs.ts';
 import { type UpstreamInput, upstreamInputAt } from './upstream-replies.ts';
 import { Wire } from './wire.ts';
 
-const longestMs = 15_000;
+const maxMs = 15_000;
 const timeouts = { connectMs: 5_000, firstByteMs: 5_000, idleMs: 5_000 };
 
 /** Replies of a grammar, in every dialect, streamed and whole, to both surfaces. */
@@ -19,34 +19,34 @@ export const fuzzUpstreams: Scenario = {
   async run(ground) {
     const seed = ground.random.below(2 ** 20);
     await using upstream = await startHostileUpstream(({ path, body }) => {
-      const nth = Number(/#(\d+)#/.exec(body)?.[1] ?? 0);
-      return upstreamInputAt(seed, nth).steps(/"stream":\s*true/.test(body) || /stream/i.test(path.split('?')[0] ?? ''));
+      const index = Number(/#(\d+)#/.exec(body)?.[1] ?? 0);
+      return upstreamInputAt(seed, index).steps(/"stream":\s*true/.test(body) || /stream/i.test(path.split('?')[0] ?? ''));
     });
     const models = Object.fromEntries(
       dialects.map((dialect) => {
-        const { model, upstream: fields } = upstreamOf(dialect, upstream.url);
+        const { model, upstream: fields } = createUpstream(dialect, upstream.url);
         return [dialect, { ...model, maxRetryAttempts: 1, upstreams: [{ ...fields, timeouts }] }];
       }),
     );
     await using node = await startWatched({ configuration: { models } });
     const wire = new Wire(node.url);
-    const send = async (nth: number): Promise<string> => {
-      const input = upstreamInputAt(seed, nth);
-      const { status, headers, body } = await wire.send(toRequest(input, nth), { isHead: false, longestMs });
+    const send = async (index: number): Promise<string> => {
+      const input = upstreamInputAt(seed, index);
+      const { status, headers, body } = await wire.send(toRequest(input, index), { isHead: false, maxMs });
       const isStream = /content-type: *text\/event-stream/i.test(headers);
       const text = Buffer.from(body, 'latin1').toString('utf8');
-      const outcome = readOutcome({ status, text, fault: undefined, ms: 0, isStream }, input.isMessages);
+      const outcome = readOutcome({ status, text, error: undefined, ms: 0, isStream }, input.isMessages);
       return outcome.kind === 'answer' ? 'answered' : `refused ${outcome.status}`;
     };
-    for (let nth = 0; nth < 300; nth += 1) await send(10_000_000 + nth).catch(() => undefined);
+    for (let index = 0; index < 300; index += 1) await send(10_000_000 + index).catch(() => undefined);
     const before = await node.read();
-    const titleAt = (nth: number): string => {
-      const { dialect, isStream, isMessages } = upstreamInputAt(seed, nth);
+    const titleAt = (index: number): string => {
+      const { dialect, isStream, isMessages } = upstreamInputAt(seed, index);
       return `${dialect}, ${isStream ? 'streamed' : 'whole'}, ${isMessages ? 'messages' : 'chat'}`;
     };
-    const sendNamed = (nth: number): Promise<string> =>
-      send(nth).catch((thrown: Error) => {
-        throw new Error(`${titleAt(nth)}: ${thrown.message}`);
+    const sendNamed = (index: number): Promise<string> =>
+      send(index).catch((error: Error) => {
+        throw new Error(`${titleAt(index)}: ${error.message}`);
       });
     await runInputs(ground, node, { send: sendNamed, titleAt });
     wire.close();
@@ -54,8 +54,8 @@ export const fuzzUpstreams: Scenario = {
   },
 };
 
-function toRequest({ dialect, isStream, isMessages }: UpstreamInput, nth: number): Buffer {
-  const messages = [{ role: 'user', content: `Hi #${nth}#` }];
+function toRequest({ dialect, isStream, isMessages }: UpstreamInput, index: number): Buffer {
+  const messages = [{ role: 'user', content: `Hi #${index}#` }];
   const body = JSON.stringify({ ...(isMessages && { model: dialect, max_tokens: 50 }), messages, stream: isStream });
   const path = isMessages ? '/msgapi/v1/messages' : chatPath(dialect);
   const fields = [

@@ -3,54 +3,54 @@ import { oddKey, oddValue } from './odd-values.ts';
 
 type Holder = Record<string, unknown>;
 
-interface Place {
+interface ValueSlot {
   readonly parent: Holder;
   readonly key: string;
 }
 
 /** How a place of a value is changed; `names` are of fields that may stand somewhere in it. */
-type Change = (place: Place, random: Random, names: readonly string[]) => void;
+type Change = (slot: ValueSlot, random: Random, names: readonly string[]) => void;
 
 const changes: readonly Change[] = [
-  (place, random) => put(place, oddValue(random)),
-  (place, random) => put(place, oddValue(random)),
-  (place) => put(place, null),
+  (slot, random) => put(slot, oddValue(random)),
+  (slot, random) => put(slot, oddValue(random)),
+  (slot) => put(slot, null),
   ({ parent, key }) => void delete parent[key],
-  (place) => put(place, [place.parent[place.key]]),
-  (place) => put(place, [place.parent[place.key], place.parent[place.key]]),
-  (place) => put(place, { value: place.parent[place.key] }),
-  (place) => put(place, String(place.parent[place.key])),
+  (slot) => put(slot, [slot.parent[slot.key]]),
+  (slot) => put(slot, [slot.parent[slot.key], slot.parent[slot.key]]),
+  (slot) => put(slot, { value: slot.parent[slot.key] }),
+  (slot) => put(slot, String(slot.parent[slot.key])),
   ({ parent, key }) => put({ parent, key: key.toUpperCase() }, parent[key]),
   ({ parent }, random) => put({ parent, key: oddKey(random) }, oddValue(random)),
   ({ parent }, random, names) => put({ parent, key: names.length === 0 ? 'x' : random.pick(names) }, oddValue(random)),
   ({ parent, key }, random, names) => put({ parent, key: names.length === 0 ? 'x' : random.pick(names) }, parent[key]),
 ];
 
-function put({ parent, key }: Place, value: unknown): void {
+function put({ parent, key }: ValueSlot, value: unknown): void {
   if (Array.isArray(parent) && key === 'length') return;
   Object.defineProperty(parent, key, { value, enumerable: true, configurable: true, writable: true });
 }
 
-const mostPlaces = 400;
+const maxSlots = 400;
 
 /** A copy of a value in which one to four places were changed. */
 export function mutateJson(valid: unknown, random: Random, names: readonly string[]): unknown {
   const root: Holder = { value: structuredClone(valid) };
   const count = 1 + random.below(4);
   for (let step = 0; step < count; step += 1) {
-    const places: Place[] = [];
-    collect(root, places);
-    if (places.length > 0) random.pick(changes)(random.pick(places), random, names);
+    const slots: ValueSlot[] = [];
+    collect(root, slots);
+    if (slots.length > 0) random.pick(changes)(random.pick(slots), random, names);
   }
   return root.value;
 }
 
-function collect(parent: Holder, places: Place[]): void {
+function collect(parent: Holder, slots: ValueSlot[]): void {
   for (const key of Object.keys(parent)) {
-    if (places.length >= mostPlaces) return;
-    places.push({ parent, key });
+    if (slots.length >= maxSlots) return;
+    slots.push({ parent, key });
     const value = parent[key];
-    if (typeof value === 'object' && value !== null) collect(value as Holder, places);
+    if (typeof value === 'object' && value !== null) collect(value as Holder, slots);
   }
 }
 

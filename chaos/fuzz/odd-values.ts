@@ -49,13 +49,13 @@ const makers: readonly ((random: Random) => unknown)[] = [
   () => ({}),
   (random) => [oddValue(random)],
   (random) => Array.from({ length: random.pick([2, 200, 3_000]) }, () => random.pick(numbers)),
-  (random) => objectOf(random.pick(keys), oddValue(random)),
-  (random) => Object.fromEntries(Array.from({ length: random.pick([3, 300]) }, (_, nth) => [`k${nth}`, nth])),
+  (random) => toObject(random.pick(keys), oddValue(random)),
+  (random) => Object.fromEntries(Array.from({ length: random.pick([3, 300]) }, (_, index) => [`k${index}`, index])),
   (random) => nested(random.pick([5, 60, 400, 3_000]), random.chance(0.5)),
 ];
 
 /** An object with a key that may be one of every object. */
-function objectOf(key: string, value: unknown): object {
+function toObject(key: string, value: unknown): object {
   return Object.defineProperty({}, key, { value, enumerable: true, configurable: true, writable: true });
 }
 

@@ -29,8 +29,8 @@ export class RouteInputs {
   }
 
   /** The nth input: always the same one. */
-  at(nth: number): RouteInput {
-    const random = new Random(this.#seed * 1_000_003 + nth);
+  at(index: number): RouteInput {
+    const random = new Random(this.#seed * 1_000_003 + index);
     const base = random.pick(this.#requests);
     const kind = random.below(10);
     const method = kind === 0 ? random.pick(methods) : base.operation.method.toUpperCase();
@@ -38,14 +38,14 @@ export class RouteInputs {
     const type = kind === 3 ? random.pick(types) : base.body?.type.replace('*/*', 'application/json');
     const fields = [...Object.entries(base.headers), ...(kind === 4 ? [oddField(random), oddField(random)] : [])];
     const body = this.#body(base, random);
-    const own = [
+    const ownFields = [
       'host: x',
       ...credentials(random, this.#key),
       ...(type === undefined || body.length === 0 ? [] : [`content-type: ${type}`]),
       ...(method === 'GET' && body.length === 0 ? [] : [`content-length: ${body.length}`]),
       ...fields.map(([name, value]) => `${name}: ${value}`),
     ];
-    const head = Buffer.from(`${method} ${path} HTTP/1.1\r\n${own.join('\r\n')}\r\n\r\n`, 'latin1');
+    const head = Buffer.from(`${method} ${path} HTTP/1.1\r\n${ownFields.join('\r\n')}\r\n\r\n`, 'latin1');
     return { title: `${method} ${path.slice(0, 200)}`, isHead: method === 'HEAD', bytes: Buffer.concat([head, body]) };
   }
 
@@ -140,8 +140,8 @@ function changePath(url: string, random: Random): string {
       return `${path}?${[query, random.pick(queries)].filter(Boolean).join('&')}`.replaceAll(' ', '%20');
   }
   const changed = parts.join('/').replaceAll(' ', '%20');
-  const whole = changed.startsWith('/') ? changed : `/${changed}`;
-  return query === undefined ? whole : `${whole}?${query}`;
+  const absolutePath = changed.startsWith('/') ? changed : `/${changed}`;
+  return query === undefined ? absolutePath : `${absolutePath}?${query}`;
 }
 
 const fieldNames = [

@@ -10,24 +10,24 @@ export interface UpstreamInput {
   readonly dialect: Dialect;
   readonly isStream: boolean;
   readonly isMessages: boolean;
-  readonly steps: (isStreamAsked: boolean) => readonly Step[];
+  readonly steps: (isStreamRequested: boolean) => readonly Step[];
 }
 
 /** The nth input: always the same one for the same seed. */
-export function upstreamInputAt(seed: number, nth: number): UpstreamInput {
-  const random = new Random(seed * 1_000_003 + nth);
+export function upstreamInputAt(seed: number, index: number): UpstreamInput {
+  const random = new Random(seed * 1_000_003 + index);
   const [dialect, isStream, isMessages] = [random.pick(dialects), random.chance(0.6), random.chance(0.4)];
   const drawn = random.fork();
   return {
     dialect,
     isStream,
     isMessages,
-    steps: (isStreamAsked) => toSteps(goodReply(dialect, isStreamAsked), dialect, drawn.fork()),
+    steps: (isStreamRequested) => toSteps(goodReply(dialect, isStreamRequested), dialect, drawn.fork()),
   };
 }
 
 /** What was made longer by one change, such as by deep nesting, is not changed again. */
-const longestMutated = 2_000;
+const maxMutatedBytes = 2_000;
 
 /** One event, taken apart. */
 interface Event {
@@ -42,31 +42,28 @@ function toSteps(good: GoodReply, dialect: Dialect, random: Random): readonly St
   const pieces = changePieces(good, dialect, random);
   const type = random.chance(0.05) ? random.pick(types) : good.contentType;
   const changed = { ...good, contentType: type, pieces };
-  const whole = Buffer.concat(pieces);
+  const body = Buffer.concat(pieces);
   switch (random.below(20)) {
     case 0:
-      return [head(changed, [`content-length: ${whole.length}`], `HTTP/1.1 ${random.pick(statuses)} X`), whole, close];
+      return [head(changed, [`content-length: ${body.length}`], `HTTP/1.1 ${random.pick(statuses)} X`), body, close];
     case 1:
-      return [head(changed, []), whole, close];
+      return [head(changed, []), body, close];
     case 2:
-      return [head(changed, [chunkedField]), chunked(whole.subarray(0, random.below(whole.length + 1))), close];
+      return [head(changed, [chunkedField]), chunked(body.subarray(0, random.below(body.length + 1))), close];
     case 3:
-      return [head(changed, [chunkedField]), ...cutAnywhere(whole, random).map(chunked), lastChunk];
+      return [head(changed, [chunkedField]), ...cutAnywhere(body, random).map(chunked), lastChunk];
     case 4:
-      return [
-        head(changed, [`content-length: ${whole.length}`, `x-odd: ${oddWord(random).replace(/[^\x20-\x7e]/g, '')}`]),
-        whole,
-      ];
+      return [head(changed, [`content-length: ${body.length}`, `x-odd: ${oddWord(random).replace(/[^\x20-\x7e]/g, '')}`]), body];
     default:
       return framed(changed, pieces.length === 0 ? [bytes(' ')] : pieces);
   }
 }
 
-function cutAnywhere(whole: Buffer, random: Random): readonly Buffer[] {
-  const places = Array.from({ length: 1 + random.below(6) }, () => random.below(whole.length + 1)).sort(
-    (one, other) => one - other,
+function cutAnywhere(body: Buffer, random: Random): readonly Buffer[] {
+  const offsets = Array.from({ length: 1 + random.below(6) }, () => random.below(body.length + 1)).sort(
+    (left, right) => left - right,
   );
-  return [0, ...places].map((from, at) => whole.subarray(from, places[at] ?? whole.length)).filter(({ length }) => length > 0);
+  return [0, ...offsets].map((from, at) => body.subarray(from, offsets[at] ?? body.length)).filter(({ length }) => length > 0);
 }
 
 function changePieces(good: GoodReply, dialect: Dialect, random: Random): readonly Buffer[] {
@@ -120,7 +117,7 @@ function flipByte(piece: Buffer, random: Random): Buffer {
 
 /** An event whose JSON was changed; what is no JSON stays. */
 function mutate(piece: Buffer, { isStream, dialect, random }: Means): Buffer {
-  const event = piece.length > longestMutated ? undefined : read(piece, isStream && dialect === 'bedrock');
+  const event = piece.length > maxMutatedBytes ? undefined : parse(piece, isStream && dialect === 'bedrock');
   if (event === undefined) return piece;
   return write({ ...event, value: mutateJson(event.value, random, fieldNames) }, { isStream, dialect });
 }
@@ -194,7 +191,7 @@ const fieldNames = [
 
 const eventNames = ['messageStart', 'contentBlockDelta', 'contentBlockStop', 'messageStop', 'metadata'];
 
-function read(piece: Buffer, isFrame: boolean): Event | undefined {
+function parse(piece: Buffer, isFrame: boolean): Event | undefined {
   try {
     if (!isFrame) {
       const text = piece.toString('utf8');
@@ -202,7 +199,7 @@ function read(piece: Buffer, isFrame: boolean): Event | undefined {
       return { name: /^event: (.*)$/m.exec(text)?.[1], value: JSON.parse(data) as unknown };
     }
     const headerLength = piece.readUInt32BE(4);
-    const name = eventNames.find((each) => piece.subarray(12, 12 + headerLength).includes(each));
+    const name = eventNames.find((candidate) => piece.subarray(12, 12 + headerLength).includes(candidate));
     return { name, value: JSON.parse(piece.subarray(12 + headerLength, -4).toString('utf8')) as unknown };
   } catch {
     return undefined;

@@ -15,60 +15,57 @@ const maxIdleMs = 30_000;
 /** Connections to one service, each kept for one request after the other. */
 export class Wire {
   readonly #port: number;
-  readonly #idle: Kept[] = [];
-  readonly #all = new Set<Kept>();
+  readonly #idle: WireConnection[] = [];
+  readonly #all = new Set<WireConnection>();
 
   constructor(url: string) {
     this.#port = Number(new URL(url).port);
   }
 
   /** Sends bytes as they are, and gives the answer; rejects where the connection ends before one, or after so long a time. */
-  async send(
-    bytes: Buffer,
-    { isHead, longestMs }: { readonly isHead: boolean; readonly longestMs: number },
-  ): Promise<WireAnswer> {
-    const kept = this.#takeIdle() ?? this.#open();
+  async send(bytes: Buffer, { isHead, maxMs }: { readonly isHead: boolean; readonly maxMs: number }): Promise<WireAnswer> {
+    const connection = this.#takeIdle() ?? this.#open();
     let isLate = false;
-    const patience = setTimeout(() => {
+    const timer = setTimeout(() => {
       isLate = true;
-      kept.close();
-    }, longestMs);
+      connection.close();
+    }, maxMs);
     try {
-      const answer = await kept.ask(bytes, isHead);
-      if (kept.isOpen) this.#idle.push(kept);
+      const answer = await connection.request(bytes, isHead);
+      if (connection.isOpen) this.#idle.push(connection);
       return answer;
-    } catch (thrown) {
-      throw isLate ? new Error(`no answer in ${longestMs} ms`) : thrown;
+    } catch (error) {
+      throw isLate ? new Error(`no answer in ${maxMs} ms`) : error;
     } finally {
-      clearTimeout(patience);
+      clearTimeout(timer);
     }
   }
 
   close(): void {
-    for (const kept of this.#all) kept.close();
+    for (const connection of this.#all) connection.close();
   }
 
-  #takeIdle(): Kept | undefined {
-    const kept = this.#idle.pop();
-    if (kept === undefined || performance.now() - kept.lastUsedMs < maxIdleMs) return kept;
+  #takeIdle(): WireConnection | undefined {
+    const connection = this.#idle.pop();
+    if (connection === undefined || performance.now() - connection.lastUsedMs < maxIdleMs) return connection;
     // Those before it were idle for longer.
-    for (const idle of [kept, ...this.#idle.splice(0)]) idle.close();
+    for (const idle of [connection, ...this.#idle.splice(0)]) idle.close();
     return undefined;
   }
 
-  #open(): Kept {
-    const kept = new Kept(this.#port, () => this.#all.delete(kept));
-    this.#all.add(kept);
-    return kept;
+  #open(): WireConnection {
+    const connection = new WireConnection(this.#port, () => this.#all.delete(connection));
+    this.#all.add(connection);
+    return connection;
   }
 }
 
 /** One connection with at most one request under way. */
-class Kept {
+class WireConnection {
   isOpen = true;
   lastUsedMs = performance.now();
   readonly #socket: Socket;
-  #said = '';
+  #received = '';
   /** The last characters of it. */
   #end = '';
   #isInChunks = false;
@@ -81,24 +78,24 @@ class Kept {
     this.#socket = connect(port, '127.0.0.1').setNoDelay(true).setEncoding('latin1');
     this.#socket.on('data', (piece) => {
       const text = String(piece);
-      this.#said += text;
+      this.#received += text;
       // To look costs time in proportion to all that came. In the middle of chunks there is no need to.
       this.#end = (this.#end + text).slice(-7);
-      if (!this.#isInChunks || this.#end === '\r\n0\r\n\r\n') this.#look(false);
+      if (!this.#isInChunks || this.#end === '\r\n0\r\n\r\n') this.#readReceived(false);
     });
     this.#socket
       .on('error', () => undefined)
       .on('close', () => {
         this.isOpen = false;
-        this.#look(true);
-        this.#reject?.(new Error(`the connection closed after ${JSON.stringify(this.#said.slice(0, 200))}`));
+        this.#readReceived(true);
+        this.#reject?.(new Error(`the connection closed after ${JSON.stringify(this.#received.slice(0, 200))}`));
         closed();
       });
   }
 
-  ask(bytes: Buffer, isHead: boolean): Promise<WireAnswer> {
+  request(bytes: Buffer, isHead: boolean): Promise<WireAnswer> {
     this.#isHead = isHead;
-    this.#said = '';
+    this.#received = '';
     this.#isInChunks = false;
     this.#wasUsed = true;
     return new Promise((resolve, reject) => {
@@ -113,42 +110,42 @@ class Kept {
     this.#socket.destroy();
   }
 
-  #look(hasEnded: boolean): void {
-    const read = readAnswer(this.#said, { isHead: this.#isHead, hasEnded });
-    if (read === undefined) this.#isInChunks ||= isInChunks(this.#said);
-    if (read === undefined || this.#resolve === undefined) return;
-    if (/\r\nconnection: *close/i.test(read.headers)) this.close();
+  #readReceived(hasEnded: boolean): void {
+    const answer = readAnswer(this.#received, { isHead: this.#isHead, hasEnded });
+    if (answer === undefined) this.#isInChunks ||= isInChunks(this.#received);
+    if (answer === undefined || this.#resolve === undefined) return;
+    if (/\r\nconnection: *close/i.test(answer.headers)) this.close();
     this.lastUsedMs = performance.now();
     const resolve = this.#resolve;
     [this.#resolve, this.#reject] = [undefined, undefined];
-    resolve(read);
+    resolve(answer);
   }
 }
 
 /** Whether the head of a final answer came, which announces chunks. */
-function isInChunks(said: string): boolean {
-  const end = said.indexOf('\r\n\r\n');
-  return end >= 0 && !/^HTTP\/1\.1 1/.test(said) && /\r\ntransfer-encoding: *chunked/i.test(said.slice(0, end + 2));
+function isInChunks(received: string): boolean {
+  const end = received.indexOf('\r\n\r\n');
+  return end >= 0 && !/^HTTP\/1\.1 1/.test(received) && /\r\ntransfer-encoding: *chunked/i.test(received.slice(0, end + 2));
 }
 
 /** The first final answer in what was said; undefined until it is whole. */
 function readAnswer(
-  said: string,
+  received: string,
   { isHead, hasEnded }: { readonly isHead: boolean; readonly hasEnded: boolean },
 ): WireAnswer | undefined {
-  const end = said.indexOf('\r\n\r\n');
+  const end = received.indexOf('\r\n\r\n');
   if (end < 0) return undefined;
-  const headers = said.slice(0, end + 2);
+  const headers = received.slice(0, end + 2);
   const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(headers)?.[1] ?? 0);
-  const rest = said.slice(end + 4);
-  if (status >= 100 && status < 200) return readAnswer(rest, { isHead, hasEnded });
+  const body = received.slice(end + 4);
+  if (status >= 100 && status < 200) return readAnswer(body, { isHead, hasEnded });
   if (isHead || status === 204 || status === 304) return { status, headers, body: '' };
   const length = /\r\ncontent-length: *(\d+)/i.exec(headers)?.[1];
   if (length !== undefined)
-    return rest.length < Number(length) ? undefined : { status, headers, body: rest.slice(0, Number(length)) };
+    return body.length < Number(length) ? undefined : { status, headers, body: body.slice(0, Number(length)) };
   if (/\r\ntransfer-encoding: *chunked/i.test(headers)) {
-    const isWhole = rest === '0\r\n\r\n' || rest.endsWith('\r\n0\r\n\r\n');
-    return isWhole ? { status, headers, body: readChunks(rest).body } : undefined;
+    const isWhole = body === '0\r\n\r\n' || body.endsWith('\r\n0\r\n\r\n');
+    return isWhole ? { status, headers, body: readChunks(body).body } : undefined;
   }
-  return hasEnded ? { status, headers, body: rest } : undefined;
+  return hasEnded ? { status, headers, body: body } : undefined;
 }

@@ -15,17 +15,20 @@ const mebibyte = 2 ** 20;
 /** Writes events in one way that a stream of server-sent events can have. */
 type Framing = (events: readonly SentEvent[], hostile: DrawnText) => readonly Buffer[];
 
-const write = (lineEnd: string, more = ''): Framing => {
+const write = (lineEnd: string, prefix = ''): Framing => {
   return (events) =>
     events.map(({ name, data }) =>
-      Buffer.from(`${more}${name === undefined ? '' : `event: ${name}${lineEnd}`}data: ${data}${lineEnd}${lineEnd}`),
+      Buffer.from(`${prefix}${name === undefined ? '' : `event: ${name}${lineEnd}`}data: ${data}${lineEnd}${lineEnd}`),
     );
 };
 const usual = write('\n');
 /** Sends this piece so many times ahead of the events. */
 const before =
   (piece: string, count: number, start = '', end = ''): Framing =>
-  (events, hostile) => [...cut(bytes(start + piece.repeat(hostile.limitCount(count)) + end), 16_384), ...usual(events, hostile)];
+  (events, hostile) => [
+    ...split(bytes(start + piece.repeat(hostile.limitCount(count)) + end), 16_384),
+    ...usual(events, hostile),
+  ];
 
 /** The usual one is drawn as often as all others together. */
 const framings: Readonly<Record<string, Framing>> = {
@@ -33,9 +36,9 @@ const framings: Readonly<Record<string, Framing>> = {
   CR: write('\r'),
   'one chunk': (events, hostile) => [Buffer.concat(usual(events, hostile))],
   'single bytes': (events, hostile) => {
-    const whole = Buffer.concat(usual(events, hostile));
+    const stream = Buffer.concat(usual(events, hostile));
     const count = hostile.limitCount(maxSingleBytes);
-    return [...cut(whole.subarray(0, count), 1), ...cut(whole.subarray(count), 16_384)];
+    return [...split(stream.subarray(0, count), 1), ...split(stream.subarray(count), 16_384)];
   },
   'empty events': before('\n', mebibyte / 4),
   'empty events of CR': before('\r', mebibyte / 4),
@@ -45,8 +48,8 @@ const framings: Readonly<Record<string, Framing>> = {
   'one long comment': before('a', 2 * mebibyte, ':', '\n\n'),
   'no line end': before('a', 3 * mebibyte, 'data: '),
   'an event of many lines': (events, hostile) =>
-    events.map(({ name, data }, nth) => {
-      const lines = nth === 0 ? 'data:\n'.repeat(hostile.limitCount(100_000)) : '';
+    events.map(({ name, data }, index) => {
+      const lines = index === 0 ? 'data:\n'.repeat(hostile.limitCount(100_000)) : '';
       return Buffer.from(`${name === undefined ? '' : `event: ${name}\n`}${lines}data: ${data}\n\n`);
     }),
   'a hostile name': (events, hostile) => write('\n', `event: ${hostile.build(2_000)}\n`)(events, hostile),
@@ -64,8 +67,8 @@ export function frameEvents(events: readonly SentEvent[], framing: string, hosti
   return (framings[framing] ?? usual)(events, hostile);
 }
 
-function cut(whole: Buffer, size: number): readonly Buffer[] {
-  return Array.from({ length: Math.ceil(whole.length / size) }, (_, nth) => whole.subarray(nth * size, (nth + 1) * size));
+function split(buffer: Buffer, size: number): readonly Buffer[] {
+  return Array.from({ length: Math.ceil(buffer.length / size) }, (_, index) => buffer.subarray(index * size, (index + 1) * size));
 }
 
 /** Fields of replies that the service reads, some with a value up to which all is as it should be. */

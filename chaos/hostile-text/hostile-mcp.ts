@@ -113,14 +113,14 @@ export function drawServer(random: Random, isLarge: boolean): HostileServer {
     reply({ method: verb, body }) {
       if (isSse && verb === 'GET') return toEventStream(answer);
       if (verb !== 'POST') return toSteps({ ...text(''), status: verb === 'GET' ? 405 : 200 });
-      const asked = read(body);
-      if (isSse || asked.id === undefined) return toSteps({ ...text(''), status: 202 });
-      const isUnknown = isModern ? asked.method === 'initialize' : asked.method === 'server/discover';
+      const request = parseRequest(body);
+      if (isSse || request.id === undefined) return toSteps({ ...text(''), status: 202 });
+      const isUnknown = isModern ? request.method === 'initialize' : request.method === 'server/discover';
       if (isUnknown)
         return toSteps(
-          text(JSON.stringify({ jsonrpc: '2.0', id: asked.id, error: { code: -32601, message: 'Method not found' } })),
+          text(JSON.stringify({ jsonrpc: '2.0', id: request.id, error: { code: -32601, message: 'Method not found' } })),
         );
-      return toAnswer(asked, answer);
+      return toAnswer(request, answer);
     },
   };
 }
@@ -133,14 +133,14 @@ interface Answering {
   readonly session: string;
 }
 
-interface Asked {
+interface McpRequest {
   readonly method: string;
   readonly id: unknown;
 }
 
 const text = (body: string) => ({ contentType: 'application/json', pieces: [Buffer.from(body)], isStream: false });
 
-function toAnswer({ method, id }: Asked, answering: Answering): readonly Step[] {
+function toAnswer({ method, id }: McpRequest, answering: Answering): readonly Step[] {
   const { hostile, attack, hostileMethod, session } = answering;
   const random = answering.random.fork();
   const isHostile = method === hostileMethod;
@@ -167,7 +167,7 @@ function toAnswer({ method, id }: Asked, answering: Answering): readonly Step[] 
 
 /** Messages in the order they are sent; the answer is the last. */
 function toMessages(
-  { method, id }: Asked,
+  { method, id }: McpRequest,
   { hostile, attack, random, isHostile }: Answering & { readonly isHostile: boolean },
 ): readonly string[] {
   const write = (fields: object): string => toJson({ jsonrpc: '2.0', ...fields }, random);
@@ -184,14 +184,14 @@ function toMessages(
 
 /** The older transport: answers come on one stream, some time after each request. */
 function toEventStream(answering: Answering): readonly Step[] {
-  const asked = ['initialize', 'tools/list', 'tools/call'];
-  const [start, ...rest] = toSteps({
+  const methods = ['initialize', 'tools/list', 'tools/call'];
+  const [start, ...remainingSteps] = toSteps({
     contentType: 'text/event-stream',
     pieces: [
       Buffer.from(
         `event: endpoint\ndata: ${answering.attack === 'session' ? `?s=${encodeURIComponent(answering.hostile.build(2_000).toWellFormed())}` : '?s=1'}\n\n`,
       ),
-      ...asked.flatMap((method, id) => {
+      ...methods.flatMap((method, id) => {
         const isHostile = method === answering.hostileMethod;
         const messages = toMessages(
           { method, id },
@@ -209,10 +209,10 @@ function toEventStream(answering: Answering): readonly Step[] {
     ],
     isStream: true,
   });
-  return [...(start === undefined ? [] : [start]), ...rest.flatMap((step) => [step, wait(sseGapMs)]), close];
+  return [...(start === undefined ? [] : [start]), ...remainingSteps.flatMap((step) => [step, wait(sseGapMs)]), close];
 }
 
-function read(body: string): Asked {
+function parseRequest(body: string): McpRequest {
   try {
     const { method = '', id } = JSON.parse(body) as { method?: string; id?: unknown };
     return { method, id };

@@ -12,7 +12,7 @@ export type Form = (typeof forms)[number];
 
 /** A good reply in which every field of the dialect has a value. */
 interface Template {
-  readonly whole: object;
+  readonly completeReply: object;
   /** By name and data; a name of its own only where the dialect has one. */
   readonly events: readonly (readonly [string | undefined, unknown])[];
   readonly error: object;
@@ -62,7 +62,7 @@ const tokens = { prompt_tokens: 7, completion_tokens: 5, total_tokens: 12 };
 
 const chat: Template = {
   error,
-  whole: plainCompletion('', {
+  completeReply: plainCompletion('', {
     choices: [
       {
         index: 0,
@@ -122,28 +122,28 @@ const deltas = [
   [{ type: 'input_json_delta', partial_json: '{"query":"it"}' }],
   [],
 ];
-const named = <Value extends { readonly type: string }>(value: Value) => [value.type, value] as const;
+const toNamedEvent = <Value extends { readonly type: string }>(value: Value) => [value.type, value] as const;
 const messages: Template = {
   error: { type: 'error', error: { type: 'invalid_request_error', message: 'Wrong' }, request_id: 'req_1' },
-  whole: {
+  completeReply: {
     ...message,
     content: blocks,
     stop_reason: 'end_turn',
     usage: { input_tokens: 7, output_tokens: 5, service_tier: 's' },
   },
   events: [
-    named({
+    toNamedEvent({
       type: 'message_start',
       message: { ...message, content: [], stop_reason: null, usage: { input_tokens: 7, output_tokens: 1 } },
     }),
-    named({ type: 'ping' }),
+    toNamedEvent({ type: 'ping' }),
     ...blocks.flatMap((content_block, index) => [
-      named({ type: 'content_block_start', index, content_block }),
-      ...(deltas[index] ?? []).map((each) => named({ type: 'content_block_delta', index, delta: each })),
-      named({ type: 'content_block_stop', index }),
+      toNamedEvent({ type: 'content_block_start', index, content_block }),
+      ...(deltas[index] ?? []).map((item) => toNamedEvent({ type: 'content_block_delta', index, delta: item })),
+      toNamedEvent({ type: 'content_block_stop', index }),
     ]),
-    named({ type: 'message_delta', delta: { stop_reason: 'end_turn', stop_sequence: 'x' }, usage: { output_tokens: 5 } }),
-    named({ type: 'message_stop' }),
+    toNamedEvent({ type: 'message_delta', delta: { stop_reason: 'end_turn', stop_sequence: 'x' }, usage: { output_tokens: 5 } }),
+    toNamedEvent({ type: 'message_stop' }),
   ],
 };
 
@@ -176,21 +176,21 @@ const response = {
 };
 const responses: Template = {
   error,
-  whole: response,
+  completeReply: response,
   events: [
-    named({ type: 'response.created', response: { ...response, output: [], status: 'in_progress' } }),
+    toNamedEvent({ type: 'response.created', response: { ...response, output: [], status: 'in_progress' } }),
     ...output.flatMap((item, output_index) => [
-      named({ type: 'response.output_item.added', output_index, item }),
-      named({ type: 'response.output_item.done', output_index, item }),
+      toNamedEvent({ type: 'response.output_item.added', output_index, item }),
+      toNamedEvent({ type: 'response.output_item.done', output_index, item }),
     ]),
-    named({ type: 'response.output_text.delta', output_index: 1, item_id: 'msg_1', content_index: 0, delta: 'Hello' }),
-    named({ type: 'response.output_text.annotation.added', output_index: 1, item_id: 'msg_1', annotation: url }),
-    named({ type: 'response.refusal.delta', output_index: 1, item_id: 'msg_1', delta: 'No' }),
-    named({ type: 'response.reasoning_summary_text.delta', output_index: 0, item_id: 'rs_1', delta: 'Hm' }),
-    named({ type: 'response.function_call_arguments.delta', output_index: 2, item_id: 'fc_1', delta: '{"at":"it"}' }),
-    named({ type: 'response.function_call_arguments.done', output_index: 2, item_id: 'fc_1', arguments: '{"at":"it"}' }),
-    named({ type: 'response.custom_tool_call_input.delta', output_index: 3, item_id: 'ct_1', delta: 'it' }),
-    named({ type: 'response.completed', response }),
+    toNamedEvent({ type: 'response.output_text.delta', output_index: 1, item_id: 'msg_1', content_index: 0, delta: 'Hello' }),
+    toNamedEvent({ type: 'response.output_text.annotation.added', output_index: 1, item_id: 'msg_1', annotation: url }),
+    toNamedEvent({ type: 'response.refusal.delta', output_index: 1, item_id: 'msg_1', delta: 'No' }),
+    toNamedEvent({ type: 'response.reasoning_summary_text.delta', output_index: 0, item_id: 'rs_1', delta: 'Hm' }),
+    toNamedEvent({ type: 'response.function_call_arguments.delta', output_index: 2, item_id: 'fc_1', delta: '{"at":"it"}' }),
+    toNamedEvent({ type: 'response.function_call_arguments.done', output_index: 2, item_id: 'fc_1', arguments: '{"at":"it"}' }),
+    toNamedEvent({ type: 'response.custom_tool_call_input.delta', output_index: 3, item_id: 'ct_1', delta: 'it' }),
+    toNamedEvent({ type: 'response.completed', response }),
   ],
 };
 
@@ -215,7 +215,7 @@ const candidates = [
 ];
 const gemini: Template = {
   error: { error: { code: 400, message: 'Wrong', status: 'INVALID_ARGUMENT', details: [{ '@type': 'x', retryDelay: '1s' }] } },
-  whole: { candidates, usageMetadata, modelVersion: 'm', responseId: 'r' },
+  completeReply: { candidates, usageMetadata, modelVersion: 'm', responseId: 'r' },
   events: [
     ...parts.map((part) => [undefined, { candidates: [{ content: { role: 'model', parts: [part] }, index: 0 }] }] as const),
     [undefined, { candidates, usageMetadata, modelVersion: 'm' }],
@@ -229,7 +229,7 @@ const converseBlocks = [
 ];
 const bedrock: Template = {
   error: { message: 'Wrong', __type: 'ValidationException' },
-  whole: {
+  completeReply: {
     output: { message: { role: 'assistant', content: converseBlocks } },
     stopReason: 'end_turn',
     usage: { inputTokens: 7, outputTokens: 5, totalTokens: 12 },
@@ -263,7 +263,7 @@ const errorStatuses = [400, 401, 404, 408, 413, 422, 500, 503];
 const limitedStatus = 429;
 const repeats = [300, 300, 8_000];
 /** Larger events are not sent thousands of times. */
-const mostRepeatedChars = 4_000_000;
+const maxRepeatedChars = 4_000_000;
 
 /** Form and size of a reply. */
 export interface ReplyForm {
@@ -289,7 +289,7 @@ export function drawReply(form: Form, { isStream, isLarge, isLimited }: ReplyFor
     `${form} ${what}${fields.length > 0 ? ` ${fields[0]?.slice(0, 25)}` : ''}: ${hostile.name}`;
   if (!isStream || isLimited || random.chance(0.08)) {
     const isError = isLimited || random.chance(isStream ? 0.8 : 0.15);
-    const { build, what } = spoilOnePlace(isError ? template.error : template.whole, hostile, random);
+    const { build, what } = spoilOnePlace(isError ? template.error : template.completeReply, hostile, random);
     const status = isError ? (isLimited ? limitedStatus : random.pick(errorStatuses)) : 200;
     return {
       title: title(`${isError ? `error ${status}` : 'whole'} ${what}`),
@@ -336,18 +336,18 @@ function drawEvents({ events }: Template, random: Random, hostile: DrawnText) {
     what: `event ${at} ${what}${times > 1 ? ` × ${times}` : ''}`,
     build: (): Template['events'] => {
       const spoiled = build();
-      const fitting = times * JSON.stringify(spoiled).length > mostRepeatedChars ? 1 : times;
-      const copies = Array.from({ length: fitting }, (_, nth) => [name, renumbered(spoiled, nth, times)] as const);
+      const fitting = times * JSON.stringify(spoiled).length > maxRepeatedChars ? 1 : times;
+      const copies = Array.from({ length: fitting }, (_, index) => [name, renumbered(spoiled, index, times)] as const);
       return [...events.slice(0, at), ...copies, ...events.slice(at + 1)];
     },
   };
 }
 
 /** Half of the numbers are those of the event before, so that pieces join, and half are new. */
-function renumbered(value: unknown, nth: number, times: number): unknown {
-  if (times === 1 || nth % 2 === 0 || typeof value !== 'object' || value === null) return value;
+function renumbered(value: unknown, index: number, times: number): unknown {
+  if (times === 1 || index % 2 === 0 || typeof value !== 'object' || value === null) return value;
   const fields = Object.keys(value).filter((key) => ['index', 'output_index', 'contentBlockIndex'].includes(key));
-  return { ...value, ...Object.fromEntries(fields.map((key) => [key, nth])) };
+  return { ...value, ...Object.fromEntries(fields.map((key) => [key, index])) };
 }
 
 /** A chat completion that calls tools, as many as are offered, with hostile arguments. */
@@ -371,9 +371,9 @@ export function drawCalls(
     });
   }
   const data = [
-    ...[delta({ tool_calls: calls }), finish('tool_calls'), usage(7, 5)].map((each) => JSON.stringify(each)),
+    ...[delta({ tool_calls: calls }), finish('tool_calls'), usage(7, 5)].map((value) => JSON.stringify(value)),
     '[DONE]',
   ];
-  const pieces = data.map((each) => Buffer.from(`data: ${each}\n\n`));
+  const pieces = data.map((item) => Buffer.from(`data: ${item}\n\n`));
   return toSteps({ contentType: 'text/event-stream', pieces, isStream });
 }

@@ -1,16 +1,16 @@
-import { ask } from '#test/ask.ts';
+import { sendRequest } from '#test/ask.ts';
 import type { OpenApiDocument } from '#test/documented.ts';
 import { callerKey, chatPath } from '#test/start-service.ts';
 import { requireSane, toConfiguration } from '../fuzz/fuzz-routes.ts';
 import type { RouteInput } from '../fuzz/route-inputs.ts';
-import { kindOf, runInputs } from '../fuzz/run-inputs.ts';
+import { runInputs, toKind } from '../fuzz/run-inputs.ts';
 import { Wire } from '../fuzz/wire.ts';
 import { Random } from '../random.ts';
 import type { Scenario } from '../scenario.ts';
 import { eachAtOnce } from '../support/at-once.ts';
 import { requireSettled, startWatched } from '../support/watched-node.ts';
 import { framed, type Step } from '../upstreams/fault.ts';
-import { upstreamOf, vectorsReply } from '../upstreams/good-replies.ts';
+import { createUpstream, vectorsReply } from '../upstreams/good-replies.ts';
 import { type HostileRequest, startHostileUpstream } from '../upstreams/hostile-upstream.ts';
 import { drawServer } from './hostile-mcp.ts';
 import { drawCalls, drawReply, type Form, forms } from './hostile-replies.ts';
@@ -46,34 +46,34 @@ export const hostileText: Scenario = {
     const seed = ground.random.below(2 ** 20);
     await using upstream = await startHostileUpstream((request) => toReply(request, seed));
     await using node = await startWatched({ configuration: configure(upstream.url) });
-    const described = await ask(node.url, { method: 'GET', path: '/openapi.json' });
+    const described = await sendRequest(node.url, { method: 'GET', path: '/openapi.json' });
     const texts = new TextInputs(described.json as OpenApiDocument, callerKey);
-    const inputAt = (nth: number): RouteInput => {
-      const { kind, isLarge } = kindAt(nth);
-      if (kind === 'reply') return drawReplyInput(seed, nth);
-      if (kind === 'mcp') return drawServerInput(seed, nth, upstream.url);
-      return texts.draw({ kind, isLarge }, randomAt(seed, nth));
+    const inputAt = (index: number): RouteInput => {
+      const { kind, isLarge } = kindAt(index);
+      if (kind === 'reply') return drawReplyInput(seed, index);
+      if (kind === 'mcp') return drawServerInput(seed, index, upstream.url);
+      return texts.draw({ kind, isLarge }, randomAt(seed, index));
     };
     const wire = new Wire(node.url);
-    const send = async (nth: number): Promise<string> => {
-      const { title, isHead, bytes } = inputAt(nth);
-      const answer = await wire.send(bytes, { isHead, longestMs: maxAnswerMs }).catch((error: Error) => {
+    const send = async (index: number): Promise<string> => {
+      const { title, isHead, bytes } = inputAt(index);
+      const answer = await wire.send(bytes, { isHead, maxMs: maxAnswerMs }).catch((error: Error) => {
         throw new Error(`${title}: ${error.message}`);
       });
       if (answer.body.includes('"internal_error"')) throw new Error(`${title}: ${answer.status} ${answer.body.slice(0, 300)}`);
       // A hostile reply is a fault of its upstream.
       if (answer.status === 500 && /"upstream_failed"|The answer calls a tool|The upstream/.test(answer.body))
-        return `${kindAt(nth).kind} upstream errors`;
+        return `${kindAt(index).kind} upstream errors`;
       // The scenario needs the built service only.
       if (!answer.body.startsWith('The page is not built')) requireSane(title, answer);
-      return `${kindAt(nth).kind} ${kindOf(answer.status)}`;
+      return `${kindAt(index).kind} ${toKind(answer.status)}`;
     };
     // The first calls load modules and compile schemas, which is not what is measured.
-    const warming = Array.from({ length: warmingInputs }, (_, nth) => firstWarming + nth);
-    await eachAtOnce(warming, 12, (nth) => send(nth).then(noted, noted));
+    const warming = Array.from({ length: warmingInputs }, (_, index) => firstWarming + index);
+    await eachAtOnce(warming, 12, (index) => send(index).then(noted, noted));
     const before = await node.read();
     const count = ground.inputs ?? (ground.isShort ? shortInputs : undefined);
-    await runInputs({ ...ground, inputs: count }, node, { send, titleAt: (nth) => inputAt(nth).title });
+    await runInputs({ ...ground, inputs: count }, node, { send, titleAt: (index) => inputAt(index).title });
     wire.close();
     await requireSettled(node, before, ground.tally);
   },
@@ -85,22 +85,22 @@ interface Kind {
 }
 
 /** Returns the kind of an input, which is the same for all seeds. */
-function kindAt(nth: number): Kind {
-  const random = new Random(nth * 2_654_435);
-  const place = random.next();
-  const { kind, largeShare } = kinds.find(({ end }) => place < end) ?? kinds[0];
+function kindAt(index: number): Kind {
+  const random = new Random(index * 2_654_435);
+  const position = random.next();
+  const { kind, largeShare } = kinds.find(({ end }) => position < end) ?? kinds[0];
   return { kind, isLarge: random.chance(largeShare) };
 }
 
-function randomAt(seed: number, nth: number): Random {
-  return new Random(seed * 1_000_003 + nth);
+function randomAt(seed: number, index: number): Random {
+  return new Random(seed * 1_000_003 + index);
 }
 
 function configure(url: string): object {
   const base = toConfiguration(`${url}/openai`) as { readonly models: object; readonly applications: object };
   const models = [...forms, ...limited].map((name) => {
     const form = toForm(name);
-    const { model, upstream } = upstreamOf(form === 'responses' ? 'openai' : form, `${url}/${name.replace('-', '/')}`);
+    const { model, upstream } = createUpstream(form === 'responses' ? 'openai' : form, `${url}/${name.replace('-', '/')}`);
     return [
       name,
       {
@@ -121,13 +121,13 @@ function configure(url: string): object {
 }
 
 /** A good request of one surface to a deployment whose upstream replies with what the number draws. */
-function drawReplyInput(seed: number, nth: number): RouteInput {
-  const random = randomAt(seed, nth);
+function drawReplyInput(seed: number, index: number): RouteInput {
+  const random = randomAt(seed, index);
   const [surface, isStream] = [random.pick(surfaces), random.chance(0.7)];
   const deployment = drawDeployment(random);
   const isLimited = limited.includes(deployment);
-  const { title } = drawReply(toForm(deployment), { isStream, isLarge: kindAt(nth).isLarge, isLimited }, random);
-  return toPost(`reply to ${surface} by ${deployment}, ${title}`, { surface, deployment, isStream, nth });
+  const { title } = drawReply(toForm(deployment), { isStream, isLarge: kindAt(index).isLarge, isLimited }, random);
+  return toPost(`reply to ${surface} by ${deployment}, ${title}`, { surface, deployment, isStream, index });
 }
 
 function drawDeployment(random: Random): string {
@@ -139,11 +139,11 @@ function toForm(deployment: string): Form {
 }
 
 /** A good request that makes the service talk to a hostile MCP server. */
-function drawServerInput(seed: number, nth: number, url: string): RouteInput {
-  const random = randomAt(seed, nth);
+function drawServerInput(seed: number, index: number, url: string): RouteInput {
+  const random = randomAt(seed, index);
   const use = random.pick(['list', 'run', 'responses'] as const);
-  const { title, isSse } = drawServer(random, kindAt(nth).isLarge);
-  const address = `${url}/mcp/${nth}`;
+  const { title, isSse } = drawServer(random, kindAt(index).isLarge);
+  const address = `${url}/mcp/${index}`;
   const toolset = { type: 'mcp', name: 'T', mcp_server_info: { url: address, protocol: isSse ? 'sse' : 'streamable_http' } };
   if (use === 'list')
     return toRequest(`mcp list, ${title}`, '/v1/tools/list', { toolset: { ...toolset, resources: true, prompts: true } });
@@ -152,7 +152,7 @@ function drawServerInput(seed: number, nth: number, url: string): RouteInput {
   const server = { type: 'mcp', server_label: 'T', server_url: address, require_approval: 'never' };
   return toRequest(`mcp responses, ${title}`, '/v1/responses', {
     model: 'openai',
-    input: `Hi #${nth}#`,
+    input: `Hi #${index}#`,
     stream: random.chance(0.5),
     tools: [server],
   });
@@ -162,11 +162,11 @@ interface Post {
   readonly surface: (typeof surfaces)[number];
   readonly deployment: string;
   readonly isStream: boolean;
-  readonly nth: number;
+  readonly index: number;
 }
 
-function toPost(title: string, { surface, deployment: model, isStream: stream, nth }: Post): RouteInput {
-  const content = `Hi #${nth}#`;
+function toPost(title: string, { surface, deployment: model, isStream: stream, index }: Post): RouteInput {
+  const content = `Hi #${index}#`;
   const messages = [{ role: 'user', content }];
   if (surface === 'chat') return toRequest(title, chatPath(model), { messages, stream });
   if (surface === 'messages') return toRequest(title, '/msgapi/v1/messages', { model, max_tokens: 50, messages, stream });
@@ -197,11 +197,11 @@ function toReply(request: HostileRequest, seed: number): readonly Step[] {
     return framed({ contentType: 'application/json', pieces: [Buffer.from(JSON.stringify(vectorsReply))], isStream: false });
   const isStream = /"stream":\s*true/.test(body) || /stream/i.test(path.split('?')[0] ?? '');
   const form = toForm(path.split('/')[1] ?? '');
-  const told = /#(\d+)#/.exec(body)?.[1];
-  const nth = Number(told ?? 0);
-  const { kind, isLarge } = kindAt(nth);
-  if (told === undefined || kind === 'mcp') return toModelReply(form, isStream, { body, nth });
-  const random = randomAt(seed, nth);
+  const inputNumber = /#(\d+)#/.exec(body)?.[1];
+  const index = Number(inputNumber ?? 0);
+  const { kind, isLarge } = kindAt(index);
+  if (inputNumber === undefined || kind === 'mcp') return toModelReply(form, isStream, { body, index });
+  const random = randomAt(seed, index);
   // What the request drew comes before what its reply draws.
   random.pick(surfaces);
   random.chance(0.7);
@@ -216,9 +216,9 @@ const largeModelShare = 0.01;
 function toModelReply(
   form: Form,
   isStream: boolean,
-  { body, nth }: { readonly body: string; readonly nth: number },
+  { body, index }: { readonly body: string; readonly index: number },
 ): readonly Step[] {
-  const random = new Random(body.length * 31 + (body.at(-20)?.charCodeAt(0) ?? 0) + nth);
+  const random = new Random(body.length * 31 + (body.at(-20)?.charCodeAt(0) ?? 0) + index);
   const replyForm = { isStream, isLarge: random.chance(largeModelShare), isLimited: false };
   const names = [...body.matchAll(/"function":\{"name":"([^"\\]{1,64})"/g)].flatMap(([, name]) => name ?? []);
   const isCalled = body.includes('"role":"tool"');

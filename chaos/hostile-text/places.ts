@@ -23,14 +23,14 @@ interface Spoiled {
 
 /** Puts something hostile in one place of a value: a text, very many items, hostile keys, or deep nesting. */
 export function spoilOnePlace(value: unknown, hostile: DrawnText, random: Random): Spoiled {
-  const places = [...listPlaces(value)];
-  if (places.length === 0) return { build: () => value, what: '' };
-  const place = random.pick(places);
+  const paths = [...listPlaces(value)];
+  if (paths.length === 0) return { build: () => value, what: '' };
+  const path = random.pick(paths);
   const isDeep = random.chance(0.03);
   const seed = random.below(2 ** 32);
   const build = (): unknown =>
-    withHostile(value, place, (found) => (isDeep ? deepMark : spoil(found, hostile, new Random(seed))));
-  return { build, what: `${place.join('.')}${isDeep ? ' (deep lists)' : ''}` };
+    withHostile(value, path, (target) => (isDeep ? deepMark : spoil(target, hostile, new Random(seed))));
+  return { build, what: `${path.join('.')}${isDeep ? ' (deep lists)' : ''}` };
 }
 
 /** Writes JSON. `JSON.stringify` itself could not write deep nesting. */
@@ -41,15 +41,14 @@ export function toJson(value: unknown, random: Random): string {
   return text.replace(`"${deepMark}"`, () => '['.repeat(depth) + ']'.repeat(depth));
 }
 
-function* listPlaces(value: unknown, place: Place = []): Iterable<Place> {
-  if (typeof value === 'string' && !structural.has(place.at(-1))) yield place;
+function* listPlaces(value: unknown, path: Place = []): Iterable<Place> {
+  if (typeof value === 'string' && !structural.has(path.at(-1))) yield path;
   if (typeof value !== 'object' || value === null) return;
-  yield place;
-  for (const [key, inner] of Object.entries(value))
-    yield* listPlaces(inner, [...place, Array.isArray(value) ? Number(key) : key]);
+  yield path;
+  for (const [key, inner] of Object.entries(value)) yield* listPlaces(inner, [...path, Array.isArray(value) ? Number(key) : key]);
 }
 
-function withHostile(value: unknown, [first, ...rest]: Place, spoiled: (found: unknown) => unknown): unknown {
+function withHostile(value: unknown, [first, ...rest]: Place, spoiled: (target: unknown) => unknown): unknown {
   if (first === undefined) return spoiled(value);
   if (Array.isArray(value)) return value.map((item, index) => (index === first ? withHostile(item, rest, spoiled) : item));
   const object = value as Readonly<Record<string, unknown>>;
@@ -57,16 +56,18 @@ function withHostile(value: unknown, [first, ...rest]: Place, spoiled: (found: u
 }
 
 /** A text becomes hostile, a list gets very many items, an object gets hostile keys. */
-function spoil(found: unknown, hostile: DrawnText, random: Random): unknown {
-  if (typeof found === 'string') return hostile.build(random.pick(lengths));
-  if (Array.isArray(found)) {
-    const item: unknown = random.chance(0.5) && found.length > 0 ? found[0] : hostile.build(40);
+function spoil(target: unknown, hostile: DrawnText, random: Random): unknown {
+  if (typeof target === 'string') return hostile.build(random.pick(lengths));
+  if (Array.isArray(target)) {
+    const item: unknown = random.chance(0.5) && target.length > 0 ? target[0] : hostile.build(40);
     return Array.from({ length: hostile.limitCount(random.pick(listItems)) }, (_, index) => numbered(item, index));
   }
   const text = hostile.build(random.pick([40, 2_000]));
   return {
-    ...(found as object),
-    ...Object.fromEntries(Array.from({ length: hostile.limitCount(random.pick([1, 300])) }, (_, nth) => [`${text}${nth}`, text])),
+    ...(target as object),
+    ...Object.fromEntries(
+      Array.from({ length: hostile.limitCount(random.pick([1, 300])) }, (_, index) => [`${text}${index}`, text]),
+    ),
   };
 }
 

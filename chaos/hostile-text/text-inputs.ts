@@ -9,7 +9,7 @@ import { type DrawnText, drawText } from './texts.ts';
 /** Longer paths and queries are rejected with 431 before a route sees them. */
 const maxUrlLength = 12_000;
 const fieldLengths = [40, 2_000, 12_000];
-const mostFields = 900;
+const maxFields = 900;
 
 /** Header fields that the service reads, each with values up to which all is as it should be. */
 const headerFields: Readonly<Record<string, readonly string[]>> = {
@@ -89,7 +89,7 @@ function toTable(names: readonly string[]): Readonly<Record<string, readonly str
 }
 
 /** Fields that replace one of the request itself. */
-const own: ReadonlySet<string> = new Set(['host', 'api-key', 'content-type']);
+const ownHeaders: ReadonlySet<string> = new Set(['host', 'api-key', 'content-type']);
 /** Paths that the description does not have. */
 const morePaths = [
   '/',
@@ -138,7 +138,7 @@ export class TextInputs {
     const fields = [
       ...[['host', 'x'], ['api-key', this.#key], ...Object.entries(base.headers)],
       ...(type === undefined || body.length === 0 ? [] : [['content-type', type]]),
-    ].filter(([name = '']) => !(own.has(name) && replaced.has(name)));
+    ].filter(([name = '']) => !(ownHeaders.has(name) && replaced.has(name)));
     const length = body.length > 0 || method !== 'GET' ? [['content-length', String(body.length)]] : [];
     const lines = [...fields, ...length, ...headers].map(([name, value]) => `${name}: ${value}`);
     const head = Buffer.from(`${[`${method} ${url} HTTP/1.1`, ...lines].join('\r\n')}\r\n\r\n`, 'latin1');
@@ -154,8 +154,8 @@ export class TextInputs {
 
   #drawBody({ operation, body }: ExampleRequest, hostile: DrawnText, random: Random): Change {
     const schema = operation.requestBody?.content[body?.type ?? '']?.schema as Schema | undefined;
-    const isMade = schema !== undefined && random.chance(0.5);
-    const value = isMade ? new SchemaValues(random, this.#resolve, 0).make(schema) : structuredClone(body?.value);
+    const isGenerated = schema !== undefined && random.chance(0.5);
+    const value = isGenerated ? new SchemaValues(random, this.#resolve, 0).make(schema) : structuredClone(body?.value);
     const { build, what } = spoilOnePlace(value, hostile, random);
     return { field: `body.${what}`, body: Buffer.from(toJson(build(), random)) };
   }
@@ -173,9 +173,9 @@ function drawHeaders(hostile: DrawnText, random: Random): Change {
   const start = random.pick(headerFields[name] ?? ['']);
   if (random.chance(0.95)) return { field: `${name}: ${start}`, headers: [[name, `${start}${text}`]] };
   const isSame = random.chance(0.5);
-  const count = Math.min(mostFields, Math.floor(12_000 / (name.length + start.length + 12)));
+  const count = Math.min(maxFields, Math.floor(12_000 / (name.length + start.length + 12)));
   const value = `${start}${text.slice(0, 4)}`;
-  const headers = Array.from({ length: count }, (_, nth) => [isSame ? name : `${name}-${nth}`, value] as const);
+  const headers = Array.from({ length: count }, (_, index) => [isSame ? name : `${name}-${index}`, value] as const);
   return { field: `${count} × ${name}`, headers };
 }
 
@@ -183,15 +183,15 @@ function drawHeaders(hostile: DrawnText, random: Random): Change {
 function drawOtherBody(type: string, hostile: DrawnText, random: Random): Change {
   const text = hostile.build(random.pick(lengths));
   if (!type.startsWith('multipart/')) return { field: `body of ${type}`, body: Buffer.from(text) };
-  const place = random.pick(['boundary', 'name', 'filename', 'type', 'content', 'head', 'many parts']);
+  const target = random.pick(['boundary', 'name', 'filename', 'type', 'content', 'head', 'many parts']);
   const line = toFieldValue(text);
-  const boundary = place === 'boundary' ? line.slice(0, 2_000) : 'x';
-  const at = (wanted: string, good: string): string => (place === wanted ? line : good);
+  const boundary = target === 'boundary' ? line.slice(0, 2_000) : 'x';
+  const at = (candidate: string, good: string): string => (target === candidate ? line : good);
   const disposition = `content-disposition: form-data; name="${at('name', 'file')}"; filename="${at('filename', 'a.txt')}"`;
-  const head = `${disposition}\r\ncontent-type: ${at('type', 'text/plain')}${place === 'head' ? `\r\nx: ${text}` : ''}`;
-  const part = `--${boundary}\r\n${head}\r\n\r\n${place === 'content' ? text : 'a'}\r\n`;
-  const whole = `${part.repeat(place === 'many parts' ? hostile.limitCount(5_000) : 1)}--${boundary}--\r\n`;
-  return { field: `form.${place}`, type: `multipart/form-data; boundary=${boundary}`, body: Buffer.from(whole) };
+  const head = `${disposition}\r\ncontent-type: ${at('type', 'text/plain')}${target === 'head' ? `\r\nx: ${text}` : ''}`;
+  const part = `--${boundary}\r\n${head}\r\n\r\n${target === 'content' ? text : 'a'}\r\n`;
+  const form = `${part.repeat(target === 'many parts' ? hostile.limitCount(5_000) : 1)}--${boundary}--\r\n`;
+  return { field: `form.${target}`, type: `multipart/form-data; boundary=${boundary}`, body: Buffer.from(form) };
 }
 
 /** A value or a name of the query, or a segment of the path. */
@@ -217,24 +217,24 @@ function drawUrl({ operation, url }: ExampleRequest, hostile: DrawnText, random:
       return { field: `query.${name}`, url: `${joined}${name}=${text}` };
     }
     default: {
-      const at = random.pick(segmentsOf(operation));
+      const at = random.pick(listSegments(operation));
       return { field: `path.${operation.path.split('/')[at]}`, url: toHostilePath(url, at, text) };
     }
   }
 }
 
 /** Indexes of segments; those of parameters are drawn as often as all others together. */
-function segmentsOf({ path }: Documented): readonly number[] {
+function listSegments({ path }: Documented): readonly number[] {
   const all = path.split('/').map((segment, index) => ({ segment, index }));
   const parameters = all.filter(({ segment }) => segment.startsWith('{'));
   return [
     ...all.slice(1),
-    ...(parameters.length === 0 ? [] : all.flatMap((_, nth) => parameters[nth % parameters.length] ?? [])),
+    ...(parameters.length === 0 ? [] : all.flatMap((_, index) => parameters[index % parameters.length] ?? [])),
   ].map(({ index }) => index);
 }
 
 function toHostilePath(url: string, at: number, text: string): string {
-  const [written = '', query] = url.split('?', 2);
-  const replaced = written.split('/').map((segment, index) => (index === at ? text : segment));
+  const [path = '', query] = url.split('?', 2);
+  const replaced = path.split('/').map((segment, index) => (index === at ? text : segment));
   return query === undefined ? replaced.join('/') : `${replaced.join('/')}?${query}`;
 }

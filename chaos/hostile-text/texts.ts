@@ -20,7 +20,7 @@ const repeated = (unit: string, end = '', start = ''): HostileText['build'] => {
   return (length) => start + unit.repeat(Math.max(1, Math.ceil(length / unit.length))) + end;
 };
 
-const listNumbers = (count: number): [string, number][] => Array.from({ length: count }, (_, nth) => [`k${nth}`, nth]);
+const listNumbers = (count: number): [string, number][] => Array.from({ length: count }, (_, index) => [`k${index}`, index]);
 
 /** Each attacks one kind of code: searches that restart, nested quantifiers, splitting, decoding, and normalization. */
 const hostileTexts: readonly HostileText[] = [

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ask } from '#test/ask.ts';
+import { sendRequest } from '#test/ask.ts';
 import { startProcess, type TestProcess } from '#test/start-process.ts';
 import { callerKey } from '#test/start-service.ts';
 import { openFolder } from '#test/temporary-folder.ts';
@@ -49,19 +49,19 @@ export const killsOfNodes: Scenario = {
     await using stores = await startSharedStores();
     const environment = { LOG_LEVEL: 'error', ...stores.environment };
     const start = () => startProcess({ configuration: calmConfiguration(upstream.url), environment });
-    await using other = await start();
+    await using otherNode = await start();
     let node = await start();
     try {
       const ledger = new Ledger(await openRegisters(node.url), ground.tally);
       const count = new CallCount(ground.tally);
       for (let round = 0; goesOn(ground, round); round += 1) {
         await writeAndKill(ground, node, ledger, count);
-        await ledger.check(other.url, `on the other node after kill ${round}`);
-        await count.check(other.url);
+        await ledger.check(otherNode.url, `on the other node after kill ${round}`);
+        await count.check(otherNode.url);
         await node[Symbol.asyncDispose]();
         node = await start();
       }
-      requireQuietLog(other, ground.tally);
+      requireQuietLog(otherNode, ground.tally);
     } finally {
       await node[Symbol.asyncDispose]();
     }
@@ -73,7 +73,7 @@ function goesOn({ isShort, ...ground }: Ground, round: number): boolean {
 }
 
 /** Writes to every register at once, and kills the node at some moment. */
-async function writeAndKill({ random, tally, say }: Ground, node: TestProcess, ledger: Ledger, count?: CallCount): Promise<void> {
+async function writeAndKill({ random, tally, log }: Ground, node: TestProcess, ledger: Ledger, count?: CallCount): Promise<void> {
   let isOver = false;
   const writing = [...ledger.registers].map((register) => ledger.writeOn(node.url, register, () => isOver));
   const counting = count === undefined ? [] : [count.callOn(node.url, () => isOver), count.callOn(node.url, () => isOver)];
@@ -83,7 +83,7 @@ async function writeAndKill({ random, tally, say }: Ground, node: TestProcess, l
   await Promise.all([...writing, ...counting, node.ended]);
   tally.count('kills');
   const { kills = 0, acknowledged = 0 } = tally.figures;
-  if (kills % 10 === 0) say(`${kills} kills, ${acknowledged} writes acknowledged, ${tally.faultCount} faults`);
+  if (kills % 10 === 0) log(`${kills} kills, ${acknowledged} writes acknowledged, ${tally.faultCount} faults`);
 }
 
 /** Calls that a limit counts: what was answered is counted, whatever becomes of the node. */
@@ -108,7 +108,11 @@ class CallCount {
   }
 
   async check(url: string): Promise<void> {
-    const answered = await ask(url, { method: 'GET', path: '/v1/deployments/bounded/limits', headers: { 'api-key': callerKey } });
+    const answered = await sendRequest(url, {
+      method: 'GET',
+      path: '/v1/deployments/bounded/limits',
+      headers: { 'api-key': callerKey },
+    });
     const { dayRequestStats } = answered.json as { dayRequestStats: { used: number } };
     const { used } = dayRequestStats;
     const isWithin = used >= this.#answered && used <= this.#sent;

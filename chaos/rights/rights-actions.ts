@@ -1,6 +1,6 @@
-import type { Answered } from '#test/ask.ts';
+import type { TestResponse } from '#test/ask.ts';
 import type { Random } from '../random.ts';
-import { canaryOf, type RightsWorld } from './rights-world.ts';
+import { createCanary, type RightsWorld } from './rights-world.ts';
 
 /** What one sequence of actions remembers. */
 interface Run {
@@ -32,7 +32,7 @@ interface Action {
   readonly run: (scene: Scene) => Promise<Outcome>;
 }
 
-const secret = canaryOf('victim', 'private');
+const secret = createCanary('victim', 'private');
 const ofProxies = Object.fromEntries(
   [
     'cookie',
@@ -45,9 +45,9 @@ const ofProxies = Object.fromEntries(
   ].map((name) => [name, 'canary-identity']),
 );
 
-function outcome(title: string, answers: readonly Answered[], more: Partial<Outcome> = {}): Outcome {
+function outcome(title: string, answers: readonly TestResponse[], fields: Partial<Outcome> = {}): Outcome {
   const [first] = answers;
-  return { title, wasAccepted: (first?.status ?? 500) < 300, faults: [], attackerSaw: '', ...more };
+  return { title, wasAccepted: (first?.status ?? 500) < 300, faults: [], attackerSaw: '', ...fields };
 }
 
 /** The victim calls a deployment, with the reply of a former call in the history, and a file that the victim attaches. */
@@ -127,7 +127,7 @@ async function readAsAttacker({ world, random, run }: Scene): Promise<Outcome> {
   ] as const);
   const stored = run.ids.length === 0 ? '/v1/responses/resp_x' : random.pick(run.ids);
   const parts = [stored, `${stored}/${stored.includes('responses') ? 'input_items' : 'items'}`];
-  const others = [
+  const otherPaths = [
     `/v1/files/${victim.bucket}/private.txt`,
     `/v1/files/${attacker.bucket}/..%2F${victim.bucket}/private.txt`,
     `/v1/metadata/files/${victim.bucket}/`,
@@ -135,7 +135,7 @@ async function readAsAttacker({ world, random, run }: Scene): Promise<Outcome> {
     '/v1/user/keys',
     `/v1/applications/${victim.bucket}/own`,
   ];
-  const path = random.pick(run.ids.length > 0 && random.chance(0.6) ? parts : [...parts, ...others]);
+  const path = random.pick(run.ids.length > 0 && random.chance(0.6) ? parts : [...parts, ...otherPaths]);
   const answer = await world.as(credentials, 'GET', path);
   const faults =
     answer.status < 300 && path.includes(victim.bucket) ? [`${who} reads ${shorten(path, world)}: ${answer.status}`] : [];
@@ -145,7 +145,7 @@ async function readAsAttacker({ world, random, run }: Scene): Promise<Outcome> {
 /** A bound key calls and changes what it is not bound to. */
 async function useBoundKey({ world, random }: Scene): Promise<Outcome> {
   const { bucket, boundKey } = world.users.victim;
-  const [own, quick] = [`applications/${bucket}/own`, `applications/${bucket}/quick`];
+  const [ownApplication, quick] = [`applications/${bucket}/own`, `applications/${bucket}/quick`];
   const messages = [{ role: 'user', content: 'Hi' }];
   const [method, path, body] = random.pick([
     ['POST', '/openai/deployments/closed/chat/completions', { messages }],
@@ -153,14 +153,14 @@ async function useBoundKey({ world, random }: Scene): Promise<Outcome> {
     ['POST', '/v1/chat/completions', { model: 'configured', messages }],
     ['POST', '/v1/responses', { model: 'closed', input: 'Hi' }],
     ['POST', '/msgapi/v1/messages', { model: 'closed', max_tokens: 5, messages }],
-    ['POST', '/v1/ops/resource/copy', { sourceUrl: quick, destinationUrl: own, overwrite: true }],
-    ['POST', '/v1/ops/resource/move', { sourceUrl: quick, destinationUrl: own, overwrite: true }],
-    ['PUT', `/v1/${own}`, { endpoint: 'http://127.0.0.1:1' }],
-    ['DELETE', `/v1/${own}`, undefined],
+    ['POST', '/v1/ops/resource/copy', { sourceUrl: quick, destinationUrl: ownApplication, overwrite: true }],
+    ['POST', '/v1/ops/resource/move', { sourceUrl: quick, destinationUrl: ownApplication, overwrite: true }],
+    ['PUT', `/v1/${ownApplication}`, { endpoint: 'http://127.0.0.1:1' }],
+    ['DELETE', `/v1/${ownApplication}`, undefined],
     ['PUT', `/v1/files/${bucket}/new.txt`, 'x'],
     ['DELETE', `/v1/files/${bucket}/private.txt`, undefined],
     ['POST', '/v1/user/keys', {}],
-    ['GET', `/v1/metadata/${own}`, undefined],
+    ['GET', `/v1/metadata/${ownApplication}`, undefined],
   ] as const);
   const answer = await world.as(boundKey, method, path, body);
   const title = `a bound key sends ${method} ${shorten(path, world)} ${shorten(JSON.stringify(body ?? ''), world)}`;
@@ -216,13 +216,13 @@ async function shareChat({ world, random }: Scene): Promise<Outcome> {
   const saved = await world.as(victim.token, 'POST', `/v1/chats/${chat}`, { turns });
   const shared = await world.as(victim.token, 'POST', `/v1/chats/${chat}/shares`, {});
   const { token = 'x' } = (shared.status === 201 ? shared.json : {}) as { token?: string };
-  const read = await Promise.all(
+  const copies = await Promise.all(
     ['', '/files/0', '/files/1'].map((part) => world.as(attacker.token, 'GET', `/v1/shared-chats/${token}${part}`)),
   );
-  const isOpened = shared.status === 201 && read[0]?.status === 200;
+  const isOpened = shared.status === 201 && copies[0]?.status === 200;
   return outcome('the victim shares a chat, and the attacker opens it', [saved.status < 300 ? shared : saved], {
-    faults: isOpened ? [] : [`the chat is not shared: ${saved.text} ${shared.text} ${read[0]?.text}`],
-    attackerSaw: read.map(({ text }) => text).join(' '),
+    faults: isOpened ? [] : [`the chat is not shared: ${saved.text} ${shared.text} ${copies[0]?.text}`],
+    attackerSaw: copies.map(({ text }) => text).join(' '),
   });
 }
 

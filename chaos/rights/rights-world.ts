@@ -1,6 +1,6 @@
 import { OAuth2Server } from 'oauth2-mock-server';
-import { bucketOf } from '#domain/files/bucket.ts';
-import { type Answered, ask } from '#test/ask.ts';
+import { toBucket } from '#domain/files/bucket.ts';
+import { sendRequest, type TestResponse } from '#test/ask.ts';
 import { finish, plainCompletion, delta as toDelta } from '#test/chunks.ts';
 import { type Answering, eventsReply, jsonReply, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { startWatched, type WatchedNode } from '../support/watched-node.ts';
@@ -50,11 +50,11 @@ export interface RightsWorld extends AsyncDisposable {
     path: string,
     body?: unknown,
     headers?: Readonly<Record<string, string>>,
-  ): Promise<Answered>;
+  ): Promise<TestResponse>;
 }
 
 /** The canary of a user's private file. */
-export function canaryOf(name: UserName, what: string): string {
+export function createCanary(name: UserName, what: string): string {
   return `zebra-${name}-${what}-quagga`;
 }
 
@@ -75,7 +75,11 @@ export async function openRightsWorld(): Promise<RightsWorld> {
     const key = headers['api-key'];
     if (typeof key === 'string' && owner !== 'configured')
       for (const url of attached) {
-        const { status, text: content } = await ask(nodeUrl, { method: 'GET', path: `/v1/${url}`, headers: { 'api-key': key } });
+        const { status, text: content } = await sendRequest(nodeUrl, {
+          method: 'GET',
+          path: `/v1/${url}`,
+          headers: { 'api-key': key },
+        });
         if (status === 200) readings.push({ owner, text: content });
       }
     const attachments = attached.map((url) => ({ type: 'text/plain', title: 'a', url }));
@@ -116,18 +120,18 @@ export async function openRightsWorld(): Promise<RightsWorld> {
   const as: RightsWorld['as'] = (credentials, method, path, body, headers = {}) => {
     const type = typeof body === 'string' ? 'text/plain' : 'application/json';
     const all = { authorization: `Bearer ${credentials}`, ...(body !== undefined && { 'content-type': type }), ...headers };
-    return ask(node.url, { method, path, headers: all, body });
+    return sendRequest(node.url, { method, path, headers: all, body });
   };
   const createUser = async (name: UserName): Promise<User> => {
     const token = await issuer.issuer.buildToken({
       scopesOrTransform: (_header, payload) => void Object.assign(payload, { sub: name, aud: audience, roles: ['maker'] }),
     });
-    const bucket = bucketOf(name);
+    const bucket = toBucket(name);
     await prepare({ name, bucket, token }, host.url, as);
     const deployments = ['open', `applications/${bucket}/own`];
-    const made = await as(token, 'POST', '/v1/user/keys', { deployments });
-    if (made.status !== 201) throw new Error(made.text);
-    return { name, bucket, token, boundKey: (made.json as { key: string }).key };
+    const created = await as(token, 'POST', '/v1/user/keys', { deployments });
+    if (created.status !== 201) throw new Error(created.text);
+    return { name, bucket, token, boundKey: (created.json as { key: string }).key };
   };
   const users = { victim: await createUser('victim'), attacker: await createUser('attacker') };
   return {
@@ -146,7 +150,7 @@ export async function openRightsWorld(): Promise<RightsWorld> {
 /** Saves the programs and private files of a user. */
 async function prepare({ name, bucket, token }: Omit<User, 'boundKey'>, hostUrl: string, as: RightsWorld['as']): Promise<void> {
   const features = Object.fromEntries(
-    ['configurationEndpoint', 'rateEndpoint', 'tokenizeEndpoint'].map((each) => [each, `${hostUrl}/${name}/${each}`]),
+    ['configurationEndpoint', 'rateEndpoint', 'tokenizeEndpoint'].map((feature) => [feature, `${hostUrl}/${name}/${feature}`]),
   );
   const entries: Readonly<Record<string, object>> = {
     published: { endpoint: `${hostUrl}/${name}/published`, features, userRoles: ['maker'] },
@@ -159,12 +163,12 @@ async function prepare({ name, bucket, token }: Omit<User, 'boundKey'>, hostUrl:
   for (const [app, entry] of Object.entries(entries))
     require201(await as(token, 'PUT', `/v1/applications/${bucket}/${app}`, entry));
   for (const file of ['private', 'attached']) {
-    const { status, text } = await as(token, 'PUT', `/v1/files/${bucket}/${file}.txt`, canaryOf(name, file));
+    const { status, text } = await as(token, 'PUT', `/v1/files/${bucket}/${file}.txt`, createCanary(name, file));
     if (status !== 200) throw new Error(text);
   }
 }
 
-function require201({ status, text }: Answered): void {
+function require201({ status, text }: TestResponse): void {
   if (status !== 201) throw new Error(text);
 }
 

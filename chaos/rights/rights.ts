@@ -3,7 +3,7 @@ import type { Scenario } from '../scenario.ts';
 import { hasTime } from '../scenario.ts';
 import { requireSettled } from '../support/watched-node.ts';
 import { actions } from './rights-actions.ts';
-import { canaryOf, openRightsWorld, type RightsWorld } from './rights-world.ts';
+import { createCanary, openRightsWorld, type RightsWorld } from './rights-world.ts';
 
 const actionsPerSequence = 8;
 const shortSequences = 6;
@@ -17,16 +17,16 @@ export const rights: Scenario = {
     const seed = ground.random.below(2 ** 20);
     await using world = await openRightsWorld();
     const before = await world.node.read();
-    const { isShort, inputs, match, tally, say } = ground;
+    const { isShort, inputs, match, tally, log } = ground;
     const count = inputs ?? (isShort ? shortSequences : Number.POSITIVE_INFINITY);
     const numbers = match === '' ? undefined : match.split(',').map(Number);
-    for (let nth = 0; nth < (numbers?.length ?? count); nth += 1) {
+    for (let index = 0; index < (numbers?.length ?? count); index += 1) {
       if (numbers === undefined && inputs === undefined && !isShort && !hasTime(ground)) break;
-      const sequence = numbers?.[nth] ?? nth;
+      const sequence = numbers?.[index] ?? index;
       tally.count('sequences');
       const faults = await runSequence(world, new Random(seed * 1_000_003 + sequence), (name) => tally.count(name));
-      for (const fault of faults) tally.fault(`sequence ${sequence}, seed ${seed}: ${fault}`);
-      if (numbers !== undefined) say(`sequence ${sequence}: ${faults.join('; ') || 'passed'}`);
+      for (const error of faults) tally.addFault(`sequence ${sequence}, seed ${seed}: ${error}`);
+      if (numbers !== undefined) log(`sequence ${sequence}: ${faults.join('; ') || 'passed'}`);
     }
     await requireSettled(world.node, before, tally);
   },
@@ -50,29 +50,29 @@ async function runSequence(world: RightsWorld, random: Random, count: (name: str
     count('actions');
     count(outcome.wasAccepted ? 'accepted' : 'rejected');
     const wrong = [...outcome.faults, ...findLeaks(world, outcome.attackerSaw, action.isUserAction)];
-    faults.push(...wrong.map((each) => `${each}, after ${trail.join(' → ')}`));
+    faults.push(...wrong.map((message) => `${message}, after ${trail.join(' → ')}`));
   }
   return faults;
 }
 
 /** Finds the victim's private texts, identity, and keys in what programs of the attacker were sent, and in the attacker's answers. */
 function findLeaks({ received, readings, users }: RightsWorld, attackerSaw: string, isUserAction: boolean): readonly string[] {
-  const secret = canaryOf('victim', 'private');
+  const secret = createCanary('victim', 'private');
   const { victim } = users;
-  const found: string[] = [];
-  if (attackerSaw.includes(secret)) found.push("the attacker's answer has the victim's private text");
+  const leaks: string[] = [];
+  if (attackerSaw.includes(secret)) leaks.push("the attacker's answer has the victim's private text");
   if (readings.some(({ owner, text }) => owner === 'attacker' && text.includes(secret)))
-    found.push("the attacker's program reads the victim's private file");
+    leaks.push("the attacker's program reads the victim's private file");
   for (const { program, owner, path, text, headers } of received) {
     if (owner === 'configured') continue;
     const sent = `${path} ${JSON.stringify(headers)} ${text}`;
-    if (owner === 'attacker' && sent.includes(secret)) found.push(`${program} of the attacker is sent the victim's private text`);
-    if ([victim.token, victim.boundKey].some((each) => sent.includes(each)))
-      found.push(`${program} of ${owner} is sent a credential`);
+    if (owner === 'attacker' && sent.includes(secret)) leaks.push(`${program} of the attacker is sent the victim's private text`);
+    if ([victim.token, victim.boundKey].some((credential) => sent.includes(credential)))
+      leaks.push(`${program} of ${owner} is sent a credential`);
     if (sent.includes('canary-identity'))
-      found.push(`${program} of ${owner} is sent a header of a proxy, a cookie, or the query`);
+      leaks.push(`${program} of ${owner} is sent a header of a proxy, a cookie, or the query`);
     if (!isUserAction && owner === 'attacker' && headers['api-key'] !== undefined)
-      found.push(`${program} of the attacker is sent a per-request key before the user acts`);
+      leaks.push(`${program} of the attacker is sent a per-request key before the user acts`);
   }
-  return found;
+  return leaks;
 }

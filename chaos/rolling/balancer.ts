@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ask } from '#test/ask.ts';
+import { sendRequest } from '#test/ask.ts';
 import { freePort } from '#test/listening.ts';
 import { openFolder } from '#test/temporary-folder.ts';
 
@@ -26,8 +26,8 @@ export async function startBalancer(ports: readonly number[]): Promise<Balancer>
   const url = `http://127.0.0.1:${port}`;
   const looking = (async () => {
     while (!isOver) {
-      const looks = await Promise.all(ports.map(async (each) => [each, await isReady(each)] as const));
-      const ready = looks.filter(([, isGood]) => isGood).map(([each]) => each);
+      const checks = await Promise.all(ports.map(async (port) => [port, await isReady(port)] as const));
+      const ready = checks.filter(([, isGood]) => isGood).map(([port]) => port);
       if (ready.length > 0 && ready.join() !== used.join()) {
         await writeFile(path, toConfiguration({ folder: folder.path, port, ports: ready }));
         child.kill('SIGHUP');
@@ -41,8 +41,8 @@ export async function startBalancer(ports: readonly number[]): Promise<Balancer>
   await untilItAnswers(url, child);
   return {
     url,
-    async uses(wanted) {
-      while (used.join() !== wanted.join()) await sleep(50);
+    async uses(expected) {
+      while (used.join() !== expected.join()) await sleep(50);
     },
     async [Symbol.asyncDispose]() {
       isOver = true;
@@ -55,8 +55,8 @@ export async function startBalancer(ports: readonly number[]): Promise<Balancer>
 }
 
 async function isReady(port: number): Promise<boolean> {
-  const asked = ask(`http://127.0.0.1:${port}`, { method: 'GET', path: '/ready' });
-  return asked.then(
+  const response = sendRequest(`http://127.0.0.1:${port}`, { method: 'GET', path: '/ready' });
+  return response.then(
     ({ status }) => status === 200,
     () => false,
   );
@@ -64,7 +64,7 @@ async function isReady(port: number): Promise<boolean> {
 
 async function untilItAnswers(url: string, { exitCode }: ChildProcess): Promise<void> {
   for (let tries = 0; tries < 100 && exitCode === null; tries += 1) {
-    const answered = await ask(url, { method: 'GET', path: '/health' }).catch(() => undefined);
+    const answered = await sendRequest(url, { method: 'GET', path: '/health' }).catch(() => undefined);
     if (answered?.status === 200) return;
     await sleep(100);
   }
@@ -87,7 +87,7 @@ http {
   access_log off;
   ${temporary.join('\n  ')}
   upstream nodes {
-    ${ports.map((each) => `server 127.0.0.1:${each};`).join('\n    ')}
+    ${ports.map((upstreamPort) => `server 127.0.0.1:${upstreamPort};`).join('\n    ')}
     keepalive 32;
   }
   server {

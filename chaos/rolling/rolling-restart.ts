@@ -46,7 +46,7 @@ interface Fleet {
   readonly balancer: Balancer;
 }
 
-async function restart({ tally, say }: Ground, { port, ports, nodes, start, balancer }: Fleet): Promise<void> {
+async function restart({ tally, log }: Ground, { port, ports, nodes, start, balancer }: Fleet): Promise<void> {
   const node = nodes.get(port);
   if (node === undefined) return;
   await balancer.uses(ports);
@@ -59,7 +59,7 @@ async function restart({ tally, say }: Ground, { port, ports, nodes, start, bala
   nodes.set(port, await start(port));
   await balancer.uses(ports);
   const { restarts = 0, streams = 0 } = tally.figures;
-  say(`${restarts} restarts, ${streams} streams, ${tally.faultCount} faults`);
+  log(`${restarts} restarts, ${streams} streams, ${tally.faultCount} faults`);
 }
 
 /** Streams and whole calls without a pause. */
@@ -70,7 +70,7 @@ class Streams {
 
   constructor(tally: Tally, url: string, count: number) {
     this.#tally = tally;
-    this.#running = Promise.all(Array.from({ length: count }, (_, nth) => this.#callOn(url, nth % 3 !== 0)));
+    this.#running = Promise.all(Array.from({ length: count }, (_, index) => this.#callOn(url, index % 3 !== 0)));
   }
 
   async stop(): Promise<void> {
@@ -80,7 +80,7 @@ class Streams {
 
   async #callOn(url: string, isStream: boolean): Promise<void> {
     while (!this.#isOver) {
-      const told = await call(url, {
+      const result = await call(url, {
         deployment: isStream ? 'free' : 'bounded',
         isStream,
         isMessages: false,
@@ -88,10 +88,10 @@ class Streams {
       });
       this.#tally.count(isStream ? 'streams' : 'whole calls');
       try {
-        const outcome = readOutcome(told, false);
-        if (outcome.kind === 'error') throw new Error(`${outcome.status} ${told.text.slice(-300)}`);
-      } catch (thrown) {
-        this.#tally.fault(`a ${isStream ? 'stream' : 'call'} broke: ${thrown instanceof Error ? thrown.message : thrown}`);
+        const outcome = readOutcome(result, false);
+        if (outcome.kind === 'error') throw new Error(`${outcome.status} ${result.text.slice(-300)}`);
+      } catch (error) {
+        this.#tally.addFault(`a ${isStream ? 'stream' : 'call'} broke: ${error instanceof Error ? error.message : error}`);
       }
     }
   }

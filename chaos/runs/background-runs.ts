@@ -7,21 +7,21 @@ import { calmConfiguration, startCalmUpstream } from '../support/calm-upstream.t
 import { startSharedStores } from '../support/shared-stores.ts';
 import { requireQuietLog } from '../support/watched-node.ts';
 import type { HostileUpstream } from '../upstreams/hostile-upstream.ts';
-import { type AcknowledgedRun, beginRun, checkRun, statusOf } from './read-run.ts';
+import { type AcknowledgedRun, beginRun, checkRun, readStatus } from './read-run.ts';
 
 const runsAtOnce = 1_000;
 const callsAtOnce = 50;
 /** The longest answer takes 20 s. */
-const mostPieces = 40;
+const maxPieces = 40;
 const everyMs = 500;
 /** What a lease, a look of another node and an answer from the beginning take together. */
-const longestEndMs = 90_000;
+const maxEndMs = 90_000;
 
 /** What stays the same from kill to kill, and who looks after the runs of a node that was killed. */
-interface Place {
+interface Setup {
   readonly start: () => Promise<TestProcess>;
   /** Another node that is there all the time; absent: the killed one is started again. */
-  readonly other?: TestProcess;
+  readonly otherNode?: TestProcess;
   readonly upstream: HostileUpstream;
 }
 
@@ -38,50 +38,50 @@ export const backgroundRuns: Scenario = {
     const configuration = calmConfiguration(upstream.url);
     const startOn = (flags: readonly string[], environment: Readonly<Record<string, string>>): Promise<TestProcess> =>
       startProcess({ configuration, flags, environment: { LOG_LEVEL: 'error', ...environment } });
-    const alone: Place = { start: () => startOn(['--data', folder.path], {}), upstream };
-    await using other = await startOn([], stores.environment);
-    const shared: Place = { start: () => startOn([], stores.environment), other, upstream };
-    do for (const place of [alone, shared]) for (const isEarly of [false, true]) await killUnderRuns(ground, place, isEarly);
+    const alone: Setup = { start: () => startOn(['--data', folder.path], {}), upstream };
+    await using otherNode = await startOn([], stores.environment);
+    const shared: Setup = { start: () => startOn([], stores.environment), otherNode, upstream };
+    do for (const setup of [alone, shared]) for (const isEarly of [false, true]) await killUnderRuns(ground, setup, isEarly);
     while (hasTime(ground));
-    requireQuietLog(other, ground.tally);
+    requireQuietLog(otherNode, ground.tally);
   },
 };
 
 /** `isEarly`: while they are still being asked for. */
-async function killUnderRuns(ground: Ground, { start, other, upstream }: Place, isEarly: boolean): Promise<void> {
-  const { random, tally, say } = ground;
+async function killUnderRuns(ground: Ground, { start, otherNode, upstream }: Setup, isEarly: boolean): Promise<void> {
+  const { random, tally, log } = ground;
   const runs: AcknowledgedRun[] = [];
   const node = await start();
-  const begun = beginAll(ground, node, runs);
+  const starting = beginAll(ground, node, runs);
   if (isEarly) while (runs.length < runsAtOnce / 2) await sleep(5);
   else {
-    await begun;
+    await starting;
     await sleep(random.below(8_000));
     tally.peak('answered at once', upstream.open());
   }
   process.kill(node.pid, 'SIGKILL');
-  await Promise.all([begun, node.ended]);
+  await Promise.all([starting, node.ended]);
   requireQuietLog(node, tally);
   await node[Symbol.asyncDispose]();
   tally.count('kills');
   tally.count('acknowledged', runs.length);
-  const keeper = other ?? (await start());
+  const survivor = otherNode ?? (await start());
   try {
     const killedMs = performance.now();
-    const open = await waitForEnds(keeper.url, runs);
+    const open = await waitForEnds(survivor.url, runs);
     tally.peak('all ended after ms', Math.round(performance.now() - killedMs));
-    for (const { id } of open) tally.fault(`${id} has not ended`);
-    await eachAtOnce(runs, callsAtOnce, (run) => checkRun(keeper.url, run, tally));
-    requireQuietLog(keeper, tally);
+    for (const { id } of open) tally.addFault(`${id} has not ended`);
+    await eachAtOnce(runs, callsAtOnce, (run) => checkRun(survivor.url, run, tally));
+    requireQuietLog(survivor, tally);
   } finally {
-    if (other === undefined) await keeper[Symbol.asyncDispose]();
+    if (otherNode === undefined) await survivor[Symbol.asyncDispose]();
   }
-  say(`${tally.figures.kills} kills, ${JSON.stringify(tally.figures)}`);
+  log(`${tally.figures.kills} kills, ${JSON.stringify(tally.figures)}`);
 }
 
 /** Asks for all of them, of any length; what was acknowledged is kept. */
 async function beginAll({ random }: Ground, { url }: TestProcess, runs: AcknowledgedRun[]): Promise<void> {
-  const lengths = Array.from({ length: runsAtOnce }, () => 1 + random.below(mostPieces));
+  const lengths = Array.from({ length: runsAtOnce }, () => 1 + random.below(maxPieces));
   await eachAtOnce(lengths, callsAtOnce, async (pieces) => {
     const run = await beginRun(url, `pieces ${pieces} every ${everyMs}`);
     if (run !== undefined) runs.push(run);
@@ -90,12 +90,12 @@ async function beginAll({ random }: Ground, { url }: TestProcess, runs: Acknowle
 
 /** Resolves with those that have not ended in time. */
 async function waitForEnds(url: string, runs: readonly AcknowledgedRun[]): Promise<readonly AcknowledgedRun[]> {
-  const untilMs = performance.now() + longestEndMs;
+  const untilMs = performance.now() + maxEndMs;
   let open = runs;
   while (open.length > 0 && performance.now() < untilMs) {
     const still: AcknowledgedRun[] = [];
     await eachAtOnce(open, callsAtOnce, async (run) => {
-      if (['queued', 'in_progress'].includes(await statusOf(url, run.id))) still.push(run);
+      if (['queued', 'in_progress'].includes(await readStatus(url, run.id))) still.push(run);
     });
     open = still;
     if (open.length > 0) await sleep(500);

@@ -1,4 +1,4 @@
-import { type Answered, ask } from '#test/ask.ts';
+import { sendRequest, type TestResponse } from '#test/ask.ts';
 import { callerKey, withKey } from '#test/start-service.ts';
 import type { Tally } from '../tally.ts';
 
@@ -20,19 +20,19 @@ interface Response {
   readonly output: readonly { readonly content?: readonly { readonly text?: string }[] }[];
 }
 
-const get = (url: string, path: string): Promise<Answered> =>
-  ask(url, { method: 'GET', path: `/v1/responses/${path}`, headers: { 'api-key': callerKey } });
+const get = (url: string, path: string): Promise<TestResponse> =>
+  sendRequest(url, { method: 'GET', path: `/v1/responses/${path}`, headers: { 'api-key': callerKey } });
 
 /** Undefined if the node went before it answered. */
 export async function beginRun(url: string, input: string): Promise<AcknowledgedRun | undefined> {
   const body = { model: 'free', input, background: true };
-  const answered = await ask(url, { path: '/v1/responses', headers: withKey(), body }).catch(() => undefined);
+  const answered = await sendRequest(url, { path: '/v1/responses', headers: withKey(), body }).catch(() => undefined);
   if (answered?.status !== 200) return undefined;
   return { id: (answered.json as { readonly id: string }).id, input };
 }
 
 /** `absent` for one that is not there. */
-export async function statusOf(url: string, id: string): Promise<string> {
+export async function readStatus(url: string, id: string): Promise<string> {
   const { status, json } = await get(url, id);
   return status === 200 ? (json as Response).status : 'absent';
 }
@@ -40,27 +40,29 @@ export async function statusOf(url: string, id: string): Promise<string> {
 /** Requires that a run was answered as a whole, or failed and says so, and that its events tell the same. */
 export async function checkRun(url: string, { id, input }: AcknowledgedRun, tally: Tally): Promise<void> {
   const { status, json, text } = await get(url, id);
-  if (status !== 200) return tally.fault(`lost: ${id} is ${status} ${text.slice(0, 200)}`);
+  if (status !== 200) return tally.addFault(`lost: ${id} is ${status} ${text.slice(0, 200)}`);
   const response = json as Response;
   tally.count(response.status);
   if (response.status === 'failed')
     tally.require(response.error?.code === 'server_error', () => `${id} failed with ${JSON.stringify(response.error)}`);
   else tally.require(response.status === 'completed', () => `${id} is ${response.status}`);
-  const { text: said } = await get(url, `${id}?stream=true`);
-  requireEvents(said, response, (fault) => tally.fault(`${id}: ${fault}`));
+  const { text: streamText } = await get(url, `${id}?stream=true`);
+  requireEvents(streamText, response, (message) => tally.addFault(`${id}: ${message}`));
   const items = await get(url, `${id}/input_items`);
   tally.require(items.text.includes(input), () => `${id} has lost its input: ${items.status} ${items.text.slice(0, 200)}`);
 }
 
-function requireEvents(said: string, { status, output }: Response, fault: (text: string) => void): void {
-  const events = [...said.matchAll(/^data: (\{.*\})$/gm)].map(([, data = '']) => JSON.parse(data) as RunEvent);
-  if (events.some(({ sequence_number }, nth) => sequence_number !== nth)) fault('its events are not numbered one by one');
+function requireEvents(streamText: string, { status, output }: Response, reportFault: (text: string) => void): void {
+  const events = [...streamText.matchAll(/^data: (\{.*\})$/gm)].map(([, data = '']) => JSON.parse(data) as RunEvent);
+  if (events.some(({ sequence_number }, index) => sequence_number !== index))
+    reportFault('its events are not numbered one by one');
   const ends = events.filter(({ type }) => /^response\.(completed|incomplete|failed)$/.test(type));
   if (ends.length !== 1 || ends[0] !== events.at(-1) || ends[0]?.type !== `response.${status}`)
-    fault(`it is ${status}, and its events end with ${events.at(-1)?.type}`);
-  if (!said.endsWith('data: [DONE]\n\n')) fault('its stream has no end mark');
+    reportFault(`it is ${status}, and its events end with ${events.at(-1)?.type}`);
+  if (!streamText.endsWith('data: [DONE]\n\n')) reportFault('its stream has no end mark');
   if (status !== 'completed') return;
-  const told = events.map(({ type, delta }) => (type === 'response.output_text.delta' ? delta : '')).join('');
+  const streamedText = events.map(({ type, delta }) => (type === 'response.output_text.delta' ? delta : '')).join('');
   const text = output.flatMap(({ content = [] }) => content.map((part) => part.text ?? '')).join('');
-  if (told === '' || told !== text) fault(`its events say ${told.slice(0, 80)} and its output ${text.slice(0, 80)}`);
+  if (streamedText === '' || streamedText !== text)
+    reportFault(`its events say ${streamedText.slice(0, 80)} and its output ${text.slice(0, 80)}`);
 }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ask } from '#test/ask.ts';
+import { sendRequest } from '#test/ask.ts';
 import { requireErrorShape } from '#test/sane-answer.ts';
 import { callerKey, chatPath, withKey } from '#test/start-service.ts';
 import { call, readOutcome } from '../support/call.ts';
@@ -12,11 +12,11 @@ interface Kind {
   readonly name: string;
   readonly needs: Needs;
   /** Gives the status; throws where an answer is not whole. */
-  readonly send: (url: string, nth: number) => Promise<number>;
+  readonly send: (url: string, index: number) => Promise<number>;
 }
 
 /** No answer may take longer, whatever is away. */
-const longestMs = 12_000;
+const maxMs = 12_000;
 
 async function chat(url: string, deployment: string, isStream: boolean): Promise<number> {
   const outcome = readOutcome(await call(url, { deployment, isStream, isMessages: false }), false);
@@ -25,13 +25,17 @@ async function chat(url: string, deployment: string, isStream: boolean): Promise
 
 async function send(url: string, method: string, path: string, body?: unknown): Promise<number> {
   const headers = body === undefined ? { 'api-key': callerKey } : withKey();
-  const { status, text, headers: told } = await ask(url, { method, path, headers, ...(body !== undefined && { body }) });
+  const {
+    status,
+    text,
+    headers: responseHeaders,
+  } = await sendRequest(url, { method, path, headers, ...(body !== undefined && { body }) });
   if (status >= 400) requireErrorShape(text);
-  if (status === 503 && told['retry-after'] === undefined) throw new Error(`503 without Retry-After: ${text}`);
+  if (status === 503 && responseHeaders['retry-after'] === undefined) throw new Error(`503 without Retry-After: ${text}`);
   return status;
 }
 
-function kindsOf(bucket: string): readonly Kind[] {
+function createKinds(bucket: string): readonly Kind[] {
   const form = { app: { consentRequired: false } };
   return [
     { name: 'a model', needs: [], send: (url) => chat(url, 'free', false) },
@@ -43,7 +47,7 @@ function kindsOf(bucket: string): readonly Kind[] {
     {
       name: 'to keep a file',
       needs: ['postgres'],
-      send: (url, nth) => send(url, 'PUT', `/v1/files/${bucket}/stores.txt`, `${nth}`),
+      send: (url, index) => send(url, 'PUT', `/v1/files/${bucket}/stores.txt`, `${index}`),
     },
     { name: 'a consent', needs: ['postgres'], send: (url) => send(url, 'POST', '/v1/consent/app', { consent: form }) },
     { name: 'readiness', needs: [], send: (url) => send(url, 'GET', '/ready') },
@@ -64,11 +68,11 @@ export class Callers {
   constructor(tally: Tally, urls: readonly string[], bucket: string) {
     this.#tally = tally;
     this.#urls = urls;
-    this.#kinds = kindsOf(bucket);
+    this.#kinds = createKinds(bucket);
   }
 
   start(): void {
-    this.#running = Promise.all(this.#kinds.flatMap((kind) => this.#urls.map((url) => this.#askOn(url, kind))));
+    this.#running = Promise.all(this.#kinds.flatMap((kind) => this.#urls.map((url) => this.#sendRequests(url, kind))));
   }
 
   async stop(): Promise<void> {
@@ -78,19 +82,19 @@ export class Callers {
 
   /** Whether everything is served on every node. */
   async isWhole(): Promise<boolean> {
-    const asked = this.#urls.flatMap((url) => this.#kinds.map(({ send: sendTo }) => sendTo(url, 0).catch(() => 503)));
-    return (await Promise.all(asked)).every((status) => status < 500);
+    const statuses = this.#urls.flatMap((url) => this.#kinds.map(({ send: sendTo }) => sendTo(url, 0).catch(() => 503)));
+    return (await Promise.all(statuses)).every((status) => status < 500);
   }
 
-  async #askOn(url: string, kind: Kind): Promise<void> {
-    for (let nth = 0; !this.#isOver; nth += 1) {
+  async #sendRequests(url: string, kind: Kind): Promise<void> {
+    for (let index = 0; !this.#isOver; index += 1) {
       const beganMs = performance.now();
       const awayBefore = this.away;
-      const outcome = await kind.send(url, nth).catch((thrown: Error) => thrown.message);
+      const outcome = await kind.send(url, index).catch((error: Error) => error.message);
       const ms = performance.now() - beganMs;
       this.#note(kind, outcome, [...awayBefore, ...this.away]);
       this.#tally.peak(`longest ms`, Math.round(ms));
-      this.#tally.require(ms < longestMs, () => `${kind.name} took ${Math.round(ms)} ms with ${awayBefore} away`);
+      this.#tally.require(ms < maxMs, () => `${kind.name} took ${Math.round(ms)} ms with ${awayBefore} away`);
       await sleep(50);
     }
   }

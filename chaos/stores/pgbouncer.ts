@@ -1,11 +1,11 @@
 import { chmod, chown, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { askPostgres } from '#test/ask-postgres.ts';
+import { queryPostgres } from '#test/ask-postgres.ts';
 import { freePort } from '#test/listening.ts';
 import { openFolder } from '#test/temporary-folder.ts';
 import { spawnTied, type TiedProcess } from '#test/tied-process.ts';
-import { familyOf } from '../support/processes-of.ts';
+import { listFamily } from '../support/processes-of.ts';
 
 /** A pooler in front of a PostgreSQL: one server connection for each of a client, or one for each transaction. */
 export interface PgBouncer extends AsyncDisposable {
@@ -41,7 +41,7 @@ export async function startPgBouncer(postgresUrl: string, mode: 'session' | 'tra
   await writeFile(path, `${lines.join('\n')}\n`);
   await writeFile(join(folder.path, 'users'), `"${username}" "${password}"\n`);
   const isRoot = process.getuid?.() === 0;
-  if (isRoot) await Promise.all([path, folder.path].map((each) => chmod(each, 0o755)));
+  if (isRoot) await Promise.all([path, folder.path].map((file) => chmod(file, 0o755)));
   if (isRoot) await chown(join(folder.path, 'users'), 65_534, 65_534);
   const user = isRoot ? { user: { uid: 65_534, gid: 65_534 } } : {};
   const url = `postgres://${username}:${password}@127.0.0.1:${port}/postgres`;
@@ -50,7 +50,7 @@ export async function startPgBouncer(postgresUrl: string, mode: 'session' | 'tra
     running = spawnTied(['pgbouncer', '-q', path], { stopSignal: 'INT', ...user });
     running.child.stderr?.resume();
     for (let tries = 0; tries < 100; tries += 1) {
-      if ((await askPostgres(url, 'select 1').catch(() => [])).length > 0) return;
+      if ((await queryPostgres(url, 'select 1').catch(() => [])).length > 0) return;
       await sleep(100);
     }
     throw new Error('PgBouncer did not start');
@@ -60,7 +60,7 @@ export async function startPgBouncer(postgresUrl: string, mode: 'session' | 'tra
     url,
     start,
     // The program is below the shell that ends it with this process.
-    pids: () => familyOf(running.child.pid ?? 0).slice(1),
+    pids: () => listFamily(running.child.pid ?? 0).slice(1),
     async [Symbol.asyncDispose]() {
       await running.stop();
       await folder[Symbol.asyncDispose]();

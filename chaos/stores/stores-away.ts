@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ask } from '#test/ask.ts';
+import { sendRequest } from '#test/ask.ts';
 import { startProcess } from '#test/start-process.ts';
 import { callerKey } from '#test/start-service.ts';
 import { type Ground, hasTime, type Scenario } from '../scenario.ts';
 import { calmConfiguration, startCalmUpstream } from '../support/calm-upstream.ts';
-import { familyOf, postgresProcess, redisProcess, signalAll } from '../support/processes-of.ts';
+import { listFamily, postgresProcess, redisProcess, signalAll } from '../support/processes-of.ts';
 import { type SharedStores, startSharedStores } from '../support/shared-stores.ts';
 import { requireQuietLog, requireToLive } from '../support/watched-node.ts';
 import { Callers } from './callers.ts';
@@ -17,7 +17,7 @@ interface Outage {
   readonly begin: () => Promise<() => Promise<void>>;
 }
 
-const longestRecoveryMs = 40_000;
+const maxRecoveryMs = 40_000;
 
 /** Stores that are killed, stopped and frozen under two nodes that are asked all the time. */
 export const storesAway: Scenario = {
@@ -35,20 +35,20 @@ export const storesAway: Scenario = {
       });
     await using direct = await start(stores.postgres.url);
     await using pooled = await start(bouncer.url);
-    const { json } = await ask(direct.url, { method: 'GET', path: '/v1/bucket', headers: { 'api-key': callerKey } });
+    const { json } = await sendRequest(direct.url, { method: 'GET', path: '/v1/bucket', headers: { 'api-key': callerKey } });
     const { bucket } = json as { bucket: string };
     const path = `/v1/files/${bucket}/stores.txt`;
-    await ask(direct.url, { method: 'PUT', path, headers: { 'api-key': callerKey }, body: '0' });
+    await sendRequest(direct.url, { method: 'PUT', path, headers: { 'api-key': callerKey }, body: '0' });
     let isOver = false;
     for (const node of [direct, pooled]) requireToLive(node, ground.tally, () => isOver);
     const callers = new Callers(ground.tally, [direct.url, pooled.url], bucket);
     if (!(await becomesWhole(callers))) throw new Error('not everything is served before the first outage');
     const outages = toOutages(stores, bouncer).filter(({ name }) => name.includes(ground.match));
-    const chosen = ground.isShort ? [outages[1], outages[4]].filter((each) => each !== undefined) : outages;
+    const selected = ground.isShort ? [outages[1], outages[4]].filter((outage) => outage !== undefined) : outages;
     callers.start();
     try {
       do {
-        for (const outage of chosen) if (ground.isShort || hasTime(ground)) await endure(ground, callers, outage);
+        for (const outage of selected) if (ground.isShort || hasTime(ground)) await endure(ground, callers, outage);
       } while (!ground.isShort && hasTime(ground));
     } finally {
       await callers.stop();
@@ -58,7 +58,7 @@ export const storesAway: Scenario = {
   },
 };
 
-async function endure({ tally, say, isShort }: Ground, callers: Callers, { name, away, begin }: Outage): Promise<void> {
+async function endure({ tally, log, isShort }: Ground, callers: Callers, { name, away, begin }: Outage): Promise<void> {
   callers.away = away;
   const end = await begin();
   await sleep(isShort ? 1_500 : 6_000);
@@ -73,12 +73,12 @@ async function endure({ tally, say, isShort }: Ground, callers: Callers, { name,
   await sleep(1_000);
   callers.away = [];
   await sleep(isShort ? 300 : 2_000);
-  say(`${name}: whole again after ${Math.round(ms)} ms, ${tally.faultCount} faults`);
+  log(`${name}: whole again after ${Math.round(ms)} ms, ${tally.faultCount} faults`);
 }
 
 /** Waits until everything is served; whether it came to that. */
 async function becomesWhole(callers: Callers): Promise<boolean> {
-  const endMs = performance.now() + longestRecoveryMs;
+  const endMs = performance.now() + maxRecoveryMs;
   while (performance.now() < endMs) {
     if (await callers.isWhole()) return true;
     await sleep(200);
@@ -93,7 +93,7 @@ function toOutages({ postgres, redis }: SharedStores, bouncer: PgBouncer): reado
     return async () => signalAll(pids, 'SIGCONT');
   };
   const redisPids = async () => [await redisProcess(redis.url)];
-  const postgresPids = async () => familyOf(await postgresProcess(postgres.url));
+  const postgresPids = async () => listFamily(await postgresProcess(postgres.url));
   const killed = (find: () => Promise<readonly number[]>, start: () => Promise<void>) => async () => {
     signalAll(await find(), 'SIGKILL');
     return start;
@@ -102,7 +102,7 @@ function toOutages({ postgres, redis }: SharedStores, bouncer: PgBouncer): reado
     await server.stop();
     return () => server.start();
   };
-  const both: Callers['away'] = ['redis', 'postgres'];
+  const bothStores: Callers['away'] = ['redis', 'postgres'];
   return [
     { name: 'Redis stopped', away: ['redis'], begin: stopped(redis) },
     { name: 'Redis frozen', away: ['redis'], begin: frozen(redisPids) },
@@ -121,7 +121,7 @@ function toOutages({ postgres, redis }: SharedStores, bouncer: PgBouncer): reado
     },
     {
       name: 'both frozen',
-      away: both,
+      away: bothStores,
       begin: frozen(async () => [...(await redisPids()), ...(await postgresPids())]),
     },
   ];

@@ -11,18 +11,18 @@ export interface Call {
   readonly key?: string;
   readonly prompt?: string;
   /** No answer may take longer; 15 s where absent. */
-  readonly longestMs?: number;
+  readonly maxMs?: number;
   /** Leaves so long after it was sent. */
   readonly leaveAfterMs?: number;
 }
 
 /** What a call was told. */
-export interface Told {
+export interface CallResult {
   /** 0 where the connection broke before a head. */
   readonly status: number;
   readonly text: string;
   /** Whether the connection broke, or nothing more came in time. */
-  readonly fault: string | undefined;
+  readonly error: string | undefined;
   readonly ms: number;
   readonly isStream: boolean;
 }
@@ -32,12 +32,12 @@ const defaultLongestMs = 15_000;
 /** Calls, and gives what was told in any case. */
 export function call(
   url: string,
-  { deployment, isStream, isMessages, leaveAfterMs, longestMs = defaultLongestMs, key = callerKey, prompt = 'Hi' }: Call,
-): Promise<Told> {
+  { deployment, isStream, isMessages, leaveAfterMs, maxMs = defaultLongestMs, key = callerKey, prompt = 'Hi' }: Call,
+): Promise<CallResult> {
   const messages = [{ role: 'user', content: prompt }];
   const body = JSON.stringify({ ...(isMessages && { model: deployment, max_tokens: 50 }), messages, stream: isStream });
   const path = isMessages ? '/msgapi/v1/messages' : chatPath(deployment);
-  return exchange(url, { path, body, key, leaveAfterMs, longestMs });
+  return exchange(url, { path, body, key, leaveAfterMs, maxMs });
 }
 
 interface Sent {
@@ -45,10 +45,10 @@ interface Sent {
   readonly body: string;
   readonly key: string;
   readonly leaveAfterMs: number | undefined;
-  readonly longestMs: number;
+  readonly maxMs: number;
 }
 
-function exchange(url: string, { path, body, key, leaveAfterMs, longestMs }: Sent): Promise<Told> {
+function exchange(url: string, { path, body, key, leaveAfterMs, maxMs }: Sent): Promise<CallResult> {
   const { hostname, port } = new URL(url);
   const headers = { 'api-key': key, 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
   const beganMs = performance.now();
@@ -57,12 +57,12 @@ function exchange(url: string, { path, body, key, leaveAfterMs, longestMs }: Sen
     let status = 0;
     let text = '';
     let isStream = false;
-    const finish = (fault?: string): void => {
-      clearTimeout(patience);
-      resolve({ status, text, fault, ms: performance.now() - beganMs, isStream });
+    const finish = (error?: string): void => {
+      clearTimeout(timer);
+      resolve({ status, text, error, ms: performance.now() - beganMs, isStream });
       request.destroy();
     };
-    const patience = setTimeout(() => finish('it hangs'), longestMs);
+    const timer = setTimeout(() => finish('it hangs'), maxMs);
     if (leaveAfterMs !== undefined) setTimeout(finish, leaveAfterMs);
     request.on('error', (error) => finish(error.message));
     request.on('response', (response) => {
@@ -81,27 +81,27 @@ function exchange(url: string, { path, body, key, leaveAfterMs, longestMs }: Sen
 export type Outcome = { readonly kind: 'answer'; readonly content: string } | { readonly kind: 'error'; readonly status: number };
 
 /** Reads what was told; throws where it is not whole, or not in the shape of its dialect. */
-export function readOutcome({ status, text, fault, isStream }: Told, isMessages: boolean): Outcome {
-  if (fault !== undefined) throw new Error(`${fault}, after ${status} ${text.slice(0, 200)}`);
+export function readOutcome({ status, text, error, isStream }: CallResult, isMessages: boolean): Outcome {
+  if (error !== undefined) throw new Error(`${error}, after ${status} ${text.slice(0, 200)}`);
   if (text.includes('internal_error')) throw new Error(`a fault of our own: ${text.slice(0, 300)}`);
   if (status >= 400) {
     requireErrorShape(text);
     return { kind: 'error', status };
   }
   if (status !== 200) throw new Error(`the status ${status}`);
-  if (!isStream) return { kind: 'answer', content: contentOf(text, isMessages) };
+  if (!isStream) return { kind: 'answer', content: getContent(text, isMessages) };
   const { isError, content } = requireStreamEnd(text, isMessages);
   return isError ? { kind: 'error', status } : { kind: 'answer', content };
 }
 
-interface WholeReply {
+interface CompleteReply {
   readonly choices?: readonly { readonly message: { readonly content: string | null } }[];
   readonly content?: readonly ({ readonly text?: string } | null)[];
 }
 
 /** A reply of the messages dialect that is relayed may have fields of the other, with anything in them. */
-function contentOf(text: string, isMessages: boolean): string {
-  const { choices, content } = JSON.parse(text) as WholeReply;
+function getContent(text: string, isMessages: boolean): string {
+  const { choices, content } = JSON.parse(text) as CompleteReply;
   const blocks = isMessages ? content?.map((block) => block?.text ?? '') : undefined;
   const texts = blocks ?? choices?.map(({ message }) => message.content ?? '') ?? [];
   return texts.join('');

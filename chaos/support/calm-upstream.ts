@@ -20,7 +20,7 @@ function slowly(good: GoodReply, count: number, everyMs: number): readonly Step[
 
 export const quickAppType = 'https://parley.test/custom_application_schemas/quickapps';
 /** Applications whose consent is asked for. */
-export const consentedNames = Array.from({ length: 6 }, (_, nth) => `consented-${nth}`);
+export const consentedNames = Array.from({ length: 6 }, (_, index) => `consented-${index}`);
 
 /** Models of a calm upstream: `free`, `bounded` by a limit, `guarded` by consent; and applications at it. */
 export function calmConfiguration(url: string): object {

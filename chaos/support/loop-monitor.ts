@@ -28,7 +28,7 @@ export interface Readings {
 
 const everyMs = 20;
 const slowMs = 100;
-const mostTurns = 100;
+const maxTurns = 100;
 const path = process.env.PARLEY_CHAOS_MONITOR;
 
 function watch(socketPath: string): void {
@@ -36,29 +36,29 @@ function watch(socketPath: string): void {
   let blockedMs = 0;
   let slowTurns: SlowTurn[] = [];
   let before = { atMs: performance.now(), cpu: process.threadCpuUsage() };
-  const look = (): void => {
+  const sample = (): void => {
     const now = { atMs: performance.now(), cpu: process.threadCpuUsage() };
     const late = now.atMs - before.atMs - everyMs;
     const worked = (now.cpu.user - before.cpu.user + now.cpu.system - before.cpu.system) / 1000;
     lateMs = Math.max(lateMs, late);
     const blocked = Math.min(late, worked);
     blockedMs = Math.max(blockedMs, blocked);
-    if (blocked > slowMs && slowTurns.length < mostTurns) slowTurns.push({ endMs: Date.now(), lateMs: late, blockedMs: blocked });
+    if (blocked > slowMs && slowTurns.length < maxTurns) slowTurns.push({ endMs: Date.now(), lateMs: late, blockedMs: blocked });
     before = now;
   };
-  setInterval(look, everyMs).unref();
-  const tell = (socket: Socket, request: string): void => {
-    const told = { lateMs, blockedMs, slowTurns };
+  setInterval(sample, everyMs).unref();
+  const reply = (socket: Socket, request: string): void => {
+    const figures = { lateMs, blockedMs, slowTurns };
     if (request === 'collect') globalThis.gc?.();
     const { rss, heapUsed } = process.memoryUsage();
     const descriptors = readdirSync('/proc/self/fd').length;
-    const readings: Readings = { ...told, rssBytes: rss, heapBytes: heapUsed, descriptors };
+    const readings: Readings = { ...figures, rssBytes: rss, heapBytes: heapUsed, descriptors };
     [lateMs, blockedMs, slowTurns] = [0, 0, []];
     before = { atMs: performance.now(), cpu: process.threadCpuUsage() };
     socket.end(JSON.stringify(readings));
   };
   const server = createServer((socket) => {
-    socket.on('error', () => undefined).once('data', (request) => tell(socket, String(request)));
+    socket.on('error', () => undefined).once('data', (request) => reply(socket, String(request)));
   });
   server.on('error', () => undefined).listen(socketPath);
   server.unref();

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { Redis } from 'ioredis';
-import { askPostgres } from '#test/ask-postgres.ts';
+import { queryPostgres } from '#test/ask-postgres.ts';
 
 /** Process of the Redis at an address. */
 export async function redisProcess(url: string): Promise<number> {
@@ -15,17 +15,17 @@ export async function redisProcess(url: string): Promise<number> {
 /** The first process of the PostgreSQL at an address; the others are its children. */
 export async function postgresProcess(url: string): Promise<number> {
   // Of its own background processes one is always there.
-  const [row] = await askPostgres(url, "select pid from pg_stat_activity where backend_type = 'checkpointer'");
-  return parentOf(Number(row?.pid));
+  const [row] = await queryPostgres(url, "select pid from pg_stat_activity where backend_type = 'checkpointer'");
+  return readParent(Number(row?.pid));
 }
 
 /** A process and all below it. */
-export function familyOf(pid: number): readonly number[] {
-  return [pid, ...childrenOf(pid).flatMap(familyOf)];
+export function listFamily(pid: number): readonly number[] {
+  return [pid, ...listChildren(pid).flatMap(listFamily)];
 }
 
 /** None of a process that has ended meanwhile. */
-function childrenOf(pid: number): readonly number[] {
+function listChildren(pid: number): readonly number[] {
   try {
     return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
   } catch {
@@ -33,7 +33,7 @@ function childrenOf(pid: number): readonly number[] {
   }
 }
 
-function parentOf(pid: number): number {
+function readParent(pid: number): number {
   return Number(/^PPid:\s+(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
 }
 

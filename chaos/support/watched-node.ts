@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ask } from '#test/ask.ts';
+import { sendRequest } from '#test/ask.ts';
 import { type ProcessOptions, startProcess, type TestProcess } from '#test/start-process.ts';
 import type { Tally } from '../tally.ts';
 import type { Readings } from './loop-monitor.ts';
@@ -11,14 +11,14 @@ import type { Readings } from './loop-monitor.ts';
 export interface WatchedNode extends TestProcess {
   read(): Promise<Readings>;
   /** Reads without a collection of garbage, which takes longer than most inputs. */
-  look(): Promise<Readings>;
+  peek(): Promise<Readings>;
   /** A number of `/metrics`; 0 where it is not there. */
   metric(name: string): Promise<number>;
 }
 
 const monitor = new URL('loop-monitor.ts', import.meta.url).pathname;
-const longestSettlingMs = 15_000;
-const ownFault = /uncaught|unhandled|"code":"internal_error"|heap out of memory/i;
+const maxSettlingMs = 15_000;
+const ownErrorPattern = /uncaught|unhandled|"code":"internal_error"|heap out of memory/i;
 
 /** Starts the built service with the monitor in it; it says nothing but errors. */
 export async function startWatched(options: ProcessOptions): Promise<WatchedNode> {
@@ -32,9 +32,9 @@ export async function startWatched(options: ProcessOptions): Promise<WatchedNode
   const node = await startProcess({ ...options, environment });
   return Object.assign(node, {
     read: (): Promise<Readings> => readFrom(socketPath, 'collect'),
-    look: (): Promise<Readings> => readFrom(socketPath, 'look'),
+    peek: (): Promise<Readings> => readFrom(socketPath, 'look'),
     async metric(name: string): Promise<number> {
-      const { text } = await ask(node.url, { method: 'GET', path: '/metrics' });
+      const { text } = await sendRequest(node.url, { method: 'GET', path: '/metrics' });
       const values = [...text.matchAll(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)$`, 'gm'))].map(([, value]) => Number(value));
       return values.reduce((sum, value) => sum + value, 0);
     },
@@ -58,7 +58,7 @@ function readFrom(path: string, request: 'collect' | 'look'): Promise<Readings> 
  * blocked. `before` is what it held before the harm was done.
  */
 export async function requireSettled(node: WatchedNode, before: Readings, tally: Tally): Promise<void> {
-  const endMs = performance.now() + longestSettlingMs;
+  const endMs = performance.now() + maxSettlingMs;
   let open = { calls: Number.NaN, streams: Number.NaN, descriptors: Number.NaN };
   let blockedMs = 0;
   for (;;) {
@@ -74,7 +74,7 @@ export async function requireSettled(node: WatchedNode, before: Readings, tally:
   tally.require(open.calls === 0 && open.streams === 0, () => `calls are left open: ${JSON.stringify(open)}`);
   tally.require(open.descriptors <= 20, () => `descriptors are not given back: ${open.descriptors} more than before`);
   requireUnblocked('afterwards', { blockedMs }, tally);
-  const { status } = await ask(node.url, { method: 'GET', path: '/health' });
+  const { status } = await sendRequest(node.url, { method: 'GET', path: '/health' });
   tally.require(status === 200, () => `/health says ${status}`);
   requireQuietLog(node, tally);
 }
@@ -82,7 +82,7 @@ export async function requireSettled(node: WatchedNode, before: Readings, tally:
 /** Notes a fault if a node ends while it is to live. */
 export function requireToLive(node: Pick<TestProcess, 'ended'>, tally: Tally, isOver: () => boolean): void {
   void node.ended.then(({ code, signal, stdout, stderr }) => {
-    if (!isOver()) tally.fault(`a node ended with ${code ?? signal}: ${stdout.slice(-800)} ${stderr.slice(-800)}`);
+    if (!isOver()) tally.addFault(`a node ended with ${code ?? signal}: ${stdout.slice(-800)} ${stderr.slice(-800)}`);
   });
 }
 
@@ -95,5 +95,5 @@ export function requireUnblocked(what: string, { blockedMs }: Pick<Readings, 'bl
 /** Requires that a node noted no fault of its own. */
 export function requireQuietLog({ output }: Pick<TestProcess, 'output'>, tally: Tally): void {
   const lines = `${output.stdout}\n${output.stderr}`.split('\n');
-  for (const line of lines.filter((each) => ownFault.test(each)).slice(0, 5)) tally.fault(`the node logs: ${line}`);
+  for (const line of lines.filter((text) => ownErrorPattern.test(text)).slice(0, 5)) tally.addFault(`the node logs: ${line}`);
 }

@@ -9,7 +9,7 @@ import { freePort, listeningAt } from '#test/listening.ts';
 import { openFolder } from '#test/temporary-folder.ts';
 import { type Expectation, framed } from './fault.ts';
 import { goodReply } from './good-replies.ts';
-import { closeServer, portOf, serve } from './hostile-upstream.ts';
+import { closeServer, getPort, serve } from './hostile-upstream.ts';
 
 /** Somewhere to connect to, where the connection itself is at fault. */
 interface BadListener {
@@ -68,14 +68,14 @@ export async function startBadListeners(): Promise<BadListeners> {
     });
     await listeningAt(server.listen(0, '127.0.0.1'));
     stack.defer(() => closeServer(server, sockets));
-    return { name, url: `${scheme}://127.0.0.1:${portOf(server)}`, expects };
+    return { name, url: `${scheme}://127.0.0.1:${getPort(server)}`, expects };
   };
   const overTls = (name: string, options: TlsOptions, expects: Expectation, work: OnSocket = replyWell) => {
     const server = createTlsServer(options, (socket) => work(socket.on('error', () => undefined)));
     server.on('tlsClientError', () => undefined);
     return listen(`tls: ${name}`, server, { scheme: 'https', expects });
   };
-  const cut: OnSocket = (socket) => {
+  const cutConnection: OnSocket = (socket) => {
     const under = Reflect.get(socket, '_parent') as Socket | null;
     socket.once('data', () =>
       socket.write('HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 900\r\n\r\n{', () =>
@@ -94,7 +94,7 @@ export async function startBadListeners(): Promise<BadListeners> {
     overTls('an expired certificate', expired, 'refused'),
     overTls('a certificate of another host', elsewhere, 'refused'),
     overTls('a certificate that nobody knows', unknown, 'refused'),
-    overTls('cut without a word', good, 'refused', cut),
+    overTls('cut without a word', good, 'refused', cutConnection),
     overTls('a certificate is asked for', { ...good, requestCert: true, rejectUnauthorized: true }, 'refused'),
   ]);
   const refused = { name: 'connection: refused', url: `http://127.0.0.1:${await freePort()}`, expects: 'refused' as const };
@@ -107,9 +107,9 @@ export async function startBadListeners(): Promise<BadListeners> {
 async function startFull(stack: AsyncDisposableStack): Promise<string> {
   const program = "const s = require('net').createServer().listen(0, '127.0.0.1', 1, () => console.log(s.address().port))";
   const child = spawn(process.execPath, ['-e', program], { stdio: ['ignore', 'pipe', 'ignore'] });
-  const [said] = (await once(child.stdout, 'data')) as [Buffer];
+  const [output] = (await once(child.stdout, 'data')) as [Buffer];
   child.kill('SIGSTOP');
-  const port = Number(said);
+  const port = Number(output);
   const waiting = Array.from({ length: 8 }, () => connect(port, '127.0.0.1').on('error', () => undefined));
   stack.defer(() => {
     for (const socket of waiting) socket.destroy();
@@ -124,7 +124,7 @@ interface Certificate {
 }
 
 async function makeCertificates(folder: string) {
-  const run = (...words: readonly string[]) => promisify(execFile)('openssl', words, { cwd: folder });
+  const run = (...args: readonly string[]) => promisify(execFile)('openssl', args, { cwd: folder });
   const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-batch'];
   const selfSigned = (name: string) =>
     run(
@@ -143,7 +143,7 @@ async function makeCertificates(folder: string) {
       '30',
     );
   await Promise.all([selfSigned('ca'), selfSigned('unknown')]);
-  const read = async (name: string): Promise<Certificate> => ({
+  const readCertificate = async (name: string): Promise<Certificate> => ({
     key: await readFile(join(folder, `${name}.key`)),
     cert: await readFile(join(folder, `${name}.pem`)),
   });
@@ -176,13 +176,13 @@ async function makeCertificates(folder: string) {
       '-copy_extensions',
       'copy',
     );
-    return read(name);
+    return readCertificate(name);
   };
   const [good, expired, elsewhere, unknown] = await Promise.all([
     make('good', 'IP:127.0.0.1', '30'),
     make('expired', 'IP:127.0.0.1', '0'),
     make('elsewhere', 'DNS:elsewhere.test', '30'),
-    read('unknown'),
+    readCertificate('unknown'),
   ]);
   return { good, expired, elsewhere, unknown, caPath: join(folder, 'ca.pem') };
 }

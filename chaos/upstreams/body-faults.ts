@@ -5,8 +5,8 @@ import type { GoodReply } from './good-replies.ts';
 const all = (good: GoodReply): Buffer => Buffer.concat(good.pieces);
 
 function half(good: GoodReply): Buffer {
-  const whole = all(good);
-  return whole.subarray(0, Math.floor(whole.length / 2));
+  const body = all(good);
+  return body.subarray(0, Math.floor(body.length / 2));
 }
 
 const byLength = (length: number): readonly string[] => [`content-length: ${length}`];
@@ -23,11 +23,11 @@ const brokenFrames: Readonly<Record<string, (good: GoodReply) => readonly Step[]
 };
 const cutBodies: readonly Fault[] = Object.entries(brokenFrames).flatMap(([what, steps]) =>
   Object.entries(cuts).map(
-    ([how, cut]): Fault => ({
+    ([how, lastStep]): Fault => ({
       name: `body: ${what}, then ${how}`,
       // A stream is over with its end mark, whatever its frame says.
       expects: what.includes('too many') ? 'either' : 'refused',
-      steps: (good) => [...steps(good), cut],
+      steps: (good) => [...steps(good), lastStep],
     }),
   ),
 );
@@ -143,24 +143,24 @@ const bomb = gzipSync(Buffer.alloc(300 * 2 ** 20, 'a'), { level: 1 });
 
 /** Encodings nobody asked for. */
 const encodings: Readonly<
-  Record<string, { readonly name: string; readonly expects: Fault['expects']; readonly body: (whole: Buffer) => Buffer }>
+  Record<string, { readonly name: string; readonly expects: Fault['expects']; readonly body: (body: Buffer) => Buffer }>
 > = {
-  gzip: { name: 'gzip', expects: 'answered', body: (whole) => gzipSync(whole) },
-  deflate: { name: 'deflate', expects: 'answered', body: (whole) => deflateSync(whole) },
-  br: { name: 'br', expects: 'answered', body: (whole) => brotliCompressSync(whole) },
-  identity: { name: 'identity', expects: 'answered', body: (whole) => whole },
-  'gzip that is none': { name: 'gzip', expects: 'refused', body: (whole) => whole },
-  'gzip that is cut off': { name: 'gzip', expects: 'refused', body: (whole) => gzipSync(whole).subarray(0, -12) },
+  gzip: { name: 'gzip', expects: 'answered', body: (body) => gzipSync(body) },
+  deflate: { name: 'deflate', expects: 'answered', body: (body) => deflateSync(body) },
+  br: { name: 'br', expects: 'answered', body: (body) => brotliCompressSync(body) },
+  identity: { name: 'identity', expects: 'answered', body: (body) => body },
+  'gzip that is none': { name: 'gzip', expects: 'refused', body: (body) => body },
+  'gzip that is cut off': { name: 'gzip', expects: 'refused', body: (body) => gzipSync(body).subarray(0, -12) },
   'gzip with a wrong sum': {
     name: 'gzip',
     expects: 'refused',
-    body: (whole) => Buffer.concat([gzipSync(whole).subarray(0, -8), Buffer.alloc(8, 7)]),
+    body: (body) => Buffer.concat([gzipSync(body).subarray(0, -8), Buffer.alloc(8, 7)]),
   },
   'gzip of 300 MB': { name: 'gzip', expects: 'refused', body: () => bomb },
-  'br that is none': { name: 'br', expects: 'refused', body: (whole) => whole },
+  'br that is none': { name: 'br', expects: 'refused', body: (body) => body },
   'deflate that is none': { name: 'deflate', expects: 'refused', body: () => Buffer.alloc(500, 0xff) },
-  'an unknown one': { name: 'foo', expects: 'either', body: (whole) => whole },
-  'gzip twice': { name: 'gzip, gzip', expects: 'either', body: (whole) => gzipSync(gzipSync(whole)) },
+  'an unknown one': { name: 'foo', expects: 'either', body: (body) => body },
+  'gzip twice': { name: 'gzip, gzip', expects: 'either', body: (body) => gzipSync(gzipSync(body)) },
 };
 const encoded: readonly Fault[] = Object.entries(encodings).map(([what, { name, expects, body }]) => ({
   name: `encoding: ${what}`,
@@ -174,7 +174,7 @@ const encoded: readonly Fault[] = Object.entries(encodings).map(([what, { name, 
 const texts: Readonly<Record<string, Buffer>> = {
   'invalid UTF-8': Buffer.from([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x3a, 0x31, 0x7d]),
   NULs: Buffer.alloc(1_000),
-  'random bytes': Buffer.from(Array.from({ length: 2_000 }, (_, nth) => (nth * 7_919) % 256)),
+  'random bytes': Buffer.from(Array.from({ length: 2_000 }, (_, index) => (index * 7_919) % 256)),
   'a page': bytes('<!DOCTYPE html><html><body>504 Gateway Time-out</body></html>'),
   'half a JSON text': bytes('{"id":"x","choices":[{"index":0,"mess'),
   null: bytes('null'),

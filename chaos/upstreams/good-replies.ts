@@ -45,8 +45,8 @@ const messageEvents = [
 ];
 
 const geminiUsage = { promptTokenCount: 7, candidatesTokenCount: 5, totalTokenCount: 12 };
-const candidate = (words: string, fields: object = {}): object => ({
-  candidates: [{ content: { role: 'model', parts: [{ text: words }] }, index: 0, ...fields }],
+const candidate = (text: string, fields: object = {}): object => ({
+  candidates: [{ content: { role: 'model', parts: [{ text: text }] }, index: 0, ...fields }],
   usageMetadata: geminiUsage,
 });
 
@@ -100,7 +100,7 @@ export const vectorsReply = {
 };
 
 /** One upstream of a dialect at an address, with what else its configuration needs. */
-export function upstreamOf(dialect: Dialect, url: string): { readonly model: object; readonly upstream: object } {
+export function createUpstream(dialect: Dialect, url: string): { readonly model: object; readonly upstream: object } {
   switch (dialect) {
     case 'openai':
       return { model: {}, upstream: { endpoint: `${url}/v1` } };

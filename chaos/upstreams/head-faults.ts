@@ -18,10 +18,10 @@ const partialHeads: Readonly<Record<string, string>> = {
 };
 
 const cutHeads: readonly Fault[] = Object.entries(partialHeads).flatMap(([what, text]) =>
-  Object.entries(cuts).map(([how, cut]) => ({
+  Object.entries(cuts).map(([how, lastStep]) => ({
     name: name(`${what}, then ${how}`),
     expects: refused,
-    steps: () => [...(text === '' ? [] : [bytes(text)]), cut],
+    steps: () => [...(text === '' ? [] : [bytes(text)]), lastStep],
   })),
 );
 
@@ -99,8 +99,8 @@ const interims: readonly Fault[] = [
 ];
 
 const floods: Readonly<Record<string, { readonly fields: readonly string[]; readonly expects: Fault['expects'] }>> = {
-  '50 fields': { fields: Array.from({ length: 50 }, (_, nth) => `x-${nth}: ${nth}`), expects: 'answered' },
-  '20,000 fields': { fields: Array.from({ length: 20_000 }, (_, nth) => `x-${nth}: ${nth}`), expects: 'either' },
+  '50 fields': { fields: Array.from({ length: 50 }, (_, index) => `x-${index}: ${index}`), expects: 'answered' },
+  '20,000 fields': { fields: Array.from({ length: 20_000 }, (_, index) => `x-${index}: ${index}`), expects: 'either' },
   'one field 20,000 times': { fields: Array.from({ length: 20_000 }, () => 'x-same: 1'), expects: 'either' },
   'a field of 8 kB': { fields: [`x-long: ${'a'.repeat(8_000)}`], expects: 'answered' },
   'a field of 1 MB': { fields: [`x-long: ${'a'.repeat(1_000_000)}`], expects: refused },

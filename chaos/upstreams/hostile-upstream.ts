@@ -35,7 +35,7 @@ export async function startHostileUpstream(choose: Choose): Promise<HostileUpstr
   server.listen(0, '127.0.0.1', 4096);
   await listeningAt(server);
   return {
-    url: `http://127.0.0.1:${portOf(server)}`,
+    url: `http://127.0.0.1:${getPort(server)}`,
     open: () => sockets.size,
     requests: () => requests,
     [Symbol.asyncDispose]: () => closeServer(server, sockets),
@@ -43,7 +43,7 @@ export async function startHostileUpstream(choose: Choose): Promise<HostileUpstr
 }
 
 /** Port that a server listens at. */
-export function portOf(server: Server): number {
+export function getPort(server: Server): number {
   const address = server.address();
   return typeof address === 'object' && address !== null ? address.port : 0;
 }
@@ -56,25 +56,25 @@ export async function closeServer(server: Server, sockets: Iterable<Socket>): Pr
 
 /** Reads one request after the other, each only when the reply to the one before was sent. */
 export function serve(socket: Socket, choose: Choose): void {
-  let said = '';
+  let received = '';
   let isBusy = false;
-  const look = async (): Promise<void> => {
+  const answerNext = async (): Promise<void> => {
     if (isBusy) return;
-    const end = said.indexOf('\r\n\r\n');
+    const end = received.indexOf('\r\n\r\n');
     if (end < 0) return;
-    const length = Number(/\r\ncontent-length: *(\d+)/i.exec(said.slice(0, end + 2))?.[1] ?? 0);
-    if (said.length < end + 4 + length) return;
-    const [method = '', path = ''] = said.split(' ', 2);
-    const body = said.slice(end + 4, end + 4 + length);
-    said = said.slice(end + 4 + length);
+    const length = Number(/\r\ncontent-length: *(\d+)/i.exec(received.slice(0, end + 2))?.[1] ?? 0);
+    if (received.length < end + 4 + length) return;
+    const [method = '', path = ''] = received.split(' ', 2);
+    const body = received.slice(end + 4, end + 4 + length);
+    received = received.slice(end + 4 + length);
     isBusy = true;
     await play(socket, choose({ method, path, body }));
     isBusy = false;
-    if (!socket.destroyed) await look();
+    if (!socket.destroyed) await answerNext();
   };
   socket.setEncoding('latin1').on('data', (piece) => {
-    said += String(piece);
-    void look();
+    received += String(piece);
+    void answerNext();
   });
 }
 
@@ -104,7 +104,7 @@ function write(socket: Socket, bytes: Buffer): Promise<void> {
 }
 
 async function repeat(socket: Socket, { bytes, times, everyMs }: Extract<Step, { kind: 'repeat' }>): Promise<void> {
-  for (let nth = 0; nth < times && !socket.destroyed; nth += 1) {
+  for (let index = 0; index < times && !socket.destroyed; index += 1) {
     await write(socket, bytes);
     if (everyMs > 0) await sleep(everyMs);
   }

@@ -76,7 +76,7 @@ const retryAfters: readonly Fault[] = [429, 503].flatMap((status) =>
   ),
 );
 
-const places = [
+const targets = [
   '/',
   '//other.test/',
   'http://169.254.169.254/latest',
@@ -89,12 +89,12 @@ const places = [
   '\\\\x\\y',
 ];
 const redirects: readonly Fault[] = [301, 302, 303, 307, 308].flatMap((status) =>
-  places.map(
-    (place): Fault => ({
-      name: `status: ${status} to ${JSON.stringify(place)}`,
+  targets.map(
+    (target): Fault => ({
+      name: `status: ${status} to ${JSON.stringify(target)}`,
       expects: 'refused',
       statuses: [500, 503],
-      steps: () => reply(status, '', [`location: ${place}`]),
+      steps: () => reply(status, '', [`location: ${target}`]),
     }),
   ),
 );

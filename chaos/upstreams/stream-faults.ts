@@ -102,7 +102,7 @@ const oddEvents: readonly Fault[] = Object.entries(odd).map(([what, data]) =>
   stream(`an event that is ${what}`, 'either', (pieces, good) => [...pieces.slice(0, 2), event(good, data), ...pieces.slice(2)]),
 );
 
-const broken: readonly Fault[] = Object.entries(cuts).flatMap(([how, cut]) =>
+const broken: readonly Fault[] = Object.entries(cuts).flatMap(([how, lastStep]) =>
   [1, 3].map(
     (count): Fault => ({
       name: `stream: ${how} after ${count} events`,
@@ -111,7 +111,7 @@ const broken: readonly Fault[] = Object.entries(cuts).flatMap(([how, cut]) =>
       steps: (good) => [
         head(good, [chunkedField]),
         ...good.pieces.slice(0, Math.min(count, good.pieces.length - 1)).map(chunked),
-        cut,
+        lastStep,
       ],
     }),
   ),
@@ -138,13 +138,13 @@ const everMore: readonly Fault[] = [
     name: 'stream: without an end, as fast as it is read',
     expects: 'endless',
     only: 'stream',
-    steps: (good) => [head(good, [chunkedField]), ...good.pieces.slice(0, 1).map(chunked), more(good, 0)],
+    steps: (good) => [head(good, [chunkedField]), ...good.pieces.slice(0, 1).map(chunked), repeatEvent(good, 0)],
   },
   {
     name: 'stream: without an end, an event each 20 ms',
     expects: 'endless',
     only: 'stream',
-    steps: (good) => [head(good, [chunkedField]), ...good.pieces.slice(0, 1).map(chunked), more(good, 20)],
+    steps: (good) => [head(good, [chunkedField]), ...good.pieces.slice(0, 1).map(chunked), repeatEvent(good, 20)],
   },
   {
     name: 'stream: one event without an end',
@@ -173,7 +173,7 @@ const everMore: readonly Fault[] = [
   },
 ];
 
-function more(good: GoodReply, everyMs: number): Step {
+function repeatEvent(good: GoodReply, everyMs: number): Step {
   const text = good.pieces[Math.min(2, good.pieces.length - 2)] ?? Buffer.alloc(0);
   return { kind: 'repeat', bytes: chunked(text), times: Number.POSITIVE_INFINITY, everyMs };
 }

@@ -7,7 +7,7 @@ import type { Tally } from '../tally.ts';
 import { type BadListeners, startBadListeners } from './bad-listeners.ts';
 import { bodyFaults } from './body-faults.ts';
 import { type Expectation, type Fault, framed } from './fault.ts';
-import { type Dialect, dialects, goodReply, goodText, upstreamOf } from './good-replies.ts';
+import { createUpstream, type Dialect, dialects, goodReply, goodText } from './good-replies.ts';
 import { headFaults } from './head-faults.ts';
 import { startHostileUpstream } from './hostile-upstream.ts';
 import { statusFaults } from './status-faults.ts';
@@ -44,7 +44,7 @@ export const upstreamFaults: Scenario = {
     const rounds = ground.isShort ? [undefined] : dialects;
     for (const dialect of rounds) {
       if (!ground.isShort && !hasTime(ground)) return;
-      ground.say(dialect === undefined ? 'each fault once' : `in the dialect ${dialect}`);
+      ground.log(dialect === undefined ? 'each fault once' : `in the dialect ${dialect}`);
       await runRound(
         ground,
         [...toCases(ground.random, dialect), ...toConnectionCases(ground.random, listeners)],
@@ -56,23 +56,23 @@ export const upstreamFaults: Scenario = {
 
 /** Each fault once in a way that is drawn, or in all ways of one dialect. */
 function toCases(random: Random, only: Dialect | undefined): readonly Case[] {
-  return faults.flatMap((fault, nth) => {
+  return faults.flatMap((fault, index) => {
     const modes = fault.only === undefined ? [true, false] : [fault.only === 'stream'];
     const drawn = only === undefined ? [random.pick(modes)] : modes;
     return drawn.map((isStream): Case => {
       const { name, expects, statuses } = fault;
       const dialect = only ?? random.pick(dialects);
       const isMessages = random.chance(0.4);
-      return { id: `f${nth}${isStream ? 's' : 'w'}`, name, expects, statuses, dialect, isStream, isMessages, fault };
+      return { id: `f${index}${isStream ? 's' : 'w'}`, name, expects, statuses, dialect, isStream, isMessages, fault };
     });
   });
 }
 
 function toConnectionCases(random: Random, { all }: BadListeners): readonly Case[] {
-  return all.map(({ name, url, expects }, nth) => {
+  return all.map(({ name, url, expects }, index) => {
     const [isStream, isMessages] = [random.chance(0.5), random.chance(0.4)];
     return {
-      id: `c${nth}`,
+      id: `c${index}`,
       name,
       expects,
       statuses: expects === 'answered' ? undefined : [500, 503],
@@ -92,17 +92,17 @@ function isHeavy({ fault, dialect, isStream }: Case): boolean {
   );
 }
 
-async function runRound({ tally, match, say }: Ground, all: readonly Case[], caPath: string): Promise<void> {
+async function runRound({ tally, match, log }: Ground, all: readonly Case[], caPath: string): Promise<void> {
   const cases = all.filter(({ name }) => name.includes(match));
-  const byId = new Map(cases.map((each) => [each.id, each]));
+  const byId = new Map(cases.map((item) => [item.id, item]));
   await using upstream = await startHostileUpstream(({ path, body }) => {
-    const each = byId.get(/^\/([^/]+)/.exec(path)?.[1] ?? '');
-    if (each === undefined) return [];
-    const good = goodReply(each.dialect, body.includes('"stream":true') || /stream/i.test(path.split('?')[0] ?? ''));
-    return each.fault?.steps(good) ?? framed(good);
+    const faultCase = byId.get(/^\/([^/]+)/.exec(path)?.[1] ?? '');
+    if (faultCase === undefined) return [];
+    const good = goodReply(faultCase.dialect, body.includes('"stream":true') || /stream/i.test(path.split('?')[0] ?? ''));
+    return faultCase.fault?.steps(good) ?? framed(good);
   });
   const toModel = ({ id, dialect, url = `${upstream.url}/${id}` }: Case): [string, object] => {
-    const { model, upstream: fields } = upstreamOf(dialect, url);
+    const { model, upstream: fields } = createUpstream(dialect, url);
     return [id, { ...model, maxRetryAttempts: 1, upstreams: [{ ...fields, timeouts }] }];
   };
   for (const dialect of dialects) byId.set(`calm-${dialect}`, calmCase(dialect));
@@ -112,15 +112,15 @@ async function runRound({ tally, match, say }: Ground, all: readonly Case[], caP
   for (const { id, isMessages } of [...dialects, ...dialects].map(calmCase))
     for (const isStream of [true, false]) await call(node.url, { deployment: id, isStream, isMessages });
   const before = await node.read();
-  const [heavy, light] = [cases.filter(isHeavy), cases.filter((each) => !isHeavy(each))];
-  await eachAtOnce(light, callsAtOnce, (each) => runCase(node.url, each, tally));
+  const [heavy, light] = [cases.filter(isHeavy), cases.filter((item) => !isHeavy(item))];
+  await eachAtOnce(light, callsAtOnce, (faultCase) => runCase(node.url, faultCase, tally));
   requireUnblocked('small replies', await node.read(), tally);
-  for (const each of heavy) {
+  for (const faultCase of heavy) {
     const beganMs = performance.now();
-    await runCase(node.url, each, tally);
+    await runCase(node.url, faultCase, tally);
     const seconds = (performance.now() - beganMs) / 1000;
-    if (seconds > 3) say(`${titleOf(each)} took ${seconds.toFixed(1)} s`);
-    requireUnblocked(titleOf(each), await node.read(), tally);
+    if (seconds > 3) log(`${toTitle(faultCase)} took ${seconds.toFixed(1)} s`);
+    requireUnblocked(toTitle(faultCase), await node.read(), tally);
   }
   const calmly = await call(node.url, { deployment: 'calm-openai', isStream: false, isMessages: false });
   tally.require(
@@ -143,31 +143,36 @@ function calmCase(dialect: Dialect): Case {
   };
 }
 
-function titleOf({ name, dialect, isStream, isMessages }: Case): string {
+function toTitle({ name, dialect, isStream, isMessages }: Case): string {
   return `${name} (${dialect}, ${isStream ? 'streamed' : 'whole'}, ${isMessages ? 'messages' : 'chat'})`;
 }
 
-async function runCase(url: string, each: Case, tally: Tally): Promise<void> {
-  const { id, isStream, isMessages, expects } = each;
+async function runCase(url: string, faultCase: Case, tally: Tally): Promise<void> {
+  const { id, isStream, isMessages, expects } = faultCase;
   const leaving = expects === 'endless' ? { leaveAfterMs: 600 } : {};
-  const told = await call(url, { deployment: id, isStream, isMessages, ...leaving });
+  const result = await call(url, { deployment: id, isStream, isMessages, ...leaving });
   tally.count('calls');
-  tally.peak('longest ms', Math.round(told.ms));
-  const title = titleOf(each);
+  tally.peak('longest ms', Math.round(result.ms));
+  const title = toTitle(faultCase);
   if (expects === 'endless') {
-    tally.require([0, 200].includes(told.status) && told.fault === undefined, () => `${title}: ${told.status} ${told.fault}`);
+    tally.require(
+      [0, 200].includes(result.status) && result.error === undefined,
+      () => `${title}: ${result.status} ${result.error}`,
+    );
     return;
   }
   try {
-    const outcome = readOutcome(told, isMessages);
+    const outcome = readOutcome(result, isMessages);
     tally.count(outcome.kind === 'answer' ? 'answered' : 'refused');
     if (expects === 'answered' && (outcome.kind !== 'answer' || outcome.content !== goodText))
-      tally.fault(`${title}: it is no harm, and was told as ${told.status} ${told.text.slice(0, 300)}`);
+      tally.addFault(`${title}: it is no harm, and was told as ${result.status} ${result.text.slice(0, 300)}`);
     if (expects === 'refused' && outcome.kind !== 'error')
-      tally.fault(`${title}: told as a good answer: ${told.text.slice(0, 300)}`);
-    if (each.statuses !== undefined && outcome.kind === 'error' && !each.statuses.includes(outcome.status))
-      tally.fault(`${title}: told as ${outcome.status}, not as ${each.statuses.join(' or ')}: ${told.text.slice(0, 200)}`);
-  } catch (thrown) {
-    tally.fault(`${title}: ${thrown instanceof Error ? thrown.message : thrown}`);
+      tally.addFault(`${title}: told as a good answer: ${result.text.slice(0, 300)}`);
+    if (faultCase.statuses !== undefined && outcome.kind === 'error' && !faultCase.statuses.includes(outcome.status))
+      tally.addFault(
+        `${title}: told as ${outcome.status}, not as ${faultCase.statuses.join(' or ')}: ${result.text.slice(0, 200)}`,
+      );
+  } catch (error) {
+    tally.addFault(`${title}: ${error instanceof Error ? error.message : error}`);
   }
 }

@@ -96,17 +96,17 @@ function* readSource(path: string): Iterable<Finding> {
   const at = (position: number): string => `${path}:${file.getLineAndCharacterOfPosition(position).line + 1}`;
   for (const { position, comment } of listComments(file, text)) yield* findIn(comment, { kind: 'comments', at: at(position) });
   const names = new Set<string>();
-  const found: Finding[] = [];
+  const findings: Finding[] = [];
   const visit = (node: ts.Node): void => {
     if (ts.isImportDeclaration(node)) return;
     if (ts.isIdentifier(node)) names.add(node.text);
     const literal = ts.isStringLiteralLike(node) || ts.isTemplateHead(node) || ts.isTemplateMiddleOrTemplateTail(node);
     if (literal && node.text.split(/\s+/).filter((word) => /^[a-zA-Z]{2,}/.test(word)).length >= minWords)
-      found.push(...findIn(node.text, { kind: isTest ? 'testNames' : 'strings', at: at(node.getStart()) }));
+      findings.push(...findIn(node.text, { kind: isTest ? 'testNames' : 'strings', at: at(node.getStart()) }));
     ts.forEachChild(node, visit);
   };
   visit(file);
-  yield* found;
+  yield* findings;
   if (isTest) return;
   for (const name of names) {
     if (identifierForms.some((form) => form.test(name))) yield { kind: 'identifiers', at: path, text: name };

@@ -14,7 +14,7 @@ import type { LoopOptions } from './loop-options.ts';
 
 const limits = { connectMs: 60_000, timeoutMs: 60_000, maxResultBytes: 40_000 };
 
-function run(options: Pick<LoopOptions, 'ask' | 'tools'> & Partial<LoopOptions>) {
+function run(options: Pick<LoopOptions, 'sendRequest' | 'tools'> & Partial<LoopOptions>) {
   const request = { messages: [{ role: 'user' as const, content: 'Hello' }] };
   return runLoop({ request, model: 'm', id: 'r', clock: systemClock, signal: never, ...defaultToolSettings, ...options });
 }
@@ -72,7 +72,7 @@ async function startWeather() {
 async function runWith(ask: ReturnType<typeof scriptedModel>['ask'], { tools, missing }: LoadedTools) {
   const stages: unknown[] = [];
   let content = '';
-  for await (const frame of run({ ask, tools, missing })) {
+  for await (const frame of run({ sendRequest: ask, tools, missing })) {
     for (const { delta } of frame.chunks.flatMap(({ choices }) => choices)) {
       content += delta.content ?? '';
       for (const { name, status } of delta.custom_content?.stages ?? []) stages.push(name ?? status);
@@ -191,7 +191,7 @@ describe('when the caller leaves', () => {
       never,
     );
     const { ask } = scriptedModel(calls(['slow', {}]));
-    const frames = run({ ask, tools, signal: leaving.signal });
+    const frames = run({ sendRequest: ask, tools, signal: leaving.signal });
     const readAll = async () => {
       for await (const _frame of frames);
     };

@@ -1,18 +1,18 @@
 import type { Caches } from '#base/cache/bounded-cache.ts';
-import { ExpiringCache, expiringBytes } from '#base/cache/expiring-cache.ts';
-import { untilAborted } from '#base/stream/until-aborted.ts';
+import { ExpiringCache, toExpiringBytes } from '#base/cache/expiring-cache.ts';
+import { raceAbort } from '#base/stream/until-aborted.ts';
 import type { Clock } from '#base/time/clock.ts';
 import type { AddonEntry, SecuritySettings } from '#contract/configuration/service.ts';
 import { isHttpUrl } from '#contract/configuration/values.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
-import { type LoadedTools, ToolFault } from '#domain/tools/tool.ts';
+import { type LoadedTools, ToolError } from '#domain/tools/tool.ts';
 import type { OpenApiReader } from '#tools/openapi/openapi-reader.ts';
 import type { OpenApiTools } from '#tools/openapi/to-rest-tools.ts';
 import { createRestTools, type RestSources } from '#tools/rest/create-rest-tools.ts';
 
 const documentFreshMs = 300_000;
 const failureFreshMs = 10_000;
-const longestLoadMs = 30_000;
+const maxLoadMs = 30_000;
 const maxBytes = 16 * 1024 ** 2;
 /** Objects take more than their text. */
 const bytesPerChar = 3;
@@ -27,7 +27,7 @@ export interface AddonToolsDeps extends RestSources {
 }
 
 /** One of a request's `addons`: a name or an address (docs/wire.md, Chat request). */
-export interface AskedAddon {
+export interface RequestedAddon {
   readonly name?: string;
   readonly url?: string;
 }
@@ -42,13 +42,13 @@ export class AddonTools {
 
   constructor(deps: AddonToolsDeps) {
     this.#deps = deps;
-    const kept = deps.caches.open('addon_documents', { maxBytes, bytesOf: expiringBytes(bytesOfDocument) });
-    this.#documents = new ExpiringCache({ clock: deps.clock, kept, failureFreshMs });
+    const storage = deps.caches.open('addon_documents', { maxBytes, countBytes: toExpiringBytes(estimateDocumentBytes) });
+    this.#documents = new ExpiringCache({ clock: deps.clock, store: storage, failureFreshMs });
   }
 
   /** To be given what `findAddons` found. Rejects with the signal's reason only. */
-  async load(found: readonly NamedAddon[], signal: AbortSignal): Promise<LoadedTools> {
-    const loaded = await Promise.all(found.map((addon) => this.#loadOne(addon, signal)));
+  async load(addons: readonly NamedAddon[], signal: AbortSignal): Promise<LoadedTools> {
+    const loaded = await Promise.all(addons.map((addon) => this.#loadAddon(addon, signal)));
     const tools = loaded.flatMap((addon) => addon.tools);
     const missing = loaded.flatMap((addon) => addon.missing);
     if (tools.length <= maxTools) return { tools, missing };
@@ -56,16 +56,16 @@ export class AddonTools {
     return { tools: tools.slice(0, maxTools), missing: [...missing, { name: 'Addons', reason }] };
   }
 
-  async #loadOne({ name, entry }: NamedAddon, signal: AbortSignal): Promise<LoadedTools> {
-    const shown = entry.displayName ?? name;
+  async #loadAddon({ name, entry }: NamedAddon, signal: AbortSignal): Promise<LoadedTools> {
+    const displayName = entry.displayName ?? name;
     try {
-      const document = await untilAborted(this.#document(entry.url), signal);
+      const document = await raceAbort(this.#document(entry.url), signal);
       const tools = createRestTools(document.tools, entry.authorization, this.#deps);
-      return { tools, missing: tools.length > 0 ? [] : [{ name: shown, reason: nothingIn(document) }] };
-    } catch (thrown) {
+      return { tools, missing: tools.length > 0 ? [] : [{ name: displayName, reason: formatNoToolsReason(document) }] };
+    } catch (error) {
       signal.throwIfAborted();
-      const why = thrown instanceof ToolFault ? `: ${thrown.message}` : '';
-      return { tools: [], missing: [{ name: shown, reason: `The addon cannot be loaded${why}.` }] };
+      const detail = error instanceof ToolError ? `: ${error.message}` : '';
+      return { tools: [], missing: [{ name: displayName, reason: `The addon cannot be loaded${detail}.` }] };
     }
   }
 
@@ -76,7 +76,7 @@ export class AddonTools {
       reader,
       owner: `addon ${url}`,
       connectMs: limits.connectMs,
-      timeoutMs: Math.min(limits.timeoutMs, longestLoadMs),
+      timeoutMs: Math.min(limits.timeoutMs, maxLoadMs),
     };
     return this.#documents.get(url, async () => {
       const { loadOpenApi } = await import('#tools/openapi/load-openapi.ts');
@@ -85,7 +85,7 @@ export class AddonTools {
   }
 }
 
-function bytesOfDocument({ tools, schemes, security }: OpenApiTools): number {
+function estimateDocumentBytes({ tools, schemes, security }: OpenApiTools): number {
   return bytesPerChar * JSON.stringify([tools, schemes, [...security.values()]]).length;
 }
 
@@ -104,14 +104,14 @@ export interface AddonRules {
  * Returns the addons that a request names, each once. An address that is not configured is called without credentials.
  * Throws `unknown_addon` for a name that is not configured, and for an address that `security.addonUrls` does not allow.
  */
-export function findAddons(rules: AddonRules, requested: readonly AskedAddon[]): NamedAddon[] {
-  const found = new Map<string, NamedAddon>();
+export function findAddons(rules: AddonRules, requested: readonly RequestedAddon[]): NamedAddon[] {
+  const addonsByName = new Map<string, NamedAddon>();
   for (const [index, { name, url }] of requested.entries()) {
     const addon = name === undefined ? findByUrl(rules, url ?? '') : findByName(rules.addons, name);
     if (typeof addon === 'string') throw new ParleyError('unknown_addon', addon, { param: `addons[${index}]` });
-    found.set(addon.name, addon);
+    addonsByName.set(addon.name, addon);
   }
-  return [...found.values()];
+  return [...addonsByName.values()];
 }
 
 /** Returns the addon, or the reason why there is none. */
@@ -133,8 +133,8 @@ function findByUrl({ addons, security }: AddonRules, text: string): NamedAddon |
   return 'There is no configured addon with this url, and security.addonUrls does not allow others.';
 }
 
-function nothingIn({ skipped }: OpenApiTools): string {
+function formatNoToolsReason({ skipped }: OpenApiTools): string {
   const [first] = skipped;
-  const why = first === undefined ? '' : `; ${first.name} was left out, since ${first.reason}`;
-  return `The addon's document has no operation that can be a tool${why}.`;
+  const detail = first === undefined ? '' : `; ${first.name} was left out, since ${first.reason}`;
+  return `The addon's document has no operation that can be a tool${detail}.`;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { measureLongestHold } from '#test/longest-hold.ts';
-import { Citations, fromWordingOf } from './citations.ts';
+import { Citations, findSourcePassages } from './citations.ts';
 
 const monks = toCitable('The mill was built by monks in 1283.');
 const weavers = toCitable('The weavers came in 1846 with forty looms.');
@@ -35,18 +35,18 @@ describe('numbers', () => {
     const long = toCitable('A long passage. '.repeat(50));
     const before = three();
     before.add(long);
-    const remembered = before.toRemember(true);
+    const remembered = before.exportCitations(true);
     expect(remembered.at(-1)?.attachment.data).toMatch(/^A long passage\. .{180,190}…$/);
     const later = new Citations(remembered);
     expect([toCitable('new'), long, weavers].map((each) => later.add(each))).toEqual([5, 4, 2]);
-    expect(later.usedIn('As was said [1][4].')[1]?.data).toBe(long.attachment.data);
-    expect(later.usedIn('As was said [1].')).toEqual([monks.attachment]);
+    expect(later.collectAttachments('As was said [1][4].')[1]?.data).toBe(long.attachment.data);
+    expect(later.collectAttachments('As was said [1].')).toEqual([monks.attachment]);
   });
 
   it('are remembered up to a bound, the last ones, and not given twice', () => {
     const before = new Citations();
     for (let nth = 1; nth <= 300; nth += 1) before.add(toCitable(`passage ${nth}`));
-    const remembered = before.toRemember(true);
+    const remembered = before.exportCitations(true);
     expect(remembered.map(({ number }) => number)).toEqual(Array.from({ length: 200 }, (_, at) => at + 101));
     expect(new Citations(remembered).add(toCitable('new'))).toBe(301);
   });
@@ -55,7 +55,7 @@ describe('numbers', () => {
     const long = toCitable('A long passage. '.repeat(50));
     const before = new Citations();
     before.add(long);
-    expect(new Citations([], before.toRemember(false)).usedIn('[1]')).toEqual([long.attachment]);
+    expect(new Citations([], before.exportCitations(false)).collectAttachments('[1]')).toEqual([long.attachment]);
   });
 });
 
@@ -74,43 +74,48 @@ describe('an answer that cites', () => {
     ['```js\nlist[1]\n```\n[3]', [3]],
   ])('%s has these attachments', (answer, expected) => {
     const all = [monks, weavers, notes].map(({ attachment }) => attachment);
-    expect(three().usedIn(answer)).toEqual(expected.map((number) => all[number - 1]));
+    expect(three().collectAttachments(answer)).toEqual(expected.map((number) => all[number - 1]));
   });
 
   it.each(['[0]', '[4]', '[1e3]', '[-1]', '[1.5]', '[]', '[1 of 3]', '[9999-1]'])('%s names nothing', (mark) => {
-    expect(three().usedIn(`Forty looms came with weavers in 1846 ${mark}.`)).toEqual([weavers.attachment]);
+    expect(three().collectAttachments(`Forty looms came with weavers in 1846 ${mark}.`)).toEqual([weavers.attachment]);
   });
 
   it('takes little time over marks without an end', async () => {
     const marks = '[1,'.repeat(200_000) + '`'.repeat(100_001) + '【1'.repeat(100_000);
-    expect(await measureLongestHold(() => three().usedIn(marks))).toBeLessThan(5000);
+    expect(await measureLongestHold(() => three().collectAttachments(marks))).toBeLessThan(5000);
   });
 });
 
 describe('an answer that cites nothing', () => {
   it('has the passages whose wording it shares', () => {
-    expect(three().usedIn('Bring AB-12 along. Monks built the mill in 1283.')).toEqual([monks.attachment, notes.attachment]);
+    expect(three().collectAttachments('Bring AB-12 along. Monks built the mill in 1283.')).toEqual([
+      monks.attachment,
+      notes.attachment,
+    ]);
   });
 
   it('is compared with all that the model read of a passage', () => {
     const citations = three();
     citations.add({ ...toCitable('quoted'), text: 'quoted\nThe neighbour tells of seven purple elephants.' });
-    expect(citations.usedIn('Seven purple elephants.').map(({ data }) => data)).toEqual(['quoted']);
+    expect(citations.collectAttachments('Seven purple elephants.').map(({ data }) => data)).toEqual(['quoted']);
   });
 
   it('has the most to the point of what was found last where it shares none', () => {
     const citations = three();
-    expect(citations.usedIn('Done.')).toEqual([weavers.attachment]);
+    expect(citations.collectAttachments('Done.')).toEqual([weavers.attachment]);
     citations.add({ ...monks, isBest: true });
-    expect(citations.usedIn('Done.')).toEqual([monks.attachment]);
+    expect(citations.collectAttachments('Done.')).toEqual([monks.attachment]);
   });
 
   it('has none where nothing was to the point, it is empty, or only earlier runs gave something', () => {
     const citations = new Citations();
     citations.add(monks);
-    expect(citations.usedIn('Done.')).toEqual([]);
-    expect(three().usedIn(' \n')).toEqual([]);
-    expect(new Citations(three().toRemember(true)).usedIn('The weavers came in 1846 with forty looms.')).toEqual([]);
+    expect(citations.collectAttachments('Done.')).toEqual([]);
+    expect(three().collectAttachments(' \n')).toEqual([]);
+    expect(new Citations(three().exportCitations(true)).collectAttachments('The weavers came in 1846 with forty looms.')).toEqual(
+      [],
+    );
   });
 });
 
@@ -136,17 +141,17 @@ describe('fromWordingOf', () => {
     ['that refuses', 'The documents do not tell anything about giraffes.', []],
     ['that is empty', '', []],
   ])('an answer %s', (_what, answer, expected) => {
-    expect([...fromWordingOf(answer, passages)].sort()).toEqual(expected);
+    expect([...findSourcePassages(answer, passages)].sort()).toEqual(expected);
   });
 
   it('takes a sentence from the passage that has most of it', () => {
     const near = 'The mill was sold by monks in 1283.';
-    expect([...fromWordingOf('The mill was built by monks in 1283.', [near, ...passages])]).toEqual([1]);
+    expect([...findSourcePassages('The mill was built by monks in 1283.', [near, ...passages])]).toEqual([1]);
   });
 
   it('reads a bounded part of a long answer', async () => {
     const answer = 'word after word without an end '.repeat(300_000);
     const texts = Array.from({ length: 50 }, () => passages.join(' '));
-    expect(await measureLongestHold(() => fromWordingOf(answer, texts))).toBeLessThan(5000);
+    expect(await measureLongestHold(() => findSourcePassages(answer, texts))).toBeLessThan(5000);
   });
 });

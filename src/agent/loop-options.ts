@@ -8,15 +8,15 @@ import type { ApprovedCall } from '#domain/tools/remote-server.ts';
 import type { MissingToolset, Tool } from '#domain/tools/tool.ts';
 import type { Citations } from './citations.ts';
 import type { ContextOptions } from './context/context-window.ts';
-import type { HandsOut } from './reply.ts';
+import type { HandoverMode } from './reply.ts';
 import type { EarlierResults } from './results/kept-results.ts';
 import type { AnsweredQuestion, RunMemory } from './run-memory.ts';
 import type { AcceptedMedia } from './shown-media.ts';
-import type { RefusedCall } from './tool-run.ts';
+import type { RejectedCall } from './tool-run.ts';
 
 export interface LoopOptions {
   /** One call of the model; its frames end only after a good end. */
-  readonly ask: (request: ChatRequest) => AsyncIterable<Frame>;
+  readonly sendRequest: (request: ChatRequest) => AsyncIterable<Frame>;
   /** What the caller asked. Tools in it are the caller's own: it is handed their calls. */
   readonly request: ChatRequest;
   readonly tools: readonly Tool[];
@@ -39,19 +39,19 @@ export interface LoopOptions {
   /** Messages that the run added before it stopped for its caller; default none. */
   readonly added?: readonly Message[];
   /** What the run stopped for, if it goes on with the user's answer; default none. */
-  readonly answered?: AnsweredQuestion | undefined;
+  readonly answeredQuestion?: AnsweredQuestion | undefined;
   /** What is told of servers ahead of everything else; default nothing. */
-  readonly listed?: readonly RemoteDelta[];
+  readonly serverDeltas?: readonly RemoteDelta[];
   /** Calls without a result in the request that are run first, by the request for approval that was granted; default none. */
-  readonly approved?: readonly ApprovedCall[];
+  readonly approvedCalls?: readonly ApprovedCall[];
   /** Whether what answers is given its state back with each turn, as an application is; default not. */
-  readonly returnsState?: boolean;
+  readonly shouldReturnState?: boolean;
   /** Default: all tools. */
-  readonly handsOut?: HandsOut;
+  readonly handoverMode?: HandoverMode;
   /** Makes the reply's `state`, asked once, at the end; with it, the state of the model's own reply does not reach the caller. */
-  readonly toState?: (memory: RunMemory) => Promise<JsonObject | undefined> | JsonObject | undefined;
+  readonly buildState?: (memory: RunMemory) => Promise<JsonObject | undefined> | JsonObject | undefined;
   /** What of its tools' images and documents the model can be shown; default none. */
-  readonly takes?: AcceptedMedia | undefined;
+  readonly acceptedMedia?: AcceptedMedia | undefined;
   /** What can be cited, with what earlier runs of the conversation gave; default nothing before. */
   readonly citations?: Citations;
   /** Whether the model can be asked for an answer of a schema and be offered tools at once; default it can. */
@@ -61,9 +61,9 @@ export interface LoopOptions {
   /** What earlier runs of the conversation kept of results that the model was shown in part; default nothing. */
   readonly earlierResults?: readonly EarlierResults[];
   /** Called with tools that the run has of its own, for one that is run in its place. */
-  readonly watchTool?: ((tool: Tool) => Tool) | undefined;
+  readonly wrapTool?: ((tool: Tool) => Tool) | undefined;
   /** Called with tool faults whose reason is shown to nobody. */
-  readonly onToolFault?: (tool: string, thrown: unknown) => void;
+  readonly onToolError?: (tool: string, error: unknown) => void;
   /** Called with calls that no tool was run for. */
-  readonly onRefusedCall?: ((call: RefusedCall) => void) | undefined;
+  readonly onRejectedCall?: ((call: RejectedCall) => void) | undefined;
 }

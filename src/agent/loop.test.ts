@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { ChatRequest } from '#contract/chat/chat-request.ts';
 import { Frame } from '#contract/chat/frame.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
-import { chunksOf, fold, tool } from '#test/run-loop.ts';
-import { answers, calls, ends, says, scriptedModel, used } from '#test/scripted-model.ts';
+import { collectChunks, fold, tool } from '#test/run-loop.ts';
+import { answers, calls, ends, messageChunk, scriptedModel, used } from '#test/scripted-model.ts';
 
 const weather = tool('get_weather', ({ city }) => `Rain in ${city}`, {
   type: 'object',
@@ -14,7 +14,7 @@ const time = tool('get_time', () => 'noon');
 describe('a run with tools', () => {
   it('tells the model what its tools gave, in the order asked, and nothing else', async () => {
     const model = scriptedModel(calls(['get_weather', { city: 'Oslo' }], ['get_time', {}]), answers('Take a coat.'));
-    await chunksOf({ ask: model.ask, tools: [weather, time] });
+    await collectChunks({ sendRequest: model.ask, tools: [weather, time] });
     const offered = [
       { type: 'function', function: { name: 'get_weather', description: 'Does get_weather.', parameters: weather.parameters } },
       { type: 'function', function: { name: 'get_time', description: 'Does get_time.', parameters: { type: 'object' } } },
@@ -51,7 +51,7 @@ describe('a run with tools', () => {
       choices: [{ index: 0, delta: value, finish_reason }],
     });
     const opened = '**Arguments**\n\n```json\n{\n  "city": "Oslo"\n}\n```\n\n';
-    expect(await chunksOf({ ask: model.ask, tools: [weather] })).toEqual([
+    expect(await collectChunks({ sendRequest: model.ask, tools: [weather] })).toEqual([
       delta({ role: 'assistant' }),
       delta({ custom_content: { stages: [{ index: 0, name: 'get_weather', content: opened, status: null }] } }),
       delta({
@@ -77,17 +77,19 @@ describe('a run with tools', () => {
   it('puts arguments together that came in pieces and gives back what else the upstream said of the call', async () => {
     const model = scriptedModel(
       [
-        says({ reasoning_content: 'Let me ' }),
-        says({
+        messageChunk({ reasoning_content: 'Let me ' }),
+        messageChunk({
           reasoning_content: 'look.',
           tool_calls: [{ index: 3, id: 'a', function: { name: 'get_weather', arguments: '{"ci' } }],
         }),
-        says({ tool_calls: [{ index: 3, function: { arguments: 'ty":"Rome"}' }, extra_content: { signature: 's' } } as never] }),
+        messageChunk({
+          tool_calls: [{ index: 3, function: { arguments: 'ty":"Rome"}' }, extra_content: { signature: 's' } } as never],
+        }),
         ends('stop'),
       ],
       answers('Dry.'),
     );
-    const { content } = fold(await chunksOf({ ask: model.ask, tools: [weather] }));
+    const { content } = fold(await collectChunks({ sendRequest: model.ask, tools: [weather] }));
     expect(content).toBe('Dry.');
     expect(model.asked[1]?.messages[1]).toEqual({
       role: 'assistant',
@@ -120,7 +122,7 @@ describe('a run with tools', () => {
       asked.push(request);
       yield replies[asked.length - 1] ?? whole({}, 'stop');
     }
-    const chunks = await chunksOf({ ask, tools: [time] });
+    const chunks = await collectChunks({ sendRequest: ask, tools: [time] });
     expect(asked[1]?.messages.slice(2).map((message) => message.tool_call_id)).toEqual(['a', 'b']);
     expect(fold(chunks)).toMatchObject({ content: 'Noon.', finishReasons: ['stop'] });
     expect(chunks.at(-1)?.usage?.total_tokens).toBe(4);
@@ -128,10 +130,10 @@ describe('a run with tools', () => {
 
   it('separates what the model says before and after a tool run', async () => {
     const model = scriptedModel(
-      [says({ content: 'I look.' }), ...calls(['get_time', {}])],
-      [says({ content: 'It is ' }), says({ content: 'noon.' }), ends('stop')],
+      [messageChunk({ content: 'I look.' }), ...calls(['get_time', {}])],
+      [messageChunk({ content: 'It is ' }), messageChunk({ content: 'noon.' }), ends('stop')],
     );
-    expect(fold(await chunksOf({ ask: model.ask, tools: [time] })).content).toBe('I look.\n\nIt is noon.');
+    expect(fold(await collectChunks({ sendRequest: model.ask, tools: [time] })).content).toBe('I look.\n\nIt is noon.');
     expect(model.asked[1]?.messages[1]?.content).toBe('I look.');
   });
 
@@ -145,19 +147,19 @@ describe('a run with tools', () => {
       return 'ok';
     });
     const model = scriptedModel(calls(['slow', {}], ['slow', {}], ['slow', {}]), answers('Done.'));
-    await chunksOf({ ask: model.ask, tools: [slow] });
+    await collectChunks({ sendRequest: model.ask, tools: [slow] });
     expect(most).toBe(3);
   });
 
   it('passes on stages, attachments and controls of the model with indices of the whole reply', async () => {
-    const inner = says({
+    const inner = messageChunk({
       custom_content: { stages: [{ index: 0, name: 'Think', status: null }], attachments: [{ index: 0, title: 'A', data: 'a' }] },
     });
-    const closing = says({
+    const closing = messageChunk({
       custom_content: { stages: [{ index: 0, status: 'completed' }], controls: [{ index: 7, label: 'Yes' }] },
     });
     const model = scriptedModel([inner, closing, ...calls(['get_time', {}])], [inner, closing, ...answers('Done.')]);
-    const chunks = await chunksOf({ ask: model.ask, tools: [time] });
+    const chunks = await collectChunks({ sendRequest: model.ask, tools: [time] });
     const { stages, attachments } = fold(chunks);
     expect(stages.map(({ index, name, status }) => [index, name, status])).toEqual([
       [0, 'Think', 'completed'],
@@ -179,7 +181,7 @@ describe('a run with tools', () => {
       usage_per_model: [{ index: 0, model: 'm', name: 'm', prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 }],
     };
     const model = scriptedModel([...calls(['ask_other', {}]), { statistics }, used(1, 1)], [...answers('Done.'), { statistics }]);
-    const chunks = await chunksOf({ ask: model.ask, tools: [asking] });
+    const chunks = await collectChunks({ sendRequest: model.ask, tools: [asking] });
     expect(chunks.at(-1)?.usage).toEqual({ prompt_tokens: 7, completion_tokens: 3, total_tokens: 10 });
     expect(chunks.at(-1)?.statistics?.usage_per_model.map(({ model: name, total_tokens }) => [name, total_tokens])).toEqual([
       ['m', 4],
@@ -194,7 +196,7 @@ describe('a run with tools', () => {
 describe('the end of a run', () => {
   it('comes with the fifteenth call of the model, which has no tools', async () => {
     const model = scriptedModel(...Array.from({ length: 14 }, () => calls(['get_time', {}])), answers('It is noon.'));
-    const folded = fold(await chunksOf({ ask: model.ask, tools: [time] }));
+    const folded = fold(await collectChunks({ sendRequest: model.ask, tools: [time] }));
     expect(model.asked).toHaveLength(15);
     expect(model.asked.slice(0, 14).every((request) => (request.tools as unknown[]).length === 1)).toBe(true);
     expect(model.asked[14]).not.toHaveProperty('tools');
@@ -208,7 +210,7 @@ describe('the end of a run', () => {
 
   it('has an answer even where the model goes on calling', async () => {
     const model = scriptedModel(calls(['get_time', {}]));
-    const folded = fold(await chunksOf({ ask: model.ask, tools: [time], maxTurns: 3 }));
+    const folded = fold(await collectChunks({ sendRequest: model.ask, tools: [time], maxTurns: 3 }));
     expect(model.asked).toHaveLength(3);
     expect(folded).toMatchObject({
       content: 'The run ended after 3 calls of the model without an answer.',
@@ -220,24 +222,24 @@ describe('the end of a run', () => {
   it.each(['length', 'content_filter'] as const)('keeps the reason %s and does not run half of a call', async (reason) => {
     let ran = false;
     const model = scriptedModel([
-      says({ tool_calls: [{ index: 0, id: 'a', function: { name: 'delete', arguments: '{"all":true}' } }] }),
+      messageChunk({ tool_calls: [{ index: 0, id: 'a', function: { name: 'delete', arguments: '{"all":true}' } }] }),
       ends(reason),
     ]);
     const remove = tool('delete', () => {
       ran = true;
       return 'gone';
     });
-    const folded = fold(await chunksOf({ ask: model.ask, tools: [remove] }));
+    const folded = fold(await collectChunks({ sendRequest: model.ask, tools: [remove] }));
     expect(folded).toMatchObject({ stages: [], finishReasons: [reason] });
     expect(ran).toBe(false);
   });
 
   it('gives the state that is made from what the run added', async () => {
     const model = scriptedModel(calls(['get_time', {}]), answers('Noon.'));
-    const chunks = await chunksOf({
-      ask: model.ask,
+    const chunks = await collectChunks({
+      sendRequest: model.ask,
       tools: [time],
-      toState: ({ added }) => ({ roles: added.map(({ role }) => role) }),
+      buildState: ({ added }) => ({ roles: added.map(({ role }) => role) }),
     });
     expect(chunks.at(-2)?.choices[0]?.delta).toEqual({ custom_content: { state: { roles: ['assistant', 'tool'] } } });
     expect(chunks.at(-1)?.choices[0]?.finish_reason).toBe('stop');
@@ -245,16 +247,16 @@ describe('the end of a run', () => {
 
   it('is the fault of the model, as it was thrown', async () => {
     const fault = new ParleyError('upstream_failed', 'It broke off.');
-    const model = scriptedModel(calls(['get_time', {}]), [says({ content: 'It is' }), fault]);
-    await expect(chunksOf({ ask: model.ask, tools: [time] })).rejects.toBe(fault);
+    const model = scriptedModel(calls(['get_time', {}]), [messageChunk({ content: 'It is' }), fault]);
+    await expect(collectChunks({ sendRequest: model.ask, tools: [time] })).rejects.toBe(fault);
   });
 
   it('comes before any chunk where the model refuses the first call', async () => {
     const fault = new ParleyError('invalid_request', 'No.');
     const seen: unknown[] = [];
     const missing = [{ name: 'Weather', reason: 'The document cannot be loaded.' }];
-    const options = { ask: scriptedModel([fault]).ask, tools: [], missing };
-    await expect(chunksOf(options).then((chunks) => seen.push(...chunks))).rejects.toBe(fault);
+    const options = { sendRequest: scriptedModel([fault]).ask, tools: [], missing };
+    await expect(collectChunks(options).then((chunks) => seen.push(...chunks))).rejects.toBe(fault);
     expect(seen).toEqual([]);
   });
 });

@@ -2,17 +2,17 @@ import type { ChatRequest } from '#contract/chat/chat-request.ts';
 import type { ModelUsage } from '#contract/chat/chunk.ts';
 import type { Frame } from '#contract/chat/frame.ts';
 import type { Message } from '#contract/chat/message.ts';
-import { isContextFault } from '#domain/upstreams/upstream-error.ts';
+import { isContextError } from '#domain/upstreams/upstream-error.ts';
 import type { ContextMemory } from './context/cleared-messages.ts';
 import { type ContextChange, type ContextOptions, ContextWindow } from './context/context-window.ts';
 import type { LoopOptions } from './loop-options.ts';
-import type { KeptResults } from './results/kept-results.ts';
-import { askShowing } from './shown-media.ts';
+import type { FullResults } from './results/kept-results.ts';
+import { sendWithMedia } from './shown-media.ts';
 import type { Toolset } from './toolset.ts';
 
-interface Wiring {
+interface Dependencies {
   readonly toolset: Toolset;
-  readonly results: KeptResults;
+  readonly results: FullResults;
   readonly addUsage: (usage: readonly ModelUsage[]) => void;
 }
 
@@ -20,65 +20,65 @@ interface Wiring {
 export class ModelRequests {
   readonly #options: LoopOptions;
   readonly #toolset: Toolset;
-  readonly #results: KeptResults;
+  readonly #results: FullResults;
   readonly #window: ContextWindow | undefined;
   #changes: ContextChange[] = [];
   /** What the model is told beside the conversation so that it answers in a form; then it is offered no tools. */
-  #formatting: readonly Message[] | undefined;
+  #formatMessages: readonly Message[] | undefined;
 
-  constructor(options: LoopOptions, wiring: Wiring) {
+  constructor(options: LoopOptions, dependencies: Dependencies) {
     this.#options = options;
-    this.#toolset = wiring.toolset;
-    this.#results = wiring.results;
-    this.#window = options.context && this.#openWindow(options.context, wiring);
+    this.#toolset = dependencies.toolset;
+    this.#results = dependencies.results;
+    this.#window = options.context && this.#createWindow(options.context, dependencies);
   }
 
-  #openWindow(context: ContextOptions, { results, addUsage }: Wiring): ContextWindow {
+  #createWindow(context: ContextOptions, { results, addUsage }: Dependencies): ContextWindow {
     const onChange = (change: ContextChange): void => {
       this.#changes.push(change);
       context.onChange?.(change);
     };
-    const toLine = (content: string, tool: string): string => results.toClearedLine(content, tool);
-    return new ContextWindow({ ...context, onChange }, { toLine, addUsage });
+    const formatPlaceholder = (content: string, tool: string): string => results.formatPlaceholder(content, tool);
+    return new ContextWindow({ ...context, onChange }, { formatPlaceholder, addUsage });
   }
 
   /** Asks the model. `forget` is called if it is to be asked again without what tools showed. */
-  ask(nth: number, messages: readonly Message[], forget: () => void): AsyncIterable<Frame> {
+  sendRequest(turnNumber: number, messages: readonly Message[], dropMedia: () => void): AsyncIterable<Frame> {
     // What is cleared while it is made to fit may be read again, so the tools are looked at last.
-    const ask = (fitting: ChatRequest): AsyncIterable<Frame> =>
-      askShowing(this.#options.ask, { ...fitting, ...this.#toOffer(nth) }, forget);
-    const request = this.#toRequest(nth, messages);
-    return this.#window === undefined ? ask(request) : askWithin(this.#window, ask, request);
+    const send = (fittedRequest: ChatRequest): AsyncIterable<Frame> =>
+      sendWithMedia(this.#options.sendRequest, { ...fittedRequest, ...this.#createToolFields(turnNumber) }, dropMedia);
+    const request = this.#createRequest(turnNumber, messages);
+    return this.#window === undefined ? send(request) : sendWithinWindow(this.#window, send, request);
   }
 
   /** From now on the model is told these messages behind the conversation, and offered no tools. */
-  askInForm(formatting: readonly Message[]): void {
-    this.#formatting = formatting;
+  requestFormat(formatMessages: readonly Message[]): void {
+    this.#formatMessages = formatMessages;
   }
 
   /** Whether the model is offered tools in its first turn. */
   get offersTools(): boolean {
-    return this.#toOffer(1).tools !== undefined;
+    return this.#createToolFields(1).tools !== undefined;
   }
 
   /** What was done since it was asked last so that the conversation fits. */
-  takeChanges(): readonly ContextChange[] {
+  consumeChanges(): readonly ContextChange[] {
     const changes = this.#changes;
     this.#changes = [];
     return changes;
   }
 
   /** Bytes of each of so many results of a turn that the model can be shown. */
-  resultBytes(nth: number, messages: readonly Message[], results: number): number {
-    return this.#window?.resultBytes(this.#toRequest(nth, messages), results) ?? Number.POSITIVE_INFINITY;
+  getMaxResultBytes(turnNumber: number, messages: readonly Message[], resultCount: number): number {
+    return this.#window?.getMaxResultBytes(this.#createRequest(turnNumber, messages), resultCount) ?? Number.POSITIVE_INFINITY;
   }
 
   /** What of the conversation is not sent any more, for the next run; undefined if all is. */
-  toRemember(messages: readonly Message[]): ContextMemory | undefined {
-    return this.#window?.toRemember(messages);
+  exportMemory(messages: readonly Message[]): ContextMemory | undefined {
+    return this.#window?.exportMemory(messages);
   }
 
-  #toRequest(nth: number, conversation: readonly Message[]): ChatRequest {
+  #createRequest(turnNumber: number, conversation: readonly Message[]): ChatRequest {
     const {
       addons: _addons,
       n: _n,
@@ -88,43 +88,43 @@ export class ModelRequests {
       response_format: format,
       ...rest
     } = this.#options.request;
-    const messages = [...conversation, ...(this.#formatting ?? [])];
-    const offered = this.#toOffer(nth);
-    const mayHaveFormat = offered.tools === undefined || this.#options.takesFormatWithTools !== false;
-    return { ...rest, messages, ...offered, ...(format !== undefined && mayHaveFormat && { response_format: format }) };
+    const messages = [...conversation, ...(this.#formatMessages ?? [])];
+    const toolFields = this.#createToolFields(turnNumber);
+    const canHaveFormat = toolFields.tools === undefined || this.#options.takesFormatWithTools !== false;
+    return { ...rest, messages, ...toolFields, ...(format !== undefined && canHaveFormat && { response_format: format }) };
   }
 
   /** The tools that the model is offered: in the last turn none; a choice that forces one holds for the first turn only. */
-  #toOffer(nth: number): Partial<ChatRequest> {
+  #createToolFields(turnNumber: number): Partial<ChatRequest> {
     const { tools, tool_choice, parallel_tool_calls } = this.#options.request;
-    if (this.#results.hasAny || this.#window?.hasCleared) this.#toolset.offer(this.#results.toolName);
-    const offered = [...(Array.isArray(tools) ? tools : []), ...this.#toolset.definitions];
-    if (nth >= this.#options.maxTurns || this.#formatting !== undefined || offered.length === 0) return {};
+    if (this.#results.hasAny || this.#window?.isReduced) this.#toolset.offer(this.#results.toolName);
+    const offeredTools = [...(Array.isArray(tools) ? tools : []), ...this.#toolset.definitions];
+    if (turnNumber >= this.#options.maxTurns || this.#formatMessages !== undefined || offeredTools.length === 0) return {};
     return {
-      tools: offered,
-      ...(nth === 1 && tool_choice !== undefined && { tool_choice }),
+      tools: offeredTools,
+      ...(turnNumber === 1 && tool_choice !== undefined && { tool_choice }),
       ...(parallel_tool_calls !== undefined && { parallel_tool_calls }),
     };
   }
 }
 
 /** Asks a model within its window. If it refuses a request as too long all the same, something is taken out and it is asked once more. */
-async function* askWithin(
+async function* sendWithinWindow(
   window: ContextWindow,
-  ask: (request: ChatRequest) => AsyncIterable<Frame>,
+  sendRequest: (request: ChatRequest) => AsyncIterable<Frame>,
   request: ChatRequest,
 ): AsyncIterable<Frame> {
-  let hasBegun = false;
-  let smaller: ChatRequest | undefined;
+  let hasStarted = false;
+  let smallerRequest: ChatRequest | undefined;
   try {
-    for await (const frame of ask(await window.fit(request))) {
-      hasBegun = true;
+    for await (const frame of sendRequest(await window.fit(request))) {
+      hasStarted = true;
       yield frame;
     }
     return;
-  } catch (thrown) {
-    if (!hasBegun && isContextFault(thrown)) smaller = await window.shrink(request);
-    if (smaller === undefined) throw thrown;
+  } catch (error) {
+    if (!hasStarted && isContextError(error)) smallerRequest = await window.shrink(request);
+    if (smallerRequest === undefined) throw error;
   }
-  yield* ask(smaller);
+  yield* sendRequest(smallerRequest);
 }

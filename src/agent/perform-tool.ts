@@ -1,9 +1,9 @@
-import { HttpFault } from '#base/http/client.ts';
+import { HttpError } from '#base/http/client.ts';
 import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
-import { untilAborted } from '#base/stream/until-aborted.ts';
+import { raceAbort } from '#base/stream/until-aborted.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
-import { CheckTime, schemaFault, slowSchema, takesNull, unusableSchema } from '#contract/schemas/schema-error.ts';
-import { type Tool, type ToolContext, ToolFault, type ToolResult } from '#domain/tools/tool.ts';
+import { CheckTime, findSchemaError, slowSchema, takesNull, unusableSchema } from '#contract/schemas/schema-error.ts';
+import { type Tool, type ToolContext, ToolError, type ToolResult } from '#domain/tools/tool.ts';
 
 /** What is said in place of a reason. */
 export const withheldReason = 'The tool failed.';
@@ -15,22 +15,22 @@ interface PerformBounds {
   /** Milliseconds the run may take. */
   readonly timeoutMs: number;
   /** Called with faults whose reason is shown to nobody. */
-  readonly onFault: (tool: string, thrown: unknown) => void;
+  readonly onToolError: (tool: string, error: unknown) => void;
   readonly toContext: (signal: AbortSignal) => ToolContext;
 }
 
 /** Runs a tool; its failure is a result. Rejects with the reason of the signal. */
 export async function performTool(tool: Tool, args: JsonObject, bounds: PerformBounds): Promise<ToolResult> {
-  const { timeoutMs, onFault, toContext } = bounds;
+  const { timeoutMs, onToolError, toContext } = bounds;
   // The client may have left while the arguments were checked.
   bounds.signal.throwIfAborted();
   const signal = AbortSignal.any([bounds.signal, AbortSignal.timeout(timeoutMs)]);
   try {
-    return await untilAborted(run(tool, args, toContext(signal)), signal);
-  } catch (thrown) {
+    return await raceAbort(run(tool, args, toContext(signal)), signal);
+  } catch (error) {
     bounds.signal.throwIfAborted();
-    const reason = reasonOf(thrown, { signal, timeoutMs });
-    if (reason === undefined) onFault(tool.name, thrown);
+    const reason = getFailureReason(error, { signal, timeoutMs });
+    if (reason === undefined) onToolError(tool.name, error);
     return toFailure(reason ?? withheldReason);
   }
 }
@@ -53,50 +53,50 @@ interface RunBounds {
 }
 
 /** Why a tool run failed, for the model, its stage and the trace; undefined for a fault whose reason is shown to nobody. */
-export function reasonOf(thrown: unknown, { signal, timeoutMs }: RunBounds): string | undefined {
+export function getFailureReason(error: unknown, { signal, timeoutMs }: RunBounds): string | undefined {
   if (signal.aborted) return `The tool was stopped: it took longer than ${timeoutMs / 1000} s.`;
-  const mayBeTold = thrown instanceof ToolFault || thrown instanceof HttpFault || thrown instanceof ParleyError;
-  return mayBeTold ? `The tool failed: ${thrown.message}` : undefined;
+  const canDisclose = error instanceof ToolError || error instanceof HttpError || error instanceof ParleyError;
+  return canDisclose ? `The tool failed: ${error.message}` : undefined;
 }
 
 /** The arguments of a call; `fault` tells the model what to mend, if they are not what the tool takes. */
-interface ReadArguments {
+interface ParsedArguments {
   readonly args: JsonObject;
-  readonly fault?: string;
+  readonly error?: string;
 }
 
 /**
  * Reads the arguments of a tool call, without optional arguments that are null. Any arguments are valid if the schema is absent or cannot be
  * used. Arguments that cannot be checked in time are invalid. Yields to the event loop first.
  */
-export async function readArguments(text: string, schema: JsonObject = {}, time = new CheckTime()): Promise<ReadArguments> {
+export async function parseArguments(text: string, schema: JsonObject = {}, time = new CheckTime()): Promise<ParsedArguments> {
   // Also before an error, so that results keep the order of the calls.
   await new Promise(setImmediate);
-  const given = text.trim() === '' ? {} : tryParseJson(text);
-  if (!isJsonObject(given)) return { args: {}, fault: 'The arguments are not a JSON object; call the tool again with one.' };
-  const args = withLists(withoutIdleNulls(given, schema), schema);
-  const wrong = schemaFault(args, schema, { name: 'arguments', time });
-  if (wrong === slowSchema)
-    return { args, fault: 'The tool was not run: checking its arguments takes too long. Call it with fewer arguments.' };
-  if (wrong === undefined || wrong === unusableSchema) return { args };
-  return { args, fault: `The tool was not run: ${wrong}. Call it again with arguments that follow its schema.` };
+  const input = text.trim() === '' ? {} : tryParseJson(text);
+  if (!isJsonObject(input)) return { args: {}, error: 'The arguments are not a JSON object; call the tool again with one.' };
+  const args = wrapInLists(removeIdleNulls(input, schema), schema);
+  const issue = findSchemaError(args, schema, { name: 'arguments', time });
+  if (issue === slowSchema)
+    return { args, error: 'The tool was not run: checking its arguments takes too long. Call it with fewer arguments.' };
+  if (issue === undefined || issue === unusableSchema) return { args };
+  return { args, error: `The tool was not run: ${issue}. Call it again with arguments that follow its schema.` };
 }
 
 /** Models that have to say something for each argument say null for those they leave out. */
-function withoutIdleNulls(given: JsonObject, schema: JsonObject): JsonObject {
+function removeIdleNulls(args: JsonObject, schema: JsonObject): JsonObject {
   const { properties, required } = schema;
-  const known = isJsonObject(properties) ? properties : {};
-  const needed = Array.isArray(required) ? required : [];
-  const kept = Object.entries(given).filter(
-    ([name, value]) => value !== null || needed.includes(name) || takesNull(known[name], schema),
+  const propertySchemas = isJsonObject(properties) ? properties : {};
+  const requiredNames = Array.isArray(required) ? required : [];
+  const entries = Object.entries(args).filter(
+    ([name, value]) => value !== null || requiredNames.includes(name) || takesNull(propertySchemas[name], schema),
   );
-  return kept.length === Object.keys(given).length ? given : Object.fromEntries(kept);
+  return entries.length === Object.keys(args).length ? args : Object.fromEntries(entries);
 }
 
 /** A single value where a list is wanted is a list of it. */
-function withLists(given: JsonObject, { properties }: JsonObject): JsonObject {
-  const known = isJsonObject(properties) ? properties : {};
-  const wantsList = (name: string): boolean => isJsonObject(known[name]) && known[name].type === 'array';
-  const odd = Object.entries(given).filter(([name, value]) => wantsList(name) && !Array.isArray(value));
-  return odd.length === 0 ? given : { ...given, ...Object.fromEntries(odd.map(([name, value]) => [name, [value]])) };
+function wrapInLists(args: JsonObject, { properties }: JsonObject): JsonObject {
+  const propertySchemas = isJsonObject(properties) ? properties : {};
+  const expectsList = (name: string): boolean => isJsonObject(propertySchemas[name]) && propertySchemas[name].type === 'array';
+  const mismatched = Object.entries(args).filter(([name, value]) => expectsList(name) && !Array.isArray(value));
+  return mismatched.length === 0 ? args : { ...args, ...Object.fromEntries(mismatched.map(([name, value]) => [name, [value]])) };
 }

@@ -1,13 +1,13 @@
 import type { ListedTool, RemoteDelta } from '#contract/chat/chunk.ts';
-import { type Message, toolCallsOf } from '#contract/chat/message.ts';
+import { getToolCalls, type Message } from '#contract/chat/message.ts';
 import type { ApprovedCall, RemoteServer, RemoteToolFacts } from '#domain/tools/remote-server.ts';
-import { type LoadedTools, type RemoteTool, type Tool, ToolFault } from '#domain/tools/tool.ts';
+import { type LoadedTools, type RemoteTool, type Tool, ToolError } from '#domain/tools/tool.ts';
 import type { LoadContext, ToolSources } from './quick-app/load-tools.ts';
 import type { ToolCall, ToolMessage } from './turn.ts';
 
 /** What the servers of a request gave. */
 interface LoadedServers extends LoadedTools {
-  readonly listed: readonly RemoteDelta[];
+  readonly deltas: readonly RemoteDelta[];
 }
 
 /** The tools of the servers that a request names; one that cannot be had is told as such, and the rest works. Rejects with the signal's reason only. */
@@ -20,7 +20,7 @@ export async function loadServers(
   return {
     tools: loaded.flatMap(({ tools }) => tools),
     missing: loaded.flatMap(({ missing }) => missing),
-    listed: loaded.flatMap(({ listed }) => listed),
+    deltas: loaded.flatMap(({ deltas: listed }) => listed),
   };
 }
 
@@ -29,22 +29,22 @@ async function loadServer(server: RemoteServer, mcp: ToolSources['mcp'], context
   const { name: label } = settings;
   try {
     const { tools, missing } = await mcp(settings, context);
-    const offered = tools.filter((tool) => server.isOffered(factsOf(tool)));
-    const listed: RemoteDelta = { kind: 'listed', server: label, tools: offered.map(toListed), error: null };
-    return { tools: offered.map((tool) => toRemote(tool, server)), missing, listed: isListed ? [listed] : [] };
-  } catch (thrown) {
+    const offeredTools = tools.filter((tool) => server.isOffered(getFacts(tool)));
+    const listing: RemoteDelta = { kind: 'listed', server: label, tools: offeredTools.map(toListed), error: null };
+    return { tools: offeredTools.map((tool) => toRemote(tool, server)), missing, deltas: isListed ? [listing] : [] };
+  } catch (error) {
     context.signal.throwIfAborted();
-    if (!(thrown instanceof ToolFault)) throw thrown;
-    const { message: reason } = thrown;
+    if (!(error instanceof ToolError)) throw error;
+    const { message: reason } = error;
     return {
       tools: [],
       missing: [{ name: label, reason }],
-      listed: [{ kind: 'listed', server: label, tools: [], error: reason }],
+      deltas: [{ kind: 'listed', server: label, tools: [], error: reason }],
     };
   }
 }
 
-function factsOf({ name, annotations }: Tool): RemoteToolFacts {
+function getFacts({ name, annotations }: Tool): RemoteToolFacts {
   return { name, isReadOnly: annotations?.readOnlyHint === true };
 }
 
@@ -54,7 +54,7 @@ function toListed({ name, description, parameters, annotations }: Tool): ListedT
 
 function toRemote(tool: Tool, { settings, description, needsApproval, toOfferedName }: RemoteServer): Tool {
   const { name } = tool;
-  const remote: RemoteTool = { server: settings.name, name, needsApproval: needsApproval(factsOf(tool)) };
+  const remote: RemoteTool = { server: settings.name, name, needsApproval: needsApproval(getFacts(tool)) };
   return {
     ...tool,
     name: toOfferedName(name),
@@ -63,27 +63,27 @@ function toRemote(tool: Tool, { settings, description, needsApproval, toOfferedN
     async run(args, context) {
       const result = await tool.run(args, context);
       if (result.question === undefined) return result;
-      throw new ToolFault(`${settings.name} wants an answer of the user first, which nobody can give here`);
+      throw new ToolError(`${settings.name} wants an answer of the user first, which nobody can give here`);
     },
   };
 }
 
 /** The conversation with results directly behind the calls that they answer. */
-export function withResults(messages: readonly Message[], results: readonly ToolMessage[]): Message[] {
-  const all = [...messages];
+export function insertResults(messages: readonly Message[], results: readonly ToolMessage[]): Message[] {
+  const merged = [...messages];
   for (const result of results) {
-    const asked = all.findIndex((message) => toolCallsOf(message).some(({ id }) => id === result.tool_call_id));
-    let at = asked + 1;
-    while (asked >= 0 && all[at]?.role === 'tool') at += 1;
-    if (asked >= 0) all.splice(at, 0, result);
+    const callIndex = merged.findIndex((message) => getToolCalls(message).some(({ id }) => id === result.tool_call_id));
+    let index = callIndex + 1;
+    while (callIndex >= 0 && merged[index]?.role === 'tool') index += 1;
+    if (callIndex >= 0) merged.splice(index, 0, result);
   }
-  return all;
+  return merged;
 }
 
 /** A call as it is told of a server. */
-export function toRemoteCall({ id, function: asked, ...rest }: ToolCall, { server, name }: RemoteTool) {
+export function toRemoteCall({ id, function: calledFunction, ...rest }: ToolCall, { server, name }: RemoteTool) {
   const { extra_content: signed } = rest as { extra_content?: unknown };
-  return { id, server, name, arguments: asked.arguments, ...(signed !== undefined && { signed }) };
+  return { id, server, name, arguments: calledFunction.arguments, ...(signed !== undefined && { signed }) };
 }
 
 /** A call that was approved, as the model made it. */

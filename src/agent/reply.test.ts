@@ -11,7 +11,7 @@ test('items of another form than items are left out of what an inner reply becom
     attachments: odd({ title: 'a' }),
     controls: odd({ label: 'c' }),
   } as unknown as ResponseCustomContent;
-  expect(new Renumbering(reply).customContent(inner)).toEqual({
+  expect(new Renumbering(reply).renumberContent(inner)).toEqual({
     stages: [{ index: 0, name: 's' }],
     attachments: [{ index: 0, title: 'a' }],
     controls: [{ index: 0, label: 'c' }],

@@ -23,21 +23,21 @@ export class Reply {
     this.#head = head;
   }
 
-  chunk(delta: Delta, finishReason: FinishReason | null = null): Chunk {
-    return { ...this.bare(), choices: [{ index: 0, delta, finish_reason: finishReason }] };
+  createChunk(delta: Delta, finishReason: FinishReason | null = null): Chunk {
+    return { ...this.createBareChunk(), choices: [{ index: 0, delta, finish_reason: finishReason }] };
   }
 
   /** A chunk without choices, for usage and statistics. */
-  bare(): Chunk {
+  createBareChunk(): Chunk {
     const { id, deployment: model, clock } = this.#head;
     return { id, object: 'chat.completion.chunk', created: Math.floor(clock.epochMs() / 1000), model, choices: [] };
   }
 
   /** A stage that is over as it is told. */
-  *stage(name: string, content: string, status: 'completed' | 'failed'): Generator<Chunk, void> {
+  *createStage(name: string, content: string, status: 'completed' | 'failed'): Generator<Chunk, void> {
     const index = this.nextStage();
-    yield this.chunk({ custom_content: { stages: [{ index, name, status: null }] } });
-    yield this.chunk({ custom_content: { stages: [{ index, content, status }] } });
+    yield this.createChunk({ custom_content: { stages: [{ index, name, status: null }] } });
+    yield this.createChunk({ custom_content: { stages: [{ index, content, status }] } });
   }
 
   nextStage(): number {
@@ -69,30 +69,30 @@ export class Renumbering {
     this.#reply = reply;
   }
 
-  customContent(inner: ResponseCustomContent): ResponseCustomContent {
+  renumberContent(inner: ResponseCustomContent): ResponseCustomContent {
     const { stages, attachments, controls, ...rest } = inner;
     return {
       ...rest,
-      ...(Array.isArray(stages) && { stages: this.stages(stages) }),
+      ...(Array.isArray(stages) && { stages: this.renumberStages(stages) }),
       ...(Array.isArray(attachments) && {
         attachments: attachments.filter(isJsonObject).map((item) => ({
           ...item,
-          index: known(this.#attachments, item.index, () => this.#reply.nextAttachment()),
+          index: resolveIndex(this.#attachments, item.index, () => this.#reply.nextAttachment()),
         })),
       }),
       ...(Array.isArray(controls) && {
         controls: controls.filter(isJsonObject).map((item) => ({
           ...item,
-          index: known(this.#controls, item.index, () => this.#reply.nextControl()),
+          index: resolveIndex(this.#controls, item.index, () => this.#reply.nextControl()),
         })),
       }),
     };
   }
 
-  stages(inner: readonly StageDelta[]): StageDelta[] {
+  renumberStages(inner: readonly StageDelta[]): StageDelta[] {
     return inner.filter(isJsonObject).map((stage) => {
       const isNew = !this.#stages.has(stage.index);
-      const index = known(this.#stages, stage.index, () => this.#reply.nextStage());
+      const index = resolveIndex(this.#stages, stage.index, () => this.#reply.nextStage());
       if (stage.status) this.#openStages.delete(index);
       else if (isNew) this.#openStages.add(index);
       return { ...stage, index };
@@ -100,29 +100,29 @@ export class Renumbering {
   }
 
   /** The ends of stages that the inner reply, which is over, left open. */
-  closing(status: 'completed' | 'failed'): StageDelta[] {
+  closeStages(status: 'completed' | 'failed'): StageDelta[] {
     const open = [...this.#openStages];
     this.#openStages.clear();
     return open.map((index) => ({ index, status }));
   }
 }
 
-function known(indices: Map<unknown, number>, inner: unknown, next: () => number): number {
+function resolveIndex(indices: Map<unknown, number>, inner: unknown, next: () => number): number {
   const index = indices.get(inner) ?? next();
   indices.set(inner, index);
   return index;
 }
 
 /** How a caller is handed calls of its own tools: all at once as tool calls, or the first as a function call. */
-export type HandsOut = 'all tools' | 'one function';
+export type HandoverMode = 'all tools' | 'one function';
 
 /** The end of a reply that hands its caller calls; one delta for each, since clients read the first of a delta alone. */
-export function toHandedOut(
+export function toHandover(
   calls: readonly ToolCall[],
-  handsOut: HandsOut,
+  handoverMode: HandoverMode,
 ): { readonly deltas: readonly Delta[]; readonly finishReason: FinishReason } {
   const [first] = calls;
-  if (handsOut === 'all tools' || first === undefined)
+  if (handoverMode === 'all tools' || first === undefined)
     return { deltas: calls.map((call, index) => ({ tool_calls: [{ ...call, index }] })), finishReason: 'tool_calls' };
   const { name, arguments: args } = first.function;
   return { deltas: [{ function_call: { name, arguments: args } }], finishReason: 'function_call' };

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { acceptedMediaOf, toMediaMessages } from './shown-media.ts';
+import { getAcceptedMedia, toMediaMessages } from './shown-media.ts';
 
 const png = (length: number): string => Buffer.from('\x89PNG'.padEnd(length, '.'), 'latin1').toString('base64');
 const given = (...data: readonly string[]) => [
   { tool: 'draw', attachments: data.map((each) => ({ title: 'Image', data: each })) },
 ];
-const taken = { types: ['image/*'], most: 8 };
+const taken = { types: ['image/*'], maxCount: 8 };
 
 describe('what tools show a model', () => {
   it('is bounded in the whole of a run', () => {
@@ -36,5 +36,5 @@ describe('what tools show a model', () => {
 });
 
 it('a model that is not there takes no media', () => {
-  expect(acceptedMediaOf(undefined)).toBeUndefined();
+  expect(getAcceptedMedia(undefined)).toBeUndefined();
 });

@@ -11,7 +11,7 @@ export interface AcceptedMedia {
   /** MIME types, such as `image/*`. */
   readonly types: readonly string[];
   /** In one message. */
-  readonly most: number;
+  readonly maxCount: number;
 }
 
 /** What a tool gave beside text. */
@@ -20,15 +20,15 @@ export interface ToolMedia {
   readonly attachments: readonly Attachment[];
 }
 
-const mostInMessage = 8;
+const maxPerMessage = 8;
 /** In base64, 3 MiB: what vendors take. */
-const mostCharsEach = 4 * 1024 * 1024;
-const mostCharsInRun = 16 * 1024 * 1024;
-const longestTitle = 80;
+const maxChars = 4 * 1024 * 1024;
+const maxCharsPerRun = 16 * 1024 * 1024;
+const maxTitleChars = 80;
 const opening = 'Shown by tools, not said by the user:';
 const base64 = /^[A-Za-z0-9+/]+={0,2}$/;
 /** By how they begin, whatever a server calls them: vendors refuse a whole request for one wrong name. */
-const beginnings: readonly (readonly [type: string, beginning: RegExp])[] = [
+const signatures: readonly (readonly [type: string, signature: RegExp])[] = [
   ['image/png', /^\x89PNG/],
   ['image/jpeg', /^\xff\xd8\xff/],
   ['image/gif', /^GIF8[79]a/],
@@ -37,33 +37,33 @@ const beginnings: readonly (readonly [type: string, beginning: RegExp])[] = [
 ];
 
 /** What the model can be shown, by what its deployment announces; undefined: text alone. */
-export function acceptedMediaOf(model: Deployment | undefined): AcceptedMedia | undefined {
-  const { inputAttachmentTypes: types = [], maxInputAttachments = mostInMessage } = model ?? {};
-  const most = Math.min(maxInputAttachments, mostInMessage);
-  return types.length === 0 || most === 0 ? undefined : { types, most };
+export function getAcceptedMedia(model: Deployment | undefined): AcceptedMedia | undefined {
+  const { inputAttachmentTypes: types = [], maxInputAttachments = maxPerMessage } = model ?? {};
+  const maxCount = Math.min(maxInputAttachments, maxPerMessage);
+  return types.length === 0 || maxCount === 0 ? undefined : { types, maxCount };
 }
 
 /**
  * Shows a model what its tools gave it to see. Images have their place in the messages of users, in every dialect: that is
  * where they stand, behind the results. `before` is what the run added already. Gives nothing if nothing can be shown.
  */
-export function toMediaMessages(given: readonly ToolMedia[], taken: AcceptedMedia, before: readonly Message[]): Message[] {
-  let room = mostCharsInRun - before.filter(isMediaMessage).reduce((sum, message) => sum + charsOf(message), 0);
-  const shown: { readonly line: string; readonly attachment: Attachment }[] = [];
-  for (const { tool, attachment } of given.flatMap(({ tool, attachments }) =>
-    attachments.map((each) => ({ tool, attachment: each })),
+export function toMediaMessages(media: readonly ToolMedia[], accepted: AcceptedMedia, before: readonly Message[]): Message[] {
+  let remainingChars = maxCharsPerRun - before.filter(isMediaMessage).reduce((sum, message) => sum + countChars(message), 0);
+  const items: { readonly line: string; readonly attachment: Attachment }[] = [];
+  for (const { tool, attachment } of media.flatMap(({ tool, attachments }) =>
+    attachments.map((attachment) => ({ tool, attachment: attachment })),
   )) {
     const { data = '', title = 'Attachment' } = attachment;
-    const type = data.length <= Math.min(room, mostCharsEach) ? typeOf(data) : undefined;
-    if (type === undefined || !isAcceptedType(type, taken.types) || shown.length === taken.most) continue;
-    room -= data.length;
-    const line = `${shown.length + 1}. ${title.slice(0, longestTitle).replace(/\s+/g, ' ')} (${type}), by ${tool}`;
-    shown.push({ line, attachment: { type, title, data } });
+    const type = data.length <= Math.min(remainingChars, maxChars) ? detectType(data) : undefined;
+    if (type === undefined || !isAcceptedType(type, accepted.types) || items.length === accepted.maxCount) continue;
+    remainingChars -= data.length;
+    const line = `${items.length + 1}. ${title.slice(0, maxTitleChars).replace(/\s+/g, ' ')} (${type}), by ${tool}`;
+    items.push({ line, attachment: { type, title, data } });
   }
-  if (shown.length === 0) return [];
-  const content = [opening, ...shown.map(({ line }) => line)].join('\n');
+  if (items.length === 0) return [];
+  const content = [opening, ...items.map(({ line }) => line)].join('\n');
   return [
-    { role: 'user', content, custom_content: { attachments: shown.map(({ attachment }, index) => ({ index, ...attachment })) } },
+    { role: 'user', content, custom_content: { attachments: items.map(({ attachment }, index) => ({ index, ...attachment })) } },
   ];
 }
 
@@ -72,37 +72,37 @@ export function isMediaMessage({ role, content, custom_content: custom }: Messag
 }
 
 /** Asks a model; if it refuses a request in which tools show it something, `forget` is called, and it is asked once more without that. */
-export async function* askShowing(
-  ask: (request: ChatRequest) => AsyncIterable<Frame>,
+export async function* sendWithMedia(
+  sendRequest: (request: ChatRequest) => AsyncIterable<Frame>,
   request: ChatRequest,
-  forget: () => void,
+  dropMedia: () => void,
 ): AsyncIterable<Frame> {
   const messages = request.messages.filter((message) => !isMediaMessage(message));
-  if (messages.length === request.messages.length) return yield* ask(request);
-  let hasBegun = false;
+  if (messages.length === request.messages.length) return yield* sendRequest(request);
+  let hasStarted = false;
   try {
-    for await (const frame of ask(request)) {
-      hasBegun = true;
+    for await (const frame of sendRequest(request)) {
+      hasStarted = true;
       yield frame;
     }
     return;
-  } catch (thrown) {
-    if (hasBegun || !isRefused(thrown)) throw thrown;
+  } catch (error) {
+    if (hasStarted || !isRejection(error)) throw error;
   }
-  forget();
-  yield* ask({ ...request, messages });
+  dropMedia();
+  yield* sendRequest({ ...request, messages });
 }
 
-function isRefused(thrown: unknown): boolean {
-  return thrown instanceof ParleyError && (thrown.status === 400 || thrown.status === 413);
+function isRejection(error: unknown): boolean {
+  return error instanceof ParleyError && (error.status === 400 || error.status === 413);
 }
 
-function charsOf({ custom_content: custom }: Message): number {
+function countChars({ custom_content: custom }: Message): number {
   return (custom?.attachments ?? []).reduce((sum, { data = '' }) => sum + data.length, 0);
 }
 
-function typeOf(data: string): string | undefined {
+function detectType(data: string): string | undefined {
   if (data.length % 4 !== 0 || !base64.test(data)) return undefined;
-  const begun = Buffer.from(data.slice(0, 24), 'base64').toString('latin1');
-  return beginnings.find(([, beginning]) => beginning.test(begun))?.[0];
+  const header = Buffer.from(data.slice(0, 24), 'base64').toString('latin1');
+  return signatures.find(([, signature]) => signature.test(header))?.[0];
 }

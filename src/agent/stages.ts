@@ -1,42 +1,42 @@
 import { tryParseJson } from '#base/json/json.ts';
 import type { Attachment, ToolResult } from '#domain/tools/tool.ts';
 import type { ContextChange } from './context/context-window.ts';
-import { cutText } from './results/cut-text.ts';
-import type { KeptResults } from './results/kept-results.ts';
+import { truncateText } from './results/cut-text.ts';
+import type { FullResults } from './results/kept-results.ts';
 
 /** Passages begin with a bracket as well, such as `[1] handbook.md`. */
 const looksLikeJson = /^\s*(?:\{|\[(?!\d+\] ))/;
 export const contextStageName = 'Room for the conversation';
 
 /** What a tool gave, as the model and the stage of the run show it. */
-interface ShownResult {
+interface VisibleResult {
   /** At most the allowed bytes, with a note if there was more; of a limit that has no room for the note nothing but that. */
   readonly text: string;
   /** The whole, if the text is not. */
-  readonly whole: readonly Attachment[];
+  readonly fullAttachments: readonly Attachment[];
 }
 
 /** Cuts a result that is too long for the model, where something in it ends; the model is told how to read on. */
-export function toShownResult(result: ToolResult, maxBytes: number, results: KeptResults): ShownResult {
+export function toVisibleResult(result: ToolResult, maxBytes: number, results: FullResults): VisibleResult {
   const { note } = result;
-  if (note === undefined) return toShownText(result, maxBytes, results);
-  const { text, whole } = toShownText(result, Math.max(0, maxBytes - Buffer.byteLength(note) - 2), results);
-  return { text: `${text}\n\n${note}`, whole };
+  if (note === undefined) return toVisibleText(result, maxBytes, results);
+  const { text, fullAttachments } = toVisibleText(result, Math.max(0, maxBytes - Buffer.byteLength(note) - 2), results);
+  return { text: `${text}\n\n${note}`, fullAttachments };
 }
 
-function toShownText(result: ToolResult, maxBytes: number, results: KeptResults): ShownResult {
+function toVisibleText(result: ToolResult, maxBytes: number, results: FullResults): VisibleResult {
   const bytes = Buffer.byteLength(result.text);
-  if (bytes <= maxBytes) return { text: result.text || '(The tool gave no text.)', whole: [] };
-  const id = results.keep(result.text);
-  const toNote = (keptBytes: number, keptChars: number): string => {
+  if (bytes <= maxBytes) return { text: result.text || '(The tool gave no text.)', fullAttachments: [] };
+  const id = results.store(result.text);
+  const toNote = (visibleBytes: number, visibleChars: number): string => {
     const further =
-      id === undefined ? '' : ` ${results.toolName} with id "${id}" reads on from offset ${keptChars}, or searches it.`;
-    return `\n\n[Cut here: the result has ${bytes} bytes, of which these are the first ${keptBytes}.${further}]`;
+      id === undefined ? '' : ` ${results.toolName} with id "${id}" reads on from offset ${visibleChars}, or searches it.`;
+    return `\n\n[Cut here: the result has ${bytes} bytes, of which these are the first ${visibleBytes}.${further}]`;
   };
-  const kept = cutText(result.text, Math.max(0, maxBytes - toNote(maxBytes, maxBytes).length));
+  const truncated = truncateText(result.text, Math.max(0, maxBytes - toNote(maxBytes, maxBytes).length));
   return {
-    text: kept + toNote(Buffer.byteLength(kept), kept.length),
-    whole: [
+    text: truncated + toNote(Buffer.byteLength(truncated), truncated.length),
+    fullAttachments: [
       { title: 'Whole result', type: looksLikeJson.test(result.text) ? 'application/json' : 'text/plain', data: result.text },
     ],
   };
@@ -46,13 +46,13 @@ function toShownText(result: ToolResult, maxBytes: number, results: KeptResults)
 export function toArgumentsMarkdown(argumentsText: string): string {
   const value = tryParseJson(argumentsText);
   const text = value === undefined ? argumentsText : JSON.stringify(value, null, 2);
-  return `**Arguments**\n\n${fenced(text, 'json')}\n\n`;
+  return `**Arguments**\n\n${formatCodeBlock(text, 'json')}\n\n`;
 }
 
 /** The last part of a run's stage, as markdown. */
 export function toResultMarkdown(text: string, failed: boolean, durationMs: number): string {
   const title = failed ? '**Failed**' : '**Result**';
-  return `${title}\n\n${fenced(text, looksLikeJson.test(text) ? 'json' : '')}\n\n_${(durationMs / 1000).toFixed(2)} s_\n`;
+  return `${title}\n\n${formatCodeBlock(text, looksLikeJson.test(text) ? 'json' : '')}\n\n_${(durationMs / 1000).toFixed(2)} s_\n`;
 }
 
 /** The last part of the stage of a run that waits for the user. */
@@ -61,7 +61,7 @@ export function toQuestionMarkdown(message: string): string {
 }
 
 /** A code block that its content cannot end. */
-function fenced(text: string, language: string): string {
+function formatCodeBlock(text: string, language: string): string {
   let longest = 2;
   for (const run of text.match(/`+/g) ?? []) longest = Math.max(longest, run.length);
   const fence = '`'.repeat(longest + 1);
@@ -69,15 +69,21 @@ function fenced(text: string, language: string): string {
 }
 
 /** What the user is told of a change, as markdown. */
-export function toContextMarkdown({ wasRefused, tokens, clearedResults, summarizedMessages, fault }: ContextChange): string {
-  const why = wasRefused
+export function toContextMarkdown({
+  wasRejected,
+  tokens,
+  clearedResults,
+  summarizedMessages,
+  summaryError,
+}: ContextChange): string {
+  const cause = wasRejected
     ? `The model refused about ${tokens.before} tokens as too many.`
-    : `The conversation has about ${tokens.before} tokens, and the model is sent at most ${tokens.most}.`;
-  const done = [
+    : `The conversation has about ${tokens.before} tokens, and the model is sent at most ${tokens.max}.`;
+  const lines = [
     clearedResults > 0 && `The oldest results of tools were cleared: ${clearedResults}. The model can read them again.`,
     summarizedMessages > 0 && `A summary stands for the oldest messages: ${summarizedMessages}.`,
-    fault !== undefined && `The oldest messages could not be summed up: ${fault}`,
+    summaryError !== undefined && `The oldest messages could not be summed up: ${summaryError}`,
     `It is sent about ${tokens.after} tokens now.`,
   ];
-  return [why, ...done.filter((line) => line !== false)].join('\n\n');
+  return [cause, ...lines.filter((line) => line !== false)].join('\n\n');
 }

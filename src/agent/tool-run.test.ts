@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ToolContext } from '#domain/tools/tool.ts';
-import { chunksOf, run, tool } from '#test/run-loop.ts';
+import { collectChunks, run, tool } from '#test/run-loop.ts';
 import { answers, calls, scriptedModel } from '#test/scripted-model.ts';
 
 const hanging = (seen: AbortSignal[]) =>
@@ -14,7 +14,9 @@ describe('when the caller leaves', () => {
     const seen: AbortSignal[] = [];
     const leaving = new AbortController();
     const model = scriptedModel(calls(['hang', {}], ['hang', {}]), answers('Never.'));
-    const left = expect(chunksOf({ ask: model.ask, tools: [hanging(seen)], signal: leaving.signal })).rejects.toThrow('left');
+    const left = expect(
+      collectChunks({ sendRequest: model.ask, tools: [hanging(seen)], signal: leaving.signal }),
+    ).rejects.toThrow('left');
     while (seen.length < 2) await new Promise(setImmediate);
     leaving.abort(new Error('left'));
     expect(seen.map(({ aborted }) => aborted)).toEqual([true, true]);
@@ -25,7 +27,7 @@ describe('when the caller leaves', () => {
   it('by dropping the stream, every tool is aborted', async () => {
     const seen: AbortSignal[] = [];
     const model = scriptedModel(calls(['hang', {}]), answers('Never.'));
-    for await (const frame of run({ ask: model.ask, tools: [hanging(seen)] })) {
+    for await (const frame of run({ sendRequest: model.ask, tools: [hanging(seen)] })) {
       if (!frame.chunks.some(({ choices }) => choices[0]?.delta.custom_content)) continue;
       // A tool starts after its stage, when its arguments have been checked.
       while (seen.length < 1) await new Promise(setImmediate);
@@ -37,7 +39,7 @@ describe('when the caller leaves', () => {
   it('no tool starts whose arguments are still being checked', async () => {
     const seen: AbortSignal[] = [];
     const model = scriptedModel(calls(['hang', {}]), answers('Never.'));
-    for await (const frame of run({ ask: model.ask, tools: [hanging(seen)] })) {
+    for await (const frame of run({ sendRequest: model.ask, tools: [hanging(seen)] })) {
       if (frame.chunks.some(({ choices }) => choices[0]?.delta.custom_content)) break;
     }
     for (let turn = 0; turn < 10; turn += 1) await new Promise(setImmediate);
@@ -51,7 +53,10 @@ describe('a tool that reports', () => {
       await report({ content: '1 of 2' });
       return 'done';
     });
-    const chunks = await chunksOf({ ask: scriptedModel(calls(['chatty', {}]), answers('Done.')).ask, tools: [chatty] });
+    const chunks = await collectChunks({
+      sendRequest: scriptedModel(calls(['chatty', {}]), answers('Done.')).ask,
+      tools: [chatty],
+    });
     const stages = chunks.flatMap(({ choices }) => choices[0]?.delta.custom_content?.stages ?? []);
     expect(stages.map(({ status }) => status)).toEqual([null, null, 'completed']);
   });
@@ -62,7 +67,7 @@ describe('a tool that reports', () => {
       for (; reported < 50; reported += 1) await report({ content: '.' });
       return 'done';
     });
-    const frames = run({ ask: scriptedModel(calls(['chatty', {}]), answers('Done.')).ask, tools: [chatty] });
+    const frames = run({ sendRequest: scriptedModel(calls(['chatty', {}]), answers('Done.')).ask, tools: [chatty] });
     for (let read = 0; read < 5; read += 1) await frames.next();
     await new Promise((resolve) => setTimeout(resolve, 10));
     expect(reported).toBeLessThan(6);
@@ -75,7 +80,7 @@ describe('a tool that reports', () => {
       late = report;
       return 'done';
     });
-    const frames = run({ ask: scriptedModel(calls(['quick', {}]), answers('Done.')).ask, tools: [quick] });
+    const frames = run({ sendRequest: scriptedModel(calls(['quick', {}]), answers('Done.')).ask, tools: [quick] });
     const texts: string[] = [];
     for await (const frame of frames) {
       await late?.({ content: 'LATE' });

@@ -17,12 +17,12 @@ import type {
 } from '#domain/tools/tool.ts';
 import type { UsageCollector } from '#domain/usage/usage.ts';
 import type { Citations } from './citations.ts';
-import { performTool, readArguments, toFailure } from './perform-tool.ts';
+import { parseArguments, performTool, toFailure } from './perform-tool.ts';
 import { toRemoteCall } from './remote-tools.ts';
 import { Renumbering, type Reply } from './reply.ts';
-import type { KeptResults } from './results/kept-results.ts';
+import type { FullResults } from './results/kept-results.ts';
 import type { ToolMedia } from './shown-media.ts';
-import { toArgumentsMarkdown, toQuestionMarkdown, toResultMarkdown, toShownResult } from './stages.ts';
+import { toArgumentsMarkdown, toQuestionMarkdown, toResultMarkdown, toVisibleResult } from './stages.ts';
 import type { Toolset } from './toolset.ts';
 import type { ToolCall, ToolMessage } from './turn.ts';
 
@@ -35,7 +35,7 @@ export interface ToolRuns {
   readonly tally: UsageCollector;
   readonly citations: Citations;
   /** Keeps what the model is shown in part. */
-  readonly results: KeptResults;
+  readonly results: FullResults;
   readonly clock: Clock;
   readonly signal: AbortSignal;
   /** Time for checking the arguments of all calls. */
@@ -45,9 +45,9 @@ export interface ToolRuns {
   /** Bytes of a result that the model is shown. */
   readonly maxResultBytes: number;
   /** Called with faults whose reason is shown to nobody. */
-  readonly onFault: (tool: string, thrown: unknown) => void;
+  readonly onToolError: (tool: string, error: unknown) => void;
   /** Called with calls that no tool was run for. */
-  readonly onRefused?: ((call: RefusedCall) => void) | undefined;
+  readonly onRejectedCall?: ((call: RejectedCall) => void) | undefined;
   /** By id of the call, what the user answered to the question of an earlier run of it; absent: nothing. */
   readonly userAnswers?: ReadonlyMap<string, ToolAnswer>;
   /** By id of the call, the request for approval that the user granted; absent: none. */
@@ -55,7 +55,7 @@ export interface ToolRuns {
 }
 
 /** A call of a tool that does not exist, or with arguments that it does not take. */
-export interface RefusedCall {
+export interface RejectedCall {
   readonly name: string;
   readonly args: JsonObject;
   /** What the model is told. */
@@ -63,7 +63,7 @@ export interface RefusedCall {
 }
 
 /** A call that cannot go on before the user answered. */
-export interface AskedQuestion {
+export interface PendingQuestion {
   readonly call: ToolCall;
   readonly question: ToolQuestion;
 }
@@ -73,15 +73,15 @@ interface ToolOutcomes {
   readonly answers: readonly ToolMessage[];
   /** What the tools gave beside text. */
   readonly media: readonly ToolMedia[];
-  readonly questions: readonly AskedQuestion[];
+  readonly questions: readonly PendingQuestion[];
 }
 
 /** Runs all calls at once, each as a stage of the reply. Leaving it cancels the runs. */
 export async function* runTools(calls: readonly ToolCall[], runs: ToolRuns): AsyncGenerator<Chunk, ToolOutcomes> {
-  const left = new AbortController();
-  const signal = AbortSignal.any([runs.signal, left.signal]);
+  const cancellation = new AbortController();
+  const signal = AbortSignal.any([runs.signal, cancellation.signal]);
   const chunks = new Channel<Chunk>();
-  const outcomes = Promise.all(calls.map((call) => new ToolRun(call, { ...runs, signal }, chunks).outcome()));
+  const outcomes = Promise.all(calls.map((call) => new ToolRun(call, { ...runs, signal }, chunks).run()));
   outcomes.catch(() => undefined).finally(() => chunks.end());
   try {
     yield* chunks.read();
@@ -90,10 +90,10 @@ export async function* runTools(calls: readonly ToolCall[], runs: ToolRuns): Asy
     return {
       answers: answered.map(({ answer }) => answer),
       media: answered.map(({ media }) => media),
-      questions: all.filter((each): each is AskedQuestion => !isAnswered(each)),
+      questions: all.filter((outcome): outcome is PendingQuestion => !isAnswered(outcome)),
     };
   } finally {
-    left.abort();
+    cancellation.abort();
   }
 }
 
@@ -121,12 +121,12 @@ class ToolRun {
     this.#inner = new Renumbering(runs.reply);
   }
 
-  async outcome(): Promise<AnsweredCall | AskedQuestion> {
+  async run(): Promise<AnsweredCall | PendingQuestion> {
     const { clock } = this.#runs;
     const startedMs = clock.nowMs();
     const { name, arguments: argumentsText } = this.#call.function;
     const opening = { name: this.#tool?.name ?? name, content: toArgumentsMarkdown(argumentsText), status: null };
-    void this.#put({ stages: [{ index: this.#stage, ...opening }], ...this.#toldCall() });
+    void this.#put({ stages: [{ index: this.#stage, ...opening }], ...this.#toRemoteCallContent() });
     const result = await this.#perform();
     this.#isOver = true;
     const { question } = result;
@@ -138,20 +138,20 @@ class ToolRun {
 
   async #answer(result: ToolResult, durationMs: number): Promise<AnsweredCall> {
     const { maxResultBytes, reply, results } = this.#runs;
-    const { text, whole } = toShownResult(result, maxResultBytes, results);
+    const { text, fullAttachments } = toVisibleResult(result, maxResultBytes, results);
     const content = toResultMarkdown(text, result.failed, durationMs);
-    const attachments = [...result.attachments, ...this.#citable, ...whole].map((attachment, index) => ({
+    const attachments = [...result.attachments, ...this.#citable, ...fullAttachments].map((attachment, index) => ({
       ...attachment,
       index,
     }));
     const status = result.failed ? ('failed' as const) : ('completed' as const);
     await this.#put({
       stages: [
-        ...this.#inner.closing(status),
+        ...this.#inner.closeStages(status),
         { index: this.#stage, content, ...(attachments.length > 0 && { attachments }), status },
       ],
       ...(result.attachments.length > 0 && { attachments: reply.attach(result.attachments) }),
-      ...this.#toldAnswer(text, result.failed),
+      ...this.#toRemoteAnswerContent(text, result.failed),
     });
     return {
       answer: { role: 'tool', tool_call_id: this.#call.id, content: text },
@@ -161,34 +161,40 @@ class ToolRun {
 
   async #perform(): Promise<ToolResult> {
     const tool = this.#tool;
-    const { args, fault } = await readArguments(this.#call.function.arguments, tool?.parameters, this.#runs.checkTime);
-    if (tool === undefined || fault !== undefined) {
-      const reason = fault ?? `There is no tool named ${this.#call.function.name}.`;
-      this.#runs.onRefused?.({ name: this.#call.function.name, args, reason });
+    const { args, error } = await parseArguments(this.#call.function.arguments, tool?.parameters, this.#runs.checkTime);
+    if (tool === undefined || error !== undefined) {
+      const reason = error ?? `There is no tool named ${this.#call.function.name}.`;
+      this.#runs.onRejectedCall?.({ name: this.#call.function.name, args, reason });
       return toFailure(reason);
     }
-    const { signal, timeoutMs, onFault } = this.#runs;
-    return performTool(tool, args, { signal, timeoutMs, onFault, toContext: (bounded) => this.#context(bounded) });
+    const { signal, timeoutMs, onToolError } = this.#runs;
+    return performTool(tool, args, { signal, timeoutMs, onToolError, toContext: (bounded) => this.#context(bounded) });
   }
 
   #context(signal: AbortSignal): ToolContext {
     const answer = this.#runs.userAnswers?.get(this.#call.id);
     const { maxResultBytes: roomBytes } = this.#runs;
-    return { signal, report: (progress) => this.#report(progress), cite: (citable) => this.#cite(citable), answer, roomBytes };
+    return {
+      signal,
+      report: (progress) => this.#report(progress),
+      cite: (citable) => this.#cite(citable),
+      answer,
+      maxResultBytes: roomBytes,
+    };
   }
 
   /** A call of a server that the request named is told as it is. */
-  #toldCall(): Pick<ResponseCustomContent, 'remote'> {
+  #toRemoteCallContent(): Pick<ResponseCustomContent, 'remote'> {
     const remote = this.#tool?.remote;
     if (remote === undefined) return {};
     const approvalRequest = this.#runs.approvals?.get(this.#call.id) ?? null;
     return { remote: [{ kind: 'called', ...toRemoteCall(this.#call, remote), approvalRequest }] };
   }
 
-  #toldAnswer(text: string, failed: boolean): Pick<ResponseCustomContent, 'remote'> {
+  #toRemoteAnswerContent(text: string, failed: boolean): Pick<ResponseCustomContent, 'remote'> {
     if (this.#tool?.remote === undefined) return {};
-    const told = failed ? { output: null, error: text } : { output: text, error: null };
-    return { remote: [{ kind: 'answered', id: this.#call.id, ...told }] };
+    const outcome = failed ? { output: null, error: text } : { output: text, error: null };
+    return { remote: [{ kind: 'answered', id: this.#call.id, ...outcome }] };
   }
 
   #cite(citable: Citable): number {
@@ -199,17 +205,17 @@ class ToolRun {
   async #report({ content, stages = [], usage = [] }: ToolProgress): Promise<void> {
     if (this.#isOver) return;
     this.#runs.tally.add(usage);
-    const own = content ? [{ index: this.#stage, content, status: null }] : [];
-    const all = [...own, ...this.#inner.stages(stages)];
+    const ownStages = content ? [{ index: this.#stage, content, status: null }] : [];
+    const all = [...ownStages, ...this.#inner.renumberStages(stages)];
     if (all.length > 0) await this.#put({ stages: all });
   }
 
   #put(custom_content: ResponseCustomContent): Promise<void> {
-    return this.#chunks.put(this.#runs.reply.chunk({ custom_content }));
+    return this.#chunks.put(this.#runs.reply.createChunk({ custom_content }));
   }
 }
 
-function isAnswered(outcome: AnsweredCall | AskedQuestion): outcome is AnsweredCall {
+function isAnswered(outcome: AnsweredCall | PendingQuestion): outcome is AnsweredCall {
   return 'answer' in outcome;
 }
 

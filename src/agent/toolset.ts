@@ -14,57 +14,57 @@ export interface ToolDefinition {
 /** Tools under the names a model knows them by: unique, at most 64 of letters, digits, `_` and `-`. */
 export class Toolset {
   readonly #byName = new Map<string, Tool>();
-  readonly #unoffered = new Set<string>();
-  readonly #taken: ReadonlySet<string>;
+  readonly #hiddenNames = new Set<string>();
+  readonly #reservedNames: ReadonlySet<string>;
 
   /** The order decides who keeps a name that two have; `taken` are names that belong to others. */
-  constructor(tools: readonly Tool[], taken: ReadonlySet<string>) {
-    this.#taken = taken;
-    for (const tool of tools) this.#byName.set(this.#freeName(tool.name), tool);
+  constructor(tools: readonly Tool[], reservedNames: ReadonlySet<string>) {
+    this.#reservedNames = reservedNames;
+    for (const tool of tools) this.#byName.set(this.#findFreeName(tool.name), tool);
   }
 
   /** Has a tool that is not offered before `offer`; gives the name that the model will know it by. */
   prepare(tool: Tool): string {
-    const name = this.#freeName(tool.name);
+    const name = this.#findFreeName(tool.name);
     this.#byName.set(name, tool);
-    this.#unoffered.add(name);
+    this.#hiddenNames.add(name);
     return name;
   }
 
   offer(name: string): void {
-    this.#unoffered.delete(name);
+    this.#hiddenNames.delete(name);
   }
 
   get definitions(): ToolDefinition[] {
     return [...this.#byName].flatMap(([name, { description, parameters }]) =>
-      this.#unoffered.has(name) ? [] : [{ type: 'function', function: { name, description, parameters } }],
+      this.#hiddenNames.has(name) ? [] : [{ type: 'function', function: { name, description, parameters } }],
     );
   }
 
   /** The tool a model called by this name. */
   find(name: string): Tool | undefined {
-    return this.#unoffered.has(name) ? undefined : this.#byName.get(name);
+    return this.#hiddenNames.has(name) ? undefined : this.#byName.get(name);
   }
 
-  #freeName(wanted: string): string {
-    const isFree = (name: string): boolean => !this.#taken.has(name) && !this.#byName.has(name);
-    let name = fitName(wanted);
-    for (let nth = 2; !isFree(name); nth += 1) name = withHash(wanted, `${wanted}\n${nth}`);
+  #findFreeName(requestedName: string): string {
+    const isFree = (name: string): boolean => !this.#reservedNames.has(name) && !this.#byName.has(name);
+    let name = fitName(requestedName);
+    for (let attempt = 2; !isFree(name); attempt += 1) name = appendHash(requestedName, `${requestedName}\n${attempt}`);
     return name;
   }
 }
 
 /** A name models accept: the same if it is one already. */
 export function fitName(name: string): string {
-  const readable = readableName(name);
-  return readable === '' || readable.length > maxNameLength ? withHash(name, name) : readable;
+  const readable = toReadableName(name);
+  return readable === '' || readable.length > maxNameLength ? appendHash(name, name) : readable;
 }
 
-function withHash(name: string, hashed: string): string {
-  const hash = createHash('sha256').update(hashed).digest('hex').slice(0, hashLength);
-  return `${readableName(name).slice(0, maxNameLength - hashLength - 1)}_${hash}`;
+function appendHash(name: string, input: string): string {
+  const hash = createHash('sha256').update(input).digest('hex').slice(0, hashLength);
+  return `${toReadableName(name).slice(0, maxNameLength - hashLength - 1)}_${hash}`;
 }
 
-function readableName(name: string): string {
+function toReadableName(name: string): string {
   return name.replace(/[^a-zA-Z0-9_-]+/g, '_');
 }

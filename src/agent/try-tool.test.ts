@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { ToolFault } from '#domain/tools/tool.ts';
-import { chunksOf, fold, tool } from '#test/run-loop.ts';
+import { ToolError } from '#domain/tools/tool.ts';
+import { collectChunks, fold, tool } from '#test/run-loop.ts';
 import { answers, calls, scriptedModel } from '#test/scripted-model.ts';
 
 const time = tool('get_time', () => 'noon');
@@ -24,19 +24,19 @@ describe('tools that fail', () => {
     const faults: string[] = [];
     const tools = [
       time,
-      tool('told', () => Promise.reject(new ToolFault('no such city'))),
+      tool('told', () => Promise.reject(new ToolError('no such city'))),
       tool('secret', () => Promise.reject(new Error('password=hunter2'))),
       {
         ...time,
         name: 'sync',
         run: () => {
-          throw new ToolFault('at once');
+          throw new ToolError('at once');
         },
       },
       tool('says', () => ({ text: 'HTTP 404', attachments: [], failed: true })),
     ];
     const model = scriptedModel(calls([name, args]), answers('Sorry.'));
-    const chunks = await chunksOf({ ask: model.ask, tools, onToolFault: (tool) => faults.push(tool) });
+    const chunks = await collectChunks({ sendRequest: model.ask, tools, onToolError: (tool) => faults.push(tool) });
     expect(model.asked[1]?.messages.at(-1)).toMatchObject({ role: 'tool', content: told });
     expect(fold(chunks)).toMatchObject({
       content: 'Sorry.',
@@ -56,7 +56,7 @@ describe('tools that fail', () => {
       return new Promise(() => undefined);
     });
     const model = scriptedModel(calls(['deaf', {}], ['get_time', {}]), answers('Sorry.'));
-    const { stages } = fold(await chunksOf({ ask: model.ask, tools: [deaf, time], timeoutMs: 30 }));
+    const { stages } = fold(await collectChunks({ sendRequest: model.ask, tools: [deaf, time], timeoutMs: 30 }));
     expect(model.asked[1]?.messages.at(-2)?.content).toBe('The tool was stopped: it took longer than 0.03 s.');
     expect(stages.map(({ status }) => status)).toEqual(['failed', 'completed']);
     expect(stopped).toBe(true);
@@ -67,7 +67,7 @@ describe('results', () => {
   it('that are too long are cut for the model, whole in an attachment of the stage', async () => {
     const long = 'é'.repeat(30_000);
     const model = scriptedModel(calls(['long', {}]), answers('Done.'));
-    const { stages, attachments } = fold(await chunksOf({ ask: model.ask, tools: [tool('long', () => long)] }));
+    const { stages, attachments } = fold(await collectChunks({ sendRequest: model.ask, tools: [tool('long', () => long)] }));
     const told = model.asked[1]?.messages.at(-1)?.content as string;
     const [kept = '', note] = told.split('\n\n');
     expect(kept).toMatch(/^é{19000,}$/);
@@ -84,14 +84,14 @@ describe('results', () => {
 
   it('are cut between characters', async () => {
     const model = scriptedModel(calls(['long', {}]), answers('Done.'));
-    await chunksOf({ ask: model.ask, tools: [tool('long', () => '😀'.repeat(50))], maxResultBytes: 180 });
+    await collectChunks({ sendRequest: model.ask, tools: [tool('long', () => '😀'.repeat(50))], maxResultBytes: 180 });
     expect(model.asked[1]?.messages.at(-1)?.content).toMatch(/^(😀){7}\n\n\[Cut.* first 28\. .*from offset 14, .*\]$/u);
   });
 
   it('have their attachments in the stage and in the reply, each with its own indices', async () => {
     const chart = tool('chart', () => ({ text: 'Drawn.', attachments: [{ type: 'image/png', data: 'aGk=' }], failed: false }));
     const model = scriptedModel(calls(['chart', {}], ['chart', {}]), answers('Done.'));
-    const { stages, attachments } = fold(await chunksOf({ ask: model.ask, tools: [chart] }));
+    const { stages, attachments } = fold(await collectChunks({ sendRequest: model.ask, tools: [chart] }));
     expect(stages.map((stage) => stage.attachments)).toEqual([
       [{ index: 0, type: 'image/png', data: 'aGk=' }],
       [{ index: 0, type: 'image/png', data: 'aGk=' }],
@@ -101,7 +101,7 @@ describe('results', () => {
 
   it('cannot end the code block they are shown in', async () => {
     const model = scriptedModel(calls(['fence', {}]), answers('Done.'));
-    const { stages } = fold(await chunksOf({ ask: model.ask, tools: [tool('fence', () => 'a\n````\n# b')] }));
+    const { stages } = fold(await collectChunks({ sendRequest: model.ask, tools: [tool('fence', () => 'a\n````\n# b')] }));
     expect(stages[0]?.content).toContain('`````\na\n````\n# b\n`````');
   });
 });

@@ -15,17 +15,17 @@ describe('a reply of a model within a run', () => {
     ['what comes with a call', (nth) => ({ tool_calls: [{ index: 0, [`extra${nth}`]: long }] })],
   ])('has an end to its %s', (_what, said) => {
     const turn = new Turn();
-    for (let nth = 0; nth < 15; nth += 1) turn.take(delta(said(nth)));
+    for (let nth = 0; nth < 15; nth += 1) turn.addChunk(delta(said(nth)));
     expect(() => {
-      turn.take(delta(said(15)));
-      turn.take(delta(said(16)));
+      turn.addChunk(delta(said(15)));
+      turn.addChunk(delta(said(16)));
     }).toThrow('The model said more than 16000000 characters in one reply.');
   });
 
   it('has 128 calls at most, and goes on with those', () => {
     const turn = new Turn();
     const call = (index: number) => ({ index, id: `c${index}`, function: { name: 'f', arguments: '{}' } });
-    for (let index = 0; index < 200; index += 1) turn.take(delta({ tool_calls: [call(index)] }));
+    for (let index = 0; index < 200; index += 1) turn.addChunk(delta({ tool_calls: [call(index)] }));
     expect(turn.calls.map(({ id }) => id)).toEqual(Array.from({ length: 128 }, (_, index) => `c${index}`));
   });
 
@@ -33,7 +33,7 @@ describe('a reply of a model within a run', () => {
     const blocks = ['a', 'b', 'c'].map((thinking) => ({ type: 'thinking', thinking }));
     const first = { thinking_blocks: blocks.slice(0, 1) };
     const turn = new Turn();
-    for (const said of [first, { thinking_blocks: blocks.slice(1) }]) turn.take(delta(said));
+    for (const said of [first, { thinking_blocks: blocks.slice(1) }]) turn.addChunk(delta(said));
     expect(turn.toMessage()).toMatchObject({ thinking_blocks: blocks });
     expect(first.thinking_blocks).toHaveLength(1);
   });

@@ -19,7 +19,7 @@ export interface ToolCall {
   readonly [key: string]: unknown;
 }
 
-interface CallInParts {
+interface PartialCall {
   readonly id: string;
   readonly name: string;
   arguments: string;
@@ -28,24 +28,24 @@ interface CallInParts {
 
 /** One reply of the model: passes on at once what is for the user, and collects what the loop acts on. */
 export class Turn {
-  readonly #calls = new Map<number, CallInParts>();
+  readonly #calls = new Map<number, PartialCall>();
   readonly #reasoning: JsonObject = {};
   #length = 0;
   text = '';
   finishReason: FinishReason | null = null;
 
   /** What of the chunk is for the user; undefined if nothing is. Choices beyond the first are ignored. */
-  take(chunk: Chunk): Delta | undefined {
+  addChunk(chunk: Chunk): Delta | undefined {
     const choice = chunk.choices.find(({ index }) => (index ?? 0) === 0);
     if (choice === undefined) return undefined;
     if (choice.finish_reason) this.finishReason = choice.finish_reason;
     const { role: _role, tool_calls, ...delta } = choice.delta ?? {};
-    for (const part of tool_calls ?? []) this.#takeCall(part);
+    for (const part of tool_calls ?? []) this.#addCall(part);
     if (typeof delta.content === 'string') {
       this.#count(delta.content.length);
       this.text += delta.content;
     }
-    this.#takeReasoning(delta);
+    this.#addReasoning(delta);
     for (const key in delta) if (delta[key] === null || delta[key] === '') delete delta[key];
     return Object.keys(delta).length === 0 ? undefined : delta;
   }
@@ -57,8 +57,8 @@ export class Turn {
 
   /** The calls in the order of their indexes. */
   get calls(): ToolCall[] {
-    const inOrder = [...this.#calls].sort(([a], [b]) => a - b);
-    return inOrder.map(([, { id, name, arguments: args, rest }]) => ({
+    const sortedCalls = [...this.#calls].sort(([a], [b]) => a - b);
+    return sortedCalls.map(([, { id, name, arguments: args, rest }]) => ({
       ...rest,
       id,
       type: 'function',
@@ -71,25 +71,25 @@ export class Turn {
     return { role: 'assistant', content: this.text || null, ...this.#reasoning, tool_calls: this.calls };
   }
 
-  #takeCall({ index, id = '', type: _type, function: said, ...rest }: ToolCallDelta): void {
+  #addCall({ index, id = '', type: _type, function: functionDelta, ...rest }: ToolCallDelta): void {
     if (!this.#calls.has(index) && this.#calls.size >= maxCalls) return;
-    const call = this.#calls.get(index) ?? { id, name: said?.name ?? '', arguments: '', rest: {} };
-    this.#count((said?.name ?? '').length + JSON.stringify(rest).length);
-    call.arguments += said?.arguments ?? '';
+    const call = this.#calls.get(index) ?? { id, name: functionDelta?.name ?? '', arguments: '', rest: {} };
+    this.#count((functionDelta?.name ?? '').length + JSON.stringify(rest).length);
+    call.arguments += functionDelta?.arguments ?? '';
     Object.assign(call.rest, rest);
     this.#calls.set(index, call);
     if (call.arguments.length > maxArgumentsLength)
-      throw tooMuch(`asked for more than ${maxArgumentsLength} characters of arguments`);
+      throw createSizeError(`asked for more than ${maxArgumentsLength} characters of arguments`);
   }
 
   /** Upstreams that think aloud want their thoughts back beside their tool calls. */
-  #takeReasoning(delta: Delta): void {
+  #addReasoning(delta: Delta): void {
     for (const [key, value] of Object.entries(delta)) {
       if (!/^(reasoning|thinking)/.test(key)) continue;
       const before = this.#reasoning[key];
       if (typeof value === 'string') {
         this.#count(key.length + value.length);
-        this.#reasoning[key] = textOf(before) + value;
+        this.#reasoning[key] = toText(before) + value;
       } else if (Array.isArray(value)) {
         this.#count(key.length + JSON.stringify(value).length);
         if (Array.isArray(before)) for (const item of value) before.push(item);
@@ -100,25 +100,25 @@ export class Turn {
 
   #count(length: number): void {
     this.#length += length;
-    if (this.#length > maxLength) throw tooMuch(`said more than ${maxLength} characters in one reply`);
+    if (this.#length > maxLength) throw createSizeError(`said more than ${maxLength} characters in one reply`);
   }
 }
 
-function textOf(value: unknown): string {
+function toText(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-function tooMuch(what: string): ParleyError {
-  return new ParleyError('upstream_failed', `The model ${what}.`);
+function createSizeError(reason: string): ParleyError {
+  return new ParleyError('upstream_failed', `The model ${reason}.`);
 }
 
 /** What a run added, with the answers to its last turn in the order that the model asked, and what they show behind them. */
-export function inOrderAsked(added: readonly Message[]): Message[] {
+export function sortByCallOrder(added: readonly Message[]): Message[] {
   const turn = added.findLastIndex(({ role }) => role === 'assistant');
   const calls = (added[turn]?.tool_calls ?? []) as readonly ToolCall[];
-  const place = ({ role, tool_call_id: id }: Message): number =>
+  const getIndex = ({ role, tool_call_id: id }: Message): number =>
     role === 'tool' ? calls.findIndex((call) => call.id === id) : calls.length;
-  return [...added.slice(0, turn + 1), ...added.slice(turn + 1).sort((one, other) => place(one) - place(other))];
+  return [...added.slice(0, turn + 1), ...added.slice(turn + 1).sort((first, second) => getIndex(first) - getIndex(second))];
 }
 
 /** None of a reply that was cut off: half of a call must not be run. */
@@ -127,18 +127,18 @@ export function callsToRun(turn: Turn): ToolCall[] {
 }
 
 /** Tells the model, behind the last of its results, that it is offered no tools in its next turn. */
-export function noteLastTurn(answers: readonly ToolMessage[]): void {
+export function appendLastTurnNote(answers: readonly ToolMessage[]): void {
   const last = answers.at(-1);
   if (last !== undefined) last.content += lastTurnNote;
 }
 
 /** Turns of a run, by the messages that it added. */
-export function turnsIn(added: readonly Message[]): number {
+export function countTurns(added: readonly Message[]): number {
   return added.filter(({ role }) => role === 'assistant').length;
 }
 
 /** Names of the tools of a request. */
-export function namesOf(tools: unknown): Set<string> {
+export function listToolNames(tools: unknown): Set<string> {
   const names = (Array.isArray(tools) ? tools : []).map((tool) =>
     isJsonObject(tool) && isJsonObject(tool.function) ? tool.function.name : undefined,
   );
@@ -155,7 +155,7 @@ export class TurnUsage {
     this.#model = model;
   }
 
-  take(chunk: Chunk): void {
+  addChunk(chunk: Chunk): void {
     if (chunk.usage) this.#usage = chunk.usage;
     if (chunk.statistics) this.#statistics = chunk.statistics;
   }
@@ -167,8 +167,8 @@ export class TurnUsage {
 
   /** The items with the cached tokens of the model's own reply, which have prices of their own. */
   pricedItems(): PricedUsage[] {
-    const [item, ...others] = this.items();
-    if (item === undefined || others.length > 0 || item.prompt_tokens !== this.#usage?.prompt_tokens) return this.items();
+    const [item, ...rest] = this.items();
+    if (item === undefined || rest.length > 0 || item.prompt_tokens !== this.#usage?.prompt_tokens) return this.items();
     return [{ ...item, prompt_tokens_details: this.#usage.prompt_tokens_details }];
   }
 }

@@ -1,4 +1,4 @@
-import { type ConfigurationFault, formatFault } from '#configuration/configuration-fault.ts';
+import { type ConfigurationError, formatConfigurationError } from '#configuration/configuration-fault.ts';
 import { type LoadOptions, loadConfiguration } from '#configuration/load.ts';
 import type { Environment } from '#configuration/substitute.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
@@ -21,15 +21,15 @@ export async function checkCommand(
   const warnings = loaded.warnings.map(formatWarning);
   if ('faults' in loaded && loaded.faults.length === 0)
     return { exitCode: 0, lines: [...warnings, `${files.join(', ')}: no faults apart from values that variables must give`] };
-  if ('faults' in loaded) return { exitCode: 1, lines: [...loaded.faults.map(formatFault), ...warnings] };
+  if ('faults' in loaded) return { exitCode: 1, lines: [...loaded.faults.map(formatConfigurationError), ...warnings] };
   return {
     exitCode: 0,
     lines: [...warnings, `${files.join(', ')}: ${summarise(loaded.configuration)}`],
   };
 }
 
-function formatWarning(warning: ConfigurationFault): string {
-  return `warning: ${formatFault(warning)}`;
+function formatWarning(warning: ConfigurationError): string {
+  return `warning: ${formatConfigurationError(warning)}`;
 }
 
 function summarise({ models, applications, addons, keys, roles, identityProviders }: Configuration): string {

@@ -140,19 +140,19 @@ const optionsByCommand: Readonly<Record<string, object>> = {
 
 /** Reads the arguments after the program's name. A mistake names the argument and the fix. */
 export function readCommand(args: readonly string[]): Command {
-  const [first = 'serve', ...given] = args[0]?.startsWith('-') ? ['serve', ...args] : args;
-  const rest = joinNegativeNumbers(given);
+  const [first = 'serve', ...rawArgs] = args[0]?.startsWith('-') ? ['serve', ...args] : args;
+  const commandArgs = joinNegativeNumbers(rawArgs);
   try {
     if (first === 'help') return { name: 'help' };
-    if (first === 'serve') return readServe(rest);
-    if (first === 'addin') return readAddin(rest);
-    if (first === 'check') return readCheck(rest);
-    if (first === 'import') return readImport(rest);
-    if (first === 'import-openapi') return readImportOpenapi(rest);
-    if (first === 'evaluate') return readEvaluate(rest);
+    if (first === 'serve') return readServe(commandArgs);
+    if (first === 'addin') return readAddin(commandArgs);
+    if (first === 'check') return readCheck(commandArgs);
+    if (first === 'import') return readImport(commandArgs);
+    if (first === 'import-openapi') return readImportOpenapi(commandArgs);
+    if (first === 'evaluate') return readEvaluate(commandArgs);
     return mistake(`there is no command "${first}"`);
-  } catch (thrown) {
-    return mistake(thrown instanceof Error ? toSentence(thrown.message, optionsByCommand[first] ?? {}) : String(thrown));
+  } catch (error) {
+    return mistake(error instanceof Error ? toSentence(error.message, optionsByCommand[first] ?? {}) : String(error));
   }
 }
 
@@ -224,8 +224,8 @@ function readImportOpenapi(args: readonly string[]): Command {
   const { values, positionals } = parseArgs({ args: [...args], options: importOptions, allowPositionals: true });
   if (values.help) return { name: 'help' };
   if (values.version) return { name: 'version' };
-  const [document, ...others] = positionals;
-  if (document === undefined || others.length > 0) return mistake('"import-openapi" needs one FILE or URL');
+  const [document, ...extraArgs] = positionals;
+  if (document === undefined || extraArgs.length > 0) return mistake('"import-openapi" needs one FILE or URL');
   const { include, exclude, base, 'allow-private': isPrivateAllowed = false } = values;
   const flags = { document, base, isPrivateAllowed, include: namesIn(include), exclude: namesIn(exclude) };
   return { name: 'import-openapi', flags };

@@ -18,11 +18,11 @@ export async function firstConfiguration(
   { http, ...local }: Local & { readonly http: HttpClient },
 ): Promise<Accepted | Refused> {
   if (files.length > 0) return loadConfiguration(files, environment);
-  return defaultConfiguration({ environment, ollamaTags: await askOllama(http) }, local);
+  return defaultConfiguration({ environment, ollamaTags: await fetchOllamaTags(http) }, local);
 }
 
 /** What a local Ollama says it has; undefined where none answers at once. */
-async function askOllama(http: HttpClient): Promise<unknown> {
+async function fetchOllamaTags(http: HttpClient): Promise<unknown> {
   const timeouts = { connectMs: probeMs, firstByteMs: probeMs, idleMs: probeMs };
   const request = { method: 'GET', url: new URL(ollamaTagsUrl), headers: {}, body: null, timeouts } as const;
   try {

@@ -5,7 +5,7 @@ import { isJsonObject } from '#base/json/json.ts';
 import { guardClient } from '#base/net/guarded-client.ts';
 import { NetGuard } from '#base/net/net-guard.ts';
 import type { RestToolset } from '#contract/quick-app/web-toolset.ts';
-import { ToolFault } from '#domain/tools/tool.ts';
+import { ToolError } from '#domain/tools/tool.ts';
 import { type DocumentSource, importOpenApi } from '#tools/openapi/load-openapi.ts';
 import { OpenApiReader } from '#tools/openapi/openapi-reader.ts';
 import type { Choice, ImportedApi } from '#tools/openapi/to-toolsets.ts';
@@ -38,12 +38,15 @@ const bounds = { timeoutMs, maxMemoryMb: 2048 };
 /** What `parley import-openapi FILE|URL` prints and how it exits. */
 export async function importOpenApiCommand({ document, base, isPrivateAllowed, ...choice }: ImportFlags): Promise<ImportOutcome> {
   try {
-    const { toolsets, notes } = await read(document, base, { choice, guard: new NetGuard(isPrivateAllowed ? anyNetwork : []) });
-    const text = JSON.stringify(toolsets.map(escaped), null, 2);
+    const { toolsets, notes } = await readApi(document, base, {
+      choice,
+      guard: new NetGuard(isPrivateAllowed ? anyNetwork : []),
+    });
+    const text = JSON.stringify(toolsets.map(escapeReferences), null, 2);
     return { exitCode: toolsets.length > 0 ? 0 : 1, text, notes };
-  } catch (thrown) {
-    const reason = thrown instanceof ToolFault || isFileFault(thrown) ? thrown.message : undefined;
-    if (reason === undefined) throw thrown;
+  } catch (error) {
+    const reason = error instanceof ToolError || isFileError(error) ? error.message : undefined;
+    if (reason === undefined) throw error;
     return { exitCode: 1, text: '[]', notes: [`${document} cannot be imported: ${reason}`] };
   }
 }
@@ -53,45 +56,45 @@ interface ReadOptions {
   readonly guard: NetGuard;
 }
 
-async function read(document: string, base: string | undefined, { choice, guard }: ReadOptions): Promise<ImportedApi> {
+async function readApi(document: string, base: string | undefined, { choice, guard }: ReadOptions): Promise<ImportedApi> {
   const http = guardClient(guard, (lookup) => new LeanClient({ lookup }));
   const from = { http, reader: new OpenApiReader(bounds), owner: 'command line', connectMs, timeoutMs };
   try {
     if (/^https?:\/\//i.test(document)) return await importFrom(document, from, choice);
-    if (base !== undefined && !URL.canParse(base)) throw new ToolFault('what --base names is no address');
+    if (base !== undefined && !URL.canParse(base)) throw new ToolError('what --base names is no address');
     const url = base === undefined ? pathToFileURL(document) : new URL(base);
-    return await importOpenApi({ text: await readFile(document, 'utf8'), url, from }, choice);
+    return await importOpenApi({ text: await readFile(document, 'utf8'), url, source: from }, choice);
   } finally {
     http.close();
   }
 }
 
 async function importFrom(address: string, from: DocumentSource, choice: Choice): Promise<ImportedApi> {
-  if (!URL.canParse(address)) throw new ToolFault('the address is not well formed');
+  if (!URL.canParse(address)) throw new ToolError('the address is not well formed');
   try {
-    return await importOpenApi({ text: undefined, url: new URL(address), from }, choice);
-  } catch (thrown) {
-    if (!(thrown instanceof ToolFault)) throw thrown;
-    throw new ToolFault(
-      `${thrown.message} (give a document of a private address with --allow-private, or as a file with --base)`,
-      thrown,
+    return await importOpenApi({ text: undefined, url: new URL(address), source: from }, choice);
+  } catch (error) {
+    if (!(error instanceof ToolError)) throw error;
+    throw new ToolError(
+      `${error.message} (give a document of a private address with --allow-private, or as a file with --base)`,
+      error,
     );
   }
 }
 
 /** A configuration takes a plain `${` as `$${`; in the authorization it stands for what the environment has. */
-function escaped({ authorization, ...toolset }: RestToolset): unknown {
-  const { type, name, tools } = escapedValue(toolset) as Omit<RestToolset, 'authorization'>;
+function escapeReferences({ authorization, ...toolset }: RestToolset): unknown {
+  const { type, name, tools } = escapeValue(toolset) as Omit<RestToolset, 'authorization'>;
   return { type, name, authorization, tools };
 }
 
-function escapedValue(value: unknown): unknown {
+function escapeValue(value: unknown): unknown {
   if (typeof value === 'string') return value.replaceAll('${', () => '$${');
-  if (Array.isArray(value)) return value.map(escapedValue);
+  if (Array.isArray(value)) return value.map(escapeValue);
   if (!isJsonObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, escapedValue(member)]));
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, escapeValue(member)]));
 }
 
-function isFileFault(thrown: unknown): thrown is Error {
-  return thrown instanceof Error && 'syscall' in thrown;
+function isFileError(error: unknown): error is Error {
+  return error instanceof Error && 'syscall' in error;
 }

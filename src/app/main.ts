@@ -48,10 +48,10 @@ switch (command.name) {
     process.exitCode = await evaluateCommand(command.flags, {
       environment: env,
       isTerminal: stderr.isTTY,
-      tell: (text) => stderr.write(text),
+      writeProgress: (text) => stderr.write(text),
       show: (line) => console.log(line),
-      onBreak(leave) {
-        const end = () => void leave().finally(() => process.exit(130));
+      onBreak(cancel) {
+        const end = () => void cancel().finally(() => process.exit(130));
         process.removeAllListeners('SIGINT').once('SIGINT', end);
       },
     });

@@ -6,7 +6,7 @@ import type { HttpClient } from '#base/http/client.ts';
 import { LeanClient } from '#base/http/lean-client.ts';
 import { type Clock, systemClock } from '#base/time/clock.ts';
 import type { Accepted } from '#configuration/check.ts';
-import { formatFault } from '#configuration/configuration-fault.ts';
+import { formatConfigurationError } from '#configuration/configuration-fault.ts';
 import { loadConfiguration } from '#configuration/load.ts';
 import type { Environment } from '#configuration/substitute.ts';
 import { type ConfigurationWatch, watchConfiguration } from '#configuration/watch.ts';
@@ -23,15 +23,15 @@ import { firstConfiguration } from './first-configuration.ts';
 import { formatAllDangling } from './node/node-state.ts';
 import { type NodeDeps, openNode } from './node/open-node.ts';
 import type { SharedStore } from './node/stores.ts';
-import { type Closable, type Closing, Drain, KeptConnections, refuseWhileDraining } from './process/drain.ts';
-import { addressOnce, listenAt, readTls, watchTls } from './process/listening.ts';
-import { embeddingThreads, memoryOfProcess } from './process/memory-shares.ts';
+import { type Closable, type Closing, Drain, refuseWhileDraining, TrackedConnections } from './process/drain.ts';
+import { listenAt, listenForAddress, readTls, watchTls } from './process/listening.ts';
+import { countEmbeddingThreads, getProcessMemory } from './process/memory-shares.ts';
 import { serveMetrics } from './process/metrics-server.ts';
-import { withoutEchoes } from './process/without-echoes.ts';
+import { ignoreEchoes } from './process/without-echoes.ts';
 import { startSample } from './sample/sample.ts';
 import { composeService, type Service } from './service/compose.ts';
 import { apiOperations } from './service/features.ts';
-import { readSettings, SettingFault } from './settings.ts';
+import { readSettings, SettingError } from './settings.ts';
 
 const clock = systemClock;
 const program = { version: packageJson.version, uptimeSeconds: () => process.uptime() };
@@ -40,9 +40,9 @@ const program = { version: packageJson.version, uptimeSeconds: () => process.upt
 export async function serve(flags: ServeFlags, environment: Environment): Promise<void> {
   try {
     await startNode(flags, environment);
-  } catch (thrown) {
-    if (!(thrown instanceof SettingFault)) throw thrown;
-    console.error(`parley: ${thrown.message}`);
+  } catch (error) {
+    if (!(error instanceof SettingError)) throw error;
+    console.error(`parley: ${error.message}`);
     // What was opened before, such as the watch of the files, would keep the process alive.
     process.exit(1);
   }
@@ -65,13 +65,13 @@ async function startNode(flags: ServeFlags, environment: Environment): Promise<v
   const service = composeNode(node, http);
   const reload = await keepConfiguration(node, environment, accepted);
   onHangUp = () => reload.reload();
-  const connections = new KeptConnections(service.app.server);
-  const address = await addressOnce(() => service.app.listen({ host, port }), service.app.server, settings);
-  const beside = await openSideListeners(node, service.app);
-  const serving = [http, reload, service.embedder, service.app, ...beside, ...(sample?.server ? [sample.server] : [])];
-  const drain = drainOf(node, { ...service, connections }, [serving, ...node.closing]);
-  const hear = withoutEchoes(drain.signalled, environment, clock);
-  process.on('SIGTERM', hear).on('SIGINT', hear);
+  const connections = new TrackedConnections(service.app.server);
+  const address = await listenForAddress(() => service.app.listen({ host, port }), service.app.server, settings);
+  const sideListeners = await openSideListeners(node, service.app);
+  const serving = [http, reload, service.embedder, service.app, ...sideListeners, ...(sample?.server ? [sample.server] : [])];
+  const drain = createDrain(node, { ...service, connections }, [serving, ...node.closing]);
+  const onSignal = ignoreEchoes(drain.signalled, environment, clock);
+  process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
   node.state.started(() => drain.isDraining);
   node.log.info('listening', { address, version: packageJson.version, deployments: node.snapshot.current().deployments.size });
   service.prepareDocuments();
@@ -87,7 +87,7 @@ function composeNode(
   { settings, snapshot, loadBalancer, caches, state, stores, telemetry, log, noteAudit }: NodeDeps,
   http: HttpClient,
 ): Service & { embedder: EmbedderPool } {
-  const embedder = new EmbedderPool(embeddingThreads(memoryOfProcess()), {
+  const embedder = new EmbedderPool(countEmbeddingThreads(getProcessMemory()), {
     recent: caches.open('recent_vectors', recentVectorBounds),
   });
   const service: Service = composeService({
@@ -108,8 +108,9 @@ function composeNode(
     shares: stores.shares,
     keys: stores.keys,
     admin: { journal: stores.journal, readNode: createReadNode({ settings, snapshot, loadBalancer, state, clock, ...program }) },
-    noteFault: (message, thrown) => log.error(message, thrown),
-    noteLost: ({ id }, what) => log.debug('left out: the dialect of the upstream has nothing for it', { upstream: id, what }),
+    reportError: (message, error) => log.error(message, error),
+    onUnsupported: ({ id }, what) =>
+      log.debug('left out: the dialect of the upstream has nothing for it', { upstream: id, what }),
     noteRemovedReferences: (deployment, count) =>
       log.debug('removed references to files that the deployment may not read', { deployment, count }),
     noteAudit,
@@ -133,21 +134,21 @@ function composeNode(
   });
   opsRoutes(service.app, {
     ...program,
-    troubles: state.troubles,
-    hindrances: state.hindrances,
-    metrics: settings.metricsPort === undefined ? metricsOf(telemetry) : undefined,
+    troubles: state.listIssues,
+    hindrances: state.listObstacles,
+    metrics: settings.metricsPort === undefined ? createMetricsSource(telemetry) : undefined,
     operations: apiOperations(snapshot.current().configuration),
   });
   return { ...service, embedder };
 }
 
-function metricsOf(telemetry: NodeTelemetry): { contentType: string; read: () => string } {
+function createMetricsSource(telemetry: NodeTelemetry): { contentType: string; read: () => string } {
   return { contentType: prometheusContentType, read: () => telemetry.toPrometheus() };
 }
 
 /** Reads files anew that have changed since they were accepted, for as long as the node runs. */
 function keepConfiguration(
-  { settings, log, put, tell, state, noteAudit }: NodeDeps,
+  { settings, log, put, publish, state, noteAudit }: NodeDeps,
   environment: Environment,
   accepted: Accepted,
 ): Promise<ConfigurationWatch> {
@@ -156,13 +157,14 @@ function keepConfiguration(
     readBefore: files.length > 0 ? accepted.configuration : undefined,
     onLoaded(configuration, warnings) {
       put({ configuration, warnings });
-      tell({ configuration, warnings });
+      publish({ configuration, warnings });
       log.info('the configuration was read anew', { files: files.join(', ') });
     },
     onRefused(faults, cause) {
       state.configurationRefused(faults);
       noteAudit({ action: 'configuration.refused', subject: undefined, object: faults[0]?.path });
-      for (const fault of faults) log.error(`configuration refused, the last one stays in force: ${formatFault(fault)}`, cause);
+      for (const error of faults)
+        log.error(`configuration refused, the last one stays in force: ${formatConfigurationError(error)}`, cause);
     },
   });
 }
@@ -173,17 +175,17 @@ async function openSideListeners({ settings, log, telemetry }: NodeDeps, app: Fa
   const opened: Closable[] = [];
   if (tls !== undefined) opened.push(await watchTls(tls, app.server as unknown as Server, log));
   if (metricsPort !== undefined) {
-    const options = { host, port: metricsPort, ...metricsOf(telemetry) };
+    const options = { host, port: metricsPort, ...createMetricsSource(telemetry) };
     opened.push(await listenAt(() => serveMetrics(options), { ...options, setting: 'PARLEY_METRICS_PORT' }));
   }
   return opened;
 }
 
 interface Stoppable extends Pick<Service, 'app' | 'inFlightCalls'> {
-  readonly connections: KeptConnections;
+  readonly connections: TrackedConnections;
 }
 
-function drainOf({ settings, log }: NodeDeps, { app, inFlightCalls, connections }: Stoppable, closing: Closing): Drain {
+function createDrain({ settings, log }: NodeDeps, { app, inFlightCalls, connections }: Stoppable, closing: Closing): Drain {
   const exit = (code: number): void => process.exit(code);
   const { drainMs, lameDuckMs } = settings;
   process.on('unhandledRejection', (reason) => log.error('a promise failed unheard', reason));
@@ -199,7 +201,7 @@ async function acceptedConfiguration(
 ): Promise<Accepted> {
   const loaded = await firstConfiguration(files, environment, local);
   if ('faults' in loaded)
-    throw new SettingFault(`the configuration cannot be used\n${loaded.faults.map(formatFault).join('\n')}`);
+    throw new SettingError(`the configuration cannot be used\n${loaded.faults.map(formatConfigurationError).join('\n')}`);
   return loaded;
 }
 
@@ -238,12 +240,12 @@ interface NodeReportDeps extends Pick<NodeDeps, 'settings' | 'snapshot' | 'loadB
 function createReadNode(parts: NodeReportDeps): () => NodeReport {
   const { settings, snapshot, state, clock, version, uptimeSeconds } = parts;
   return () => {
-    const reasons = state.troubles();
+    const reasons = state.listIssues();
     const now = clock.epochMs();
     return {
       node: { version, runtime: process.version, startedAt: Math.round(now - uptimeSeconds() * 1000), now },
       health: { status: reasons.length === 0 ? 'ok' : 'degraded', reasons },
-      hindrances: state.hindrances(),
+      hindrances: state.listObstacles(),
       stores: toStores(parts),
       upstreams: [...snapshot.current().deployments.values()].flatMap((deployment) => toUpstreams(parts, deployment)),
       configuration: { files: settings.configurationFiles, ...state.configuration },
@@ -268,7 +270,7 @@ function toUpstream(
   upstream: Upstream,
   { deployment, loadBalancer, clock }: { deployment: string; loadBalancer: LoadBalancer; clock: Clock },
 ): UpstreamReport {
-  const { reason, failuresInARow, refusedStatus, lastError, offForMs } = loadBalancer.backOff(upstream, clock.nowMs());
+  const { reason, failuresInARow, refusedStatus, lastError, offForMs } = loadBalancer.getBackOff(upstream, clock.nowMs());
   return {
     id: upstream.id,
     deployment,

@@ -1,7 +1,7 @@
 import { toSecrets } from '#base/secrets/seal.ts';
 import { Secret } from '#base/secrets/secret.ts';
 import { type S3Address, toS3Address } from '#stores/files/s3-address.ts';
-import { RedisAddressFault, toPlace } from '#stores/redis/redis-address.ts';
+import { parseRedisAddress, RedisAddressError } from '#stores/redis/redis-address.ts';
 import { type LogLevel, logLevels, toLogLevel } from '#telemetry/log.ts';
 import type { ServeFlags } from './cli.ts';
 
@@ -13,7 +13,7 @@ export interface Settings {
   readonly port: number;
   readonly dataFolder: string;
   readonly tls: { readonly certFile: string; readonly keyFile: string } | undefined;
-  readonly shared: SharedPlaces;
+  readonly shared: SharedAddresses;
   /** `PARLEY_SECRET`: encrypts what is kept and signs what callers keep; newest first. Empty: one of this node's own. */
   readonly secrets: readonly Secret[];
   readonly drainMs: number;
@@ -24,14 +24,14 @@ export interface Settings {
 }
 
 /** Where several nodes keep what they share; undefined: this node keeps it for itself. */
-interface SharedPlaces {
+interface SharedAddresses {
   readonly databaseUrl: Secret | undefined;
   readonly redisUrl: Secret | undefined;
   readonly files: S3Address | undefined;
 }
 
 /** A flag or variable that cannot be used; the message may be shown. */
-export class SettingFault extends Error {}
+export class SettingError extends Error {}
 
 const maxPort = 65_535;
 
@@ -41,17 +41,17 @@ type Environment = Readonly<Record<string, string | undefined>>;
 export function readSettings(flags: ServeFlags, environment: Environment): Settings {
   const listed = environment.PARLEY_CONFIG?.split(',').map((file) => file.trim()) ?? [];
   const { tlsCert, tlsKey } = flags;
-  const port = toWhole('the port', flags.port ?? environment.PARLEY_PORT ?? '8080', maxPort);
+  const port = toInteger('the port', flags.port ?? environment.PARLEY_PORT ?? '8080', maxPort);
   return {
     configurationFiles: flags.config ?? listed.filter((file) => file !== ''),
     host: flags.host ?? environment.PARLEY_HOST ?? '127.0.0.1',
     port,
     dataFolder: flags.data ?? environment.PARLEY_DATA ?? './.parley',
     tls: tlsCert === undefined || tlsKey === undefined ? undefined : { certFile: tlsCert, keyFile: tlsKey },
-    shared: toSharedPlaces(environment),
+    shared: toSharedAddresses(environment),
     secrets: toSecrets(environment.PARLEY_SECRET ?? ''),
-    drainMs: toWhole('PARLEY_DRAIN_MS', environment.PARLEY_DRAIN_MS ?? '30000', 86_400_000),
-    lameDuckMs: toWhole('PARLEY_LAME_DUCK_MS', environment.PARLEY_LAME_DUCK_MS ?? '2000', 86_400_000),
+    drainMs: toInteger('PARLEY_DRAIN_MS', environment.PARLEY_DRAIN_MS ?? '30000', 86_400_000),
+    lameDuckMs: toInteger('PARLEY_LAME_DUCK_MS', environment.PARLEY_LAME_DUCK_MS ?? '2000', 86_400_000),
     metricsPort: toMetricsPort(environment.PARLEY_METRICS_PORT, port),
     logLevel: toLevel(environment.LOG_LEVEL ?? 'info'),
   };
@@ -59,34 +59,34 @@ export function readSettings(flags: ServeFlags, environment: Environment): Setti
 
 function toMetricsPort(text: string | undefined, port: number): number | undefined {
   if (text === undefined) return undefined;
-  const metricsPort = toWhole('PARLEY_METRICS_PORT', text, maxPort);
+  const metricsPort = toInteger('PARLEY_METRICS_PORT', text, maxPort);
   if (metricsPort === port && port !== 0)
-    throw new SettingFault(
+    throw new SettingError(
       `PARLEY_METRICS_PORT and the port of the service are both ${port}; choose another with PARLEY_METRICS_PORT`,
     );
   return metricsPort;
 }
 
-function toSharedPlaces(environment: Environment): SharedPlaces {
+function toSharedAddresses(environment: Environment): SharedAddresses {
   const shared = {
     databaseUrl: toSecret(environment.PARLEY_DATABASE_URL),
     redisUrl: toSecret(environment.PARLEY_REDIS_URL),
-    files: toFilesPlace(environment),
+    files: toFilesAddress(environment),
   };
   requireAddresses(shared);
-  const [named] = ['PARLEY_DATABASE_URL', 'PARLEY_REDIS_URL', 'PARLEY_FILES_URL'].filter((name) => environment[name]);
-  if (named !== undefined && toSecrets(environment.PARLEY_SECRET ?? '').length === 0)
-    throw new SettingFault(`${named} is set, so PARLEY_SECRET must be as well: the same for every node that shares it`);
+  const [setting] = ['PARLEY_DATABASE_URL', 'PARLEY_REDIS_URL', 'PARLEY_FILES_URL'].filter((name) => environment[name]);
+  if (setting !== undefined && toSecrets(environment.PARLEY_SECRET ?? '').length === 0)
+    throw new SettingError(`${setting} is set, so PARLEY_SECRET must be as well: the same for every node that shares it`);
   return shared;
 }
 
-function requireAddresses({ databaseUrl, redisUrl }: SharedPlaces): void {
+function requireAddresses({ databaseUrl, redisUrl }: SharedAddresses): void {
   if (databaseUrl !== undefined && !/^postgres(ql)?:\/\/./.test(databaseUrl.reveal()))
-    throw new SettingFault('PARLEY_DATABASE_URL must be an address that begins with postgres://');
+    throw new SettingError('PARLEY_DATABASE_URL must be an address that begins with postgres://');
   try {
-    if (redisUrl !== undefined) toPlace(redisUrl);
-  } catch (thrown) {
-    throw thrown instanceof RedisAddressFault ? new SettingFault(`PARLEY_REDIS_URL ${thrown.message}`) : thrown;
+    if (redisUrl !== undefined) parseRedisAddress(redisUrl);
+  } catch (error) {
+    throw error instanceof RedisAddressError ? new SettingError(`PARLEY_REDIS_URL ${error.message}`) : error;
   }
 }
 
@@ -94,28 +94,28 @@ function toSecret(text: string | undefined): Secret | undefined {
   return text === undefined || text === '' ? undefined : new Secret(text);
 }
 
-function toFilesPlace(environment: Environment): S3Address | undefined {
+function toFilesAddress(environment: Environment): S3Address | undefined {
   const { PARLEY_FILES_URL: url } = environment;
   if (url === undefined || url === '') return undefined;
   try {
     return toS3Address(url, environment);
-  } catch (thrown) {
-    if (thrown instanceof RangeError) throw new SettingFault(`PARLEY_FILES_URL ${thrown.message}`);
-    throw thrown;
+  } catch (error) {
+    if (error instanceof RangeError) throw new SettingError(`PARLEY_FILES_URL ${error.message}`);
+    throw error;
   }
 }
 
-function toWhole(what: string, text: string, most: number): number {
+function toInteger(name: string, text: string, max: number): number {
   const value = Number(text);
-  if (text.trim() === '' || !Number.isInteger(value) || value < 0 || value > most) {
-    throw new SettingFault(`${what} must be a whole number from 0 to ${most}, not "${text}"`);
+  if (text.trim() === '' || !Number.isInteger(value) || value < 0 || value > max) {
+    throw new SettingError(`${name} must be a whole number from 0 to ${max}, not "${text}"`);
   }
   return value;
 }
 
 function toLevel(word: string): LogLevel {
   const level = toLogLevel(word);
-  if (level === undefined) throw new SettingFault(`LOG_LEVEL must be one of ${logLevels.join(', ')}, not "${word}"`);
+  if (level === undefined) throw new SettingError(`LOG_LEVEL must be one of ${logLevels.join(', ')}, not "${word}"`);
   return level;
 }
 

@@ -9,16 +9,16 @@ import { SourceMap } from 'node:module';
 function mapStacks(): void {
   const maps = new Map<string, SourceMap | undefined>();
   const folder = import.meta.url.slice(0, import.meta.url.lastIndexOf('/') + 1);
-  const mapOf = (file: string): SourceMap | undefined => {
+  const getMap = (file: string): SourceMap | undefined => {
     if (!maps.has(file)) maps.set(file, readMap(file));
     return maps.get(file);
   };
   Error.prepareStackTrace = (error, sites) => {
     const lines = sites.map((site) => {
       const file = site.getFileName();
-      return `\n    at ${file?.startsWith(folder) ? toSource(site, file, mapOf(file)) : site}`;
+      return `\n    at ${file?.startsWith(folder) ? toSource(site, file, getMap(file)) : site}`;
     });
-    return `${nameOf(error)}${lines.join('')}`;
+    return `${getName(error)}${lines.join('')}`;
   };
 }
 
@@ -33,13 +33,13 @@ function readMap(file: string): SourceMap | undefined {
 function toSource(site: NodeJS.CallSite, file: string, map: SourceMap | undefined): string {
   const [line, column] = [site.getLineNumber(), site.getColumnNumber()];
   if (map === undefined || line === null || column === null) return `${site}`;
-  const found = map.findEntry(line - 1, column - 1);
-  if (!('originalSource' in found)) return `${site}`;
-  const place = `${new URL(found.originalSource, file).href}:${found.originalLine + 1}:${found.originalColumn + 1}`;
-  return `${site}`.replace(`${file}:${line}:${column}`, place);
+  const entry = map.findEntry(line - 1, column - 1);
+  if (!('originalSource' in entry)) return `${site}`;
+  const location = `${new URL(entry.originalSource, file).href}:${entry.originalLine + 1}:${entry.originalColumn + 1}`;
+  return `${site}`.replace(`${file}:${line}:${column}`, location);
 }
 
-function nameOf(error: unknown): string {
+function getName(error: unknown): string {
   try {
     return Error.prototype.toString.call(error);
   } catch {

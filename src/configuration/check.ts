@@ -3,32 +3,32 @@ import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { systemClock } from '#base/time/clock.ts';
 import { findCheckWarnings } from '#contract/configuration/check-warnings.ts';
 import { Configuration } from '#contract/configuration/configuration.ts';
-import { doubts } from '#contract/configuration/doubts.ts';
+import { findConfigurationWarnings } from '#contract/configuration/doubts.ts';
 import { explain } from '#contract/configuration/explain.ts';
-import { type Fault, formatPath, type Path } from '#contract/configuration/fault.ts';
+import { formatPath, type Issue, type Path } from '#contract/configuration/fault.ts';
 import { ruleFaults } from '#contract/configuration/rules.ts';
 import { complete } from '#contract/configuration/schema-node.ts';
-import type { ConfigurationFault } from './configuration-fault.ts';
+import type { ConfigurationError } from './configuration-fault.ts';
 import { isReference } from './substitute.ts';
 
 export interface Accepted {
   /** With every default put in; its objects have no prototype. It holds secrets. */
   readonly configuration: Configuration;
   /** Values that are allowed but are probably mistakes. */
-  readonly warnings: readonly ConfigurationFault[];
+  readonly warnings: readonly ConfigurationError[];
 }
 
 export interface Refused {
-  readonly faults: readonly ConfigurationFault[];
+  readonly faults: readonly ConfigurationError[];
   /** Of what is right beside them; none if too much is wrong. */
-  readonly warnings: readonly ConfigurationFault[];
+  readonly warnings: readonly ConfigurationError[];
 }
 
 /** Where a value comes from, for what is told of it. */
 export interface Origin {
   /** What the entries of `keys` are called in the files, by what they are called now. */
   readonly writtenKeys: ReadonlyMap<string, string>;
-  fileOf(path: Path): string;
+  findFile(path: Path): string;
   /** Whether `parley check` asks, which warns about more. */
   readonly isCheck?: boolean;
 }
@@ -36,50 +36,53 @@ export interface Origin {
 /** Ten times as fast as to explain, which a reload beside running calls should only do for a faulty configuration. */
 const schema = Compile(Configuration);
 
-const nowhere: Origin = { writtenKeys: new Map(), fileOf: () => '' };
+const nowhere: Origin = { writtenKeys: new Map(), findFile: () => '' };
 
 /** Accepts a value as configuration, or says everything that is wrong with it. Takes any value; never throws for one. */
 export function checkConfiguration(value: unknown, origin: Origin = nowhere): Accepted | Refused {
   const completed = complete(Configuration, value);
-  const tell = (fault: Fault) => toConfigurationFault(fault, completed, origin);
+  const toError = (error: Issue) => toConfigurationError(error, completed, origin);
   const faults = [...(schema.Check(completed) ? [] : explain(Configuration, completed)), ...ruleFaults(completed)];
-  if (faults.length > 0) return { faults: faults.map(tell), warnings: doubtsBeside(faults, completed).map(tell) };
+  if (faults.length > 0) return { faults: faults.map(toError), warnings: findRemainingWarnings(faults, completed).map(toError) };
   const configuration = completed as Configuration;
-  const found = [...doubts(configuration, systemClock.epochMs()), ...(origin.isCheck ? findCheckWarnings(configuration) : [])];
-  return { configuration, warnings: found.map(tell) };
+  const warnings = [
+    ...findConfigurationWarnings(configuration, systemClock.epochMs()),
+    ...(origin.isCheck ? findCheckWarnings(configuration) : []),
+  ];
+  return { configuration, warnings: warnings.map(toError) };
 }
 
 /** Entries that others may name stay known when they are left out. */
 const leftOut: ReadonlySet<unknown> = new Set(['models', 'applications', 'addons']);
 
 /** What is doubted of a configuration without its faulty entries; nothing if faults are elsewhere. */
-function doubtsBeside(faults: readonly Fault[], completed: unknown): readonly Fault[] {
+function findRemainingWarnings(faults: readonly Issue[], completed: unknown): readonly Issue[] {
   if (!isJsonObject(completed) || !faults.every(({ path }) => leftOut.has(path[0]) && path.length > 1)) return [];
-  const rest: JsonObject = { ...completed };
-  const gone: string[] = [];
+  const remaining: JsonObject = { ...completed };
+  const removedNames: string[] = [];
   for (const {
     path: [section = '', name = ''],
   } of faults) {
-    const { [name]: _faulty, ...others } = rest[section] as JsonObject;
-    rest[section] = others;
-    gone.push(String(name));
+    const { [name]: _faulty, ...remainingEntries } = remaining[section] as JsonObject;
+    remaining[section] = remainingEntries;
+    removedNames.push(String(name));
   }
-  const isRight = schema.Check(rest) && ruleFaults(rest).length === 0;
-  return isRight ? [...doubts(rest, systemClock.epochMs(), gone)] : [];
+  const isRight = schema.Check(remaining) && ruleFaults(remaining).length === 0;
+  return isRight ? [...findConfigurationWarnings(remaining, systemClock.epochMs(), removedNames)] : [];
 }
 
 /** Puts the file and the path as people write it to a fault, without the secrets that names of keys can be. */
-export function toConfigurationFault({ path, ...said }: Fault, value: unknown, origin: Origin): ConfigurationFault {
+export function toConfigurationError({ path, ...details }: Issue, value: unknown, origin: Origin): ConfigurationError {
   const [section, name, ...rest] = path;
-  if (section !== 'keys' || typeof name !== 'string') return { file: origin.fileOf(path), path: formatPath(path), ...said };
-  const written = origin.writtenKeys.get(name) ?? name;
-  const file = origin.fileOf([section, written, ...rest]);
-  return { file, path: formatPath([section, shownKey(name, written, value), ...rest]), ...said };
+  if (section !== 'keys' || typeof name !== 'string') return { file: origin.findFile(path), path: formatPath(path), ...details };
+  const writtenName = origin.writtenKeys.get(name) ?? name;
+  const file = origin.findFile([section, writtenName, ...rest]);
+  return { file, path: formatPath([section, toVisibleKey(name, writtenName, value), ...rest]), ...details };
 }
 
 /** The name of an entry of `keys` if it is no secret, else its place among the entries: `***#2` is the second. */
-function shownKey(name: string, written: string, value: unknown): string {
-  if (isReference(written)) return written;
+function toVisibleKey(name: string, writtenName: string, value: unknown): string {
+  if (isReference(writtenName)) return writtenName;
   const keys = isJsonObject(value) && isJsonObject(value.keys) ? value.keys : {};
   const entry = Object.hasOwn(keys, name) ? keys[name] : undefined;
   if (isJsonObject(entry) && (entry.key !== undefined || entry.sha256 !== undefined)) return name;

@@ -1,5 +1,5 @@
 /** One thing that is wrong with the configuration, as a person is told. No secret is in it. */
-export interface ConfigurationFault {
+export interface ConfigurationError {
   /** The file that holds the value, as it was named; empty if no file does. */
   readonly file: string;
   /** JSON path such as `models.gpt-4.upstreams[0].endpoint`, else the line and column; empty for the file as a whole. */
@@ -12,7 +12,7 @@ export interface ConfigurationFault {
 }
 
 /** `FILE: JSON.path: what is wrong; the way out`, without the parts that are empty. */
-export function formatFault({ file, path, message, hint }: ConfigurationFault): string {
+export function formatConfigurationError({ file, path, message, hint }: ConfigurationError): string {
   const sentence = [file, path, message].filter((part) => part !== '').join(': ');
   return hint === undefined ? sentence : `${sentence}; ${hint}`;
 }

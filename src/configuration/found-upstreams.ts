@@ -7,7 +7,7 @@ const openaiChatModels = ['gpt-5', 'gpt-5-mini', 'gpt-4.1', 'gpt-4.1-mini', 'gpt
 const openaiEmbeddingModels = ['text-embedding-3-small'];
 const anthropicModels = ['claude-opus-5-5', 'claude-sonnet-5-5', 'claude-haiku-5-5', 'claude-sonnet-4-6', 'claude-haiku-4-5'];
 /** What every one of these can write in one reply; their API must be told a bound. */
-const anthropicMostTokens = 32_000;
+const anthropicMaxTokens = 32_000;
 
 /** Where a local Ollama lists its models: what a GET of it answers is the `ollamaTags` of `findModels`. */
 export const ollamaTagsUrl = 'http://127.0.0.1:11434/api/tags';
@@ -48,7 +48,7 @@ function toAnthropicModels(key: string, base: string): readonly ModelById[] {
   const address = trimEndSlashes(base);
   const versioned = address.endsWith('/v1') ? address : `${address}/v1`;
   const endpoint = address === '' ? anthropicEndpoint : versioned;
-  const limits = { maxCompletionTokens: anthropicMostTokens };
+  const limits = { maxCompletionTokens: anthropicMaxTokens };
   return anthropicModels.map((model): ModelById => {
     return [model, { displayName: model, limits, upstreams: [{ protocol: 'anthropic', endpoint, key, model }] }];
   });

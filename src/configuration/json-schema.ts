@@ -5,12 +5,12 @@ const reference = { type: 'string', pattern: '^\\$\\{[A-Za-z_][A-Za-z0-9_]*\\}$'
 
 /** The JSON Schema of a configuration file, for editors: what has a default may be absent, and `${NAME}` may stand for any value that is no list or object. */
 export function configurationJsonSchema(): JsonObject {
-  const written = toWritten(Configuration) as JsonObject;
+  const schema = toWritten(Configuration) as JsonObject;
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     $id: 'urn:parley:configuration',
     title: 'Parley configuration',
-    ...written,
+    ...schema,
   };
 }
 
@@ -20,19 +20,19 @@ function toWritten(schema: unknown): unknown {
   if (!isJsonObject(schema)) return schema;
   // A reference can stand for a whole text or a part of it: what a text must look like is known once it is replaced.
   const { required, properties, pattern: _pattern, errorMessage: _errorMessage, ...rest } = schema;
-  const written: JsonObject = {};
-  for (const key of ['items', 'additionalProperties', 'anyOf']) if (key in rest) written[key] = toWritten(rest[key]);
+  const result: JsonObject = {};
+  for (const key of ['items', 'additionalProperties', 'anyOf']) if (key in rest) result[key] = toWritten(rest[key]);
   if (isJsonObject(properties)) {
     const needed = Array.isArray(required) ? required.filter((key) => !hasDefault(properties[key])) : [];
-    written.properties = Object.fromEntries(Object.entries(properties).map(([key, property]) => [key, toWritten(property)]));
-    if (needed.length > 0) written.required = needed;
+    result.properties = Object.fromEntries(Object.entries(properties).map(([key, property]) => [key, toWritten(property)]));
+    if (needed.length > 0) result.required = needed;
   }
-  return isReplaceable(schema) ? orReference(rest) : { ...rest, ...written };
+  return isReplaceable(schema) ? orReference(rest) : { ...rest, ...result };
 }
 
 /** Whether a reference can stand for a value that is no free text anyway. */
-function isReplaceable({ type, enum: words }: JsonObject): boolean {
-  return words !== undefined || type === 'number' || type === 'integer' || type === 'boolean';
+function isReplaceable({ type, enum: values }: JsonObject): boolean {
+  return values !== undefined || type === 'number' || type === 'integer' || type === 'boolean';
 }
 
 function orReference({ description, default: byDefault, ...form }: JsonObject): JsonObject {

@@ -3,10 +3,10 @@ import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument } from 'yam
 import type { Path } from '#contract/configuration/fault.ts';
 
 /** The line of the value at a path, or of what is around it, and how many steps of the path lead there. */
-export type LineOf = (path: Path) => { readonly line: number; readonly depth: number };
+export type FindLine = (path: Path) => { readonly line: number; readonly depth: number };
 
 /** Lines of a JSON text that can be parsed; it is looked into when the first line is asked for. */
-export function jsonLines(text: string): LineOf {
+export function jsonLines(text: string): FindLine {
   let root: ReturnType<typeof parseTree> | undefined;
   return (path) => {
     root ??= parseTree(text, [], { allowTrailingComma: true });
@@ -26,7 +26,7 @@ function lineAt(text: string, offset: number): number {
 }
 
 /** The same of a YAML text. What an alias or a merge key brings in has the line of the alias. */
-export function yamlLines(text: string): LineOf {
+export function yamlLines(text: string): FindLine {
   const lineCounter = new LineCounter();
   let root: unknown;
   return (path) => {
@@ -54,8 +54,8 @@ function stepInto(node: unknown, key: string | number | undefined): Step | undef
     return isPlaced(item) ? { node: item, offset: item.range[0] } : undefined;
   }
   if (!isMap(node)) return undefined;
-  const found = node.items.find((pair) => isScalar(pair.key) && String(pair.key.value) === String(key));
-  return found !== undefined && isPlaced(found.key) ? { node: found.value, offset: found.key.range[0] } : undefined;
+  const match = node.items.find((pair) => isScalar(pair.key) && String(pair.key.value) === String(key));
+  return match !== undefined && isPlaced(match.key) ? { node: match.value, offset: match.key.range[0] } : undefined;
 }
 
 function isPlaced(node: unknown): node is { readonly range: readonly [number, number, number] } {

@@ -50,7 +50,7 @@ describe('merge', () => {
   });
 
   it('knows the file of each value, and of what is missing the file around it', () => {
-    const { fileOf } = merge([
+    const { findFile: fileOf } = merge([
       { file: 'base', value: { a: { b: 1, c: [{ d: 1 }] }, e: {} } },
       { file: 'local', value: { a: { b: 2, f: 3 } } },
     ]);
@@ -65,7 +65,7 @@ describe('merge', () => {
   });
 
   it('is in no file where there is none', () => {
-    expect(merge([]).fileOf(['a'])).toBe('');
+    expect(merge([]).findFile(['a'])).toBe('');
   });
 });
 

@@ -4,11 +4,11 @@ import { readFile } from 'node:fs/promises';
 import { dirname, extname, isAbsolute, resolve } from 'node:path';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { Configuration } from '#contract/configuration/configuration.ts';
-import { type Fault, formatPath, type Path } from '#contract/configuration/fault.ts';
+import { formatPath, type Issue, type Path } from '#contract/configuration/fault.ts';
 import { schemaAt } from '#contract/configuration/schema-node.ts';
 import { logoTypes, maxLogoBytes } from '#contract/page/brand.ts';
-import { type Accepted, checkConfiguration, type Refused, toConfigurationFault } from './check.ts';
-import type { ConfigurationFault } from './configuration-fault.ts';
+import { type Accepted, checkConfiguration, type Refused, toConfigurationError } from './check.ts';
+import type { ConfigurationError } from './configuration-fault.ts';
 import { type ParsedFile, parseText } from './parse-text.ts';
 import { type Environment, type ReadSecretFile, substitute } from './substitute.ts';
 
@@ -19,7 +19,7 @@ export async function loadConfiguration(
   options: LoadOptions = {},
 ): Promise<Accepted | Refused> {
   const parsed = await Promise.all(files.map(readConfiguration));
-  const faults = parsed.flatMap((each) => ('faults' in each ? each.faults : []));
+  const faults = parsed.flatMap((file) => ('faults' in file ? file.faults : []));
   return faults.length > 0 ? { faults, warnings: [] } : checkMerged(merge(parsed.filter(isRead)), environment, options);
 }
 
@@ -33,18 +33,18 @@ export interface LoadOptions {
   readonly allowsMissingEnvironment?: boolean;
 }
 
-type Read = ConfigurationFile | Pick<Refused, 'faults'>;
+type ReadResult = ConfigurationFile | Pick<Refused, 'faults'>;
 
-function isRead(read: Read): read is ConfigurationFile {
-  return 'value' in read;
+function isRead(result: ReadResult): result is ConfigurationFile {
+  return 'value' in result;
 }
 
-async function readConfiguration(file: string): Promise<Read> {
+async function readConfiguration(file: string): Promise<ReadResult> {
   let bytes: Buffer;
   try {
     bytes = await readFile(file);
-  } catch (thrown) {
-    return { faults: [{ file, path: '', message: sayWhy(thrown) }] };
+  } catch (error) {
+    return { faults: [{ file, path: '', message: describeReadError(error) }] };
   }
   if (!isUtf8(bytes)) return { faults: [{ file, path: '', message: 'is not UTF-8 text' }] };
   const parsed: ParsedFile = await parseText(file, bytes.toString('utf8'));
@@ -57,13 +57,13 @@ const reasons: ReadonlyMap<unknown, string> = new Map([
   ['EACCES', 'may not be read by this process'],
 ]);
 
-function sayWhy(thrown: unknown): string {
-  const code = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
+function describeReadError(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
   return reasons.get(code) ?? `cannot be read${code === undefined ? '' : ` (${code})`}`;
 }
 
 async function checkMerged(
-  { value, fileOf }: Merged,
+  { value, findFile }: Merged,
   environment: Environment,
   { isRunning = false, isCheck = false, allowsMissingEnvironment = false }: LoadOptions,
 ): Promise<Accepted | Refused> {
@@ -73,30 +73,30 @@ async function checkMerged(
     unset,
     writtenKeys,
   } = substitute(value, environment, {
-    wantedAt: (path) => schemaAt(Configuration, path).type,
+    expectedTypeAt: (path) => schemaAt(Configuration, path).type,
     readFile: readSecretFile,
     isRunning,
     allowsMissing: allowsMissingEnvironment,
   });
-  const logo = await readLogo(substituted, fileOf(['page', 'logo']));
-  const checked = checkConfiguration(logo.value, { fileOf, writtenKeys, isCheck });
-  const toTold = (fault: Fault) => toConfigurationFault(fault, value, { fileOf, writtenKeys: new Map() });
-  const result = unset.length === 0 ? checked : withUnset(checked, unset.map(toTold));
-  const missed = logo.fault === undefined ? faults : [...faults, logo.fault];
+  const logo = await readLogo(substituted, findFile(['page', 'logo']));
+  const checked = checkConfiguration(logo.value, { findFile, writtenKeys, isCheck });
+  const toError = (error: Issue) => toConfigurationError(error, value, { findFile, writtenKeys: new Map() });
+  const result = unset.length === 0 ? checked : withUnset(checked, unset.map(toError));
+  const missed = logo.error === undefined ? faults : [...faults, logo.error];
   if (missed.length === 0) return result;
-  const missing = missed.map(toTold);
+  const missing = missed.map(toError);
   // What the check finds if a variable is missing only follows from that.
-  const told = new Set(missing.map(({ path }) => path));
-  const others = 'faults' in result ? result.faults.filter(({ path }) => !told.has(path)) : [];
+  const reportedPaths = new Set(missing.map(({ path }) => path));
+  const otherErrors = 'faults' in result ? result.faults.filter(({ path }) => !reportedPaths.has(path)) : [];
   // An empty section is doubted only if the rest can be used.
-  const warnings = result.warnings.filter(({ path }) => path !== 'keys' && path !== 'models' && !told.has(path));
-  return { faults: [...missing, ...others], warnings };
+  const warnings = result.warnings.filter(({ path }) => path !== 'keys' && path !== 'models' && !reportedPaths.has(path));
+  return { faults: [...missing, ...otherErrors], warnings };
 }
 
 /** The result of a check whose values are placeholders at some paths: faults and warnings there only follow from that. */
-function withUnset(checked: Accepted | Refused, unset: readonly ConfigurationFault[]): Accepted | Refused {
+function withUnset(checked: Accepted | Refused, unset: readonly ConfigurationError[]): Accepted | Refused {
   const paths = new Set(unset.map(({ path }) => path));
-  const isOfOther = ({ path }: ConfigurationFault) => !paths.has(path);
+  const isOfOther = ({ path }: ConfigurationError) => !paths.has(path);
   const warnings = [...unset, ...checked.warnings.filter(isOfOther)];
   return 'faults' in checked ? { faults: checked.faults.filter(isOfOther), warnings } : { ...checked, warnings };
 }
@@ -110,36 +110,36 @@ interface ConfigurationFile {
 interface Merged {
   readonly value: JsonObject;
   /** The file that holds the value at a path, else the one that holds what is around it; the last file for what none has. */
-  fileOf(path: Path): string;
+  findFile(path: Path): string;
 }
 
 /** Several files as one, in order: objects are joined key by key, anything else takes the place of what an earlier file has. */
 export function merge(files: readonly ConfigurationFile[]): Merged {
   const origins = new Map<string, string>();
   let value: JsonObject = Object.create(null);
-  for (const each of files) {
-    const note = (path: Path) => origins.set(formatPath(path), each.file);
-    value = join(value, each.value, { path: [], note });
+  for (const entry of files) {
+    const note = (path: Path) => origins.set(formatPath(path), entry.file);
+    value = join(value, entry.value, { path: [], note });
   }
-  const fileOf = (path: Path): string => {
+  const findFile = (path: Path): string => {
     const length = path.findLastIndex((_, index) => origins.has(formatPath(path.slice(0, index + 1)))) + 1;
     return origins.get(formatPath(path.slice(0, length))) ?? files.at(-1)?.file ?? '';
   };
-  return { value, fileOf };
+  return { value, findFile };
 }
 
-interface Place {
+interface JoinContext {
   readonly path: Path;
   readonly note: (path: Path) => void;
 }
 
-function join(under: JsonObject, over: JsonObject, { path, note }: Place): JsonObject {
-  const joined: JsonObject = Object.assign(Object.create(null), under);
-  for (const [key, value] of Object.entries(over)) {
-    const place = { path: [...path, key], note };
+function join(base: JsonObject, overrides: JsonObject, { path, note }: JoinContext): JsonObject {
+  const joined: JsonObject = Object.assign(Object.create(null), base);
+  for (const [key, value] of Object.entries(overrides)) {
+    const context = { path: [...path, key], note };
     const before = joined[key];
-    joined[key] = isJsonObject(value) ? join(isJsonObject(before) ? before : {}, value, place) : value;
-    note(place.path);
+    joined[key] = isJsonObject(value) ? join(isJsonObject(before) ? before : {}, value, context) : value;
+    note(context.path);
   }
   return joined;
 }
@@ -147,7 +147,7 @@ function join(under: JsonObject, over: JsonObject, { path, note }: Place): JsonO
 /** A configuration that holds its logo; without one if the file that it names cannot be it. */
 interface LogoRead {
   readonly value: unknown;
-  readonly fault?: Fault;
+  readonly error?: Issue;
 }
 
 /** Puts the content of the file that `page.logo` names in the place of its name. A relative one begins where `file` is. */
@@ -156,15 +156,15 @@ async function readLogo(value: unknown, file: string): Promise<LogoRead> {
   if (!isJsonObject(value) || !isJsonObject(page)) return { value };
   const { logo, ...rest } = page;
   if (typeof logo !== 'string' || logo === '' || logo.startsWith('data:')) return { value };
-  const read = await readPicture(logo, file);
-  if (typeof read === 'string') return { value: { ...value, page: { ...page, logo: read } } };
-  return { value: { ...value, page: rest }, fault: { path: ['page', 'logo'], ...read } };
+  const picture = await readPicture(logo, file);
+  if (typeof picture === 'string') return { value: { ...value, page: { ...page, logo: picture } } };
+  return { value: { ...value, page: rest }, error: { path: ['page', 'logo'], ...picture } };
 }
 
 /** The file as a `data:` address. */
-async function readPicture(name: string, file: string): Promise<string | Omit<Fault, 'path'>> {
+async function readPicture(name: string, file: string): Promise<string | Omit<Issue, 'path'>> {
   const end = extname(name).slice(1).toLowerCase();
-  const type = Object.entries({ ...logoTypes, jpeg: logoTypes.jpg }).find(([each]) => each === end)?.[1];
+  const type = Object.entries({ ...logoTypes, jpeg: logoTypes.jpg }).find(([extension]) => extension === end)?.[1];
   if (type === undefined)
     return { message: 'must name a file that ends in .svg, .png, .webp, .jpg or .jpeg, or be a data: address of a picture' };
   const bytes = await readFile(resolve(dirname(file), name)).catch(() => undefined);
@@ -187,17 +187,17 @@ const fileErrors: ReadonlyMap<unknown, string> = new Map([
 
 /** Reads a file that holds one secret, such as `/run/secrets/openai`. One trailing line break is not part of it. */
 export const readSecretFile: ReadSecretFile = (path) => {
-  if (!isAbsolute(path)) return { fault: 'is not an absolute path' };
+  if (!isAbsolute(path)) return { error: 'is not an absolute path' };
   try {
     const stats = statSync(path);
-    if (!stats.isFile()) return { fault: 'is not a regular file' };
-    if (stats.size > maxBytes) return { fault: `has more than ${maxBytes} bytes` };
+    if (!stats.isFile()) return { error: 'is not a regular file' };
+    if (stats.size > maxBytes) return { error: `has more than ${maxBytes} bytes` };
     const bytes = readFileSync(path);
-    if (!isUtf8(bytes)) return { fault: 'is not UTF-8 text' };
+    if (!isUtf8(bytes)) return { error: 'is not UTF-8 text' };
     const text = bytes.toString('utf8').replace(/\r?\n$/, '');
-    return text === '' ? { fault: 'is empty' } : { text };
-  } catch (thrown) {
-    const code = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
-    return { fault: fileErrors.get(code) ?? `cannot be read (${code})` };
+    return text === '' ? { error: 'is empty' } : { text };
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    return { error: fileErrors.get(code) ?? `cannot be read (${code})` };
   }
 };

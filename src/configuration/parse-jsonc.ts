@@ -1,6 +1,6 @@
 import { type ParseErrorCode, printParseErrorCode, visit } from 'jsonc-parser';
 import type { JsonObject } from '#base/json/json.ts';
-import type { ParsedText, TextFault } from './parsed-text.ts';
+import type { ParsedText, TextError } from './parsed-text.ts';
 
 const messages: ReadonlyMap<string, string> = new Map([
   ['InvalidSymbol', 'this is no value of JSON; keys and strings stand in double quotes'],
@@ -23,7 +23,7 @@ const messages: ReadonlyMap<string, string> = new Map([
 /** JSON with comments and trailing commas. Undefined for an empty text; of what breaks the syntax only the first fault, the others follow from it. */
 export function parseJsonc(text: string): ParsedText {
   const builder = new ValueBuilder();
-  const syntaxFaults: TextFault[] = [];
+  const syntaxFaults: TextError[] = [];
   visit(
     text,
     {
@@ -34,7 +34,7 @@ export function parseJsonc(text: string): ParsedText {
       onArrayEnd: () => builder.close(),
       onLiteralValue: (value) => builder.put(value),
       onError: (code, _offset, _length, line, character) => {
-        syntaxFaults.push({ line: line + 1, column: character + 1, message: say(code) });
+        syntaxFaults.push({ line: line + 1, column: character + 1, message: getMessage(code) });
       },
     },
     { allowTrailingComma: true, allowEmptyContent: true },
@@ -43,14 +43,14 @@ export function parseJsonc(text: string): ParsedText {
   return faults.length === 0 ? { value: builder.value } : { faults };
 }
 
-function say(code: ParseErrorCode): string {
+function getMessage(code: ParseErrorCode): string {
   return messages.get(printParseErrorCode(code)) ?? 'this is not JSON';
 }
 
 /** Puts a value together from what a parser meets on its way. */
 class ValueBuilder {
   value: unknown;
-  readonly repeatedKeys: TextFault[] = [];
+  readonly repeatedKeys: TextError[] = [];
   readonly #open: (JsonObject | unknown[])[] = [];
   #key = '';
 
@@ -63,10 +63,10 @@ class ValueBuilder {
     this.#open.pop();
   }
 
-  key(key: string, place: { line: number; column: number }): void {
+  key(key: string, location: { line: number; column: number }): void {
     const object = this.#open.at(-1);
     if (object !== undefined && Object.hasOwn(object, key)) {
-      this.repeatedKeys.push({ ...place, message: 'this key stands twice in one object' });
+      this.repeatedKeys.push({ ...location, message: 'this key stands twice in one object' });
     }
     this.#key = key;
   }

@@ -1,9 +1,9 @@
 import { extname } from 'node:path';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
-import type { ConfigurationFault } from './configuration-fault.ts';
+import type { ConfigurationError } from './configuration-fault.ts';
 import type { ParsedText } from './parsed-text.ts';
 
-export type ParsedFile = { readonly value: JsonObject } | { readonly faults: readonly ConfigurationFault[] };
+export type ParsedFile = { readonly value: JsonObject } | { readonly faults: readonly ConfigurationError[] };
 
 export type Parse = (text: string) => ParsedText;
 
@@ -45,8 +45,8 @@ export function parseTextAs(file: string, text: string, parse: Parse): ParsedFil
 function parseSafely(parse: Parse, text: string): ParsedText {
   try {
     return parse(text);
-  } catch (thrown) {
-    if (!(thrown instanceof RangeError)) throw thrown;
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
     return { faults: [{ line: 1, column: 1, message: 'the text is nested too deeply' }] };
   }
 }

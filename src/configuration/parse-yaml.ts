@@ -9,7 +9,7 @@ import {
   visit,
   type YAMLError,
 } from 'yaml';
-import type { ParsedText, TextFault } from './parsed-text.ts';
+import type { ParsedText, TextError } from './parsed-text.ts';
 
 /** By the code of the parser, or by its own words if its code is too wide. */
 const messages: ReadonlyMap<string, string> = new Map([
@@ -36,7 +36,7 @@ const indented = {
     'this line is indented as more of the value above it, where no key can stand; indent it like the keys beside it, or put the value in quotes',
 } as const;
 
-const mostAliases = 1000;
+const maxAliases = 1000;
 
 /** YAML 1.2 with the core schema and no other tags. Undefined for an empty text; of what breaks the syntax only the first fault. */
 export function parseYaml(text: string): ParsedText {
@@ -70,42 +70,42 @@ function toParsed(text: string, dialect: Dialect, maxAliasCount: number): Parsed
   });
   const problems = [...document.errors, ...document.warnings];
   const faults = [
-    ...firstProblem(problems),
-    ...duplicateKeys(document),
-    ...(problems.length === 0 ? wrongAlias(document) : []),
-  ].map(({ offset, message }): TextFault => {
+    ...findFirstProblem(problems),
+    ...findDuplicateKeys(document),
+    ...(problems.length === 0 ? findWrongAlias(document) : []),
+  ].map(({ offset, message }): TextError => {
     const { line, col } = lineCounter.linePos(offset);
     return { line, column: col, message };
   });
   if (faults.length > 0) return { faults };
   try {
     return { value: document.toJS({ maxAliasCount }) ?? undefined };
-  } catch (thrown) {
-    if (!(thrown instanceof ReferenceError)) throw thrown;
+  } catch (error) {
+    if (!(error instanceof ReferenceError)) throw error;
     return { faults: [{ line: 1, column: 1, message: `aliases stand for more than ${maxAliasCount} values` }] };
   }
 }
 
 /** Keys that stand twice in one object; the merge key may. */
-function duplicateKeys(document: Document.Parsed): readonly Problem[] {
-  const found: Problem[] = [];
+function findDuplicateKeys(document: Document.Parsed): readonly Problem[] {
+  const problems: Problem[] = [];
   visit(document, {
     Map(_key, { items }) {
       const keys = new Set<unknown>();
       for (const { key } of items) {
         if (!isScalar(key)) continue;
         const isTwice = keys.has(key.value) && key.value !== '<<';
-        if (isTwice) found.push({ offset: key.range?.[0] ?? 0, message: 'this key stands twice in one object' });
+        if (isTwice) problems.push({ offset: key.range?.[0] ?? 0, message: 'this key stands twice in one object' });
         keys.add(key.value);
       }
     },
   });
-  return found;
+  return problems;
 }
 
 /** The first alias that stands for nothing, or the first too many: to find what one stands for, the parser goes through all before it. */
-function wrongAlias(document: Document.Parsed): readonly Problem[] {
-  const found: Problem[] = [];
+function findWrongAlias(document: Document.Parsed): readonly Problem[] {
+  const problems: Problem[] = [];
   const anchors = new Set<string>();
   let aliases = 0;
   visit(document, {
@@ -115,13 +115,13 @@ function wrongAlias(document: Document.Parsed): readonly Problem[] {
     Alias(_key, { source, range }) {
       aliases += 1;
       const isKnown = anchors.has(source);
-      if (isKnown && aliases <= mostAliases) return undefined;
-      const message = isKnown ? `there are more than ${mostAliases} aliases` : 'this alias has no anchor before it';
-      found.push({ offset: range?.[0] ?? 0, message });
+      if (isKnown && aliases <= maxAliases) return undefined;
+      const message = isKnown ? `there are more than ${maxAliases} aliases` : 'this alias has no anchor before it';
+      problems.push({ offset: range?.[0] ?? 0, message });
       return visit.BREAK;
     },
   });
-  return found;
+  return problems;
 }
 
 interface Problem {
@@ -134,7 +134,7 @@ function toProblem({ code, message, pos }: YAMLError): Problem {
 }
 
 /** The parser takes what is indented wrongly for a key of several lines, and reports first the end of what stands before. */
-function firstProblem([first, second]: readonly YAMLError[]): readonly Problem[] {
+function findFirstProblem([first, second]: readonly YAMLError[]): readonly Problem[] {
   if (first === undefined) return [];
   if (first.code !== 'BLOCK_AS_IMPLICIT_KEY' || second?.code !== 'MULTILINE_IMPLICIT_KEY') return [toProblem(first)];
   const isText = second.pos[0] === first.pos[0];

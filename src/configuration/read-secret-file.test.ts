@@ -28,11 +28,11 @@ describe('readSecretFile', () => {
   });
 
   it('reports files that hold no secret', () => {
-    expect(read('\n')).toEqual({ fault: 'is empty' });
-    expect(read(Buffer.from([0xff, 0xfe]))).toEqual({ fault: 'is not UTF-8 text' });
-    expect(read('x'.repeat(65_537))).toEqual({ fault: 'has more than 65536 bytes' });
-    expect(readSecretFile(join(folder, 'gone'))).toEqual({ fault: 'does not exist' });
-    expect(readSecretFile(folder)).toEqual({ fault: 'is not a regular file' });
-    expect(readSecretFile('secrets/x')).toEqual({ fault: 'is not an absolute path' });
+    expect(read('\n')).toEqual({ error: 'is empty' });
+    expect(read(Buffer.from([0xff, 0xfe]))).toEqual({ error: 'is not UTF-8 text' });
+    expect(read('x'.repeat(65_537))).toEqual({ error: 'has more than 65536 bytes' });
+    expect(readSecretFile(join(folder, 'gone'))).toEqual({ error: 'does not exist' });
+    expect(readSecretFile(folder)).toEqual({ error: 'is not a regular file' });
+    expect(readSecretFile('secrets/x')).toEqual({ error: 'is not an absolute path' });
   });
 });

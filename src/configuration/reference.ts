@@ -1,5 +1,5 @@
 import { Configuration } from '#contract/configuration/configuration.ts';
-import { discriminatorOf, readSchema, type SchemaNode } from '#contract/configuration/schema-node.ts';
+import { findDiscriminator, readSchema, type SchemaNode } from '#contract/configuration/schema-node.ts';
 
 const opening = `# Configuration
 
@@ -20,7 +20,7 @@ For help in an editor, name [configuration.schema.json](configuration.schema.jso
 /** The reference of the configuration as Markdown: a table for each key of the top. */
 export function configurationReference(): string {
   const sections = Object.entries(readSchema(Configuration).properties ?? {}).map(([key, node]) => {
-    const rows = rowsOf(key, node).map((row) => `| ${row.map(inCell).join(' | ')} |`);
+    const rows = buildRows(key, node).map((row) => `| ${row.map(escapeCell).join(' | ')} |`);
     return [
       `## ${key}`,
       '',
@@ -38,38 +38,42 @@ export function configurationReference(): string {
 type Row = readonly [key: string, shape: string, byDefault: string, description: string];
 
 /** A row for each key at and below a place; an object that only holds keys of its own has none itself. */
-function rowsOf(key: string, node: SchemaNode, isRequired = false): readonly Row[] {
-  const below = rowsBelow(key, node);
-  const row: Row = [`\`${key}\``, shapeOf(node), isRequired ? 'required' : sayDefault(node), node.description ?? ''];
+function buildRows(key: string, node: SchemaNode, isRequired = false): readonly Row[] {
+  const below = buildRowsBelow(key, node);
+  const row: Row = [`\`${key}\``, describeShape(node), isRequired ? 'required' : formatDefault(node), node.description ?? ''];
   return key.includes('.') || below.length === 0 ? [row, ...below] : below;
 }
 
-function rowsBelow(key: string, node: SchemaNode): readonly Row[] {
-  if (node.anyOf !== undefined) return rowsOfForms(key, node.anyOf);
-  if (node.items !== undefined) return isObject(node.items) ? rowsBelow(`${key}[]`, node.items) : [];
+function buildRowsBelow(key: string, node: SchemaNode): readonly Row[] {
+  if (node.anyOf !== undefined) return buildFormRows(key, node.anyOf);
+  if (node.items !== undefined) return isObject(node.items) ? buildRowsBelow(`${key}[]`, node.items) : [];
   if (node.additionalProperties) {
     const entry = `${key}.<${node.propertyNames?.title ?? 'name'}>`;
-    return isObject(node.additionalProperties) ? rowsBelow(entry, node.additionalProperties) : [];
+    return isObject(node.additionalProperties) ? buildRowsBelow(entry, node.additionalProperties) : [];
   }
-  return rowsOfProperties(key, node, Object.entries(node.properties ?? {}));
+  return buildPropertyRows(key, node, Object.entries(node.properties ?? {}));
 }
 
-function rowsOfProperties(key: string, node: SchemaNode, properties: readonly (readonly [string, SchemaNode])[]): readonly Row[] {
+function buildPropertyRows(
+  key: string,
+  node: SchemaNode,
+  properties: readonly (readonly [string, SchemaNode])[],
+): readonly Row[] {
   return properties.flatMap(([name, property]) => {
     const isRequired = (node.required ?? []).includes(name) && property.default === undefined;
-    return rowsOf(`${key}.${name}`, property, isRequired);
+    return buildRows(`${key}.${name}`, property, isRequired);
   });
 }
 
-function rowsOfForms(key: string, forms: readonly SchemaNode[]): readonly Row[] {
-  const discriminator = discriminatorOf(forms);
+function buildFormRows(key: string, forms: readonly SchemaNode[]): readonly Row[] {
+  const discriminator = findDiscriminator(forms);
   if (discriminator === undefined) return [];
-  const words = forms.map((form) => String(form.properties?.[discriminator]?.const));
-  const which: Row = [`\`${key}.${discriminator}\``, inWords(words), 'required', 'Picks the form.'];
+  const values = forms.map((form) => String(form.properties?.[discriminator]?.const));
+  const which: Row = [`\`${key}.${discriminator}\``, formatValues(values), 'required', 'Picks the form.'];
   const rows = forms.flatMap((form, index) => {
-    const others = Object.entries(form.properties ?? {}).filter(([name]) => name !== discriminator);
-    return rowsOfProperties(key, form, others).map(
-      ([path, shape, byDefault, description]): Row => [path, shape, byDefault, `\`${words[index]}\`: ${description}`],
+    const otherProperties = Object.entries(form.properties ?? {}).filter(([name]) => name !== discriminator);
+    return buildPropertyRows(key, form, otherProperties).map(
+      ([path, shape, byDefault, description]): Row => [path, shape, byDefault, `\`${values[index]}\`: ${description}`],
     );
   });
   return [which, ...rows];
@@ -79,8 +83,8 @@ function isObject(node: SchemaNode): boolean {
   return node.type === 'object' && (node.properties !== undefined || node.additionalProperties !== undefined);
 }
 
-function shapeOf(node: SchemaNode): string {
-  if (node.enum !== undefined) return inWords(node.enum.map(String));
+function describeShape(node: SchemaNode): string {
+  if (node.enum !== undefined) return formatValues(node.enum.map(String));
   if (node.items !== undefined) return `list of ${plural(node.items)}`;
   if (node.additionalProperties) return `object by ${node.propertyNames?.title ?? 'name'}`;
   if (node.type === 'integer') return 'whole number';
@@ -88,18 +92,18 @@ function shapeOf(node: SchemaNode): string {
 }
 
 function plural(node: SchemaNode): string {
-  return `${shapeOf(node)}s`;
+  return `${describeShape(node)}s`;
 }
 
-function inWords(words: readonly string[]): string {
-  return words.map((word) => `\`${word}\``).join(', ');
+function formatValues(values: readonly string[]): string {
+  return values.map((word) => `\`${word}\``).join(', ');
 }
 
-function sayDefault({ default: byDefault, properties }: SchemaNode): string {
+function formatDefault({ default: byDefault, properties }: SchemaNode): string {
   if (byDefault === undefined || properties !== undefined) return '';
   return `\`${JSON.stringify(byDefault)}\``;
 }
 
-function inCell(text: string): string {
+function escapeCell(text: string): string {
   return text.replaceAll('|', '\\|');
 }

@@ -55,13 +55,15 @@ describe('substitute', () => {
   it('makes a string that is one reference what is wanted at its place, where it is one', () => {
     const value = { number: '${PORT}', integer: '${PORT}', boolean: '${ON}', string: '${PORT}' };
     const wantedAt = (path: readonly unknown[]) => String(path.at(-1));
-    expect(substitute(value, environment, { wantedAt }).value).toEqual({
+    expect(substitute(value, environment, { expectedTypeAt: wantedAt }).value).toEqual({
       number: 8080,
       integer: 8080,
       boolean: true,
       string: '8080',
     });
-    expect(substitute({ number: '${ON}', integer: '1${PORT}', boolean: '${NAME}' }, environment, { wantedAt }).value).toEqual({
+    expect(
+      substitute({ number: '${ON}', integer: '1${PORT}', boolean: '${NAME}' }, environment, { expectedTypeAt: wantedAt }).value,
+    ).toEqual({
       number: 'true',
       integer: '18080',
       boolean: 'x',
@@ -74,7 +76,7 @@ describe('substitute', () => {
 });
 
 describe('references to files', () => {
-  const readFile = (path: string) => (path === '/run/secrets/x' ? { text: 'secret' } : { fault: 'does not exist' });
+  const readFile = (path: string) => (path === '/run/secrets/x' ? { text: 'secret' } : { error: 'does not exist' });
 
   it('become the text of the file, also inside a string and as names of keys', () => {
     const value = { a: '${file:/run/secrets/x}', b: 'Bearer ${file:/run/secrets/x}!', keys: { '${file:/run/secrets/x}': 1 } };

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
-import type { Fault, Path } from '#contract/configuration/fault.ts';
+import type { Issue, Path } from '#contract/configuration/fault.ts';
 
 /** Variables by name, such as `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -7,18 +7,18 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export interface Substituted {
   readonly value: unknown;
   /** Their paths are as the files have them. */
-  readonly faults: readonly Fault[];
+  readonly faults: readonly Issue[];
   /** Variables that are not set, if the caller accepts that. Their values are placeholders. */
-  readonly unset: readonly Fault[];
+  readonly unset: readonly Issue[];
   /** What the entries of `keys` are called in the files, by what they are called now. */
   readonly writtenKeys: ReadonlyMap<string, string>;
 }
 
 /** Reads a file named by a reference. Returns its text or an error. */
-export type ReadSecretFile = (path: string) => { readonly text: string } | { readonly fault: string };
+export type ReadSecretFile = (path: string) => { readonly text: string } | { readonly error: string };
 
 export interface SubstituteOptions {
-  readonly wantedAt?: WantedAt;
+  readonly expectedTypeAt?: ExpectedTypeAt;
   /** Absent: references to files are faults. */
   readonly readFile?: ReadSecretFile;
   /** Whether the process already serves: its environment does not change anymore. */
@@ -28,7 +28,7 @@ export interface SubstituteOptions {
 }
 
 /** The type that is wanted at a path, in the words of JSON Schema. */
-export type WantedAt = (path: Path) => string | undefined;
+export type ExpectedTypeAt = (path: Path) => string | undefined;
 
 const references = /\$\$\{|\$\{([^}]*)(\}?)/g;
 const fileMark = 'file:';
@@ -51,8 +51,8 @@ export function substitute(value: unknown, environment: Environment, options: Su
 }
 
 class Substitution implements Omit<Substituted, 'value'> {
-  readonly faults: Fault[] = [];
-  readonly unset: Fault[] = [];
+  readonly faults: Issue[] = [];
+  readonly unset: Issue[] = [];
   readonly writtenKeys = new Map<string, string>();
   readonly #environment: Environment;
   readonly #options: SubstituteOptions;
@@ -65,7 +65,7 @@ class Substitution implements Omit<Substituted, 'value'> {
   inValue(value: unknown, path: Path): unknown {
     if (typeof value === 'string') {
       const text = this.#inText(value, path);
-      return isReference(value) ? readAs(this.#options.wantedAt?.(path), text) : text;
+      return isReference(value) ? readAs(this.#options.expectedTypeAt?.(path), text) : text;
     }
     if (Array.isArray(value)) return value.map((item, index) => this.inValue(item, [...path, index]));
     return isJsonObject(value) ? this.#inObject(value, path) : value;
@@ -74,12 +74,12 @@ class Substitution implements Omit<Substituted, 'value'> {
   #inObject(value: JsonObject, path: Path): JsonObject {
     const copy: JsonObject = Object.create(null);
     const isKeys = path.length === 1 && path[0] === 'keys';
-    for (const [written, member] of Object.entries(value)) {
-      const memberPath = [...path, written];
-      const key = isKeys ? this.#inText(written, memberPath) : written;
+    for (const [writtenKey, member] of Object.entries(value)) {
+      const memberPath = [...path, writtenKey];
+      const key = isKeys ? this.#inText(writtenKey, memberPath) : writtenKey;
       if (isKeys) {
         if (key in copy) this.faults.push({ path: memberPath, message: 'is the key of another entry as well' });
-        this.writtenKeys.set(key, written);
+        this.writtenKeys.set(key, writtenKey);
       }
       copy[key] = this.inValue(member, memberPath);
     }
@@ -101,7 +101,9 @@ class Substitution implements Omit<Substituted, 'value'> {
       const value = Object.hasOwn(this.#environment, name) ? this.#environment[name] : undefined;
       if (value !== undefined) return value;
       this.#noteMissing(name, path);
-      return this.#options.allowsMissing ? toPlaceholder(isReference(text) ? this.#options.wantedAt?.(path) : 'part', name) : '';
+      return this.#options.allowsMissing
+        ? toPlaceholder(isReference(text) ? this.#options.expectedTypeAt?.(path) : 'part', name)
+        : '';
     });
   }
 
@@ -114,22 +116,22 @@ class Substitution implements Omit<Substituted, 'value'> {
   }
 
   #inFile(file: string, path: Path): string {
-    const read = this.#options.readFile?.(file) ?? { fault: 'cannot be read here' };
-    if ('text' in read) return read.text;
-    this.faults.push({ path, message: `needs the file ${file}, which ${read.fault}` });
+    const result = this.#options.readFile?.(file) ?? { error: 'cannot be read here' };
+    if ('text' in result) return result.text;
+    this.faults.push({ path, message: `needs the file ${file}, which ${result.error}` });
     return '';
   }
 }
 
 /** A value that most fields accept, and that differs between variables. */
-function toPlaceholder(wanted: string | undefined, name: string): string {
-  if (wanted === 'boolean') return 'false';
-  if (wanted === 'number' || wanted === 'integer') return '1';
-  return wanted === 'part' ? 'unset' : `https://unset.invalid/${name}`;
+function toPlaceholder(expectedType: string | undefined, name: string): string {
+  if (expectedType === 'boolean') return 'false';
+  if (expectedType === 'number' || expectedType === 'integer') return '1';
+  return expectedType === 'part' ? 'unset' : `https://unset.invalid/${name}`;
 }
 
-function readAs(wanted: string | undefined, text: string): unknown {
-  if (wanted === 'boolean' && (text === 'true' || text === 'false')) return text === 'true';
+function readAs(expectedType: string | undefined, text: string): unknown {
+  if (expectedType === 'boolean' && (text === 'true' || text === 'false')) return text === 'true';
   const isNumber = /^-?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(text);
-  return isNumber && (wanted === 'number' || wanted === 'integer') ? Number(text) : text;
+  return isNumber && (expectedType === 'number' || expectedType === 'integer') ? Number(text) : text;
 }

@@ -7,7 +7,7 @@ import type { Configuration } from '#contract/configuration/configuration.ts';
 import { type Folder, makeFolder } from '#test/check-files.ts';
 import type { Accepted, Refused } from './check.ts';
 import { checkConfiguration } from './check.ts';
-import { formatFault } from './configuration-fault.ts';
+import { formatConfigurationError } from './configuration-fault.ts';
 import { loadConfiguration } from './load.ts';
 import { type ConfigurationWatch, watchConfiguration } from './watch.ts';
 
@@ -38,7 +38,8 @@ async function startWatch(
   watch = await watchConfiguration(files, load, {
     readBefore,
     onLoaded: (configuration) => void told.push(Object.keys(configuration.models).join(' ')),
-    onRefused: (faults) => void told.push(faults.map((fault) => formatFault(fault).replace(`${folder.path}/`, '')).join('\n')),
+    onRefused: (faults) =>
+      void told.push(faults.map((fault) => formatConfigurationError(fault).replace(`${folder.path}/`, '')).join('\n')),
   });
 }
 
@@ -177,7 +178,7 @@ describe('a watched configuration', () => {
 describe('a configuration that was read before it was watched', () => {
   async function readBefore(file: string): Promise<Configuration> {
     const loaded = await loadConfiguration([file], {});
-    if ('faults' in loaded) throw new Error(loaded.faults.map(formatFault).join('\n'));
+    if ('faults' in loaded) throw new Error(loaded.faults.map(formatConfigurationError).join('\n'));
     return loaded.configuration;
   }
 

@@ -4,15 +4,15 @@ import { isDeepStrictEqual } from 'node:util';
 import { Secret } from '#base/secrets/secret.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
 import type { Accepted, Refused } from './check.ts';
-import type { ConfigurationFault } from './configuration-fault.ts';
+import type { ConfigurationError } from './configuration-fault.ts';
 
 /** Called at every change. */
 export interface ConfigurationListener {
   /** What the files said before they were watched: if they differ by then, this is a change too. Absent: they were not read. */
   readonly readBefore?: Configuration | undefined;
-  onLoaded(configuration: Configuration, warnings: readonly ConfigurationFault[]): void;
+  onLoaded(configuration: Configuration, warnings: readonly ConfigurationError[]): void;
   /** The configuration of the last `onLoaded` stays in force. `cause` is for the log: what was thrown, where something was, also by `onLoaded`. */
-  onRefused(faults: readonly ConfigurationFault[], cause?: unknown): void;
+  onRefused(faults: readonly ConfigurationError[], cause?: unknown): void;
 }
 
 export interface ConfigurationWatch {
@@ -38,20 +38,20 @@ export async function watchConfiguration(
   const refuse = (message: string) => (cause: unknown) =>
     listener.onRefused([{ file: files.join(', '), path: '', message }], cause);
   /** What is in force; undefined after a change that was refused, of which the next good one is the end. */
-  let known = listener.readBefore && digestOf(listener.readBefore);
-  const isReadBefore = known !== undefined;
-  const tell = (loaded: Accepted | Refused) => {
-    const before = known;
-    known = undefined;
+  let currentDigest = listener.readBefore && computeDigest(listener.readBefore);
+  const isReadBefore = currentDigest !== undefined;
+  const report = (loaded: Accepted | Refused) => {
+    const before = currentDigest;
+    currentDigest = undefined;
     if ('faults' in loaded) return listener.onRefused(loaded.faults);
-    const now = digestOf(loaded.configuration);
+    const now = computeDigest(loaded.configuration);
     // One change may be several events, more than 100 ms apart where the machine is busy.
     if (now !== before) listener.onLoaded(loaded.configuration, loaded.warnings);
-    known = now;
+    currentDigest = now;
   };
   const reload = new Reload((signal) =>
     load()
-      .then((loaded) => signal.aborted || tell(loaded))
+      .then((loaded) => signal.aborted || report(loaded))
       .catch(refuse('cannot be put in force; the log says why')),
   );
   const { watch } = await import('chokidar');
@@ -79,10 +79,10 @@ export async function watchConfiguration(
 }
 
 /** Of all of it: a secret that was changed is a change, though it is shown as any other. */
-function digestOf(configuration: Configuration): string {
+function computeDigest(configuration: Configuration): string {
   const text = JSON.stringify(configuration, function (this: Record<string, unknown>, key, value) {
-    const given = this[key];
-    return given instanceof Secret ? given.reveal() : value;
+    const original = this[key];
+    return original instanceof Secret ? original.reveal() : value;
   });
   return hash('sha256', text);
 }
@@ -97,7 +97,7 @@ class Reload {
   readonly #closing = new AbortController();
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<void> | undefined;
-  #isAsked = false;
+  #isRequested = false;
 
   constructor(run: (signal: AbortSignal) => Promise<unknown>) {
     this.#run = run;
@@ -115,13 +115,13 @@ class Reload {
   }
 
   #start(): void {
-    this.#isAsked = true;
-    this.#running ??= this.#untilNoneIsAsked();
+    this.#isRequested = true;
+    this.#running ??= this.#runUntilIdle();
   }
 
-  async #untilNoneIsAsked(): Promise<void> {
-    while (this.#isAsked && !this.#closing.signal.aborted) {
-      this.#isAsked = false;
+  async #runUntilIdle(): Promise<void> {
+    while (this.#isRequested && !this.#closing.signal.aborted) {
+      this.#isRequested = false;
       await this.#run(this.#closing.signal);
     }
     this.#running = undefined;

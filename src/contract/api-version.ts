@@ -1,7 +1,7 @@
 import { ParleyError } from './errors/errors.ts';
 
 /** The API version that a caller names: in the path it is a date, in the query any word. */
-export interface AskedVersion {
+export interface RequestedVersion {
   readonly text: string;
   readonly from: 'path' | 'query';
 }
@@ -19,9 +19,9 @@ export function isCalendarDate(date: string): boolean {
 }
 
 /** Throws `invalid_api_version` for what can be no version there (docs/wire.md, Paths). */
-export function checkApiVersion({ text, from }: AskedVersion): void {
-  const isTaken = from === 'path' ? isApiVersion(text) : /^[\w.-]+$/.test(text);
-  if (isTaken) return;
+export function checkApiVersion({ text, from }: RequestedVersion): void {
+  const isAccepted = from === 'path' ? isApiVersion(text) : /^[\w.-]+$/.test(text);
+  if (isAccepted) return;
   const form =
     from === 'path'
       ? 'is no date of the form YYYY-MM-DD or YYYY-MM-DD-preview'

@@ -4,13 +4,13 @@ import { truncate } from '#base/text/shorten.ts';
 import { formatPath } from './configuration/fault.ts';
 import { isDeploymentId } from './deployment-path.ts';
 import { ParleyError } from './errors/errors.ts';
-import { requestFault } from './errors/request-error.ts';
+import { createRequestError } from './errors/request-error.ts';
 
 /** A consent form: every deployment that can be reached on the user's behalf, and whether it requires consent (docs/wire.md, Consent). */
 export type ConsentForm = Readonly<Record<string, { readonly consentRequired: boolean }>>;
 
 /** How many deployments a form may hold. */
-export const mostInConsentForm = 10_000;
+export const maxConsentFormChars = 10_000;
 
 /** The body that accepts a form, for documents. `parseConsentForm` checks it. */
 export const ConsentBody = Type.Object(
@@ -18,29 +18,30 @@ export const ConsentBody = Type.Object(
     consent: Type.Record(
       Type.String({ maxLength: 1024 }),
       Type.Object({ consentRequired: Type.Boolean() }, { additionalProperties: false }),
-      { maxProperties: mostInConsentForm },
+      { maxProperties: maxConsentFormChars },
     ),
   },
   { additionalProperties: false },
 );
 
-const longestShown = 64;
+const maxDisplayedChars = 64;
 
 /** The form out of `{"consent": {…}}`; other keys beside `consent` are passed over. Throws invalid_request for the first fault. */
 export function parseConsentForm(body: unknown): ConsentForm {
   if (!isJsonObject(body)) throw new ParleyError('invalid_request', 'The body must be an object with the form under consent.');
   const { consent } = body;
-  if (consent === undefined) throw requestFault('consent', 'is required');
-  if (!isJsonObject(consent)) throw requestFault('consent', 'must be an object');
+  if (consent === undefined) throw createRequestError('consent', 'is required');
+  if (!isJsonObject(consent)) throw createRequestError('consent', 'must be an object');
   const items = Object.entries(consent);
-  if (items.length > mostInConsentForm) throw requestFault('consent', `must hold at most ${mostInConsentForm} deployments`);
+  if (items.length > maxConsentFormChars)
+    throw createRequestError('consent', `must hold at most ${maxConsentFormChars} deployments`);
   return Object.fromEntries(items.map(([id, item]) => [id, parseItem(id, item)]));
 }
 
 /** Whether two forms say the same, in whatever order. */
-export function isSameForm(one: ConsentForm, other: ConsentForm): boolean {
-  const ids = Object.keys(one);
-  return ids.length === Object.keys(other).length && ids.every((id) => requiresConsent(one, id) === requiresConsent(other, id));
+export function isSameForm(left: ConsentForm, right: ConsentForm): boolean {
+  const ids = Object.keys(left);
+  return ids.length === Object.keys(right).length && ids.every((id) => requiresConsent(left, id) === requiresConsent(right, id));
 }
 
 /** What a form says of a deployment; undefined if it is not in the form. */
@@ -49,13 +50,13 @@ export function requiresConsent(form: ConsentForm, id: string): boolean | undefi
 }
 
 function parseItem(id: string, item: unknown): { consentRequired: boolean } {
-  const at = (...keys: string[]) => formatPath(['consent', ...[id, ...keys].map((key) => truncate(key, longestShown))]);
-  if (!isDeploymentId(id)) throw requestFault(at(), 'cannot be the id of a deployment');
-  if (!isJsonObject(item)) throw requestFault(at(), 'must be an object with consentRequired');
+  const at = (...keys: string[]) => formatPath(['consent', ...[id, ...keys].map((key) => truncate(key, maxDisplayedChars))]);
+  if (!isDeploymentId(id)) throw createRequestError(at(), 'cannot be the id of a deployment');
+  if (!isJsonObject(item)) throw createRequestError(at(), 'must be an object with consentRequired');
   const unknown = Object.keys(item).find((key) => key !== 'consentRequired');
-  if (unknown !== undefined) throw requestFault(at(unknown), 'is not known; an item of a form has consentRequired only');
+  if (unknown !== undefined) throw createRequestError(at(unknown), 'is not known; an item of a form has consentRequired only');
   const { consentRequired } = item;
-  if (consentRequired === undefined) throw requestFault(at('consentRequired'), 'is required');
-  if (typeof consentRequired !== 'boolean') throw requestFault(at('consentRequired'), 'must be a boolean');
+  if (consentRequired === undefined) throw createRequestError(at('consentRequired'), 'is required');
+  if (typeof consentRequired !== 'boolean') throw createRequestError(at('consentRequired'), 'must be a boolean');
   return { consentRequired };
 }

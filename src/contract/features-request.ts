@@ -2,10 +2,10 @@ import { type Static, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { ParleyError } from './errors/errors.ts';
-import { requestFault, requireShape } from './errors/request-error.ts';
+import { createRequestError, requireShape } from './errors/request-error.ts';
 import { withoutNulls } from './schemas/without-nulls.ts';
 
-const mostInputs = 1000;
+const maxInputs = 1000;
 
 /** What a kept rating is called among the records. */
 export const ratedAction = 'deployment.rated';
@@ -32,19 +32,19 @@ const optionalOfRating: ReadonlySet<string> = new Set(['comment', 'responseId'])
 
 /** Reads `{inputs: [{type, value}]}`. Throws `invalid_request`. */
 export function parseTokenizeRequest(value: unknown): readonly TokenizeInput[] {
-  return inputsOf(value).map((input, index) => {
+  return listInputs(value).map((input, index) => {
     const at = `inputs[${index}]`;
-    if (!isJsonObject(input)) throw requestFault(at, 'must be an object');
+    if (!isJsonObject(input)) throw createRequestError(at, 'must be an object');
     if (input.type === 'request') return { type: 'request', value: input.value };
-    if (input.type !== 'string') throw requestFault(`${at}.type`, 'must be "string" or "request"');
-    if (typeof input.value !== 'string') throw requestFault(`${at}.value`, 'must be a string');
+    if (input.type !== 'string') throw createRequestError(`${at}.type`, 'must be "string" or "request"');
+    if (typeof input.value !== 'string') throw createRequestError(`${at}.value`, 'must be a string');
     return { type: 'string', value: input.value };
   });
 }
 
 /** Reads `{inputs: [request]}`; each may be no request of a chat. Throws `invalid_request`. */
 export function parseTruncateRequest(value: unknown): readonly unknown[] {
-  return inputsOf(value);
+  return listInputs(value);
 }
 
 /** Reads `{rate, comment, responseId}`. Throws `invalid_request`. */
@@ -53,10 +53,10 @@ export function parseRating(value: unknown): Rating {
   return { rate, ...(comment !== undefined && { comment }), ...(responseId !== undefined && { responseId }) };
 }
 
-function inputsOf(value: unknown): readonly unknown[] {
+function listInputs(value: unknown): readonly unknown[] {
   const { inputs } = objectIn(value);
-  if (!Array.isArray(inputs)) throw requestFault('inputs', 'must be a list');
-  if (inputs.length > mostInputs) throw requestFault('inputs', `must have at most ${mostInputs} items`);
+  if (!Array.isArray(inputs)) throw createRequestError('inputs', 'must be a list');
+  if (inputs.length > maxInputs) throw createRequestError('inputs', `must have at most ${maxInputs} items`);
   return inputs;
 }
 

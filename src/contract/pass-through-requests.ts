@@ -10,7 +10,7 @@ const model = Type.Optional(
 );
 const stream = Type.Optional(Type.Boolean({ description: 'Whether the answer comes as events.' }));
 const count = (description: string) => Type.Optional(Type.Integer({ minimum: 1, description }));
-const words = (description: string) => Type.String({ minLength: 1, description });
+const textField = (description: string) => Type.String({ minLength: 1, description });
 const file = (description: string) => Type.Unsafe<string>({ type: 'string', format: 'binary', description });
 const images = {
   n: count('How many pictures.'),
@@ -34,10 +34,10 @@ const fields = {
       description: 'A text, texts, or parts with texts and pictures.',
     }),
   },
-  'images/generations': { prompt: words('What the picture shows.'), ...images },
-  'images/edits': { prompt: words('What the picture is to show.'), ...images },
+  'images/generations': { prompt: textField('What the picture shows.'), ...images },
+  'images/edits': { prompt: textField('What the picture is to show.'), ...images },
   'audio/speech': {
-    input: words('The text to be spoken.'),
+    input: textField('The text to be spoken.'),
     voice: Type.Union([Type.String({ minLength: 1 }), Type.Object({ id: Type.String() })], { description: 'Who speaks it.' }),
     response_format: Type.Optional(Type.String({ description: 'Such as `mp3` or `wav`.' })),
     stream_format: Type.Optional(Type.Enum(['audio', 'sse'])),
@@ -45,7 +45,7 @@ const fields = {
   'audio/transcriptions': { file: file('The sound.') },
   'audio/translations': { file: file('The sound.') },
   rerank: {
-    query: words('What is looked for.'),
+    query: textField('What is looked for.'),
     documents: Type.Array(Type.Union([Type.String(), Type.Object({})]), { minItems: 1, description: 'What is put in order.' }),
     top_n: count('How many of them are wanted.'),
     return_documents: Type.Optional(Type.Boolean()),

@@ -1,7 +1,7 @@
 /** What is known of an API whose requests and answers are passed through. */
 export interface PassThroughTraits {
   /** How its requests come: JSON, or a form with files; `either` takes both. */
-  readonly takes: 'json' | 'form' | 'either';
+  readonly accepts: 'json' | 'form' | 'either';
   /** Fields whose text counts as the prompt if the upstream reports no tokens. */
   readonly prompt: readonly string[];
   /** The field that an answer in JSON must have. */
@@ -16,36 +16,36 @@ const text = /^(?:text\/(?:plain|vtt|srt)|application\/(?:x-)?(?:subrip|srt)|tex
 const sound = /^(?:audio\/|application\/octet-stream\b|application\/ogg\b)/i;
 
 const traits = {
-  completions: { takes: 'json', prompt: ['prompt', 'suffix'], answer: 'choices' },
-  moderations: { takes: 'json', prompt: ['input'], answer: 'results' },
+  completions: { accepts: 'json', prompt: ['prompt', 'suffix'], answer: 'choices' },
+  moderations: { accepts: 'json', prompt: ['input'], answer: 'results' },
   'images/generations': {
-    takes: 'json',
+    accepts: 'json',
     prompt: ['prompt'],
     answer: 'data',
     lastEvent: 'image_generation.completed',
   },
   'images/edits': {
-    takes: 'either',
+    accepts: 'either',
     prompt: ['prompt'],
     answer: 'data',
     lastEvent: 'image_edit.completed',
   },
   'audio/speech': {
-    takes: 'json',
+    accepts: 'json',
     prompt: ['input', 'instructions'],
     answer: 'audio',
     raw: sound,
     lastEvent: 'speech.audio.done',
   },
   'audio/transcriptions': {
-    takes: 'form',
+    accepts: 'form',
     prompt: ['prompt'],
     answer: 'text',
     raw: text,
     lastEvent: 'transcript.text.done',
   },
-  'audio/translations': { takes: 'form', prompt: ['prompt'], answer: 'text', raw: text },
-  rerank: { takes: 'json', prompt: ['query', 'documents'], answer: 'results' },
+  'audio/translations': { accepts: 'form', prompt: ['prompt'], answer: 'text', raw: text },
+  rerank: { accepts: 'json', prompt: ['query', 'documents'], answer: 'results' },
 } as const satisfies Record<string, PassThroughTraits>;
 
 /** An API of OpenAI's family besides chat completions, responses and embeddings; the name is its path below `/v1`. */

@@ -2,10 +2,10 @@ import { type Static, type TSchema, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { isJsonObject } from '#base/json/json.ts';
 import { ParleyError } from './errors/errors.ts';
-import { requestFault, requireShape } from './errors/request-error.ts';
+import { createRequestError, requireShape } from './errors/request-error.ts';
 import { withoutNulls } from './schemas/without-nulls.ts';
 
-const named = {
+const resourceFields = {
   id: Type.String(),
   folderId: Type.String(),
   name: Type.String(),
@@ -14,9 +14,9 @@ const named = {
 const open = { additionalProperties: true };
 
 /** A prompt as it is stored; further fields are kept. */
-export const PromptRecord = Type.Object({ ...named, content: Type.String() }, open);
+export const PromptRecord = Type.Object({ ...resourceFields, content: Type.String() }, open);
 /** A conversation as it is stored; further fields are kept. */
-export const ConversationRecord = Type.Object({ ...named, messages: Type.Array(Type.Object({}, open)) }, open);
+export const ConversationRecord = Type.Object({ ...resourceFields, messages: Type.Array(Type.Object({}, open)) }, open);
 
 /** What moves or copies something stored. */
 export const RelocationRequest = Type.Object({
@@ -26,7 +26,7 @@ export const RelocationRequest = Type.Object({
 });
 export type RelocationRequest = Static<typeof RelocationRequest>;
 
-const mostPermissions = 1000;
+const maxPermissions = 1000;
 const further = { maxProperties: 100 };
 const permission = Type.Object(
   {
@@ -38,7 +38,7 @@ const permission = Type.Object(
   },
   further,
 );
-const permissionList = Type.Array(permission, { minItems: 1, maxItems: mostPermissions });
+const permissionList = Type.Array(permission, { minItems: 1, maxItems: maxPermissions });
 const receiver = Type.String({ minLength: 1, maxLength: 1024, description: 'Id of the deployment.' });
 
 /** What grants or revokes; programs of the family also say `resources` for `resourcePermissions`. */
@@ -59,14 +59,14 @@ export const ShareListRequest = Type.Object({
 export const PublicationListRequest = Type.Object({ url: Type.String() });
 
 /** Checks a body by its schema. Throws invalid_request for the first fault. */
-export function parserOf<Schema extends TSchema>(schema: Schema): (body: unknown) => Static<Schema> {
+export function createParser<Schema extends TSchema>(schema: Schema): (body: unknown) => Static<Schema> {
   const shape = Compile(schema);
   return (body) => {
     if (!isJsonObject(body)) throw new ParleyError('invalid_request', 'The body must be an object.');
     const request = withoutNulls(body, new Set(Object.keys(body)));
     const checked = requireShape<Static<Schema>>(shape as never, request);
     for (const [key, value] of Object.entries(request))
-      if (typeof value === 'string' && value.includes('\0')) throw requestFault(key, 'must not hold the character NUL');
+      if (typeof value === 'string' && value.includes('\0')) throw createRequestError(key, 'must not hold the character NUL');
     return checked;
   };
 }
@@ -78,4 +78,4 @@ export function parsePermissions(body: unknown): PermissionsRequest {
   return checkPermissions({ ...rest, ...((body.resourcePermissions ?? null) === null && { resourcePermissions: resources }) });
 }
 
-const checkPermissions = parserOf(PermissionsRequest);
+const checkPermissions = createParser(PermissionsRequest);

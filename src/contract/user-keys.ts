@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-const mostItems = 100;
+const maxItems = 100;
 
 /** What is asked for by a user who makes a key. */
 export const NewKey = Type.Object(
@@ -14,13 +14,13 @@ export const NewKey = Type.Object(
     days: Type.Optional(Type.Integer({ minimum: 1, description: 'Days that it lives; not beside `expiresAt`.' })),
     deployments: Type.Optional(
       Type.Array(Type.String({ minLength: 1, maxLength: 1024 }), {
-        maxItems: mostItems,
+        maxItems: maxItems,
         description: 'Ids of the deployments that may be called with it. Absent: all that the user may call. Empty: none.',
       }),
     ),
     allowedIps: Type.Optional(
       Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
-        maxItems: mostItems,
+        maxItems: maxItems,
         description: 'Addresses and networks (CIDR) that it may be used from. Absent: any. Empty: none.',
       }),
     ),

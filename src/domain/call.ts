@@ -52,7 +52,7 @@ export interface Target {
 }
 
 /** What a deployment that chats is asked. */
-export interface ChatAsk {
+export interface ChatInput {
   readonly request: ChatRequest;
   /** The request in the dialect its caller speaks, if that is not the compat wire: for an upstream that speaks it too. */
   readonly native?: NativeRequest | undefined;
@@ -78,7 +78,7 @@ export interface Answer extends Handle {
   /** Fields of the request that did not reach a model; known from the first frame on. */
   readonly ignored: ReadonlySet<string>;
   /** Resolves when the reply is over, also if it failed or was canceled. */
-  readonly over: Promise<void>;
+  readonly ended: Promise<void>;
   /** Tokens used so far, one item for each model; also of a reply that broke off. */
   used(): readonly ModelUsage[];
 }
@@ -89,7 +89,7 @@ export interface EmbeddingsReply extends Pick<Answer, 'headers' | 'used'> {
 }
 
 /** What the program is asked that serves a feature of a deployment, in the name of a caller who may use that. */
-export interface FeatureAsk {
+export interface FeatureRequest {
   readonly endpoint: URL;
   readonly caller: Caller;
   readonly deployment: Deployment;
@@ -113,14 +113,14 @@ export interface Calls {
   /** Throws if the deployment does not exist, is not open to the caller, does not answer such calls, or lacks a consent. */
   authorize(call: Call, use: DeploymentUse): Promise<Target>;
   /** Pushes the reply into `reply`; throws the 400 that the request deserves. */
-  answer(target: Target, ask: ChatAsk, reply: ReplySink): Answer;
+  answer(target: Target, input: ChatInput, reply: ReplySink): Answer;
   embed(target: Target, request: EmbeddingsRequest, signal: AbortSignal): Promise<EmbeddingsReply>;
   /** Pushes the answer to a request that is passed through into `reply`. */
   passThrough(target: Target, request: PassThroughRequest, reply: Sink<PassedFrame>): Answer;
   /** Tokens of a request, counted or estimated. Nothing is charged. */
-  countTokens(target: Target, ask: ChatAsk, signal: AbortSignal): Promise<number>;
+  countTokens(target: Target, input: ChatInput, signal: AbortSignal): Promise<number>;
   /** Asks the program that serves a feature of a deployment. Throws `upstream_failed` with the status 502 if it gives no answer. */
-  askFeature(ask: FeatureAsk, signal: AbortSignal): Promise<FeatureReply>;
+  callFeature(request: FeatureRequest, signal: AbortSignal): Promise<FeatureReply>;
 }
 
 /** The reply to a call that an application makes while it answers, for a reader that takes it frame by frame. */

@@ -9,5 +9,5 @@ export interface NodeBroadcast {
   /** Resolves once it is on its way. Throws StoreFault. */
   publish(notice: Notice): Promise<void>;
   /** Calls `hear` with each notice that another node publishes from now on. */
-  onNotice(hear: (notice: Notice) => void): void;
+  onNotice(listener: (notice: Notice) => void): void;
 }

@@ -4,10 +4,10 @@ import { ParleyError } from '#contract/errors/errors.ts';
  * What rests in a store cannot be had or kept now; 503 for callers whose call needs it. They are shown in
  * `what` why: half a sentence that may be shown.
  */
-export class StoreFault extends ParleyError {
+export class StoreError extends ParleyError {
   override readonly name = 'StoreFault';
 
-  constructor(what: string, { cause }: ErrorOptions = {}) {
-    super('overloaded', `The store cannot be used at the moment: ${what}; try again.`, { cause, retryAfterSeconds: 1 });
+  constructor(reason: string, { cause }: ErrorOptions = {}) {
+    super('overloaded', `The store cannot be used at the moment: ${reason}; try again.`, { cause, retryAfterSeconds: 1 });
   }
 }

@@ -1,6 +1,6 @@
 import type { ParleyError } from '#contract/errors/errors.ts';
 import type { Caller } from './callers/caller.ts';
-import type { UpstreamFaultKind } from './upstreams/upstream.ts';
+import type { UpstreamErrorKind } from './upstreams/upstream.ts';
 import type { UsageDetails } from './usage/usage-details.ts';
 
 /** What kind of call it is; `passthrough` are those of all APIs whose requests go to upstreams as they came. */
@@ -23,7 +23,7 @@ export function toCallOutcome(error: ParleyError | undefined): CallOutcome {
 }
 
 /** How one try at an upstream ended. */
-export type AttemptOutcome = 'ok' | 'rate_limited' | 'left' | UpstreamFaultKind;
+export type AttemptOutcome = 'ok' | 'rate_limited' | 'left' | UpstreamErrorKind;
 
 /** All times are milliseconds of one monotonic clock, such as `performance.now()`. */
 export interface CallStart {
@@ -85,12 +85,12 @@ export interface Telemetry {
   begin(start: CallStart): CallRecord;
 }
 
-const nowhere: TraceContext = { traceparent: '00-00000000000000000000000000000001-0000000000000001-00', tracestate: undefined };
+const noTrace: TraceContext = { traceparent: '00-00000000000000000000000000000001-0000000000000001-00', tracestate: undefined };
 
-const silentAttempt: AttemptRecord = { trace: nowhere, end() {} };
+const silentAttempt: AttemptRecord = { trace: noTrace, end() {} };
 
 const silentRecord: CallRecord = {
-  trace: nowhere,
+  trace: noTrace,
   caller: undefined,
   deployment() {},
   firstByte() {},

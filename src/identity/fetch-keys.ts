@@ -2,7 +2,7 @@ import { createLocalJWKSet, type JSONWebKeySet, type LocalJWKSet } from 'jose';
 import type { HttpClient } from '#base/http/client.ts';
 import { isJsonObject } from '#base/json/json.ts';
 import type { IdentityProviderEntry } from '#contract/configuration/access.ts';
-import { fetchObject, isEndpointOf, ProviderFault, readOpenIdConfiguration } from './openid-configuration.ts';
+import { fetchObject, isIssuerEndpoint, ProviderError, readOpenIdConfiguration } from './openid-configuration.ts';
 
 const totalMs = 10_000;
 /** A token that names no key is tried with each of them. */
@@ -20,12 +20,12 @@ export async function fetchKeys(
   const url = jwksUrl ?? (await discover(http, issuer, signal));
   const { keys } = await fetchObject(http, url, signal);
   const isKeySet = Array.isArray(keys) && keys.length > 0 && keys.length <= maxKeys && keys.every(isJsonObject);
-  if (!isKeySet) throw new ProviderFault(`there is no set of 1 to ${maxKeys} keys at its address`);
+  if (!isKeySet) throw new ProviderError(`there is no set of 1 to ${maxKeys} keys at its address`);
   return createLocalJWKSet({ keys } as JSONWebKeySet);
 }
 
 async function discover(http: HttpClient, issuer: string, signal: AbortSignal): Promise<string> {
   const { jwks_uri: url } = await readOpenIdConfiguration(http, issuer, signal);
-  if (!isEndpointOf(issuer, url)) throw new ProviderFault('its OpenID configuration names no https address of its keys');
+  if (!isIssuerEndpoint(issuer, url)) throw new ProviderError('its OpenID configuration names no https address of its keys');
   return url;
 }

@@ -8,7 +8,7 @@ const timeouts = { connectMs: 5_000, firstByteMs: 5_000, idleMs: 5_000 };
 const maxReplyBytes = 1024 * 1024;
 
 /** The issuer answered, but not with what it should. */
-export class ProviderFault extends Error {
+export class ProviderError extends Error {
   constructor(message: string, cause?: unknown) {
     super(message, { cause });
     this.name = 'ProviderFault';
@@ -18,12 +18,12 @@ export class ProviderFault extends Error {
 /** What an issuer says of itself. OpenID Connect Discovery 1.0, 4: the document must name the issuer it was asked of. */
 export async function readOpenIdConfiguration(http: HttpClient, issuer: string, signal: AbortSignal): Promise<JsonObject> {
   const document = await fetchObject(http, joinPath(new URL(issuer), '.well-known/openid-configuration').href, signal);
-  if (document.issuer !== issuer) throw new ProviderFault('its OpenID configuration names another issuer');
+  if (document.issuer !== issuer) throw new ProviderError('its OpenID configuration names another issuer');
   return document;
 }
 
 /** An address that an issuer names: https, or http if it is itself reached so. */
-export function isEndpointOf(issuer: string, url: unknown): url is string {
+export function isIssuerEndpoint(issuer: string, url: unknown): url is string {
   return typeof url === 'string' && isSecureUrl(url) && (url.startsWith('https:') || issuer.startsWith('http:'));
 }
 
@@ -32,7 +32,7 @@ export async function fetchObject(http: HttpClient, url: string, signal: AbortSi
   const headers = { accept: 'application/json, application/jwk-set+json', 'accept-encoding': 'identity' };
   const reply = await openReply(http, { method: 'GET', url: new URL(url), headers, body: null, timeouts }, signal);
   const body = tryParseJson(await readText(reply, maxReplyBytes));
-  if (reply.status !== 200) throw new ProviderFault(`its server answered ${reply.status}`);
-  if (!isJsonObject(body)) throw new ProviderFault('its server answered with what is no JSON object');
+  if (reply.status !== 200) throw new ProviderError(`its server answered ${reply.status}`);
+  if (!isJsonObject(body)) throw new ProviderError('its server answered with what is no JSON object');
   return body;
 }

@@ -20,7 +20,7 @@ function openKeys() {
       sets.push(set);
       return set;
     },
-    noteFault: (thrown) => state.faults.push(thrown),
+    reportError: (thrown) => state.faults.push(thrown),
   });
   const settled = () => new Promise(setImmediate);
   return { keys, state, sets, settled };

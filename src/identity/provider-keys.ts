@@ -11,7 +11,7 @@ export interface ProviderKeysOptions {
   readonly fetchSet: () => Promise<KeySet>;
   readonly clock: Clock;
   /** Called with the first failure of a row. */
-  readonly noteFault: (thrown: unknown) => void;
+  readonly reportError: (error: unknown) => void;
 }
 
 /**
@@ -20,9 +20,9 @@ export interface ProviderKeysOptions {
  */
 export class ProviderKeys {
   readonly #options: ProviderKeysOptions;
-  #held: { readonly keys: KeySet; readonly atMs: number } | undefined;
+  #cached: { readonly keys: KeySet; readonly atMs: number } | undefined;
   #fetching: Promise<KeySet> | undefined;
-  #failure: { readonly thrown: unknown; readonly atMs: number } | undefined;
+  #failure: { readonly error: unknown; readonly atMs: number } | undefined;
   #lookedAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: ProviderKeysOptions) {
@@ -31,19 +31,19 @@ export class ProviderKeys {
 
   /** The keys as far as they are known. Rejects with `overloaded` if there are none to use. */
   async current(): Promise<KeySet> {
-    const held = this.#held;
-    const ageMs = held === undefined ? Number.POSITIVE_INFINITY : this.#options.clock.nowMs() - held.atMs;
-    if (held === undefined || ageMs >= usableMs) return this.#fetch();
+    const cached = this.#cached;
+    const ageMs = cached === undefined ? Number.POSITIVE_INFINITY : this.#options.clock.nowMs() - cached.atMs;
+    if (cached === undefined || ageMs >= usableMs) return this.#fetch();
     if (ageMs >= refreshAfterMs) this.#fetch().catch(() => undefined);
-    return held.keys;
+    return cached.keys;
   }
 
   /**
    * Keys newer than these, for a token whose key is not among them; undefined if such a look was taken less than thirty
    * seconds ago, so that made-up tokens bring the provider no load. Rejects with `overloaded` if it does not answer.
    */
-  async newerThan(known: KeySet): Promise<KeySet | undefined> {
-    if (this.#held !== undefined && this.#held.keys !== known) return this.#held.keys;
+  async newerThan(usedKeys: KeySet): Promise<KeySet | undefined> {
+    if (this.#cached !== undefined && this.#cached.keys !== usedKeys) return this.#cached.keys;
     if (this.#fetching !== undefined) return this.#fetching;
     if (this.#options.clock.nowMs() - this.#lookedAtMs < lookAgainMs) return undefined;
     const keys = await this.#fetch();
@@ -57,7 +57,7 @@ export class ProviderKeys {
     this.#fetching ??= fetchSet()
       .then(
         (keys) => this.#succeeded(keys),
-        (thrown: unknown) => this.#failed(thrown),
+        (error: unknown) => this.#failed(error),
       )
       .finally(() => {
         this.#fetching = undefined;
@@ -66,23 +66,23 @@ export class ProviderKeys {
   }
 
   #succeeded(keys: KeySet): KeySet {
-    this.#held = { keys, atMs: this.#options.clock.nowMs() };
+    this.#cached = { keys, atMs: this.#options.clock.nowMs() };
     this.#failure = undefined;
     return keys;
   }
 
-  #failed(thrown: unknown): never {
-    if (this.#failure === undefined) this.#options.noteFault(thrown);
-    this.#failure = { thrown, atMs: this.#options.clock.nowMs() };
+  #failed(error: unknown): never {
+    if (this.#failure === undefined) this.#options.reportError(error);
+    this.#failure = { error, atMs: this.#options.clock.nowMs() };
     throw this.#unavailable();
   }
 
   #unavailable(): ParleyError {
-    const { thrown, atMs = 0 } = this.#failure ?? {};
+    const { error, atMs = 0 } = this.#failure ?? {};
     return new ParleyError(
       'overloaded',
       'The identity provider of the token cannot be asked for its keys just now; send the request again later.',
-      { retryAfterSeconds: Math.max(1, Math.ceil((atMs + retryMs - this.#options.clock.nowMs()) / 1000)), cause: thrown },
+      { retryAfterSeconds: Math.max(1, Math.ceil((atMs + retryMs - this.#options.clock.nowMs()) / 1000)), cause: error },
     );
   }
 }

@@ -1,15 +1,15 @@
 import type { Caches } from '#base/cache/bounded-cache.ts';
-import { ExpiringCache, expiringBytes } from '#base/cache/expiring-cache.ts';
+import { ExpiringCache, toExpiringBytes } from '#base/cache/expiring-cache.ts';
 import type { HttpClient } from '#base/http/client.ts';
 import type { Clock } from '#base/time/clock.ts';
 import type { IdentityProviderEntry, SignInEntry } from '#contract/configuration/access.ts';
 import type { ListSignInWays, SignInEndpoints, SignInWay } from '#contract/page/sign-in-way.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
-import { isEndpointOf, ProviderFault, readOpenIdConfiguration } from './openid-configuration.ts';
+import { isIssuerEndpoint, ProviderError, readOpenIdConfiguration } from './openid-configuration.ts';
 
 const totalMs = 10_000;
 /** How long whoever opens the page waits for a provider. */
-const patienceMs = 2_000;
+const maxWaitMs = 2_000;
 const freshMs = 600_000;
 const failureFreshMs = 10_000;
 const maxBytes = 256 * 1024;
@@ -20,7 +20,7 @@ export interface SignInWaysDeps {
   readonly clock: Clock;
   readonly caches: Caches;
   /** Called once when a provider cannot be asked, until it can be asked again. */
-  readonly noteFault: (message: string, thrown: unknown) => void;
+  readonly reportError: (message: string, error: unknown) => void;
 }
 
 type Discovered = Pick<SignInWay, 'sendsIssuer'> & { readonly endpoints: SignInEndpoints };
@@ -35,40 +35,44 @@ interface Provider {
  * Lists the providers that people may sign in with. Endpoints that are not configured are found through the OpenID
  * configuration of the issuer, which is asked for every ten minutes at most. One for the process.
  */
-export function createSignInWays({ snapshot, http, clock, caches, noteFault }: SignInWaysDeps): ListSignInWays {
-  const kept = caches.open('sign_in_ways', { maxBytes, bytesOf: expiringBytes<Discovered>((way) => JSON.stringify(way).length) });
-  const known = new ExpiringCache<Discovered>({ clock, kept, failureFreshMs });
+export function createSignInWays({ snapshot, http, clock, caches, reportError }: SignInWaysDeps): ListSignInWays {
+  const cache = caches.open('sign_in_ways', {
+    maxBytes,
+    countBytes: toExpiringBytes<Discovered>((value) => JSON.stringify(value).length),
+  });
+  const discoveredProviders = new ExpiringCache<Discovered>({ clock, store: cache, failureFreshMs });
   const failing = new Set<string>();
   const discoverNow = async ({ name, entry: { issuer }, signIn }: Provider): Promise<{ value: Discovered; freshMs: number }> => {
     try {
       const value = await discover(http, issuer, signIn);
       failing.delete(issuer);
       return { value, freshMs };
-    } catch (thrown) {
-      if (!failing.has(issuer)) noteFault(`nobody can sign in with the identity provider ${name}`, thrown);
+    } catch (error) {
+      if (!failing.has(issuer)) reportError(`nobody can sign in with the identity provider ${name}`, error);
       failing.add(issuer);
-      throw thrown;
+      throw error;
     }
   };
   const toWay = async (provider: Provider): Promise<SignInWay> => {
     const { name, entry, signIn } = provider;
     const { clientId, displayName = name, scopes, token, parameters } = signIn;
-    const discovered = (): Promise<Discovered> => known.get(JSON.stringify([entry.issuer, signIn]), () => discoverNow(provider));
-    const found = configuredOf(signIn) ?? (await soon(discovered(), clock));
-    const { endpoints = null, sendsIssuer = false } = found ?? {};
+    const discovered = (): Promise<Discovered> =>
+      discoveredProviders.get(JSON.stringify([entry.issuer, signIn]), () => discoverNow(provider));
+    const discovery = getConfigured(signIn) ?? (await waitBriefly(discovered(), clock));
+    const { endpoints = null, sendsIssuer = false } = discovery ?? {};
     return { name, displayName, issuer: entry.issuer, clientId, scopes, token, parameters, sendsIssuer, endpoints };
   };
-  return () => Promise.all(offered(snapshot()).map(toWay));
+  return () => Promise.all(listProviders(snapshot()).map(toWay));
 }
 
-function offered({ configuration }: Pick<ConfigSnapshot, 'configuration'>): Provider[] {
+function listProviders({ configuration }: Pick<ConfigSnapshot, 'configuration'>): Provider[] {
   return Object.entries(configuration.identityProviders).flatMap(([name, entry]) =>
     entry.signIn === undefined ? [] : [{ name, entry, signIn: entry.signIn }],
   );
 }
 
 /** Without a question to the provider, if the configuration says all that is needed. */
-function configuredOf(signIn: SignInEntry): Discovered | undefined {
+function getConfigured(signIn: SignInEntry): Discovered | undefined {
   const { authorizationEndpoint: authorization, tokenEndpoint: token, endSessionEndpoint, revocationEndpoint } = signIn;
   if (authorization === undefined || token === undefined) return undefined;
   return { sendsIssuer: false, endpoints: { authorization, token, ...toFurther(endSessionEndpoint, revocationEndpoint) } };
@@ -80,10 +84,10 @@ async function discover(http: HttpClient, issuer: string, signIn: SignInEntry): 
   const token = signIn.tokenEndpoint ?? document.token_endpoint;
   const endSession = signIn.endSessionEndpoint ?? document.end_session_endpoint;
   const revocation = signIn.revocationEndpoint ?? document.revocation_endpoint;
-  if (!isEndpointOf(issuer, authorization) || !isEndpointOf(issuer, token))
-    throw new ProviderFault('its OpenID configuration names no https addresses to sign in at');
+  if (!isIssuerEndpoint(issuer, authorization) || !isIssuerEndpoint(issuer, token))
+    throw new ProviderError('its OpenID configuration names no https addresses to sign in at');
   const sendsIssuer = document.authorization_response_iss_parameter_supported === true;
-  const usable = (url: unknown): string | undefined => (isEndpointOf(issuer, url) ? url : undefined);
+  const usable = (url: unknown): string | undefined => (isIssuerEndpoint(issuer, url) ? url : undefined);
   return { sendsIssuer, endpoints: { authorization, token, ...toFurther(usable(endSession), usable(revocation)) } };
 }
 
@@ -92,10 +96,10 @@ function toFurther(endSession: string | undefined, revocation: string | undefine
 }
 
 /** The result if it comes within `patienceMs`; undefined if it fails or takes longer. The request itself goes on. */
-async function soon(coming: Promise<Discovered>, clock: Clock): Promise<Discovered | undefined> {
+async function waitBriefly(coming: Promise<Discovered>, clock: Clock): Promise<Discovered | undefined> {
   const waiting = new AbortController();
-  const patience = clock.sleep(patienceMs, waiting.signal).then(() => undefined);
-  return Promise.race([coming, patience])
+  const timeout = clock.sleep(maxWaitMs, waiting.signal).then(() => undefined);
+  return Promise.race([coming, timeout])
     .catch(() => undefined)
     .finally(() => waiting.abort());
 }

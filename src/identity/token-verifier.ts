@@ -22,11 +22,11 @@ export interface TokenVerifierDeps {
   /** Called with whom a token stands for whenever one is verified, and not found among those that were a moment ago. */
   readonly noteSignIn?: ((caller: Caller) => void) | undefined;
   /** Called once when keys cannot be had, until they can be had again. */
-  readonly noteFault: (message: string, thrown: unknown) => void;
+  readonly reportError: (message: string, error: unknown) => void;
 }
 
 /** What is known under one configuration. */
-interface Known {
+interface VerifierState {
   readonly configuration: Configuration;
   readonly providers: ReadonlyMap<string, Provider>;
   readonly tokens: VerifiedTokens;
@@ -44,16 +44,16 @@ interface Provider {
  * the keys of a provider that stays are kept. One for the process. What reads and verifies tokens is loaded with the first one.
  */
 export function createTokenVerifier(deps: TokenVerifierDeps): VerifyToken {
-  let last: Known | undefined;
-  const known = (): Known => {
+  let last: VerifierState | undefined;
+  const getState = (): VerifierState => {
     const { configuration } = deps.snapshot();
-    if (last?.configuration !== configuration) last = toKnown(configuration, deps, last);
+    if (last?.configuration !== configuration) last = toState(configuration, deps, last);
     return last;
   };
   return async (token) => {
     if (token.length > maxTokenLength)
       throw unauthorized('invalid_token', `The token is longer than ${maxTokenLength} characters.`);
-    const { providers, tokens } = known();
+    const { providers, tokens } = getState();
     // Of the whole token: whoever knows the beginning of another's must not be taken for that one.
     const digest = hash('sha256', token, 'base64url');
     const before = tokens.find(digest);
@@ -66,7 +66,7 @@ export function createTokenVerifier(deps: TokenVerifierDeps): VerifyToken {
     const nowMs = deps.clock.epochMs();
     const claims = await verifySigned({ token, kid }, provider.keys, { ...provider.entry, nowMs });
     const caller = { ...toCaller(claims, provider), signedInAtMs: toIssuedAt(claims.iat, nowMs) };
-    tokens.keep(digest, caller, claims.exp * 1000 - nowMs);
+    tokens.store(digest, caller, claims.exp * 1000 - nowMs);
     deps.noteSignIn?.(caller);
     return caller;
   };
@@ -77,7 +77,7 @@ function toIssuedAt(iat: unknown, nowMs: number): number {
   return typeof iat === 'number' && iat >= 0 ? Math.min(Math.round(iat * 1000), nowMs) : nowMs;
 }
 
-function toKnown(configuration: Configuration, deps: TokenVerifierDeps, last: Known | undefined): Known {
+function toState(configuration: Configuration, deps: TokenVerifierDeps, last: VerifierState | undefined): VerifierState {
   const providers = new Map<string, Provider>();
   for (const [name, entry] of Object.entries(configuration.identityProviders)) {
     const before = last?.providers.get(entry.issuer);
@@ -89,19 +89,23 @@ function toKnown(configuration: Configuration, deps: TokenVerifierDeps, last: Kn
       keys: keys ?? toProviderKeys(name, entry, deps),
     });
   }
-  const kept = deps.caches.open('verified_tokens', verifiedTokenBounds);
-  return { configuration, providers, tokens: new VerifiedTokens(kept, deps.clock) };
+  const cache = deps.caches.open('verified_tokens', verifiedTokenBounds);
+  return { configuration, providers, tokens: new VerifiedTokens(cache, deps.clock) };
 }
 
-function toProviderKeys(name: string, entry: IdentityProviderEntry, { http, clock, noteFault }: TokenVerifierDeps): ProviderKeys {
+function toProviderKeys(
+  name: string,
+  entry: IdentityProviderEntry,
+  { http, clock, reportError }: TokenVerifierDeps,
+): ProviderKeys {
   return new ProviderKeys({
     fetchSet: async () => (await import('./fetch-keys.ts')).fetchKeys(http, entry),
     clock,
-    noteFault: (thrown) => noteFault(`the keys of the identity provider ${name} cannot be had`, thrown),
+    reportError: (error) => reportError(`the keys of the identity provider ${name} cannot be had`, error),
   });
 }
 
-const longestSubject = 512;
+const maxSubjectChars = 512;
 
 /** The identity provider whose claims are read. */
 interface ClaimsSource {
@@ -129,7 +133,7 @@ export function toCaller(claims: Readonly<Record<string, unknown>>, { name, isFi
 
 /** Text that every store keeps as it is: short, without control characters and halves of characters. */
 function isSubject(user: string): boolean {
-  return user.length > 0 && user.length <= longestSubject && !/[\p{Cc}\p{Cs}]/u.test(user);
+  return user.length > 0 && user.length <= maxSubjectChars && !/[\p{Cc}\p{Cs}]/u.test(user);
 }
 
 /** A claim by its name, else by a dotted path; names of claims may hold dots themselves, such as addresses. */
@@ -138,8 +142,8 @@ function claimAt(claims: unknown, path: string): unknown {
   if (Object.hasOwn(claims, path)) return claims[path];
   for (let dot = path.indexOf('.'); dot !== -1; dot = path.indexOf('.', dot + 1)) {
     const head = path.slice(0, dot);
-    const found = Object.hasOwn(claims, head) ? claimAt(claims[head], path.slice(dot + 1)) : undefined;
-    if (found !== undefined) return found;
+    const nested = Object.hasOwn(claims, head) ? claimAt(claims[head], path.slice(dot + 1)) : undefined;
+    if (nested !== undefined) return nested;
   }
   return undefined;
 }
@@ -150,7 +154,7 @@ function toRoles(claim: unknown): readonly string[] {
   return roles.filter((role): role is string => typeof role === 'string' && role !== '');
 }
 
-const longestMs = 60_000;
+const maxCacheMs = 60_000;
 /** Of a caller beside its words. */
 const callerBytes = 400;
 
@@ -162,7 +166,7 @@ interface VerifiedToken {
 /** The cache that verified tokens lie in. */
 export const verifiedTokenBounds: BoundedCacheOptions<VerifiedToken> = {
   maxBytes: 8 * 1024 ** 2,
-  bytesOf: ({ caller: { subject, project, roles } }) =>
+  countBytes: ({ caller: { subject, project, roles } }) =>
     roles.reduce((sum, role) => sum + role.length, callerBytes + subject.length + project.length),
 };
 
@@ -177,15 +181,15 @@ export class VerifiedTokens {
   }
 
   find(digest: string): Caller | undefined {
-    const found = this.#callers.find(digest);
-    if (found === undefined || found.untilMs > this.#clock.nowMs()) return found?.caller;
+    const entry = this.#callers.find(digest);
+    if (entry === undefined || entry.untilMs > this.#clock.nowMs()) return entry?.caller;
     this.#callers.delete(digest);
     return undefined;
   }
 
   /** Keeps one for a minute, or for what is left of its life if that is less. */
-  keep(digest: string, caller: Caller, leftMs: number): void {
-    if (leftMs <= 0) return;
-    this.#callers.set(digest, { caller, untilMs: this.#clock.nowMs() + Math.min(longestMs, leftMs) });
+  store(digest: string, caller: Caller, remainingMs: number): void {
+    if (remainingMs <= 0) return;
+    this.#callers.set(digest, { caller, untilMs: this.#clock.nowMs() + Math.min(maxCacheMs, remainingMs) });
   }
 }

@@ -18,7 +18,7 @@ describe('a verified token', () => {
     ['a minute where it never ends', Number.POSITIVE_INFINITY, 60_000],
   ])('is known %s', (_how, leftMs, knownMs) => {
     const { tokens, time } = openTokens();
-    tokens.keep('digest', ada, leftMs);
+    tokens.store('digest', ada, leftMs);
     time.nowMs += knownMs - 1;
     expect(tokens.find('digest')).toBe(ada);
     time.nowMs += 1;
@@ -27,22 +27,22 @@ describe('a verified token', () => {
 
   it('that is over is not kept', () => {
     const { tokens } = openTokens();
-    tokens.keep('digest', ada, 0);
-    tokens.keep('digest', ada, -20_000);
+    tokens.store('digest', ada, 0);
+    tokens.store('digest', ada, -20_000);
     expect(tokens.find('digest')).toBeUndefined();
   });
 
   it('is known by the whole digest', () => {
     const { tokens } = openTokens();
-    tokens.keep('digest', ada, 1_000);
+    tokens.store('digest', ada, 1_000);
     for (const other of ['diges', 'digest2', 'Digest', '', '__proto__']) expect(tokens.find(other)).toBeUndefined();
   });
 
   it('gives way to others when there are too many, the one asked for last staying', () => {
-    const { tokens } = openTokens({ maxBytes: 5_500, bytesOf: () => 400 });
-    for (let index = 0; index < 10; index += 1) tokens.keep(`digest ${index}`, ada, 1_000);
+    const { tokens } = openTokens({ maxBytes: 5_500, countBytes: () => 400 });
+    for (let index = 0; index < 10; index += 1) tokens.store(`digest ${index}`, ada, 1_000);
     expect(tokens.find('digest 0')).toBe(ada);
-    tokens.keep('one more', ada, 1_000);
+    tokens.store('one more', ada, 1_000);
     expect(tokens.find('digest 0')).toBe(ada);
     expect(tokens.find('digest 1')).toBeUndefined();
   });

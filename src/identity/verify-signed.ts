@@ -53,12 +53,12 @@ export async function verifySigned(
     clockTolerance: clockToleranceSeconds,
     currentDate: new Date(nowMs),
   };
-  const known = await providerKeys.current();
+  const keys = await providerKeys.current();
   try {
-    return withTimes(await verifyByAny(token, known, options));
-  } catch (thrown) {
-    const newer = lacksKey(thrown, kid) ? await providerKeys.newerThan(known) : undefined;
-    if (newer === undefined) throw toRefusal(thrown);
+    return withTimes(await verifyByAny(token, keys, options));
+  } catch (error) {
+    const newer = lacksKey(error, kid) ? await providerKeys.newerThan(keys) : undefined;
+    if (newer === undefined) throw toRefusal(error);
     return withTimes(
       await verifyByAny(token, newer, options).catch((again: unknown) => {
         throw toRefusal(again);
@@ -87,40 +87,40 @@ function decoded(token: string): Readonly<Record<'alg' | 'typ' | 'kid' | 'iss', 
 
 /** A token that names no key is tried with every key that is of its kind. */
 async function verifyByAny(token: string, keys: KeySet, options: JWTVerifyOptions): Promise<VerifiedClaims> {
-  const tried = await jwtVerify<{ exp: number }>(token, keys, options).catch((thrown: unknown) => {
-    if (thrown instanceof errors.JWKSMultipleMatchingKeys) return thrown;
-    throw thrown;
+  const result = await jwtVerify<{ exp: number }>(token, keys, options).catch((error: unknown) => {
+    if (error instanceof errors.JWKSMultipleMatchingKeys) return error;
+    throw error;
   });
-  if (!(tried instanceof Error)) return tried.payload;
-  let last: unknown = tried;
-  for await (const key of tried) {
+  if (!(result instanceof Error)) return result.payload;
+  let last: unknown = result;
+  for await (const key of result) {
     try {
       return (await jwtVerify<{ exp: number }>(token, key, options)).payload;
-    } catch (thrown) {
-      if (!(thrown instanceof errors.JWSSignatureVerificationFailed)) throw thrown;
-      last = thrown;
+    } catch (error) {
+      if (!(error instanceof errors.JWSSignatureVerificationFailed)) throw error;
+      last = error;
     }
   }
   throw last;
 }
 
 /** Whether newer keys of the issuer may have the one that a token was signed with. */
-function lacksKey(thrown: unknown, kid: string | undefined): boolean {
-  if (thrown instanceof errors.JWKSNoMatchingKey) return true;
-  return thrown instanceof errors.JWSSignatureVerificationFailed && kid === undefined;
+function lacksKey(error: unknown, kid: string | undefined): boolean {
+  if (error instanceof errors.JWKSNoMatchingKey) return true;
+  return error instanceof errors.JWSSignatureVerificationFailed && kid === undefined;
 }
 
 /** Says what is wrong; quotes nothing of the token and keeps nothing that does. */
-function toRefusal(thrown: unknown): ParleyError {
-  if (thrown instanceof ParleyError) return thrown;
-  if (thrown instanceof errors.JWTExpired) return refused('has expired; get a new one');
-  if (thrown instanceof errors.JWKSNoMatchingKey) return refused('is signed with a key that its issuer does not publish');
-  if (thrown instanceof errors.JWSSignatureVerificationFailed) return refused('has a wrong signature');
-  if (thrown instanceof errors.JWTClaimValidationFailed) return refused(claimFault(thrown));
+function toRefusal(error: unknown): ParleyError {
+  if (error instanceof ParleyError) return error;
+  if (error instanceof errors.JWTExpired) return refused('has expired; get a new one');
+  if (error instanceof errors.JWKSNoMatchingKey) return refused('is signed with a key that its issuer does not publish');
+  if (error instanceof errors.JWSSignatureVerificationFailed) return refused('has a wrong signature');
+  if (error instanceof errors.JWTClaimValidationFailed) return refused(describeClaimError(error));
   return refused('cannot be verified with the keys of its issuer');
 }
 
-function claimFault({ claim, reason }: errors.JWTClaimValidationFailed): string {
+function describeClaimError({ claim, reason }: errors.JWTClaimValidationFailed): string {
   if (reason === 'missing') return `lacks the claim ${claim}`;
   if (claim === 'aud') return 'was made for another audience than this service';
   if (claim === 'nbf' && reason === 'check_failed') return 'is not valid yet';

@@ -1,16 +1,16 @@
 import { findAddons } from '#agent/addons.ts';
-import { ignoredByQuickApp } from '#agent/quick-app/callers-tools.ts';
+import { listIgnoredFields } from '#agent/quick-app/callers-tools.ts';
 import type { RunStates } from '#agent/quick-app/run-state.ts';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import type { Handle } from '#base/stream/sink.ts';
 import type { Clock } from '#base/time/clock.ts';
 import type { ChatRequest } from '#contract/chat/chat-request.ts';
 import { checkCompletedControl, controlsSentBack } from '#contract/chat/completed-control.ts';
-import type { Calls, ChatAsk, Target } from '#domain/call.ts';
+import type { Calls, ChatInput, Target } from '#domain/call.ts';
 import { type Deployment, keepsControls } from '#domain/deployments/deployment.ts';
 import { prepareRequest } from '#domain/deployments/prepare-request.ts';
 import type { NativeRequest } from '#domain/upstreams/upstream.ts';
-import { estimatePromptTokens, maxTokensOf } from '#domain/usage/usage.ts';
+import { estimatePromptTokens, findMaxTokens } from '#domain/usage/usage.ts';
 import { findCallableNames } from '#upstreams/prompt/chosen-tools.ts';
 import { toResponsesRequest } from '#upstreams/responses/to-responses-request.ts';
 import { CallAccount } from './call-account.ts';
@@ -27,14 +27,14 @@ export interface AnswerChatDeps {
   readonly states: RunStates;
   readonly reserveLimits: ReserveLimits;
   readonly clock: Clock;
-  readonly ways: AnswerWays;
+  readonly responders: Responders;
   readonly noteRemovedReferences: NoteRemovedReferences;
   /** Returns a random ID. */
   readonly newId: () => string;
 }
 
 /** Functions that answer a call. `selectAnswer` chooses among them. */
-export interface AnswerWays {
+export interface Responders {
   /** Calls the upstreams of a model. */
   readonly callUpstreams: AnswerWith;
   /** Calls upstreams that are programs, with a per-request key. */
@@ -47,8 +47,8 @@ export interface AnswerWays {
 
 /** Makes the answers to calls that are authorized: checks the request, reserves its limits, and pushes the reply, normalized and metered. */
 export function createAnswerChat(deps: AnswerChatDeps): Calls['answer'] {
-  return (target, asked, reply) => {
-    const prepared = prepare(deps, target, asked);
+  return (target, input, reply) => {
+    const prepared = prepare(deps, target, input);
     const { call, deployment } = target;
     const { request, account } = prepared;
     const head = { id: `chatcmpl-${call.id}`, created: Math.floor(deps.clock.epochMs() / 1000), model: deployment.id };
@@ -65,23 +65,23 @@ export function createAnswerChat(deps: AnswerChatDeps): Calls['answer'] {
 
 /** Starts to answer a call, once it is within its limits. */
 async function begin(
-  { reserveLimits, ways, noteRemovedReferences }: AnswerChatDeps,
+  { reserveLimits, responders, noteRemovedReferences }: AnswerChatDeps,
   prepared: PreparedCall,
   metered: MeteredReply,
 ): Promise<void> {
   const { request, account, admitted } = prepared;
   const { promptTokens } = account;
-  const asking = { promptTokens, maxTokens: maxTokensOf(request), isWanted: () => !metered.isOver };
+  const limitRequest = { promptTokens, maxTokens: findMaxTokens(request), isWanted: () => !metered.isOver };
   let reservation: LimitReservation | undefined;
   try {
-    reservation = await reserveLimits(prepared.target, asking);
+    reservation = await reserveLimits(prepared.target, limitRequest);
     if (admitted !== undefined && !metered.isOver) await admitted();
   } catch (refused) {
     reservation?.settle?.(undefined);
     return metered.refuse(refused);
   }
   metered.begin(reservation, (sink) =>
-    selectAnswer(ways, prepared)(prepared, new ReplyFiles(prepared, sink, noteRemovedReferences)),
+    selectAnswer(responders, prepared)(prepared, new ReplyFiles(prepared, sink, noteRemovedReferences)),
   );
 }
 
@@ -89,18 +89,18 @@ async function begin(
 function prepare(
   { states }: AnswerChatDeps,
   target: Target,
-  { request: asked, native, isTranslated = false, affinity, remote, includesCost = false, admitted }: ChatAsk,
+  { request: sentRequest, native, isTranslated = false, affinity, remote, includesCost = false, admitted }: ChatInput,
 ): PreparedCall {
   const { call, deployment, snapshot } = target;
-  const request = withoutCostOption(prepareRequest(asked, deployment));
+  const request = withoutCostOption(prepareRequest(sentRequest, deployment));
   if (request.messages.at(-1)?.custom_content?.completed_control !== undefined) checkControl(request, deployment);
   const { quickApp } = deployment;
   const conversation = quickApp && openConversation(states, { deployment, request, caller: call.caller });
   if (request.addons !== undefined) findAddons(snapshot.configuration, request.addons);
   const promptTokens = estimatePromptTokens(request);
-  const wantsCost = includesCost || asksForCost(asked);
-  const account = new CallAccount({ target, request, sent: asked, promptTokens, includesCost: wantsCost });
-  if (quickApp !== undefined) account.ignore(ignoredByQuickApp(quickApp, asked));
+  const wantsCost = includesCost || asksForCost(sentRequest);
+  const account = new CallAccount({ target, request, sent: sentRequest, promptTokens, includesCost: wantsCost });
+  if (quickApp !== undefined) account.ignore(listIgnoredFields(quickApp, sentRequest));
   return {
     target,
     account,
@@ -117,17 +117,17 @@ function prepare(
 /** What an application behind an endpoint offered is known only if the caller sends it back. */
 function checkControl({ messages }: ChatRequest, deployment: Deployment): void {
   if (keepsControls(deployment)) return checkCompletedControl(messages);
-  const offered = deployment.kind === 'application' ? controlsSentBack(messages) : undefined;
-  if (offered !== undefined && deployment.quickApp === undefined) checkCompletedControl(messages, offered);
+  const offeredControls = deployment.kind === 'application' ? controlsSentBack(messages) : undefined;
+  if (offeredControls !== undefined && deployment.quickApp === undefined) checkCompletedControl(messages, offeredControls);
 }
 
-function selectAnswer(ways: AnswerWays, { target: { deployment }, request, remote }: PreparedCall): AnswerWith {
-  const callModel = deployment.isServedByPrograms ? ways.callApplication : ways.callUpstreams;
+function selectAnswer(responders: Responders, { target: { deployment }, request, remote }: PreparedCall): AnswerWith {
+  const callModel = deployment.isServedByPrograms ? responders.callApplication : responders.callUpstreams;
   let answer = callModel;
-  if (deployment.quickApp !== undefined) answer = ways.runQuickApp;
+  if (deployment.quickApp !== undefined) answer = responders.runQuickApp;
   else if (deployment.kind === 'model' && request.addons !== undefined)
-    answer = (prepared, sink) => ways.runAddons(prepared, { callModel, sink });
-  return remote === undefined ? answer : (prepared, sink) => ways.runRemoteTools(prepared, { remote, answer, sink });
+    answer = (prepared, sink) => responders.runAddons(prepared, { callModel, sink });
+  return remote === undefined ? answer : (prepared, sink) => responders.runRemoteTools(prepared, { remote, answer, sink });
 }
 
 /** Fields of a translated request that do not come from the defaults. */
@@ -143,13 +143,13 @@ function withNativeDefaults(native: NativeRequest | undefined, { defaults = {} }
 
 /** Objects such as `reasoning` and `text` are completed field by field. */
 function withAbsent(body: JsonObject, defaults: JsonObject): JsonObject {
-  const whole = { ...body };
+  const result = { ...body };
   for (const [field, value] of Object.entries(defaults)) {
-    const own = body[field] ?? null;
-    if (own === null) whole[field] = value;
-    else if (isJsonObject(own) && isJsonObject(value)) whole[field] = withAbsent(own, value);
+    const current = body[field] ?? null;
+    if (current === null) result[field] = value;
+    else if (isJsonObject(current) && isJsonObject(value)) result[field] = withAbsent(current, value);
   }
-  return whole;
+  return result;
 }
 
 /** Whether a request asks for `usage.cost`. */
@@ -161,6 +161,6 @@ function asksForCost({ stream_options: options }: ChatRequest): boolean {
 function withoutCostOption(request: ChatRequest): ChatRequest {
   const { stream_options: options, ...rest } = request;
   if (!isJsonObject(options) || options.include_cost === undefined) return request;
-  const { include_cost: _cost, ...others } = options;
-  return Object.keys(others).length === 0 ? rest : { ...rest, stream_options: others };
+  const { include_cost: _cost, ...remainingOptions } = options;
+  return Object.keys(remainingOptions).length === 0 ? rest : { ...rest, stream_options: remainingOptions };
 }

@@ -7,10 +7,10 @@ import type { PerRequestKeys } from '#domain/callers/per-request-keys.ts';
 import type { AttemptRecord } from '#domain/telemetry.ts';
 import type { Upstream } from '#domain/upstreams/upstream.ts';
 import { estimateInputTokens, toCount } from '#domain/usage/usage.ts';
-import { askUpstreams } from './ask-upstreams.ts';
+import { fetchFromUpstreams } from './ask-upstreams.ts';
 import { CallAccount } from './call-account.ts';
 import { forPrograms } from './call-application.ts';
-import { type ForPrograms, sentOn, toSent, type UpstreamDeps } from './call-upstream.ts';
+import { type ForPrograms, toProgramFields, toTraceHeaders, type UpstreamDeps } from './call-upstream.ts';
 import type { ReserveLimits } from './reserve-limits.ts';
 
 export interface EmbeddingsDeps extends UpstreamDeps {
@@ -18,7 +18,7 @@ export interface EmbeddingsDeps extends UpstreamDeps {
   readonly reserveLimits: ReserveLimits;
 }
 
-interface Asked {
+interface EmbeddingsCall {
   readonly target: Target;
   readonly request: EmbeddingsRequest;
   readonly signal: AbortSignal;
@@ -27,43 +27,47 @@ interface Asked {
 /** Answers an authorized embeddings call: reserves its limits, calls the upstreams, and charges what was used. */
 export async function answerEmbeddings(
   deps: EmbeddingsDeps,
-  { target, request: given, signal }: Asked,
+  { target, request: sentRequest, signal }: EmbeddingsCall,
 ): Promise<EmbeddingsReply> {
   const { deployment } = target;
-  const request = { ...deployment.defaults, ...given };
+  const request = { ...deployment.defaults, ...sentRequest };
   const promptTokens = estimateInputTokens(request);
-  const account = new CallAccount({ target, sent: given, promptTokens });
+  const account = new CallAccount({ target, sent: sentRequest, promptTokens });
   account.admit(await deps.reserveLimits(target, { promptTokens, maxTokens: 0, isWanted: () => !signal.aborted }));
   let isComplete = false;
   try {
-    const body = await ask(deps, { target, request, signal, account });
+    const body = await sendRequest(deps, { target, request, signal, account });
     isComplete = true;
-    noteUsage(account, body);
+    recordUsage(account, body);
     const used = account.usage.billed();
     await account.report(used);
-    return { headers: account.headers, body: toWhole(body, account, deployment), used: () => used };
+    return { headers: account.headers, body: toComplete(body, account, deployment), used: () => used };
   } finally {
     account.settle(isComplete || signal.aborted ? account.usage.billed() : undefined, isComplete);
   }
 }
 
-interface Asking extends Asked {
+interface AccountedCall extends EmbeddingsCall {
   readonly account: CallAccount;
 }
 
 /** Adapters are called with a per-request key, which ends with the call. */
-async function ask(deps: EmbeddingsDeps, asking: Asking): Promise<JsonObject> {
-  const { target, account } = asking;
-  if (!target.deployment.isServedByPrograms) return askWith(deps, asking);
+async function sendRequest(deps: EmbeddingsDeps, input: AccountedCall): Promise<JsonObject> {
+  const { target, account } = input;
+  if (!target.deployment.isServedByPrograms) return sendToUpstreams(deps, input);
   const key = await deps.perRequestKeys.issue(account.caller);
   try {
-    return await askWith(deps, asking, forPrograms(target, key));
+    return await sendToUpstreams(deps, input, forPrograms(target, key));
   } finally {
     await deps.perRequestKeys.revoke(key);
   }
 }
 
-function askWith(deps: UpstreamDeps, { target, request, signal, account }: Asking, programs?: ForPrograms): Promise<JsonObject> {
+function sendToUpstreams(
+  deps: UpstreamDeps,
+  { target, request, signal, account }: AccountedCall,
+  programs?: ForPrograms,
+): Promise<JsonObject> {
   const { call, deployment } = target;
   const attempts = {
     deployment,
@@ -71,24 +75,24 @@ function askWith(deps: UpstreamDeps, { target, request, signal, account }: Askin
     caller: call.caller,
     secrets: programs?.secrets ?? [],
     account,
-    ask(upstream: Upstream, attempt: AttemptRecord, reply: Sink<JsonObject>): Handle {
+    sendRequest(upstream: Upstream, attempt: AttemptRecord, reply: Sink<JsonObject>): Handle {
       const { embed } = deps.protocols[upstream.protocol];
-      const sent = toSent(upstream, { common: sentOn(target, attempt), programs, account });
+      const sent = toProgramFields(upstream, { common: toTraceHeaders(target, attempt), programs, account });
       if (embed !== undefined) return embed({ upstream, request, ...sent }, reply);
       throw new ParleyError('operation_not_supported', `The upstream of ${deployment.id} makes no embeddings.`);
     },
   };
-  return askUpstreams(deps, attempts, signal);
+  return fetchFromUpstreams(deps, attempts, signal);
 }
 
 /** Counts the prompt tokens that the upstream reported, if it did. */
-function noteUsage({ usage: totals }: CallAccount, { usage }: JsonObject): void {
+function recordUsage({ usage: totals }: CallAccount, { usage }: JsonObject): void {
   const tokens = isJsonObject(usage) && typeof usage.prompt_tokens === 'number' ? toCount(usage.prompt_tokens) : undefined;
   if (tokens !== undefined) totals.note({ usage: { prompt_tokens: tokens, completion_tokens: 0, total_tokens: tokens } });
 }
 
 /** Returns the reply with the fields that clients rely on, and some upstreams omit. */
-function toWhole(body: JsonObject, { usage: totals }: CallAccount, { id }: Target['deployment']): JsonObject {
+function toComplete(body: JsonObject, { usage: totals }: CallAccount, { id }: Target['deployment']): JsonObject {
   const { prompt_tokens, total_tokens } = totals.totals().usage;
   const usage = isJsonObject(body.usage) ? body.usage : { prompt_tokens, total_tokens };
   return { ...body, model: typeof body.model === 'string' ? body.model : id, usage };

@@ -8,7 +8,7 @@ import type { PassedFrame, PassThroughRequest, Upstream } from '#domain/upstream
 import { toUsage } from '#domain/usage/reported-usage.ts';
 import { estimateTokens } from '#domain/usage/usage.ts';
 import { CallAccount } from './call-account.ts';
-import { sentOn, type UpstreamDeps } from './call-upstream.ts';
+import { toTraceHeaders, type UpstreamDeps } from './call-upstream.ts';
 import { failover } from './failover.ts';
 import { MeteredReply } from './metered-reply.ts';
 import type { ReserveLimits } from './reserve-limits.ts';
@@ -19,30 +19,30 @@ export interface PassThroughDeps extends UpstreamDeps {
 }
 
 /** Answers a call whose request is passed through: reserves its limits, asks the upstreams that serve the API, and pushes what one answers, metered. */
-export function answerPassThrough(deps: PassThroughDeps, asked: PassThroughAsked, reply: Sink<PassedFrame>): Answer {
-  const { target, request: given } = asked;
+export function answerPassThrough(deps: PassThroughDeps, input: PassThroughInput, reply: Sink<PassedFrame>): Answer {
+  const { target, request: sentRequest } = input;
   const { deployment } = target;
-  const request = 'form' in given ? given : { ...given, body: { ...deployment.defaults, ...given.body } };
-  const promptTokens = promptTokensOf(request);
+  const request = 'form' in sentRequest ? sentRequest : { ...sentRequest, body: { ...deployment.defaults, ...sentRequest.body } };
+  const promptTokens = estimatePromptTokens(request);
   const account = new CallAccount({ target, sent: {}, promptTokens });
   const metered = new MeteredReply<PassedFrame>(target, account, new CountedReply(account.usage, reply));
-  const start = (sink: Sink<PassedFrame>): Handle => askUpstreams(deps, { target, request, account }, sink);
-  const asking = { promptTokens, maxTokens: maxTokensOf(request), isWanted: () => !metered.isOver };
-  deps.reserveLimits(target, asking).then(
+  const start = (sink: Sink<PassedFrame>): Handle => callUpstreams(deps, { target, request, account }, sink);
+  const limitRequest = { promptTokens, maxTokens: getMaxTokens(request), isWanted: () => !metered.isOver };
+  deps.reserveLimits(target, limitRequest).then(
     (reservation) => metered.begin(reservation, start),
     (refused: unknown) => metered.refuse(refused),
   );
   return metered;
 }
 
-export interface PassThroughAsked {
+export interface PassThroughInput {
   readonly target: Target;
   readonly request: PassThroughRequest;
 }
 
-function askUpstreams(
+function callUpstreams(
   deps: PassThroughDeps,
-  { target, request, account }: PassThroughAsked & { readonly account: CallAccount },
+  { target, request, account }: PassThroughInput & { readonly account: CallAccount },
   sink: Sink<PassedFrame>,
 ): Handle {
   const { call, deployment } = target;
@@ -51,10 +51,10 @@ function askUpstreams(
     record: call.record,
     caller: call.caller,
     account,
-    mayRepeat: () => !('form' in request) || request.form.isWhole,
-    ask(upstream: Upstream, attempt: AttemptRecord, reply: Sink<PassedFrame>): Handle {
+    mayRepeat: () => !('form' in request) || request.form.isComplete,
+    sendRequest(upstream: Upstream, attempt: AttemptRecord, reply: Sink<PassedFrame>): Handle {
       const protocol = deps.protocols[upstream.protocol];
-      const headers = sentOn(target, attempt);
+      const headers = toTraceHeaders(target, attempt);
       if (protocol.passThrough !== undefined) return protocol.passThrough({ upstream, request, headers }, reply);
       throw new ParleyError('operation_not_supported', `The upstream of ${deployment.id} has no ${request.api}.`);
     },
@@ -64,7 +64,7 @@ function askUpstreams(
 
 /** Notes what an answer tells of its usage, and what it says, and passes it on. */
 class CountedReply implements Sink<PassedFrame> {
-  hasBegun = false;
+  hasStarted = false;
   readonly #totals: UsageTotals;
   readonly #reply: Sink<PassedFrame>;
 
@@ -74,11 +74,11 @@ class CountedReply implements Sink<PassedFrame> {
   }
 
   frame(frame: PassedFrame): void {
-    if (!this.hasBegun && frame.kind !== 'json') this.#totals.markPartial();
-    this.hasBegun = true;
+    if (!this.hasStarted && frame.kind !== 'json') this.#totals.markPartial();
+    this.hasStarted = true;
     const usage = frame.usage && toPassedUsage(frame.usage);
     if (usage !== undefined) this.#totals.note({ usage });
-    this.#totals.said(frame.chars);
+    this.#totals.addChars(frame.chars);
     if (frame.bytes !== '') this.#reply.frame(frame);
   }
 
@@ -101,30 +101,30 @@ function toPassedUsage(usage: PassedUsage): Usage | undefined {
 
 type PassedUsage = { readonly [name: string]: unknown };
 
-function promptTokensOf(request: PassThroughRequest): number {
+function estimatePromptTokens(request: PassThroughRequest): number {
   if ('form' in request) return request.form.promptTokens;
   const { prompt }: PassThroughTraits = passThrough[request.api];
   let tokens = 0;
-  for (const field of prompt) tokens += tokensIn(request.body[field]);
+  for (const field of prompt) tokens += estimateValueTokens(request.body[field]);
   return tokens;
 }
 
 /** Estimated tokens of texts, however they are nested; tokens, as completions take them, are counted as they are. Pictures count nothing. */
-function tokensIn(value: unknown): number {
+function estimateValueTokens(value: unknown): number {
   if (typeof value === 'number') return 1;
   if (typeof value === 'string') return estimateTokens(value.length);
-  if (Array.isArray(value)) return value.reduce((sum: number, item: unknown) => sum + tokensIn(item), 0);
+  if (Array.isArray(value)) return value.reduce((sum: number, item: unknown) => sum + estimateValueTokens(item), 0);
   if (typeof value !== 'object' || value === null) return 0;
   const { text } = value as { readonly text?: unknown };
-  return typeof text === 'string' ? tokensIn(text) : 0;
+  return typeof text === 'string' ? estimateValueTokens(text) : 0;
 }
 
 /** What completions answer unless they are told. */
-const usualTokens = 16;
+const defaultTokens = 16;
 
-function maxTokensOf(request: PassThroughRequest): number | undefined {
+function getMaxTokens(request: PassThroughRequest): number | undefined {
   if (request.api !== 'completions' || !('body' in request)) return 0;
-  const { max_tokens: most = usualTokens, n = 1, prompt } = request.body;
+  const { max_tokens: maxTokens = defaultTokens, n = 1, prompt } = request.body;
   const prompts = Array.isArray(prompt) && typeof prompt[0] !== 'number' ? prompt.length : 1;
-  return typeof most === 'number' && typeof n === 'number' ? most * n * prompts : undefined;
+  return typeof maxTokens === 'number' && typeof n === 'number' ? maxTokens * n * prompts : undefined;
 }

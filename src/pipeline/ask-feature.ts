@@ -1,11 +1,11 @@
-import { type HttpClient, HttpFault, type HttpRequest } from '#base/http/client.ts';
+import { type HttpClient, HttpError, type HttpRequest } from '#base/http/client.ts';
 import { openReply, readBytes } from '#base/http/read-reply.ts';
 import { addQuery } from '#base/http/url-path.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
-import type { FeatureAsk, FeatureReply } from '#domain/call.ts';
-import { pathTo } from '#domain/callers/chain.ts';
-import { handedOn } from '#domain/callers/handed-on.ts';
-import { rightsOfReceiver } from '#domain/callers/held-rights.ts';
+import type { FeatureReply, FeatureRequest } from '#domain/call.ts';
+import { buildPath } from '#domain/callers/chain.ts';
+import { getForwardedFields } from '#domain/callers/handed-on.ts';
+import { createReceiverRights } from '#domain/callers/held-rights.ts';
 import type { PerRequestKeys } from '#domain/callers/per-request-keys.ts';
 import type { RequireConsent } from '#domain/consent/require-consent.ts';
 import { toIdFields } from './call-application.ts';
@@ -32,41 +32,41 @@ const withoutContent: ReadonlySet<number> = new Set([204, 304]);
  * because Parley contacts its address before the caller has sent anything to it. Calls to saved applications count as requests of
  * the caller.
  */
-export async function askFeature(deps: FeatureDeps, ask: FeatureAsk, signal: AbortSignal): Promise<FeatureReply> {
-  const { caller, deployment } = ask;
+export async function callFeature(deps: FeatureDeps, request: FeatureRequest, signal: AbortSignal): Promise<FeatureReply> {
+  const { caller, deployment } = request;
   const { ownership } = deployment;
-  await deps.requireConsent(ask);
-  if (ownership !== null) await countRequest(deps, ask, signal);
-  const key = ownership === null || ownership.owner === caller.subject ? await issueKey(deps, ask) : undefined;
+  await deps.requireConsent(request);
+  if (ownership !== null) await countRequest(deps, request, signal);
+  const key = ownership === null || ownership.owner === caller.subject ? await issueKey(deps, request) : undefined;
   try {
-    return await send(ownership === null ? deps.http : deps.guarded, ask, { key, signal });
-  } catch (thrown) {
-    if (!(thrown instanceof HttpFault)) throw thrown;
+    return await send(ownership === null ? deps.http : deps.guarded, request, { key, signal });
+  } catch (error) {
+    if (!(error instanceof HttpError)) throw error;
     const message = `The program that serves this of ${deployment.id} gave no answer.`;
-    throw new ParleyError('upstream_failed', message, { status: 502, cause: thrown });
+    throw new ParleyError('upstream_failed', message, { status: 502, cause: error });
   } finally {
     if (key !== undefined) await deps.perRequestKeys.revoke(key);
   }
 }
 
 /** Counts a request of the caller on the deployment. Throws the 429. */
-async function countRequest({ reserveLimits }: FeatureDeps, ask: FeatureAsk, signal: AbortSignal): Promise<void> {
-  const { caller, deployment, snapshot } = ask;
-  const ofRoles = snapshot.limits.of(caller.roles, deployment.id);
+async function countRequest({ reserveLimits }: FeatureDeps, request: FeatureRequest, signal: AbortSignal): Promise<void> {
+  const { caller, deployment, snapshot } = request;
+  const ofRoles = snapshot.limits.find(caller.roles, deployment.id);
   const limits = ofRoles.filter(({ window }) => window.kind === 'requests');
   const size = { promptTokens: 0, maxTokens: 0, isWanted: () => !signal.aborted };
   const { settle } = await reserveLimits({ call: { caller }, deployment, limits, snapshot }, size);
   settle?.(undefined);
 }
 
-function issueKey({ perRequestKeys }: FeatureDeps, { caller, deployment }: FeatureAsk): Promise<string> {
-  const rights = rightsOfReceiver(deployment.id, caller.chain);
-  const chain = { path: pathTo(deployment, caller), rights, report() {} };
+function issueKey({ perRequestKeys }: FeatureDeps, { caller, deployment }: FeatureRequest): Promise<string> {
+  const rights = createReceiverRights(deployment.id, caller.chain);
+  const chain = { path: buildPath(deployment, caller), rights, report() {} };
   return perRequestKeys.issue({ ...caller, chain });
 }
 
-function toRequest({ deployment, endpoint, origin, requestId, body }: FeatureAsk, key: string | undefined): HttpRequest {
-  const { headers, query } = handedOn(origin, deployment);
+function toRequest({ deployment, endpoint, origin, requestId, body }: FeatureRequest, key: string | undefined): HttpRequest {
+  const { headers, query } = getForwardedFields(origin, deployment);
   return {
     method: body === undefined ? 'GET' : 'POST',
     url: addQuery(endpoint, query),
@@ -89,9 +89,9 @@ interface Sending {
   readonly signal: AbortSignal;
 }
 
-async function send(http: HttpClient, ask: FeatureAsk, { key, signal }: Sending): Promise<FeatureReply> {
-  const reply = await openReply(http, toRequest(ask, key), signal);
-  const declared = ask.deployment.ownership === null ? toDeclaredHeaders(reply.headers) : {};
+async function send(http: HttpClient, request: FeatureRequest, { key, signal }: Sending): Promise<FeatureReply> {
+  const reply = await openReply(http, toRequest(request, key), signal);
+  const declared = request.deployment.ownership === null ? toDeclaredHeaders(reply.headers) : {};
   const type = reply.headers['content-type'];
   const bytes = await readBytes(reply, maxBytes);
   const headers = { ...declared, 'x-upstream-attempts': '1', ...(type !== undefined && { 'content-type': type }) };

@@ -1,11 +1,11 @@
 import { ParleyError } from '#contract/errors/errors.ts';
 import type { Call, Calls, Target } from '#domain/call.ts';
 import type { Caller } from '#domain/callers/caller.ts';
-import { pathTo } from '#domain/callers/chain.ts';
+import { buildPath } from '#domain/callers/chain.ts';
 import type { RequireConsent } from '#domain/consent/require-consent.ts';
 import type { Catalog } from '#domain/deployments/catalog.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
-import { apisOf, type Deployment, type DeploymentUse, servingFor } from '#domain/deployments/deployment.ts';
+import { type Deployment, type DeploymentUse, listApis, restrictToUse } from '#domain/deployments/deployment.ts';
 import { findUsable } from '#domain/deployments/usable-deployments.ts';
 
 export interface AuthorizeDeps {
@@ -32,47 +32,55 @@ export function createAuthorize(deps: AuthorizeDeps): Calls['authorize'] {
     const snapshot = deps.snapshot();
     let permit = call.version === undefined ? permits.get(call.caller)?.get(call.deployment) : undefined;
     if (permit?.snapshot !== snapshot || permit.use !== use) {
-      permit = await permitted(deps, call, { use, snapshot });
-      if (permit.isLasting) keep(permits, call, permit);
+      permit = await createPermit(deps, call, { use, snapshot });
+      if (permit.isLasting) cachePermit(permits, call, permit);
     }
     const { deployment, path, limits } = permit;
     return { call, deployment, path, limits, snapshot } as Target;
   };
 }
 
-async function permitted(deps: AuthorizeDeps, call: Call, { use, snapshot }: Pick<Permit, 'use' | 'snapshot'>): Promise<Permit> {
+async function createPermit(
+  deps: AuthorizeDeps,
+  call: Call,
+  { use, snapshot }: Pick<Permit, 'use' | 'snapshot'>,
+): Promise<Permit> {
   const { caller } = call;
   try {
-    const found = await findUsable({ catalog: deps.catalog, snapshot, caller }, call.deployment);
-    const asked = call.version === undefined ? found : await versionOf(deps.catalog, found, call);
-    if (asked.issue !== undefined)
+    const latest = await findUsable({ catalog: deps.catalog, snapshot, caller }, call.deployment);
+    const requested = call.version === undefined ? latest : await requireVersion(deps.catalog, latest, call);
+    if (requested.issue !== undefined)
       throw new ParleyError(
         'operation_not_supported',
-        `${asked.id} cannot be called until its owner repairs it: ${asked.issue}.`,
+        `${requested.id} cannot be called until its owner repairs it: ${requested.issue}.`,
       );
-    const deployment = servingFor(asked, use);
-    if (deployment === undefined) throw notSupported(asked, use);
+    const deployment = restrictToUse(requested, use);
+    if (deployment === undefined) throw notSupported(requested, use);
     const consenting = deps.requireConsent({ caller, deployment, snapshot });
     await consenting;
-    const isOfConfiguration = asked === snapshot.deployments.get(call.deployment);
+    const isOfConfiguration = requested === snapshot.deployments.get(call.deployment);
     const isLasting = isOfConfiguration && caller.chain === null && consenting === undefined;
-    const limits = snapshot.limits.of(caller.roles, deployment.id);
-    return { deployment, path: pathTo(deployment, caller), limits, snapshot, use, isLasting };
+    const limits = snapshot.limits.find(caller.roles, deployment.id);
+    return { deployment, path: buildPath(deployment, caller), limits, snapshot, use, isLasting };
   } catch (refused) {
-    if (refused instanceof ParleyError && refused.status === 403) caller.chain?.noteRefusal?.();
+    if (refused instanceof ParleyError && refused.status === 403) caller.chain?.onRefusal?.();
     throw refused;
   }
 }
 
-function keep(permits: WeakMap<Caller, Map<string, Permit>>, { caller, deployment }: Call, permit: Permit): void {
+function cachePermit(permits: WeakMap<Caller, Map<string, Permit>>, { caller, deployment }: Call, permit: Permit): void {
   const ofCaller = permits.get(caller) ?? new Map<string, Permit>();
   permits.set(caller, ofCaller.set(deployment, permit));
 }
 
 /** Former versions are for the owner alone. */
-async function versionOf(catalog: Catalog, { id, ownership }: Deployment, { version = 0, caller }: Call): Promise<Deployment> {
-  const found = ownership?.owner === caller.subject ? await catalog.findVersion(id, version) : undefined;
-  if (found !== undefined) return found;
+async function requireVersion(
+  catalog: Catalog,
+  { id, ownership }: Deployment,
+  { version = 0, caller }: Call,
+): Promise<Deployment> {
+  const match = ownership?.owner === caller.subject ? await catalog.findVersion(id, version) : undefined;
+  if (match !== undefined) return match;
   throw new ParleyError('deployment_not_found', `${id} has no version ${version}, or it is no longer kept.`);
 }
 
@@ -80,7 +88,7 @@ function notSupported(deployment: Deployment, use: DeploymentUse): ParleyError {
   const { id, type } = deployment;
   if (use === 'embedding' && type === 'chat') return unsupported(id, 'it makes no embeddings');
   if (use === 'chat' && type === 'embedding') return unsupported(id, 'it makes embeddings, not chat completions');
-  const apis = apisOf(deployment).map((api) => `/v1/${api}`);
+  const apis = listApis(deployment).map((api) => `/v1/${api}`);
   return unsupported(id, `it is asked at ${apis.join(', ')}`);
 }
 

@@ -3,9 +3,9 @@ import type { ChatRequest } from '#contract/chat/chat-request.ts';
 import type { ModelUsage } from '#contract/chat/chunk.ts';
 import type { Target } from '#domain/call.ts';
 import type { Caller } from '#domain/callers/caller.ts';
-import { rightsOfReceiver } from '#domain/callers/held-rights.ts';
-import { filesHandedOn } from '#domain/files/files-handed-on.ts';
-import { addUp, costOf, UsageCollector } from '#domain/usage/usage.ts';
+import { createReceiverRights } from '#domain/callers/held-rights.ts';
+import { collectForwardedFiles } from '#domain/files/files-handed-on.ts';
+import { computeCost, sumCounts, UsageCollector } from '#domain/usage/usage.ts';
 import { toDeclaredHeaders } from './declared-headers.ts';
 import type { LimitReservation } from './reserve-limits.ts';
 import { UsageTotals } from './usage-totals.ts';
@@ -120,25 +120,25 @@ export class CallAccount {
     const settle = this.#reservation?.settle;
     if (used === undefined) return settle?.(undefined);
     const { call, deployment } = this.#options.target;
-    const cost = deployment.pricing === undefined ? 0 : costOf(deployment, this.usage.totals().usage);
+    const cost = deployment.pricing === undefined ? 0 : computeCost(deployment, this.usage.totals().usage);
     call.record.cost = cost;
     call.record.details = this.usage.details();
     if (settle === undefined) return;
-    const counts = addUp(used);
-    settle({ tokens: counts.total_tokens, cost, ...(isComplete && { whole: counts }) });
+    const counts = sumCounts(used);
+    settle({ tokens: counts.total_tokens, cost, ...(isComplete && { completeUsage: counts }) });
   }
 
   #toCaller(): Caller {
     const { target, request } = this.#options;
     const { call, path, deployment } = target;
     const { caller } = call;
-    const files = request === undefined ? undefined : filesHandedOn(caller, { request, path });
-    const rights = rightsOfReceiver(deployment.id, caller.chain, files);
+    const files = request === undefined ? undefined : collectForwardedFiles(caller, { request, path });
+    const rights = createReceiverRights(deployment.id, caller.chain, files);
     const claims = [...(caller.chain?.claims ?? []), ...(this.#reservation?.claims ?? [])];
     const report = (usage: readonly ModelUsage[]): void => this.#inner?.add(usage);
     const noteRefusal = (): void => {
       this.isExcused = true;
     };
-    return { ...caller, chain: { path, rights, claims, report, noteRefusal } };
+    return { ...caller, chain: { path, rights, claims, report, onRefusal: noteRefusal } };
   }
 }

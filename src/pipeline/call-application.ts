@@ -1,9 +1,9 @@
-import { LateHandle } from '#base/stream/deferred-handle.ts';
+import { DeferredHandle } from '#base/stream/deferred-handle.ts';
 import type { Handle, Sink } from '#base/stream/sink.ts';
 import type { RawFrame } from '#contract/chat/frame.ts';
 import type { Target } from '#domain/call.ts';
 import type { Caller } from '#domain/callers/caller.ts';
-import { credentialsIn, handedOn } from '#domain/callers/handed-on.ts';
+import { findCredentials, getForwardedFields } from '#domain/callers/handed-on.ts';
 import { hasTokenForm } from '#domain/callers/identify.ts';
 import type { PerRequestKeys } from '#domain/callers/per-request-keys.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
@@ -18,36 +18,42 @@ export interface ApplicationDeps {
 /** Calls an application behind an endpoint, or the adapters of a model, with a per-request key that lives as long as the call. */
 export function callApplication(deps: ApplicationDeps, prepared: PreparedCall, sink: Sink<RawFrame>): Handle {
   // A program is sent the compat wire, whatever dialect the caller speaks.
-  const asked = { ...prepared, native: undefined };
+  const programInput = { ...prepared, native: undefined };
   const { account } = prepared;
   const calling = new KeyedCall(deps.perRequestKeys, sink);
   const toPrograms = (key: string) => ({ ...forPrograms(prepared.target, key), isExcused: () => account.isExcused });
-  void calling.begin(account.caller, (key) => deps.callUpstreams(asked, calling, toPrograms(key)));
+  void calling.begin(account.caller, (key) => deps.callUpstreams(programInput, calling, toPrograms(key)));
   return calling;
 }
 
 /** What programs are sent beside the request, of which what is secret is shown to nobody. */
 export function forPrograms({ call, deployment, snapshot }: Target, key: string): ForPrograms {
-  const { headers, query } = handedOn(call.origin, deployment);
+  const { headers, query } = getForwardedFields(call.origin, deployment);
   const { forwardsToken } = deployment;
-  const credentials = forwardsToken && call.caller.chain === null ? call.origin && credentialsIn(call.origin) : undefined;
+  const credentials = forwardsToken && call.caller.chain === null ? call.origin && findCredentials(call.origin) : undefined;
   const isToken = credentials !== undefined && hasTokenForm(credentials) && snapshot.keys.find(credentials) === undefined;
-  const own = {
+  const ownHeaders = {
     'api-key': key,
     ...(isToken && { authorization: `Bearer ${credentials}` }),
     ...toIdFields(deployment),
   };
-  return { headers, query, own, secrets: isToken ? [key, credentials] : [key], returnsFields: deployment.ownership === null };
+  return {
+    headers,
+    query,
+    ownHeaders,
+    secrets: isToken ? [key, credentials] : [key],
+    returnsFields: deployment.ownership === null,
+  };
 }
 
 /** By which a program knows which of its deployments is called. Ids that users made are spelled as in addresses already. */
 export function toIdFields({ id, ofType }: Deployment): Readonly<Record<string, string>> {
-  const told = /^[!-~]+$/.test(id) ? id : encodeURI(id);
-  return { 'x-dial-deployment-id': told, ...(ofType !== undefined && { 'x-dial-application-id': told }) };
+  const headerId = /^[!-~]+$/.test(id) ? id : encodeURI(id);
+  return { 'x-dial-deployment-id': headerId, ...(ofType !== undefined && { 'x-dial-application-id': headerId }) };
 }
 
 /** Passes a reply on; its end goes out after the key is revoked. */
-class KeyedCall extends LateHandle implements Sink<RawFrame> {
+class KeyedCall extends DeferredHandle implements Sink<RawFrame> {
   readonly #keys: PerRequestKeys;
   readonly #sink: Sink<RawFrame>;
   #key: string | undefined;
@@ -64,8 +70,8 @@ class KeyedCall extends LateHandle implements Sink<RawFrame> {
       this.#key = key;
       if (this.isCancelled) await this.#revoke();
       else this.start(() => call(key));
-    } catch (thrown) {
-      this.fail(thrown);
+    } catch (error) {
+      this.fail(error);
     }
   }
 

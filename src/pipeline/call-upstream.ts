@@ -4,11 +4,11 @@ import type { ChatRequest } from '#contract/chat/chat-request.ts';
 import type { RawFrame } from '#contract/chat/frame.ts';
 import { type ProtocolName, protocols as traits } from '#contract/configuration/protocols.ts';
 import type { Target } from '#domain/call.ts';
-import type { HandedOn } from '#domain/callers/handed-on.ts';
+import type { ForwardedFields } from '#domain/callers/handed-on.ts';
 import type { AttemptRecord } from '#domain/telemetry.ts';
-import { findLostThoughts } from '#domain/upstreams/lost-thoughts.ts';
+import { findUnsupportedThoughts } from '#domain/upstreams/lost-thoughts.ts';
 import {
-  type Ask,
+  type Attempt,
   type ChatProtocol,
   type NativeRequest,
   speaksMessages,
@@ -24,9 +24,9 @@ export interface UpstreamDeps extends FailoverDeps {
 }
 
 /** What only programs are sent, which call deployments themselves. */
-export interface ForPrograms extends HandedOn {
+export interface ForPrograms extends ForwardedFields {
   /** Header fields that Parley gives them; names in lower case. */
-  readonly own: Readonly<Record<string, string>>;
+  readonly ownHeaders: Readonly<Record<string, string>>;
   /** What of it an error must not say back. */
   readonly secrets: readonly string[];
   /** Whether header fields of its answer reach the client: those of a program whose address a user saved do not. */
@@ -43,21 +43,25 @@ export function createCallUpstreams(deps: UpstreamDeps): CallUpstreams {
     const { call, deployment } = target;
     const maxCompletionTokens = deployment.limits?.maxCompletionTokens;
     const noteIgnored = (fields: readonly string[]): void => account.ignore(fields);
-    const ask = (upstream: Upstream, attempt: AttemptRecord, reply: Sink<RawFrame>): Handle => {
-      const headers = sentOn(target, attempt);
-      const sent = programs === undefined ? { headers } : toSent(upstream, { common: headers, programs, account });
+    const sendRequest = (upstream: Upstream, attempt: AttemptRecord, reply: Sink<RawFrame>): Handle => {
+      const headers = toTraceHeaders(target, attempt);
+      const sent = programs === undefined ? { headers } : toProgramFields(upstream, { common: headers, programs, account });
       const supported = toSupported({ request, native }, upstream, account);
       if (!isRelayed(native, upstream)) {
-        const lost = findLostThoughts(request.messages, upstream, native !== undefined);
-        if (lost.length > 0) noteIgnored(lost);
+        const lostThoughts = findUnsupportedThoughts(request.messages, upstream, native !== undefined);
+        if (lostThoughts.length > 0) noteIgnored(lostThoughts);
       }
-      const asked = { upstream, maxCompletionTokens, isTranslated, noteIgnored, ...sent, ...supported };
-      return deps.protocols[upstream.protocol].chat(asked, reply);
+      const input = { upstream, maxCompletionTokens, isTranslated, noteIgnored, ...sent, ...supported };
+      return deps.protocols[upstream.protocol].chat(input, reply);
     };
     const secrets = programs?.secrets ?? [];
     const isExcused = programs?.isExcused;
     const { record, caller } = call;
-    return failover(deps, { deployment, record, caller, affinity, secrets, account, ask, ...(isExcused && { isExcused }) }, sink);
+    return failover(
+      deps,
+      { deployment, record, caller, affinity, secrets, account, sendRequest, ...(isExcused && { isExcused }) },
+      sink,
+    );
   };
 }
 
@@ -66,7 +70,7 @@ function toSupported(
   sent: Pick<PreparedCall, 'request' | 'native'>,
   upstream: Upstream,
   account: CallAccount,
-): Pick<Ask, 'request' | 'native'> {
+): Pick<Attempt, 'request' | 'native'> {
   const { request, native } = sent;
   const { unsupportedFields } = upstream;
   if (unsupportedFields === undefined) return { request, ...(native && { native }) };
@@ -88,22 +92,22 @@ interface Sending {
 }
 
 /** What one upstream is sent beside the request: a program more than others. Fields that are configured for it are not the caller's to set. */
-export function toSent(
+export function toProgramFields(
   upstream: Upstream,
   { common, programs, account }: Sending,
-): Pick<Ask, 'headers' | 'query' | 'noteHeaders'> {
+): Pick<Attempt, 'headers' | 'query' | 'onHeaders'> {
   if (programs === undefined || !traits[upstream.protocol].callsDeployments) return { headers: common };
   const configured = new Set(Object.keys(upstream.headers).map((name) => name.toLowerCase()));
   const ofCaller = Object.entries(programs.headers).filter(([name]) => !configured.has(name));
   return {
-    headers: { ...Object.fromEntries(ofCaller), ...programs.own, ...common },
+    headers: { ...Object.fromEntries(ofCaller), ...programs.ownHeaders, ...common },
     query: programs.query,
-    ...(programs.returnsFields && { noteHeaders: (headers) => account.declare(headers) }),
+    ...(programs.returnsFields && { onHeaders: (headers) => account.declare(headers) }),
   };
 }
 
 /** Header fields that let an upstream's own logs be found from ours. */
-export function sentOn({ call }: Target, { trace }: AttemptRecord): Record<string, string> {
+export function toTraceHeaders({ call }: Target, { trace }: AttemptRecord): Record<string, string> {
   const { traceparent, tracestate } = trace;
   return { 'x-request-id': call.id, traceparent, ...(tracestate !== undefined && { tracestate }) };
 }

@@ -1,17 +1,17 @@
 import type { Handle, Sink } from '#base/stream/sink.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
-import type { ChatAsk, Target } from '#domain/call.ts';
+import type { ChatInput, Target } from '#domain/call.ts';
 import { prepareRequest } from '#domain/deployments/prepare-request.ts';
 import type { AttemptRecord } from '#domain/telemetry.ts';
-import { type Upstream, UpstreamFault } from '#domain/upstreams/upstream.ts';
+import { type Upstream, UpstreamError } from '#domain/upstreams/upstream.ts';
 import { estimateRequestTokens } from '#domain/usage/usage.ts';
-import { askUpstreams } from './ask-upstreams.ts';
-import { sentOn, type UpstreamDeps } from './call-upstream.ts';
+import { fetchFromUpstreams } from './ask-upstreams.ts';
+import { toTraceHeaders, type UpstreamDeps } from './call-upstream.ts';
 
 /** Statuses of an upstream that does not count tokens. */
 const uncounted: ReadonlySet<number | undefined> = new Set([404, 405, 501]);
 
-interface Asked extends ChatAsk {
+interface CountInput extends ChatInput {
   readonly target: Target;
   readonly signal: AbortSignal;
 }
@@ -20,23 +20,26 @@ interface Asked extends ChatAsk {
  * Returns the tokens of a request. An upstream of the caller's dialect counts them. If there is no such upstream, or it does not
  * count tokens, they are estimated. Nothing is charged.
  */
-export async function countTokens(deps: UpstreamDeps, { target, request: asked, native, signal }: Asked): Promise<number> {
+export async function countTokens(
+  deps: UpstreamDeps,
+  { target, request: sentRequest, native, signal }: CountInput,
+): Promise<number> {
   const { call, deployment } = target;
-  const request = prepareRequest(asked, deployment);
+  const request = prepareRequest(sentRequest, deployment);
   const upstreams = deployment.upstreams.filter((upstream) => deps.protocols[upstream.protocol]?.countTokens !== undefined);
   if (native === undefined || upstreams.length === 0) return estimateRequestTokens(request);
   const attempts = {
     deployment: { ...deployment, upstreams },
     record: call.record,
     caller: call.caller,
-    ask(upstream: Upstream, attempt: AttemptRecord, reply: Sink<number>): Handle {
+    sendRequest(upstream: Upstream, attempt: AttemptRecord, reply: Sink<number>): Handle {
       const { countTokens: count } = deps.protocols[upstream.protocol];
       if (count === undefined) throw new ParleyError('internal_error', 'An upstream that counts no tokens was asked to.');
       const estimated = new EstimatedCount(reply, () => estimateRequestTokens(request));
-      return count({ upstream, request, headers: sentOn(target, attempt), native }, estimated);
+      return count({ upstream, request, headers: toTraceHeaders(target, attempt), native }, estimated);
     },
   };
-  return askUpstreams(deps, attempts, signal);
+  return fetchFromUpstreams(deps, attempts, signal);
 }
 
 /** Replaces the refusal of an upstream that does not count tokens by an estimate. */
@@ -58,7 +61,7 @@ class EstimatedCount implements Sink<number> {
   }
 
   fail(error: unknown): void {
-    if (!(error instanceof UpstreamFault) || !uncounted.has(error.status)) return this.#next.fail(error);
+    if (!(error instanceof UpstreamError) || !uncounted.has(error.status)) return this.#next.fail(error);
     this.#next.frame(this.#estimate());
     this.#next.end();
   }

@@ -1,4 +1,4 @@
-import { LateHandle } from '#base/stream/deferred-handle.ts';
+import { DeferredHandle } from '#base/stream/deferred-handle.ts';
 import type { Handle, Sink } from '#base/stream/sink.ts';
 import type { Clock } from '#base/time/clock.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
@@ -6,8 +6,8 @@ import type { Caller } from '#domain/callers/caller.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
 import type { AttemptOutcome, AttemptRecord, CallRecord } from '#domain/telemetry.ts';
 import type { LoadBalancer } from '#domain/upstreams/load-balancer.ts';
-import { isOwnRefusal, toOwnError } from '#domain/upstreams/own-refusal.ts';
-import { type Upstream, UpstreamFault } from '#domain/upstreams/upstream.ts';
+import { isCallRefusal, toRefusalError } from '#domain/upstreams/own-refusal.ts';
+import { type Upstream, UpstreamError } from '#domain/upstreams/upstream.ts';
 import { isRetryable, toCallerError, withoutSecrets } from '#domain/upstreams/upstream-error.ts';
 import type { CallAccount } from './call-account.ts';
 
@@ -34,7 +34,7 @@ export interface Attempts<Item> {
   /** Secrets sent with the request besides the upstream's own key: errors of the upstream may echo them. */
   readonly secrets?: readonly string[];
   /** Asks one upstream. Throws UpstreamFault, or pushes it, if there is no reply. */
-  readonly ask: (upstream: Upstream, attempt: AttemptRecord, sink: Sink<Item>) => Handle;
+  readonly sendRequest: (upstream: Upstream, attempt: AttemptRecord, sink: Sink<Item>) => Handle;
 }
 
 /**
@@ -42,14 +42,14 @@ export interface Attempts<Item> {
  * failure is pushed as the error that the caller may see.
  */
 export function failover<Item>(deps: FailoverDeps, attempts: Attempts<Item>, sink: Sink<Item>): Handle {
-  const trying = new Failover(deps, attempts, sink);
-  trying.next(attempts);
-  return trying;
+  const run = new Failover(deps, attempts, sink);
+  run.next(attempts);
+  return run;
 }
 
-const noneTried: ReadonlySet<string> = new Set();
+const noIds: ReadonlySet<string> = new Set();
 
-class Failover<Item> extends LateHandle implements Sink<Item> {
+class Failover<Item> extends DeferredHandle implements Sink<Item> {
   readonly #deps: FailoverDeps;
   readonly #sink: Sink<Item>;
   readonly #secrets: readonly string[];
@@ -59,10 +59,10 @@ class Failover<Item> extends LateHandle implements Sink<Item> {
   #upstream: Upstream | undefined;
   #tries = 0;
   /** When the upstream was asked. */
-  #askedAtMs = 0;
+  #requestedAtMs = 0;
   /** Ids of the upstreams that failed, with the last failure. */
-  #tried = noneTried;
-  #fault: UpstreamFault | undefined;
+  #triedIds = noIds;
+  #error: UpstreamError | undefined;
 
   constructor(deps: FailoverDeps, attempts: Attempts<Item>, sink: Sink<Item>) {
     super();
@@ -77,16 +77,16 @@ class Failover<Item> extends LateHandle implements Sink<Item> {
     const { loadBalancer, clock } = this.#deps;
     const { deployment, affinity } = attempts;
     const mayTry = this.#tries < deployment.maxAttempts;
-    const tried = this.#tried;
-    const upstream = mayTry && loadBalancer.pick(deployment.upstreams, { tried, affinity, nowMs: clock.nowMs(), call: this });
+    const triedIds = this.#triedIds;
+    const upstream = mayTry && loadBalancer.pick(deployment.upstreams, { triedIds, affinity, nowMs: clock.nowMs(), call: this });
     if (!upstream) return this.#giveUp(attempts);
     this.#tries += 1;
     this.#upstream = upstream;
-    if (tried.has(upstream.id)) return this.#askLater(attempts, upstream);
+    if (triedIds.has(upstream.id)) return this.#retryLater(attempts, upstream);
     try {
-      this.follow(this.#ask(attempts, upstream));
-    } catch (thrown) {
-      this.fail(thrown);
+      this.follow(this.#sendRequest(attempts, upstream));
+    } catch (error) {
+      this.fail(error);
     }
   }
 
@@ -101,78 +101,78 @@ class Failover<Item> extends LateHandle implements Sink<Item> {
     this.#sink.end();
   }
 
-  fail(thrown: unknown): void {
-    this.#attempt?.end(outcomeOf(thrown), this.#deps.clock.nowMs());
+  fail(cause: unknown): void {
+    this.#attempt?.end(getOutcome(cause), this.#deps.clock.nowMs());
     const upstream = this.#upstream;
-    if (upstream !== undefined) this.#deps.loadBalancer.left(upstream, this);
-    if (!(thrown instanceof UpstreamFault) || upstream === undefined) return this.#sink.fail(thrown);
-    const fault = withoutSecrets(thrown, upstream, this.#secrets);
-    const isRefusal = isOwnRefusal(fault, upstream);
+    if (upstream !== undefined) this.#deps.loadBalancer.recordDisconnect(upstream, this);
+    if (!(cause instanceof UpstreamError) || upstream === undefined) return this.#sink.fail(cause);
+    const error = withoutSecrets(cause, upstream, this.#secrets);
+    const isRefusal = isCallRefusal(error, upstream);
     const attempts = this.#attempts;
     const isExcused = isRefusal || attempts?.isExcused?.() === true;
-    if (isExcused) attempts?.caller.chain?.noteRefusal?.();
-    if (attempts === undefined) return this.#sink.fail(isRefusal ? toOwnError(fault) : fault);
-    this.#fault = fault;
-    if (!isExcused) this.#note(fault, { upstream, attempts });
-    if (!isExcused && isRetryable(fault) && attempts.mayRepeat?.() !== false) this.next(attempts);
+    if (isExcused) attempts?.caller.chain?.onRefusal?.();
+    if (attempts === undefined) return this.#sink.fail(isRefusal ? toRefusalError(error) : error);
+    this.#error = error;
+    if (!isExcused) this.#note(error, { upstream, attempts });
+    if (!isExcused && isRetryable(error) && attempts.mayRepeat?.() !== false) this.next(attempts);
     else this.#giveUp(attempts);
   }
 
   override cancel(): void {
     this.#attempt?.end('left', this.#deps.clock.nowMs());
-    if (this.#upstream !== undefined) this.#deps.loadBalancer.left(this.#upstream, this);
+    if (this.#upstream !== undefined) this.#deps.loadBalancer.recordDisconnect(this.#upstream, this);
     super.cancel();
   }
 
-  #ask({ ask, record, account }: Attempts<Item>, upstream: Upstream): Handle {
+  #sendRequest({ sendRequest, record, account }: Attempts<Item>, upstream: Upstream): Handle {
     account?.startAttempt();
-    this.#askedAtMs = this.#deps.clock.nowMs();
-    const attempt = record.attempt(upstream.id, this.#askedAtMs);
+    this.#requestedAtMs = this.#deps.clock.nowMs();
+    const attempt = record.attempt(upstream.id, this.#requestedAtMs);
     this.#attempt = attempt;
-    return ask(upstream, attempt, this);
+    return sendRequest(upstream, attempt, this);
   }
 
-  #askLater(attempts: Attempts<Item>, upstream: Upstream): void {
+  #retryLater(attempts: Attempts<Item>, upstream: Upstream): void {
     const waitMs = firstWaitMs * 2 ** (this.#tries - 2);
     this.startAfter(
       (signal) => this.#deps.clock.sleep(waitMs, signal),
-      () => this.#ask(attempts, upstream),
-      (thrown) => this.fail(thrown),
+      () => this.#sendRequest(attempts, upstream),
+      (error) => this.fail(error),
     );
   }
 
   #succeeded(): void {
     this.#attempts = undefined;
-    this.#fault = undefined;
-    if (this.#upstream !== undefined) this.#deps.loadBalancer.succeeded(this.#upstream, this.#askedAtMs);
+    this.#error = undefined;
+    if (this.#upstream !== undefined) this.#deps.loadBalancer.recordSuccess(this.#upstream, this.#requestedAtMs);
   }
 
   /** Remembers the fault of an upstream; further ones of the same call do not count again. */
-  #note(fault: UpstreamFault, { upstream, attempts }: { upstream: Upstream; attempts: Attempts<Item> }): void {
+  #note(error: UpstreamError, { upstream, attempts }: { upstream: Upstream; attempts: Attempts<Item> }): void {
     const { loadBalancer, clock } = this.#deps;
     const nowMs = clock.nowMs();
-    const caller = fault.isBeforeRequest ? undefined : attempts.caller.subject;
-    if (fault.status === 429) loadBalancer.rateLimited(upstream, fault, nowMs);
-    else if (isDown(fault) && !this.#tried.has(upstream.id))
-      loadBalancer.failed(upstream, { nowMs, caller, message: getOwnMessage(fault) });
-    else loadBalancer.refused(upstream, fault, nowMs);
-    this.#tried = new Set([...this.#tried, upstream.id]);
+    const caller = error.isBeforeRequest ? undefined : attempts.caller.subject;
+    if (error.status === 429) loadBalancer.recordRateLimit(upstream, error, nowMs);
+    else if (isDown(error) && !this.#triedIds.has(upstream.id))
+      loadBalancer.recordFailure(upstream, { nowMs, caller, message: getOwnMessage(error) });
+    else loadBalancer.recordRefusal(upstream, error, nowMs);
+    this.#triedIds = new Set([...this.#triedIds, upstream.id]);
   }
 
   #giveUp({ deployment }: Attempts<Item>): void {
-    const [fault, upstream] = [this.#fault, this.#upstream];
-    const isTold = fault !== undefined && upstream !== undefined;
-    this.#sink.fail(isTold ? toCallerError(fault, deployment.id, upstream) : noneIsOpen(this.#deps, deployment));
+    const [error, upstream] = [this.#error, this.#upstream];
+    const hasFailed = error !== undefined && upstream !== undefined;
+    this.#sink.fail(hasFailed ? toCallerError(error, deployment.id, upstream) : noneIsOpen(this.#deps, deployment));
   }
 }
 
 /** Returns the message of a fault that Parley worded itself. An upstream's own words may quote content. */
-function getOwnMessage({ kind, message }: UpstreamFault): string | undefined {
+function getOwnMessage({ kind, message }: UpstreamError): string | undefined {
   return kind === 'unreachable' || kind === 'timeout' ? message : undefined;
 }
 
 /** Whether other calls would fail there too. A malformed answer does not count: the request itself may cause it. */
-function isDown({ kind, status }: UpstreamFault): boolean {
+function isDown({ kind, status }: UpstreamError): boolean {
   return status === undefined ? kind !== 'broken' : status >= 500;
 }
 
@@ -185,9 +185,9 @@ function notServed(reason: string): ParleyError {
 }
 
 /** What telemetry notes of an attempt that failed. */
-function outcomeOf(thrown: unknown): AttemptOutcome {
-  if (!(thrown instanceof UpstreamFault)) return 'broken';
-  return thrown.status === 429 ? 'rate_limited' : thrown.kind;
+function getOutcome(error: unknown): AttemptOutcome {
+  if (!(error instanceof UpstreamError)) return 'broken';
+  return error.status === 429 ? 'rate_limited' : error.kind;
 }
 
 function noneIsOpen({ loadBalancer, clock }: FailoverDeps, deployment: Deployment): ParleyError {
@@ -196,7 +196,7 @@ function noneIsOpen({ loadBalancer, clock }: FailoverDeps, deployment: Deploymen
   const nowMs = clock.nowMs();
   const retryAfterSeconds = loadBalancer.retryAfterSeconds(upstreams, nowMs);
   const again = `try again in ${retryAfterSeconds} s`;
-  return loadBalancer.areRateLimited(upstreams, nowMs)
+  return loadBalancer.areAllRateLimited(upstreams, nowMs)
     ? new ParleyError('upstream_rate_limited', `Every upstream of ${deployment.id} is rate limited; ${again}.`, {
         retryAfterSeconds,
       })

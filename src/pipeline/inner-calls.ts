@@ -1,5 +1,5 @@
 import type { JsonObject } from '#base/json/json.ts';
-import { pushed } from '#base/stream/async-items.ts';
+import { toAsyncIterable } from '#base/stream/async-items.ts';
 import type { Handle, Sink } from '#base/stream/sink.ts';
 import type { Clock } from '#base/time/clock.ts';
 import type { ChatRequest } from '#contract/chat/chat-request.ts';
@@ -11,7 +11,7 @@ import type { Caller } from '#domain/callers/caller.ts';
 import { subjectPrefixes } from '#domain/callers/subjects.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
 import { type CallEnd, type CallRecord, type CallStart, type Telemetry, toCallOutcome } from '#domain/telemetry.ts';
-import { addUp } from '#domain/usage/usage.ts';
+import { sumCounts } from '#domain/usage/usage.ts';
 import type { PreparedCall } from './prepared-call.ts';
 
 export interface InnerCallsDeps {
@@ -22,7 +22,7 @@ export interface InnerCallsDeps {
 }
 
 /** A call that an application makes while it answers another one. */
-export interface InnerAsk {
+export interface InnerRequest {
   /** Identity of the application while it answers. */
   readonly caller: Caller;
   readonly deployment: string;
@@ -31,7 +31,7 @@ export interface InnerAsk {
 }
 
 /** A call from inside the service, and the trace and session that it belongs to. */
-export interface InnerCallStart extends Pick<InnerAsk, 'request' | 'signal'> {
+export interface InnerCallStart extends Pick<InnerRequest, 'request' | 'signal'> {
   readonly call: Omit<Call, 'record'>;
   readonly trace: Pick<CallStart, 'traceparent' | 'tracestate'>;
   /** ID of the session or conversation that the client named for the outer call. */
@@ -63,29 +63,29 @@ export class InnerCalls {
   }
 
   /** Calls a deployment on behalf of an application that answers `outer`. Rejects with a `ParleyError`. */
-  callFor(outer: PreparedCall, { caller, deployment, request, signal }: InnerAsk): Promise<InnerReply> {
+  callFor(outer: PreparedCall, { caller, deployment, request, signal }: InnerRequest): Promise<InnerReply> {
     const { id, origin, record } = outer.target.call;
     const { trace, session } = record;
     return this.call({ call: { id, deployment, caller, origin }, trace, session, request, signal });
   }
 
   /** Calls a deployment. Rejects with a `ParleyError`. */
-  async call({ call: given, trace, session, request, signal }: InnerCallStart): Promise<InnerReply> {
+  async call({ call: callInput, trace, session, request, signal }: InnerCallStart): Promise<InnerReply> {
     const { clock, telemetry } = this.#deps;
-    const { id, caller, deployment } = given;
+    const { id, caller, deployment } = callInput;
     const record = telemetry.begin({ operation: 'chat', route: undefined, requestId: id, ...trace, atMs: clock.nowMs() });
     record.caller = caller;
     record.session = session;
     record.deployment(deployment);
     const inner = new RecordedReply(record, clock);
     try {
-      const target = await this.#pipeline.authorize({ ...given, record }, 'chat');
+      const target = await this.#pipeline.authorize({ ...callInput, record }, 'chat');
       const start = (sink: Sink<Frame>): Handle =>
         inner.start(sink, (reply) => this.#pipeline.answer(target, { request }, reply));
-      return { frames: pushed(start, signal), used: () => inner.used() };
-    } catch (thrown) {
-      inner.close(thrown);
-      throw thrown;
+      return { frames: toAsyncIterable(start, signal), used: () => inner.used() };
+    } catch (error) {
+      inner.close(error);
+      throw error;
     }
   }
 
@@ -114,9 +114,9 @@ export class InnerCalls {
       const target = await this.#pipeline.authorize({ id, deployment: deployment.id, caller, record }, 'embedding');
       reply = await this.#pipeline.embed(target, request, signal);
       return reply.body;
-    } catch (thrown) {
-      error = thrown;
-      throw thrown;
+    } catch (cause) {
+      error = cause;
+      throw cause;
     } finally {
       record.end(toCallEnd({ error, isCanceled: signal.aborted, used: reply?.used() ?? [], atMs: clock.nowMs() }));
     }
@@ -144,9 +144,9 @@ class RecordedReply implements Sink<Frame>, Handle {
     this.#sink = sink;
     try {
       this.#answer = answer(this);
-    } catch (thrown) {
-      this.close(thrown);
-      throw thrown;
+    } catch (error) {
+      this.close(error);
+      throw error;
     }
     return this;
   }
@@ -198,9 +198,9 @@ interface InnerEnd {
 }
 
 /** Returns the end of a call from inside. It has the status that a client would have received. */
-function toCallEnd({ error: thrown, isCanceled, used, atMs }: InnerEnd): CallEnd {
-  const { prompt_tokens, completion_tokens } = addUp(used);
-  const error = thrown === undefined ? undefined : toParleyError(thrown);
+function toCallEnd({ error: cause, isCanceled, used, atMs }: InnerEnd): CallEnd {
+  const { prompt_tokens, completion_tokens } = sumCounts(used);
+  const error = cause === undefined ? undefined : toParleyError(cause);
   return {
     outcome: isCanceled ? 'left' : toCallOutcome(error),
     status: isCanceled ? 499 : (error?.status ?? 200),

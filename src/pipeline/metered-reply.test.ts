@@ -38,7 +38,7 @@ async function happenings(
   const caller = { subject: 's', project: 'p', roles: [], chain };
   const deployment = { id: 'm', kind: 'model', ownership: null, quickApp: undefined } as const;
   const settle: LimitReservation['settle'] = (used) => {
-    seen.push(used === undefined ? 'given back' : `charged ${used.tokens}${used.whole ? '' : ' of a part'}`);
+    seen.push(used === undefined ? 'given back' : `charged ${used.tokens}${used.completeUsage ? '' : ' of a part'}`);
   };
   const reservation = { headers: {}, claims: [], settle };
   const call = { caller, record: silentTelemetry.begin({} as CallStart), deployment: 'm' };

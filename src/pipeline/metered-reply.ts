@@ -1,17 +1,17 @@
-import { LateHandle } from '#base/stream/deferred-handle.ts';
+import { DeferredHandle } from '#base/stream/deferred-handle.ts';
 import type { Handle, Sink } from '#base/stream/sink.ts';
 import type { ModelUsage } from '#contract/chat/chunk.ts';
 import type { RawFrame } from '#contract/chat/frame.ts';
 import { readContextOverflow } from '#contract/errors/error-conditions.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import type { Answer, Target } from '#domain/call.ts';
-import { UpstreamFault } from '#domain/upstreams/upstream.ts';
+import { UpstreamError } from '#domain/upstreams/upstream.ts';
 import type { CallAccount } from './call-account.ts';
 import type { LimitReservation } from './reserve-limits.ts';
 
 /** The next step of a reply, which knows whether anything has come. */
-interface BegunSink<Item> extends Sink<Item> {
-  readonly hasBegun: boolean;
+interface StartedSink<Item> extends Sink<Item> {
+  readonly hasStarted: boolean;
 }
 
 /**
@@ -20,20 +20,20 @@ interface BegunSink<Item> extends Sink<Item> {
  */
 export class MeteredReply<Item = RawFrame> implements Sink<Item>, Answer {
   readonly ignored: ReadonlySet<string>;
-  readonly over: Promise<void>;
+  readonly ended: Promise<void>;
   #resolveOver: () => void = () => undefined;
   readonly #target: Target;
   readonly #account: CallAccount;
-  readonly #reply: BegunSink<Item>;
-  readonly #work = new LateHandle();
+  readonly #reply: StartedSink<Item>;
+  readonly #work = new DeferredHandle();
   #isOver = false;
   /** Whether it ended without a fault. */
-  #isWhole = false;
+  #isComplete = false;
   #isCancelled = false;
 
-  constructor(target: Target, account: CallAccount, reply: BegunSink<Item>) {
+  constructor(target: Target, account: CallAccount, reply: StartedSink<Item>) {
     this.ignored = account.ignored;
-    this.over = new Promise((resolve) => {
+    this.ended = new Promise((resolve) => {
       this.#resolveOver = resolve;
     });
     this.#target = target;
@@ -60,8 +60,8 @@ export class MeteredReply<Item = RawFrame> implements Sink<Item>, Answer {
     this.#account.admit(reservation);
     try {
       this.#work.follow(start(this));
-    } catch (thrown) {
-      this.fail(thrown);
+    } catch (error) {
+      this.fail(error);
     }
   }
 
@@ -77,25 +77,25 @@ export class MeteredReply<Item = RawFrame> implements Sink<Item>, Answer {
     if (this.#isOver) return;
     try {
       this.#reply.frame(frame);
-    } catch (thrown) {
+    } catch (error) {
       this.#work.cancel();
-      this.fail(thrown);
+      this.fail(error);
     }
   }
 
   end(): void {
     if (this.#isOver) return;
-    if (!this.#reply.hasBegun) return this.fail(new UpstreamFault('broken', 'The upstream ended its answer without a reply.'));
+    if (!this.#reply.hasStarted) return this.fail(new UpstreamError('broken', 'The upstream ended its answer without a reply.'));
     this.#isOver = true;
-    this.#isWhole = true;
+    this.#isComplete = true;
     this.#account.usage.complete();
     this.#close();
   }
 
-  fail(thrown: unknown): void {
+  fail(error: unknown): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#close({ error: toError(thrown, this.#target) });
+    this.#close({ error: toError(error, this.#target) });
   }
 
   pause(): void {
@@ -116,47 +116,47 @@ export class MeteredReply<Item = RawFrame> implements Sink<Item>, Answer {
   }
 
   /** What was used is reported first. */
-  #close(fault?: { readonly error: unknown }): void {
+  #close(failure?: { readonly error: unknown }): void {
     const reporting = this.#account.report(this.#used());
-    if (reporting === undefined) return this.#tellEnd(fault);
+    if (reporting === undefined) return this.#sendEnd(failure);
     reporting.then(
-      () => this.#tellEnd(fault),
-      (thrown: unknown) => this.#tellEnd({ error: thrown }),
+      () => this.#sendEnd(failure),
+      (error: unknown) => this.#sendEnd({ error: error }),
     );
   }
 
   /** What was used is counted first: with the end of the reply the record of its call may end. */
-  #tellEnd(fault: { readonly error: unknown } | undefined): void {
+  #sendEnd(failure: { readonly error: unknown } | undefined): void {
     this.#settle();
     if (this.#isCancelled) return;
     try {
-      if (fault !== undefined) this.#reply.fail(fault.error);
+      if (failure !== undefined) this.#reply.fail(failure.error);
       else this.#reply.end();
-    } catch (thrown) {
-      this.#reply.fail(toError(thrown, this.#target));
+    } catch (error) {
+      this.#reply.fail(toError(error, this.#target));
     }
     this.#resolveOver();
   }
 
   /** A reply that failed before it began has used nothing; one that its caller left has, since the upstream was at work. */
   #used(): readonly ModelUsage[] | undefined {
-    const wasAtWork = this.#reply.hasBegun || (this.#isCancelled && this.#account.isAdmitted);
+    const wasAtWork = this.#reply.hasStarted || (this.#isCancelled && this.#account.isAdmitted);
     return wasAtWork ? this.#account.usage.billed() : undefined;
   }
 
   #settle(): void {
-    this.#account.settle(this.#used(), this.#isWhole);
+    this.#account.settle(this.#used(), this.#isComplete);
   }
 }
 
-function toError(thrown: unknown, { call }: Target): unknown {
-  if (!(thrown instanceof UpstreamFault)) return thrown;
-  const { message, displayMessage, code, status } = thrown;
+function toError(error: unknown, { call }: Target): unknown {
+  if (!(error instanceof UpstreamError)) return error;
+  const { message, displayMessage, code, status } = error;
   const overflow = status === 400 ? readContextOverflow(code, message) : undefined;
   if (overflow !== undefined)
-    return new ParleyError('context_length_exceeded', message, { cause: thrown, displayMessage, overflow });
+    return new ParleyError('context_length_exceeded', message, { cause: error, displayMessage, overflow });
   return new ParleyError('upstream_failed', `The answer of ${call.deployment} failed: ${message}`, {
-    cause: thrown,
+    cause: error,
     displayMessage,
   });
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { eventData } from '#base/stream/event-splitter.ts';
+import { listEventData } from '#base/stream/event-splitter.ts';
 import { fromLatin1, toLatin1 } from '#base/text/bytes.ts';
 import type { Chunk } from '#contract/chat/chunk.ts';
 import { Frame, type RawFrame } from '#contract/chat/frame.ts';
@@ -41,7 +41,7 @@ class Ordered {
   }
 
   get hasBegun(): boolean {
-    return this.#reply.hasBegun;
+    return this.#reply.hasStarted;
   }
 
   take(frame: RawFrame): Frame[] {
@@ -82,7 +82,7 @@ function choice(delta: object, finish_reason: string | null = null): object {
 }
 
 function toFrames(events: string): RawFrame[] {
-  return eventData(events).map((data) => Frame.ofEvent(`data: ${data}\n\n`, JSON.parse(data)));
+  return listEventData(events).map((data) => Frame.ofEvent(`data: ${data}\n\n`, JSON.parse(data)));
 }
 
 function run(events: readonly string[], changes: Partial<Facts> = {}): { bytes: string; chunks: Chunk[]; order: Ordered } {

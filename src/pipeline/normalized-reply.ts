@@ -12,9 +12,9 @@ import {
   toChunk,
 } from '#contract/chat/chunk.ts';
 import { Frame, type Native, type RawFrame } from '#contract/chat/frame.ts';
-import { identityOf, type ReplyIdentity, toWellFormedChunk, toWellFormedCompletion } from '#contract/chat/well-formed.ts';
-import { UpstreamFault } from '#domain/upstreams/upstream.ts';
-import { charsSaid } from '#domain/usage/usage.ts';
+import { getIdentity, type ReplyIdentity, toWellFormedChunk, toWellFormedCompletion } from '#contract/chat/well-formed.ts';
+import { UpstreamError } from '#domain/upstreams/upstream.ts';
+import { countReplyChars } from '#domain/usage/usage.ts';
 import { type CallFacts, ReplyCalls } from '#upstreams/reply-calls.ts';
 import { ReplyContent } from './reply-content.ts';
 import type { UsageTotals } from './usage-totals.ts';
@@ -44,11 +44,11 @@ export class NormalizedReply implements Sink<RawFrame> {
   readonly #totals: UsageTotals;
   #identity: ReplyIdentity;
   /** Whether anything of the reply came. */
-  hasBegun = false;
+  hasStarted = false;
   /** Frames held back until the first choice comes: the role goes first, and all chunks carry the same id. */
   #early: RawFrame[] = [];
   #earlyBytes = 0;
-  #isWhole = false;
+  #isComplete = false;
   /** Whether the reply has more than a role and thoughts. */
   #hasAnswer = false;
   /** Whether the reply goes out in another dialect, as its upstream sent it. */
@@ -72,22 +72,22 @@ export class NormalizedReply implements Sink<RawFrame> {
   /** Throws UpstreamFault for what cannot be brought into order, and what the next sink throws. */
   frame(frame: RawFrame): void {
     if (frame.native !== undefined) return this.#relay(frame, frame.native);
-    if (frame.textBytes !== undefined && this.hasBegun) {
-      this.#totals.said(frame.textBytes);
+    if (frame.textBytes !== undefined && this.hasStarted) {
+      this.#totals.addChars(frame.textBytes);
       this.#hasAnswer = true;
       return this.#next.frame(frame as Frame);
     }
     const { completion } = frame;
-    if (!this.hasBegun && !bringsChoices(frame)) return this.#hold(frame);
+    if (!this.hasStarted && !bringsChoices(frame)) return this.#hold(frame);
     const going = completion === undefined ? this.#takeChunks(frame) : this.#takeCompletion(frame, completion);
     if (going !== undefined) this.#next.frame(going);
-    if (this.#early.length > 0) for (const early of this.#takeEarly()) this.#next.frame(this.#named(early));
+    if (this.#early.length > 0) for (const early of this.#takeEarly()) this.#next.frame(this.#withIdentity(early));
   }
 
   /** The upstream ended without a fault: pushes the missing finish reasons and the totals, then the end. */
   end(): void {
     if (this.#isRelayed) this.#passEarly();
-    else if (this.#isStreamed || !this.#isWhole) {
+    else if (this.#isStreamed || !this.#isComplete) {
       this.#requireAnswer();
       const owed: Chunk[] = [];
       const choices: ChunkChoice[] = [];
@@ -113,14 +113,14 @@ export class NormalizedReply implements Sink<RawFrame> {
     const name = this.#calls?.suppressedName;
     if (name === undefined || this.#hasAnswer) return;
     const called = JSON.stringify(name.slice(0, maxNameChars));
-    throw new UpstreamFault('broken', `The model called the tool ${called}, which tool_choice of the request does not allow.`);
+    throw new UpstreamError('broken', `The model called the tool ${called}, which tool_choice of the request does not allow.`);
   }
 
   #hold(frame: RawFrame): void {
     if (frame.completion !== undefined) return;
-    const kept = frame.chunks.filter((chunk) => this.#noteEarly(chunk));
-    if (kept.length === 0) return;
-    this.#early.push(kept.length === frame.chunks.length ? frame : Frame.ofRawChunks(...kept));
+    const heldChunks = frame.chunks.filter((chunk) => this.#noteEarly(chunk));
+    if (heldChunks.length === 0) return;
+    this.#early.push(heldChunks.length === frame.chunks.length ? frame : Frame.ofRawChunks(...heldChunks));
     this.#earlyBytes += frame.roughBytes;
     if (this.#earlyBytes > maxEarlyBytes) throw tooMuch(`${maxEarlyBytes} bytes ahead of a first choice`);
   }
@@ -128,7 +128,7 @@ export class NormalizedReply implements Sink<RawFrame> {
   /** Notes the totals and the id of a chunk; true if it has more than totals. */
   #noteEarly(chunk: RawChunk): boolean {
     this.#totals.note(chunk);
-    this.#identity = identityOf(chunk, this.#identity);
+    this.#identity = getIdentity(chunk, this.#identity);
     return !chunk.usage && !chunk.statistics;
   }
 
@@ -162,41 +162,41 @@ export class NormalizedReply implements Sink<RawFrame> {
 
   /** The last frame is held back until the reply is counted. */
   #relay(frame: RawFrame, { usage, textBytes, isLast }: Native): void {
-    this.hasBegun = true;
+    this.hasStarted = true;
     this.#isRelayed = true;
     this.#totals.markPartial();
-    this.#totals.said(textBytes);
+    this.#totals.addChars(textBytes);
     this.#totals.note({ usage });
     this.#early.push(frame);
     if (!isLast) this.#passEarly();
   }
 
   /** Gives a frame that was held back the id of the reply. */
-  #named(frame: RawFrame): Frame {
+  #withIdentity(frame: RawFrame): Frame {
     const chunks = frame.chunks.map((chunk) => toWellFormedChunk(chunk, this.#identity));
     return chunks.every((chunk, at) => chunk === frame.chunks[at]) ? (frame as Frame) : Frame.ofChunks(...chunks);
   }
 
-  #takeCompletion(frame: RawFrame, given: RawCompletion): Frame | undefined {
-    const wellFormed = toWellFormedCompletion(given, this.#identity);
+  #takeCompletion(frame: RawFrame, original: RawCompletion): Frame | undefined {
+    const wellFormed = toWellFormedCompletion(original, this.#identity);
     const completion = this.#isStreamed ? wellFormed : this.#toNormalCompletion(wellFormed);
-    if (this.#isStreamed) return this.#takeChunks(Frame.ofRawChunks(...apart(completion)));
-    this.hasBegun = true;
-    this.#isWhole = true;
+    if (this.#isStreamed) return this.#takeChunks(Frame.ofRawChunks(...splitCompletion(completion)));
+    this.hasStarted = true;
+    this.#isComplete = true;
     this.#totals.note(completion);
     for (const { message } of completion.choices) {
-      this.#totals.said(charsSaid(message));
+      this.#totals.addChars(countReplyChars(message));
       this.#hasAnswer ||= isAnswer(message);
     }
     this.#requireAnswer();
     const { usage, statistics } = this.#totals.totals();
-    const whole = { ...completion, usage, statistics };
+    const complete = { ...completion, usage, statistics };
     const isPlain =
-      completion === given && given.statistics === undefined && (given.usage === undefined || given.usage === usage);
-    if (!isPlain) return Frame.ofCompletion(whole);
+      completion === original && original.statistics === undefined && (original.usage === undefined || original.usage === usage);
+    if (!isPlain) return Frame.ofCompletion(complete);
     const added = toLatin1(JSON.stringify(completion.usage ? { statistics } : { usage, statistics }));
     const { bytes } = frame;
-    return Frame.ofCompletion(whole, `${bytes.slice(0, bytes.lastIndexOf('}'))},${added.slice(1)}`);
+    return Frame.ofCompletion(complete, `${bytes.slice(0, bytes.lastIndexOf('}'))},${added.slice(1)}`);
   }
 
   #toNormalCompletion(completion: Completion): Completion {
@@ -205,7 +205,7 @@ export class NormalizedReply implements Sink<RawFrame> {
       let normal = choice;
       if (choice.finish_reason !== 'stop' || calls || called) {
         this.#calls ??= new ReplyCalls(this.#callFacts);
-        normal = this.#calls.toNormalWhole(choice);
+        normal = this.#calls.normalizeCompletionChoice(choice);
       }
       const { index, message } = normal;
       if (!isJsonObject(message.custom_content)) return normal;
@@ -216,9 +216,9 @@ export class NormalizedReply implements Sink<RawFrame> {
   }
 
   /** Returns the completed content of a complete message, in which every stage has ended. */
-  #toClosedContent(choice: number, given: ResponseCustomContent): ResponseCustomContent {
+  #toClosedContent(choice: number, original: ResponseCustomContent): ResponseCustomContent {
     this.#content ??= new ReplyContent();
-    const content = this.#content.toComplete(choice, given);
+    const content = this.#content.toComplete(choice, original);
     if (!this.#content.hasOpenStages) return content;
     const open = new Set(this.#content.takeOpenStages(choice).map(([, index]) => index));
     return {
@@ -239,27 +239,27 @@ export class NormalizedReply implements Sink<RawFrame> {
     return going.length === 0 ? undefined : Frame.ofChunks(...going);
   }
 
-  #takeChunk(given: RawChunk, going: Chunk[]): void {
-    this.#totals.note(given);
-    this.#identity = identityOf(given, this.#identity);
-    const chunk = this.#toNormalChunk(toWellFormedChunk(given, this.#identity));
+  #takeChunk(original: RawChunk, going: Chunk[]): void {
+    this.#totals.note(original);
+    this.#identity = getIdentity(original, this.#identity);
+    const chunk = this.#toNormalChunk(toWellFormedChunk(original, this.#identity));
     const unnamed: ChunkChoice[] = [];
     for (const choice of chunk.choices) {
       const { index, delta } = choice;
       if (!this.#choices.has(index)) {
         if (index < 0 || index >= maxItems)
-          throw new UpstreamFault('broken', `The upstream sent a choice with the index ${index}.`);
+          throw new UpstreamError('broken', `The upstream sent a choice with the index ${index}.`);
         this.#choices.set(index, false);
         if (delta.role !== 'assistant') unnamed.push(choice);
       }
-      this.#totals.said(charsSaid(delta));
+      this.#totals.addChars(countReplyChars(delta));
       this.#hasAnswer ||= isAnswer(delta);
     }
     if (unnamed.length > 0) going.push(this.#roles(unnamed));
     if (this.#content?.hasOpenStages) this.#closeEndingStages(this.#content, chunk, going);
-    if (chunk.choices.length > 0) this.hasBegun = true;
-    const rest = this.#withoutTotals(chunk);
-    if (rest !== undefined) going.push(rest);
+    if (chunk.choices.length > 0) this.hasStarted = true;
+    const remaining = this.#withoutTotals(chunk);
+    if (remaining !== undefined) going.push(remaining);
   }
 
   /**
@@ -286,7 +286,7 @@ export class NormalizedReply implements Sink<RawFrame> {
     if (!isPlainEnd || calls || called) {
       this.#calls ??= new ReplyCalls(this.#callFacts);
       const isLate = this.#choices.get(index) === true && this.#calls.endReason(index) === 'stop';
-      normal = this.#calls.toNormal(choice);
+      normal = this.#calls.normalizeChoice(choice);
       // A first call after the finish reason: the choice gets another one, at the end at the latest.
       if (isLate && this.#calls.hasCalls(index)) this.#choices.set(index, false);
     }
@@ -317,13 +317,13 @@ export class NormalizedReply implements Sink<RawFrame> {
   }
 
   #withoutRepeats(choices: readonly ChunkChoice[], repeated: ReadonlySet<ChunkChoice>): ChunkChoice[] {
-    const said = choices.filter(
+    const remaining = choices.filter(
       (choice) =>
         !(repeated.has(choice) || choice.finish_reason === null) ||
         !this.#choices.get(choice.index) ||
         saysAnything(choice.delta),
     );
-    return said.map((choice) => (repeated.has(choice) ? { ...choice, finish_reason: null } : choice));
+    return remaining.map((choice) => (repeated.has(choice) ? { ...choice, finish_reason: null } : choice));
   }
 
   #roles(choices: readonly ChunkChoice[]): Chunk {
@@ -337,8 +337,8 @@ export class NormalizedReply implements Sink<RawFrame> {
   }
 }
 
-function tooMuch(what: string): UpstreamFault {
-  return new UpstreamFault('broken', `The upstream sent more than ${what}.`);
+function tooMuch(what: string): UpstreamError {
+  return new UpstreamError('broken', `The upstream sent more than ${what}.`);
 }
 
 function isAnswer({ content, refusal, tool_calls: calls, function_call: called, custom_content: custom }: Delta): boolean {
@@ -357,7 +357,7 @@ function bringsChoices(frame: RawFrame): boolean {
 }
 
 /** A whole reply as the chunks of a stream: the message, then the finish reasons, then the totals. */
-function apart(completion: Completion): RawChunk[] {
+function splitCompletion(completion: Completion): RawChunk[] {
   const { usage, statistics } = completion;
   const { usage: _usage, statistics: _statistics, ...head } = toChunk(completion);
   const message = { ...head, choices: head.choices.map((choice) => ({ ...choice, finish_reason: null })) };

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import type { ResponseCustomContent, StageDelta } from '#contract/chat/chunk.ts';
-import { UpstreamFault } from '#domain/upstreams/upstream.ts';
+import { UpstreamError } from '#domain/upstreams/upstream.ts';
 
 /** Maximum number of open stages of one reply. */
 const maxOpenStages = 10_000;
@@ -45,9 +45,9 @@ export class ReplyContent {
 
   /** Returns the open stages, of one choice or of all, by choice, and forgets that they are open. */
   takeOpenStages(choice?: number): (readonly [choice: number, index: number])[] {
-    const taken = [...this.#open].filter(([, [of]]) => choice === undefined || of === choice);
-    for (const [key] of taken) this.#close(key);
-    return taken.map(([, stage]) => stage);
+    const openStages = [...this.#open].filter(([, [of]]) => choice === undefined || of === choice);
+    for (const [key] of openStages) this.#close(key);
+    return openStages.map(([, stage]) => stage);
   }
 
   #close(key: string): void {
@@ -113,6 +113,6 @@ function toAttachment(attachment: JsonObject): JsonObject {
   return rest.reference_url ? rest : { ...rest, reference_url: url };
 }
 
-function tooMany(what: string): UpstreamFault {
-  return new UpstreamFault('broken', `The upstream sent more than ${what}.`);
+function tooMany(what: string): UpstreamError {
+  return new UpstreamError('broken', `The upstream sent more than ${what}.`);
 }

@@ -3,12 +3,12 @@ import { RawFrame } from '#contract/chat/frame.ts';
 import type { Target } from '#domain/call.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import { HeldRights } from '#domain/callers/held-rights.ts';
-import { bucketOfDeployment } from '#domain/files/bucket.ts';
+import { toDeploymentBucket } from '#domain/files/bucket.ts';
 import type { CallAccount } from './call-account.ts';
 import { ReplyFiles } from './reply-files.ts';
 
 const user: Caller = { subject: 'ann', project: 'p', roles: [], chain: null };
-const url = `files/${bucketOfDeployment('inner')}/x`;
+const url = `files/${toDeploymentBucket('inner')}/x`;
 
 function inChain(...path: string[]): Caller & { readonly chain: NonNullable<Caller['chain']> } {
   return { ...user, chain: { path, rights: new HeldRights(), report: () => undefined } };
@@ -37,7 +37,7 @@ describe('ReplyFiles', () => {
   it('delays a frame with a file and all later frames until every node has the right', async () => {
     const caller = inChain('outer');
     const stored = Promise.withResolvers<void>();
-    caller.chain.rights.tell(() => stored.promise);
+    caller.chain.rights.onChange(() => stored.promise);
     const { out, step } = collect(caller, inChain('outer', 'inner'));
     const [before, after] = [chunk({ content: 'a' }), chunk({ content: 'b' })];
     for (const frame of [before, attaching, after, attaching]) step.frame(frame);
@@ -46,12 +46,12 @@ describe('ReplyFiles', () => {
     stored.resolve();
     await expect.poll(() => out.length).toBe(5);
     expect(out).toEqual([before, attaching, after, attaching, 'end']);
-    expect(caller.chain.rights.may('READ', url)).toBe(true);
+    expect(caller.chain.rights.allows('READ', url)).toBe(true);
   });
 
   it('continues a reply if other nodes cannot be reached', async () => {
     const caller = inChain('outer');
-    caller.chain.rights.tell(() => Promise.reject(new Error('away')));
+    caller.chain.rights.onChange(() => Promise.reject(new Error('away')));
     const { out, step } = collect(caller, inChain('outer', 'inner'));
     step.frame(attaching);
     step.fail('broken');

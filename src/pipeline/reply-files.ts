@@ -3,10 +3,10 @@ import type { Sink } from '#base/stream/sink.ts';
 import { toLatin1 } from '#base/text/bytes.ts';
 import type { RawChunk } from '#contract/chat/chunk.ts';
 import { RawFrame } from '#contract/chat/frame.ts';
-import { toReferencedPlace } from '#domain/files/file-references.ts';
-import { isFolder, type ResourcePlace, toUrl } from '#domain/files/resource-place.ts';
-import { mayRead } from '#domain/files/resource-rights.ts';
-import { isDocumentOf } from '#domain/quick-app/quick-app-documents.ts';
+import { resolveReference } from '#domain/files/file-references.ts';
+import { isFolder, type ResourceLocation, toUrl } from '#domain/files/resource-place.ts';
+import { canRead } from '#domain/files/resource-rights.ts';
+import { isApplicationDocument } from '#domain/quick-app/quick-app-documents.ts';
 import type { PreparedCall } from './prepared-call.ts';
 
 type Answered = Pick<PreparedCall, 'target' | 'account'>;
@@ -124,11 +124,11 @@ class ReplyReferences {
   }
 
   #toReadableReply(reply: RawChunk, name: 'message' | 'delta'): RawChunk {
-    const choices = mapped(reply.choices, (choice, position) => {
-      const said = choice[name];
-      if (!isJsonObject(said) || !isJsonObject(said.custom_content)) return choice;
-      const custom = this.#toReadableContent(said.custom_content, keyOf(choice, position));
-      return custom === said.custom_content ? choice : { ...choice, [name]: { ...said, custom_content: custom } };
+    const choices = mapList(reply.choices, (choice, position) => {
+      const message = choice[name];
+      if (!isJsonObject(message) || !isJsonObject(message.custom_content)) return choice;
+      const custom = this.#toReadableContent(message.custom_content, getKey(choice, position));
+      return custom === message.custom_content ? choice : { ...choice, [name]: { ...message, custom_content: custom } };
     });
     return choices === reply.choices ? reply : { ...reply, choices };
   }
@@ -137,16 +137,16 @@ class ReplyReferences {
     const readable = this.#withReadableAttachments(custom, key);
     const { stages } = readable;
     if (!Array.isArray(stages)) return readable;
-    const shown = mapped(stages as readonly unknown[], (stage, position) =>
-      isJsonObject(stage) ? this.#withReadableAttachments(stage, `${key} ${keyOf(stage, position)}`) : stage,
+    const readableStages = mapList(stages as readonly unknown[], (stage, position) =>
+      isJsonObject(stage) ? this.#withReadableAttachments(stage, `${key} ${getKey(stage, position)}`) : stage,
     );
-    return shown === stages ? readable : { ...readable, stages: shown };
+    return readableStages === stages ? readable : { ...readable, stages: readableStages };
   }
 
   #withReadableAttachments<Holder extends JsonObject>(holder: Holder, key: string): Holder {
     const { attachments } = holder;
     if (!Array.isArray(attachments)) return holder;
-    const readable = mapped(attachments as readonly unknown[], (attachment) =>
+    const readable = mapList(attachments as readonly unknown[], (attachment) =>
       isJsonObject(attachment) ? this.#toReadableAttachment(attachment, key) : attachment,
     );
     if (readable === attachments) return holder;
@@ -161,12 +161,12 @@ class ReplyReferences {
     const keepsReference = typeof reference !== 'string' || this.#mayPass(reference, at && `${at} reference`);
     if (keepsUrl && keepsReference) return attachment;
     const { url: _url, reference_url: _reference, ...rest } = attachment;
-    const left = {
+    const result = {
       ...rest,
       ...(keepsUrl && url !== undefined && { url }),
       ...(keepsReference && reference !== undefined && { reference_url: reference }),
     };
-    return data === undefined && left.url === undefined && left.reference_url === undefined ? undefined : left;
+    return data === undefined && result.url === undefined && result.reference_url === undefined ? undefined : result;
   }
 
   /** Whether a text may pass as the next piece of a field: readers join the pieces that come under one index. */
@@ -184,28 +184,28 @@ class ReplyReferences {
   }
 
   #mayName(url: string): boolean {
-    const place = toReferencedPlace(url);
-    if (place === 'elsewhere') return true;
-    if (place === 'malformed') return false;
+    const location = resolveReference(url);
+    if (location === 'elsewhere') return true;
+    if (location === 'malformed') return false;
     const { target, account } = this.#answered;
-    if (!mayRead(account.caller, place)) return isDocumentOf(target.deployment, place);
-    this.#attach(place);
+    if (!canRead(account.caller, location)) return isApplicationDocument(target.deployment, location);
+    this.#attach(location);
     return true;
   }
 
-  #attach(place: ResourcePlace): void {
+  #attach(location: ResourceLocation): void {
     const { caller } = this.#answered.target.call;
-    if (place.kind === 'files' && !isFolder(place) && caller.chain !== null && !mayRead(caller, place))
-      this.#attached.add(toUrl(place));
+    if (location.kind === 'files' && !isFolder(location) && caller.chain !== null && !canRead(caller, location))
+      this.#attached.add(toUrl(location));
   }
 }
 
-function keyOf({ index }: JsonObject, position: number): string {
+function getKey({ index }: JsonObject, position: number): string {
   return String(typeof index === 'number' ? index : position);
 }
 
 /** Maps a list, and returns the list itself if no item changes. */
-function mapped<Item>(list: readonly Item[], map: (item: Item, position: number) => Item | undefined): Item[] {
+function mapList<Item>(list: readonly Item[], map: (item: Item, position: number) => Item | undefined): Item[] {
   const items = list.map(map);
   return items.every((item, at) => item === list[at]) ? (list as Item[]) : (items as Item[]);
 }

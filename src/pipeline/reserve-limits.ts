@@ -2,30 +2,30 @@ import type { Clock } from '#base/time/clock.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import type { Call, Target } from '#domain/call.ts';
 import {
+  type Admission,
   type CallAmounts,
   InvalidAmountError,
   type LimitCounters,
-  type Taken,
   toAccount,
 } from '#domain/limits/limit-counters.ts';
-import { afterRequest, toLimitHeaders, toRefusal } from '#domain/limits/limit-refusal.ts';
+import { countRequest, toLimitError, toLimitHeaders } from '#domain/limits/limit-refusal.ts';
 import type { Claim } from '#domain/limits/limit-store.ts';
 import type { CallSize, ReplySizes } from '#domain/usage/reply-sizes.ts';
 import type { TokenCounts } from '#domain/usage/usage.ts';
-import { costOf } from '#domain/usage/usage.ts';
+import { computeCost } from '#domain/usage/usage.ts';
 
 export interface ReserveLimitsDeps {
   readonly counters: LimitCounters;
   readonly sizes: ReplySizes;
   readonly clock: Clock;
   /** Called with what could not be counted. */
-  readonly noteFault: (message: string, thrown: unknown) => void;
+  readonly reportError: (message: string, error: unknown) => void;
 }
 
 /** What a call has used; cost in billionths of a USD. */
 interface Used extends CallAmounts {
   /** The tokens, if the reply is whole: the next ones may be like it. */
-  readonly whole?: Readonly<TokenCounts>;
+  readonly completeUsage?: Readonly<TokenCounts>;
 }
 
 /** Properties of a call that decide which limits it counts against. */
@@ -34,7 +34,7 @@ interface LimitedCall extends Pick<Target, 'deployment' | 'limits' | 'snapshot'>
 }
 
 /** A call that asks for its place within limits. */
-interface LimitAsk extends CallSize {
+interface LimitRequest extends CallSize {
   /** False once its caller has left. */
   readonly isWanted: () => boolean;
 }
@@ -53,42 +53,48 @@ export interface LimitReservation {
  * Lets a call in if its limits leave room for it beside those under way, counts it as a request, and reserves what it may come
  * to use. Throws the 429, or 503 if it cannot be known.
  */
-export type ReserveLimits = (target: LimitedCall, asking: LimitAsk) => Promise<LimitReservation>;
+export type ReserveLimits = (target: LimitedCall, request: LimitRequest) => Promise<LimitReservation>;
 
 const noClaims: readonly Claim[] = [];
 
 const unlimited: LimitReservation = { headers: {}, claims: noClaims };
-const unknown: Taken = { statuses: [], made: { claims: noClaims, lease: '' } };
-const nothing: CallAmounts = { tokens: 0, cost: 0 };
+const unknown: Admission = { statuses: [], claims: { claims: noClaims, lease: '' } };
+const noUsage: CallAmounts = { tokens: 0, cost: 0 };
 
 export function createReserveLimits(deps: ReserveLimitsDeps): ReserveLimits {
-  const { counters, sizes, clock, noteFault } = deps;
-  return async ({ call: { caller }, deployment, limits, snapshot }, asking) => {
+  const { counters, sizes, clock, reportError } = deps;
+  return async ({ call: { caller }, deployment, limits, snapshot }, request) => {
     if (limits.length === 0) return unlimited;
     const account = toAccount(caller.subject, deployment.id, limits);
-    const expected = sizes.of(deployment, asking);
-    const estimate = { tokens: expected.total_tokens, cost: costOf(deployment, expected) };
-    let taken = unknown;
+    const expected = sizes.estimate(deployment, request);
+    const estimate = { tokens: expected.total_tokens, cost: computeCost(deployment, expected) };
+    let admission = unknown;
     try {
-      taken = await counters.take(account, { estimate, held: caller.chain?.claims ?? noClaims, isWanted: asking.isWanted });
-    } catch (thrown) {
-      if (thrown instanceof InvalidAmountError) throw thrown;
-      noteFault('a call could not be counted', thrown);
-      if (snapshot.configuration.limits.onStoreFailure === 'refuse') throw toUnknown(thrown);
+      admission = await counters.admit(account, {
+        estimate,
+        chainClaims: caller.chain?.claims ?? noClaims,
+        isClientConnected: request.isWanted,
+      });
+    } catch (error) {
+      if (error instanceof InvalidAmountError) throw error;
+      reportError('a call could not be counted', error);
+      if (snapshot.configuration.limits.onStoreFailure === 'refuse') throw toUnknown(error);
     }
-    const { statuses, made } = taken;
+    const { statuses, claims: leasedClaims } = admission;
     const nowMs = clock.epochMs();
-    const refusal = toRefusal(statuses, deployment.id, nowMs);
+    const refusal = toLimitError(statuses, deployment.id, nowMs);
     if (refusal !== undefined) {
-      caller.chain?.noteRefusal?.();
+      caller.chain?.onRefusal?.();
       throw refusal;
     }
     return {
-      headers: toLimitHeaders(afterRequest(statuses), nowMs),
-      claims: made.claims,
-      settle(used = nothing) {
-        if (used.whole !== undefined) sizes.learn(deployment, asking, used.whole);
-        counters.settle(account, made, used).catch((thrown) => noteFault('what a call used could not be counted', thrown));
+      headers: toLimitHeaders(countRequest(statuses), nowMs),
+      claims: leasedClaims.claims,
+      settle(used = noUsage) {
+        if (used.completeUsage !== undefined) sizes.learn(deployment, request, used.completeUsage);
+        counters
+          .settle(account, leasedClaims, used)
+          .catch((error) => reportError('what a call used could not be counted', error));
       },
     };
   };

@@ -1,6 +1,6 @@
 import { type AddonTools, findAddons, type NamedAddon } from '#agent/addons.ts';
 import { runLoop } from '#agent/loop.ts';
-import { pushed } from '#base/stream/async-items.ts';
+import { toAsyncIterable } from '#base/stream/async-items.ts';
 import { pump } from '#base/stream/pump.ts';
 import type { Handle, Sink } from '#base/stream/sink.ts';
 import type { Clock } from '#base/time/clock.ts';
@@ -8,7 +8,7 @@ import type { Frame, RawFrame } from '#contract/chat/frame.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
 import { NormalizedCalls } from '#upstreams/normalized-calls.ts';
 import { fanOut } from '#upstreams/with-choices.ts';
-import { inToolForm } from '#upstreams/with-functions.ts';
+import { sendInToolForm } from '#upstreams/with-functions.ts';
 import type { AnswerWith, PreparedCall } from './prepared-call.ts';
 
 export interface AddonDeps {
@@ -17,7 +17,7 @@ export interface AddonDeps {
   /** Returns a random ID. */
   readonly newId: () => string;
   /** Called with tool faults whose reason nobody is told. */
-  readonly noteFault: (message: string, thrown: unknown) => void;
+  readonly reportError: (message: string, error: unknown) => void;
 }
 
 interface AddonRun {
@@ -29,31 +29,31 @@ interface AddonRun {
 export function runAddons(deps: AddonDeps, prepared: PreparedCall, { callModel, sink }: AddonRun): Handle {
   const { addons = [], n = 1, ...request } = prepared.request;
   const { configuration } = prepared.target.snapshot;
-  const found = findAddons(configuration, addons);
+  const namedAddons = findAddons(configuration, addons);
   // The request is another one now: an upstream of the caller's own dialect cannot be sent it as it came.
   const single = { ...prepared, request, native: undefined };
-  if (found.length === 0) return callModel({ ...single, request: { ...request, n } }, sink);
+  if (namedAddons.length === 0) return callModel({ ...single, request: { ...request, n } }, sink);
   const run = (reply: Sink<RawFrame>): Handle =>
-    inToolForm(request, { reply, newId: deps.newId }, (inner, inToolReply) =>
-      pump((signal) => loop(deps, { ...single, request: inner }, { found, callModel, signal }), inToolReply),
+    sendInToolForm(request, { reply, newId: deps.newId }, (inner, inToolReply) =>
+      pump((signal) => loop(deps, { ...single, request: inner }, { namedAddons, callModel, signal }), inToolReply),
     );
   return n === 1 ? run(sink) : fanOut(n, run, sink);
 }
 
 interface Run {
   readonly callModel: AnswerWith;
-  readonly found: readonly NamedAddon[];
+  readonly namedAddons: readonly NamedAddon[];
   readonly signal: AbortSignal;
 }
 
-async function* loop(deps: AddonDeps, prepared: PreparedCall, { found, callModel, signal }: Run): AsyncIterable<Frame> {
+async function* loop(deps: AddonDeps, prepared: PreparedCall, { namedAddons, callModel, signal }: Run): AsyncIterable<Frame> {
   const { target, request } = prepared;
   const { call, deployment, snapshot } = target;
   const { configuration } = snapshot;
-  const { tools, missing } = await deps.addonTools(configuration).load(found, signal);
+  const { tools, missing } = await deps.addonTools(configuration).load(namedAddons, signal);
   yield* runLoop({
-    ask: (inner) =>
-      pushed<Frame>((sink) => {
+    sendRequest: (inner) =>
+      toAsyncIterable<Frame>((sink) => {
         const normalized = new NormalizedCalls({ newId: deps.newId, messages: inner.messages }, sink);
         return callModel({ ...prepared, request: inner }, normalized);
       }, signal),
@@ -65,6 +65,6 @@ async function* loop(deps: AddonDeps, prepared: PreparedCall, { found, callModel
     clock: deps.clock,
     signal,
     ...configuration.tools,
-    onToolFault: (tool, thrown) => deps.noteFault(`the tool ${tool} of an addon failed`, thrown),
+    onToolError: (tool, error) => deps.reportError(`the tool ${tool} of an addon failed`, error),
   });
 }

@@ -3,7 +3,7 @@ import { loadTools, type ToolSources } from '#agent/quick-app/load-tools.ts';
 import { type QuickAppRun, runQuickApp as runApp } from '#agent/quick-app/run-quick-app.ts';
 import type { RunStates } from '#agent/quick-app/run-state.ts';
 import { traceRun } from '#agent/quick-app/trace-run.ts';
-import { acceptedMediaOf } from '#agent/shown-media.ts';
+import { getAcceptedMedia } from '#agent/shown-media.ts';
 import { pump } from '#base/stream/pump.ts';
 import type { Handle, Sink } from '#base/stream/sink.ts';
 import type { Clock } from '#base/time/clock.ts';
@@ -17,13 +17,13 @@ import type { Caller } from '#domain/callers/caller.ts';
 import type { DependencyGraph } from '#domain/consent/dependency-graph.ts';
 import type { Catalog } from '#domain/deployments/catalog.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
-import { mayTrace, usdOf } from '#domain/quick-app/application-trace.ts';
-import { deploymentsAsTools } from '#domain/quick-app/deployments-as-tools.ts';
+import { canTrace, computeUsd } from '#domain/quick-app/application-trace.ts';
+import { findDeploymentTools } from '#domain/quick-app/deployments-as-tools.ts';
 import type { QuickApp } from '#domain/quick-app/quick-app.ts';
 import type { LoadedTools } from '#domain/tools/tool.ts';
-import { toPromptBudget } from '#domain/usage/prompt-budget.ts';
-import { vocabularyOf } from '#domain/usage/vocabulary-of.ts';
-import type { AskDeployment } from '#tools/deployment/deployment-tool.ts';
+import { computePromptBudget } from '#domain/usage/prompt-budget.ts';
+import { findVocabulary } from '#domain/usage/vocabulary-of.ts';
+import type { SendToDeployment } from '#tools/deployment/deployment-tool.ts';
 import { fanOut } from '#upstreams/with-choices.ts';
 import type { InnerCalls } from './inner-calls.ts';
 import type { PreparedCall } from './prepared-call.ts';
@@ -37,7 +37,7 @@ export interface QuickAppDeps {
   /** Called with what an application names that does not exist, in the form of a graph of its own edges. */
   readonly noteGraph: (graph: DependencyGraph) => void;
   /** Called with tool faults whose reason nobody is told. */
-  readonly noteFault: (message: string, thrown: unknown) => void;
+  readonly reportError: (message: string, error: unknown) => void;
 }
 
 /** Runs an application without code. */
@@ -78,27 +78,27 @@ async function open(deps: QuickAppDeps, running: Running): Promise<AsyncIterable
   const { quickApp: app } = deployment;
   if (app === undefined || conversation === undefined) throw new Error(`${deployment.id} is no quick app`);
   const beganMs = deps.clock.nowMs();
-  const ask = toAsk(deps, running);
+  const createSender = createSenderFactory(deps, running);
   const model = snapshot.deployments.get(app.model);
   const run: QuickAppRun = {
     app,
     tools: conversation.waiting.length > 0 ? noTools : await load(deps, app, running),
     request,
     conversation,
-    askModel: (asked) => ask(app.model)(asked, signal),
-    takes: acceptedMediaOf(model),
+    sendModelRequest: (modelRequest) => createSender(app.model)(modelRequest, signal),
+    acceptedMedia: getAcceptedMedia(model),
     takesFormatWithTools: model?.upstreams.every((upstream) => protocols[upstream.protocol].takesFormatWithTools(upstream)),
     context: toContext(app, { request, model, settings: snapshot.configuration.context }),
-    toState: (state) => deps.states.write(state, { subject: call.caller.subject, application: deployment.id }),
+    sealState: (state) => deps.states.write(state, { subject: call.caller.subject, application: deployment.id }),
     id: `chatcmpl-${call.id}`,
     deployment: deployment.id,
     clock: deps.clock,
     signal,
     limits: snapshot.configuration.tools,
-    onToolFault: (tool, thrown) => deps.noteFault(`the tool ${tool} of ${deployment.id} failed`, thrown),
+    onToolError: (tool, error) => deps.reportError(`the tool ${tool} of ${deployment.id} failed`, error),
   };
-  const isTraced = call.wantsTrace === true && mayTrace(call.caller, deployment);
-  return isTraced ? traceRun(run, { beganMs, price: (usage) => usdOf(snapshot, usage) }) : runApp(run);
+  const isTraced = call.wantsTrace === true && canTrace(call.caller, deployment);
+  return isTraced ? traceRun(run, { startedMs: beganMs, price: (usage) => computeUsd(snapshot, usage) }) : runApp(run);
 }
 
 interface ContextParts {
@@ -110,23 +110,26 @@ interface ContextParts {
 /** How long the conversation may be: by the application's own settings, else by those of the service. */
 function toContext({ context }: QuickApp, { request, model, settings }: ContextParts): QuickAppRun['context'] {
   const { strategy, reserveTokens } = { ...settings, ...context };
-  const maxTokens = model && toPromptBudget(model, request, reserveTokens);
-  return { strategy, maxTokens, vocabulary: model && vocabularyOf(model) };
+  const maxTokens = model && computePromptBudget(model, request, reserveTokens);
+  return { strategy, maxTokens, vocabulary: model && findVocabulary(model) };
 }
 
 async function load(deps: QuickAppDeps, app: QuickApp, running: Running): Promise<LoadedTools> {
   const { prepared, holder: caller, signal } = running;
   const { deployment, snapshot } = prepared.target;
-  const ask = toAsk(deps, running);
-  const { deployments, dangling } = await deploymentsAsTools(deployment, { catalog: deps.catalog, snapshot, caller });
+  const createSender = createSenderFactory(deps, running);
+  const { deployments, dangling } = await findDeploymentTools(deployment, { catalog: deps.catalog, snapshot, caller });
   deps.noteGraph({ deployments: [deployment], dangling });
   const sources = deps.toolSources(snapshot.configuration);
-  const mayRead = (file: string): boolean => caller.chain?.rights.may('READ', file) === true;
+  const mayRead = (file: string): boolean => caller.chain?.rights.allows('READ', file) === true;
   const owner = deployment.ownership?.owner ?? null;
   const context = { signal, subject: caller.subject, application: deployment.id, owner, mayRead };
-  return loadTools(app, { deployments, ask: ({ id }) => ask(id) }, { sources, context, clock: deps.clock });
+  return loadTools(app, { deployments, createSender: ({ id }) => createSender(id) }, { sources, context, clock: deps.clock });
 }
 
-function toAsk(deps: QuickAppDeps, { prepared, holder: caller }: Running): (deployment: string) => AskDeployment {
+function createSenderFactory(
+  deps: QuickAppDeps,
+  { prepared, holder: caller }: Running,
+): (deployment: string) => SendToDeployment {
   return (deployment) => (request, signal) => deps.innerCalls.callFor(prepared, { caller, deployment, request, signal });
 }

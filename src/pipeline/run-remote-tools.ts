@@ -2,7 +2,7 @@ import { runLoop } from '#agent/loop.ts';
 import type { ToolSources } from '#agent/quick-app/load-tools.ts';
 import type { RunStates } from '#agent/quick-app/run-state.ts';
 import { loadServers } from '#agent/remote-tools.ts';
-import { pushed } from '#base/stream/async-items.ts';
+import { toAsyncIterable } from '#base/stream/async-items.ts';
 import { pump } from '#base/stream/pump.ts';
 import type { Handle, Sink } from '#base/stream/sink.ts';
 import type { Clock } from '#base/time/clock.ts';
@@ -21,7 +21,7 @@ export interface RemoteToolsDeps {
   /** Returns a random ID. */
   readonly newId: () => string;
   /** Called with tool faults whose reason nobody is told. */
-  readonly noteFault: (message: string, thrown: unknown) => void;
+  readonly reportError: (message: string, error: unknown) => void;
 }
 
 /** Gives whatever answers the tools of the servers that the request names; Parley makes their calls. */
@@ -47,29 +47,29 @@ async function* loop(
   const { caller } = call;
   const context = { signal, subject: caller.subject, application: '/v1/responses', owner: null, mayRead: () => false };
   const loaded = await loadServers(remote.servers, deps.toolSources(configuration), context);
-  const ask = (asked: ChatRequest): PreparedCall => ({
+  const prepareTurn = (turnRequest: ChatRequest): PreparedCall => ({
     ...prepared,
-    request: asked,
+    request: turnRequest,
     // The request is another one now: an upstream of the caller's own dialect cannot be sent it as it came.
     native: undefined,
-    conversation: openConversation(deps.states, { deployment, request: asked, caller }),
+    conversation: openConversation(deps.states, { deployment, request: turnRequest, caller }),
   });
   yield* runLoop({
-    ask: (asked) =>
-      pushed<Frame>((sink) => {
-        const ids = { newId: deps.newId, messages: asked.messages };
-        return answer(ask(asked), new NormalizedCalls(ids, sink));
+    sendRequest: (turnRequest) =>
+      toAsyncIterable<Frame>((sink) => {
+        const ids = { newId: deps.newId, messages: turnRequest.messages };
+        return answer(prepareTurn(turnRequest), new NormalizedCalls(ids, sink));
       }, signal),
     request,
     ...loaded,
-    approved: remote.approved,
-    returnsState: true,
-    toState: ({ inner }) => inner,
+    approvedCalls: remote.approved,
+    shouldReturnState: true,
+    buildState: ({ inner }) => inner,
     model: deployment.id,
     id: `chatcmpl-${call.id}`,
     clock: deps.clock,
     signal,
     ...configuration.tools,
-    onToolFault: (tool, thrown) => deps.noteFault(`the tool ${tool} of a server that a request named failed`, thrown),
+    onToolError: (tool, error) => deps.reportError(`the tool ${tool} of a server that a request named failed`, error),
   });
 }

@@ -3,7 +3,7 @@ import type { ModelUsage, Statistics, Usage } from '#contract/chat/chunk.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
 import { unitsPerUsd } from '#domain/limits/limits.ts';
 import { findUsage } from '#domain/usage/reported-usage.ts';
-import { addUp, costOf, countCached, estimateTokens, type TokenCounts, toModelUsages } from '#domain/usage/usage.ts';
+import { computeCost, countCached, estimateTokens, sumCounts, type TokenCounts, toModelUsages } from '#domain/usage/usage.ts';
 import type { UsageDetails } from '#domain/usage/usage-details.ts';
 
 const maxTierChars = 32;
@@ -33,7 +33,7 @@ export class UsageTotals {
   #serviceTier: string | undefined;
   #chars = 0;
   #isPartial = false;
-  #known: Totals | undefined;
+  #cachedTotals: Totals | undefined;
 
   constructor(facts: TotalsFacts) {
     this.#facts = facts;
@@ -52,7 +52,7 @@ export class UsageTotals {
     if (usage !== undefined) this.#usage = usage;
     else if (!isJsonObject(statistics)) return;
     if (isJsonObject(statistics)) this.#statistics = statistics as Statistics;
-    this.#known = undefined;
+    this.#cachedTotals = undefined;
   }
 
   /** Until `complete`, what is reported may cover only the beginning of the reply. */
@@ -62,35 +62,35 @@ export class UsageTotals {
 
   /** The reply ended without a fault. */
   complete(): void {
-    this.#known = undefined;
+    this.#cachedTotals = undefined;
     this.#isPartial = false;
   }
 
   /** Adds text, thoughts or arguments of that many chars. */
-  said(chars: number): void {
-    this.#known = undefined;
+  addChars(chars: number): void {
+    this.#cachedTotals = undefined;
     this.#chars += chars;
   }
 
   /** Tokens of each model, and the usage as the upstream reported it, if it did. */
   totals(): Totals {
-    if (this.#known !== undefined) return this.#known;
+    if (this.#cachedTotals !== undefined) return this.#cachedTotals;
     const perModel = this.#perModel();
-    const usage = this.#withCost(this.#reported() ?? { ...addUp(perModel) });
-    this.#known = { usage, statistics: { ...this.#statistics, usage_per_model: perModel } };
-    return this.#known;
+    const usage = this.#withCost(this.#reported() ?? { ...sumCounts(perModel) });
+    this.#cachedTotals = { usage, statistics: { ...this.#statistics, usage_per_model: perModel } };
+    return this.#cachedTotals;
   }
 
   /** Returns the details of the upstream's cache and tier for the records of the call. */
   details(): UsageDetails {
     const usage = this.#reported();
     if (usage === undefined) return {};
-    const { read, written, writtenForHour } = countCached(usage);
+    const { readTokens, writtenTokens, hourWrittenTokens } = countCached(usage);
     const tier = typeof usage.service_tier === 'string' ? usage.service_tier : this.#serviceTier;
     return {
-      ...(read > 0 && { cacheReadTokens: read }),
-      ...(written > 0 && { cacheWriteTokens: written }),
-      ...(writtenForHour > 0 && { cacheWrite1hTokens: writtenForHour }),
+      ...(readTokens > 0 && { cacheReadTokens: readTokens }),
+      ...(writtenTokens > 0 && { cacheWriteTokens: writtenTokens }),
+      ...(hourWrittenTokens > 0 && { cacheWrite1hTokens: hourWrittenTokens }),
       ...(tier !== undefined && { serviceTier: tier.slice(0, maxTierChars) }),
     };
   }
@@ -110,7 +110,7 @@ export class UsageTotals {
     const { includesCost, deployment } = this.#facts;
     const { pricing } = deployment;
     if (includesCost !== true || pricing === undefined) return usage;
-    return { ...usage, cost: costOf({ pricing }, usage) / unitsPerUsd };
+    return { ...usage, cost: computeCost({ pricing }, usage) / unitsPerUsd };
   }
 
   /** What the upstream reported; if it covers the beginning only, raised to the estimate. */
@@ -127,14 +127,14 @@ export class UsageTotals {
       if (this.#statistics !== undefined) return toModelUsages(this.#statistics.usage_per_model);
       const items = this.#facts.inner?.items;
       if (items !== undefined && items.length > 0) return toModelUsages(items);
-      return this.#usage === undefined ? [] : [this.#own(this.#usage)];
+      return this.#usage === undefined ? [] : [this.#toOwnUsage(this.#usage)];
     }
     const reported = this.#reported();
-    if (reported !== undefined) return [this.#own(reported)];
+    if (reported !== undefined) return [this.#toOwnUsage(reported)];
     const completion = estimateTokens(this.#chars);
     const prompt = this.#facts.promptTokens;
     const counts = { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion };
-    return [{ ...this.#own(counts), estimated: true }];
+    return [{ ...this.#toOwnUsage(counts), estimated: true }];
   }
 
   /**
@@ -142,13 +142,13 @@ export class UsageTotals {
    */
   #declared(): ModelUsage[] {
     const parts = toModelUsages(this.#statistics?.usage_per_model);
-    const items = parts.length === 0 && this.#usage !== undefined ? [this.#own(this.#usage)] : parts;
+    const items = parts.length === 0 && this.#usage !== undefined ? [this.#toOwnUsage(this.#usage)] : parts;
     return items.length > 0
       ? items.map((item) => ({ ...item, declared: true as const }))
       : toModelUsages(this.#facts.inner?.items);
   }
 
-  #own({ prompt_tokens, completion_tokens, total_tokens }: TokenCounts): ModelUsage {
+  #toOwnUsage({ prompt_tokens, completion_tokens, total_tokens }: TokenCounts): ModelUsage {
     const { id } = this.#facts.deployment;
     return { index: 0, model: id, name: id, prompt_tokens, completion_tokens, total_tokens };
   }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { JsonFault, parseJson } from '#base/json/json.ts';
+import { JsonError, parseJson } from '#base/json/json.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { begin, createUpstreamError, ended, openBench, traceparent } from '#test/telemetry-bench.ts';
 
@@ -129,8 +129,8 @@ describe('canaries', () => {
   })();
 
   test('a JSON fault quotes what it could not read', () => {
-    expect(jsonFault).toBeInstanceOf(JsonFault);
-    expect(String((jsonFault as JsonFault).cause)).toContain('canary');
+    expect(jsonFault).toBeInstanceOf(JsonError);
+    expect(String((jsonFault as JsonError).cause)).toContain('canary');
   });
 
   test('are in no line and no metric', async () => {

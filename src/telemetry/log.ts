@@ -3,10 +3,10 @@ import { isJsonObject } from '#base/json/json.ts';
 import type { Secret } from '#base/secrets/secret.ts';
 import { truncate } from '#base/text/shorten.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
-import { UpstreamFault } from '#domain/upstreams/upstream.ts';
+import { UpstreamError } from '#domain/upstreams/upstream.ts';
 
 export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
-const shortest = 6;
+const minSecretLength = 6;
 const looksSecret: readonly (readonly [RegExp, string])[] = [
   [/\b(bearer|basic)\s+[\w.~+/=-]{6,}/gi, '$1 ***'],
   [/\b((?:api[-_]?key|key|token|secret|password|signature|authorization)["']?\s*[=:]\s*["']?)[^\s"'&,;}]{6,}/gi, '$1***'],
@@ -27,7 +27,7 @@ export interface Log {
   info(message: string, fields?: Fields): void;
   warn(message: string, fields?: Fields): void;
   /** With what was thrown, its causes, and the stack if the fault is ours. */
-  error(message: string, thrown: unknown, fields?: Fields): void;
+  error(message: string, error: unknown, fields?: Fields): void;
   isLevelOn(level: LogLevel): boolean;
   /** The text without secrets, for a line that is written to the sink directly. */
   clean(text: string): string;
@@ -53,23 +53,23 @@ export function createLog({ level, sink, secrets }: LogOptions): Log {
       messageKey: 'msg',
       formatters: { level: (label) => ({ level: label }), log: (fields) => cleared(fields, clean) },
       hooks: {
-        logMethod(given, method) {
-          const [fields, message] = given as unknown as [object, string];
+        logMethod(args, method) {
+          const [fields, message] = args as unknown as [object, string];
           method.call(this, fields, clean(message));
         },
       },
     },
     sink,
   );
-  const showsForeignWords = logger.isLevelEnabled('debug');
+  const includesForeignText = logger.isLevelEnabled('debug');
   return {
     debug: (message, fields = {}) => logger.debug(fields, message),
     info: (message, fields = {}) => logger.info(fields, message),
     warn: (message, fields = {}) => logger.warn(fields, message),
-    error: (message, thrown, fields = {}) =>
-      logger.error(thrown === undefined ? fields : { ...fields, error: describeError(thrown, showsForeignWords) }, message),
+    error: (message, error, fields = {}) =>
+      logger.error(error === undefined ? fields : { ...fields, error: describeError(error, includesForeignText) }, message),
     clean,
-    isLevelOn: (asked) => logger.isLevelEnabled(asked),
+    isLevelOn: (candidate) => logger.isLevelEnabled(candidate),
   };
 }
 
@@ -83,9 +83,9 @@ function clearedValue(value: unknown, clean: (text: string) => string): unknown 
   return isJsonObject(value) && Object.getPrototypeOf(value) === Object.prototype ? cleared(value, clean) : value;
 }
 
-const deepestCause = 5;
-const longestMessage = 500;
-const mostFrames = 12;
+const maxCauseDepth = 5;
+const maxMessageChars = 500;
+const maxFrames = 12;
 const withheld = '(not logged: it may quote content)';
 /** An upstream's own code may be anything. */
 const isCode = /^[\w.-]{1,64}$/;
@@ -105,45 +105,45 @@ interface DescribedError {
  * An error with its causes. Messages that others worded, such as an upstream's own or a JSON parser's excerpt, may quote
  * what users wrote and are left out, unless `showsForeignWords`.
  */
-export function describeError(thrown: unknown, showsForeignWords: boolean, depth = 0): DescribedError {
-  if (!(thrown instanceof Error))
-    return { name: typeof thrown, message: showsForeignWords ? truncate(String(thrown), longestMessage) : withheld };
-  const { code, kind, status } = thrown as { code?: unknown; kind?: unknown; status?: unknown };
-  const cause = depth < deepestCause ? thrown.cause : undefined;
+export function describeError(error: unknown, includesForeignText: boolean, depth = 0): DescribedError {
+  if (!(error instanceof Error))
+    return { name: typeof error, message: includesForeignText ? truncate(String(error), maxMessageChars) : withheld };
+  const { code, kind, status } = error as { code?: unknown; kind?: unknown; status?: unknown };
+  const cause = depth < maxCauseDepth ? error.cause : undefined;
   return {
-    name: thrown.name,
-    message: showsForeignWords || !mayQuote(thrown) ? truncate(thrown.message, longestMessage) : withheld,
-    ...(typeof code === 'string' && (showsForeignWords || isCode.test(code)) && { code: truncate(code, longestMessage) }),
+    name: error.name,
+    message: includesForeignText || !mayQuote(error) ? truncate(error.message, maxMessageChars) : withheld,
+    ...(typeof code === 'string' && (includesForeignText || isCode.test(code)) && { code: truncate(code, maxMessageChars) }),
     ...(typeof kind === 'string' && { kind }),
     ...(typeof status === 'number' && { status }),
-    ...(hasOwnFault(thrown) && { stack: framesOf(thrown) }),
-    ...(cause !== undefined && { cause: describeError(cause, showsForeignWords, depth + 1) }),
+    ...(isOwnError(error) && { stack: getFrames(error) }),
+    ...(cause !== undefined && { cause: describeError(cause, includesForeignText, depth + 1) }),
   };
 }
 
 function mayQuote(error: Error): boolean {
   if (error instanceof SyntaxError) return true;
-  const fault = error instanceof ParleyError ? error.cause : error;
-  return fault instanceof UpstreamFault && (fault.status !== undefined || fault.kind === 'refused');
+  const source = error instanceof ParleyError ? error.cause : error;
+  return source instanceof UpstreamError && (source.status !== undefined || source.kind === 'refused');
 }
 
 /** Expected failures are told by their kind; a stack helps if the fault is ours. */
-function hasOwnFault(error: Error): boolean {
-  return !(error instanceof UpstreamFault) && !(error instanceof ParleyError && error.code !== 'internal_error');
+function isOwnError(error: Error): boolean {
+  return !(error instanceof UpstreamError) && !(error instanceof ParleyError && error.code !== 'internal_error');
 }
 
-function framesOf(error: Error): string[] {
+function getFrames(error: Error): string[] {
   const lines = (error.stack ?? '').split('\n').map((line) => line.trim());
-  return lines.filter((line) => line.startsWith('at ')).slice(0, mostFrames);
+  return lines.filter((line) => line.startsWith('at ')).slice(0, maxFrames);
 }
 
 /** Removes secrets from text for the log: known ones first, then what looks like one. A last safeguard: none should get here. */
 export function redact(text: string, secrets: Iterable<Secret>): string {
-  let left = text;
+  let result = text;
   for (const secret of secrets) {
     const value = secret.reveal();
-    if (value.length >= shortest && left.includes(value)) left = left.replaceAll(value, '***');
+    if (value.length >= minSecretLength && result.includes(value)) result = result.replaceAll(value, '***');
   }
-  for (const [form, shown] of looksSecret) left = left.replace(form, shown);
-  return left;
+  for (const [form, replacement] of looksSecret) result = result.replace(form, replacement);
+  return result;
 }

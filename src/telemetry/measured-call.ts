@@ -13,7 +13,7 @@ import type { UsageDetails } from '#domain/usage/usage-details.ts';
 import type { CallSeries, UpstreamSeries } from './series.ts';
 import type { SeriesStore } from './series-store.ts';
 
-const longestId = 200;
+const maxIdChars = 200;
 
 /** Called when a call is over: the log, and the exporter of spans. */
 export interface CallListener {
@@ -34,7 +34,7 @@ export interface MeasuredCallDeps {
   readonly traces: TraceDeps;
   readonly listeners: readonly CallListener[];
   /** Told of calls that failed for a fault of ours or an upstream's; absent if nobody is. */
-  readonly noteFailure: CallListener['callEnded'] | undefined;
+  readonly onFailure: CallListener['callEnded'] | undefined;
 }
 
 /** Begins to measure calls. */
@@ -46,7 +46,7 @@ export function beginWith(deps: MeasuredCallDeps): Telemetry['begin'] {
 export class MeasuredCall implements CallRecord {
   readonly deps: MeasuredCallDeps;
   readonly start: CallStart;
-  readonly place: TraceParent;
+  readonly span: TraceParent;
   /** The span above, if the caller named one. */
   readonly parent: TraceParent | undefined;
   readonly trace: TraceContext;
@@ -69,15 +69,15 @@ export class MeasuredCall implements CallRecord {
     this.start = start;
     const parent = start.traceparent === undefined ? undefined : parseTraceparent(start.traceparent);
     this.parent = parent;
-    this.place = parent === undefined ? ids.root(isSampled) : hasSpans ? { ...parent, spanId: ids.spanId() } : parent;
+    this.span = parent === undefined ? ids.root(isSampled) : hasSpans ? { ...parent, spanId: ids.spanId() } : parent;
     const tracestate = parent === undefined ? undefined : boundTracestate(start.tracestate);
-    this.trace = { traceparent: toTraceparent(this.place), tracestate };
-    this.series = deps.series.others[start.operation];
+    this.trace = { traceparent: toTraceparent(this.span), tracestate };
+    this.series = deps.series.otherSeries[start.operation];
     this.series.inFlightCalls += 1;
   }
 
   deployment(id: string): void {
-    this.deploymentId = id.length > longestId ? id.slice(0, longestId) : id;
+    this.deploymentId = id.length > maxIdChars ? id.slice(0, maxIdChars) : id;
     this.series.inFlightCalls -= 1;
     this.series = this.deps.series.call(id, this.start.operation);
     this.series.inFlightCalls += 1;
@@ -118,13 +118,13 @@ export class MeasuredCall implements CallRecord {
       if (end.completionTokens > 1) series.outputToken.record((end.atMs - firstByteMs) / 1000 / (end.completionTokens - 1));
     }
     for (const listener of this.deps.listeners) listener.callEnded(this, end);
-    if (end.error !== undefined && end.error.status >= 500) this.deps.noteFailure?.(this, end);
+    if (end.error !== undefined && end.error.status >= 500) this.deps.onFailure?.(this, end);
   }
 }
 
 /** One try while it runs, and the one before it. */
 export class MeasuredAttempt implements AttemptRecord {
-  readonly place: TraceParent;
+  readonly span: TraceParent;
   readonly trace: TraceContext;
   readonly upstreamId: string;
   readonly series: UpstreamSeries;
@@ -141,8 +141,8 @@ export class MeasuredAttempt implements AttemptRecord {
     this.startedMs = startedMs;
     this.series = series.upstream(upstreamId);
     this.previous = call.lastAttempt;
-    this.place = traces.hasSpans ? { ...call.place, spanId: traces.ids.spanId() } : call.place;
-    this.trace = traces.hasSpans ? { traceparent: toTraceparent(this.place), tracestate: call.trace.tracestate } : call.trace;
+    this.span = traces.hasSpans ? { ...call.span, spanId: traces.ids.spanId() } : call.span;
+    this.trace = traces.hasSpans ? { traceparent: toTraceparent(this.span), tracestate: call.trace.tracestate } : call.trace;
   }
 
   end(outcome: AttemptOutcome, atMs: number): void {

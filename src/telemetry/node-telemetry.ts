@@ -51,19 +51,19 @@ export async function openTelemetry(options: TelemetryOptions): Promise<NodeTele
   const resource = toResource(env, { version, instanceId: randomUUID() });
   const series = new SeriesStore();
   const watch = watchProcess();
-  const read = (): Metric[] => readMetrics({ series, live, readProcess: watch.read, caches });
+  const readAll = (): Metric[] => readMetrics({ series, live, readProcess: watch.read, caches });
   const exporting =
-    settings.metrics || settings.traces ? await loadExport({ settings, resource, clock, log, readMetrics: read }) : undefined;
+    settings.metrics || settings.traces ? await loadExport({ settings, resource, clock, log, readMetrics: readAll }) : undefined;
   const listeners = toListeners(options);
   if (exporting?.spans !== undefined) listeners.push(exporting.spans);
-  const noteFailure = log.isLevelOn('error') ? toFailureLog(log) : undefined;
-  const tools: MeasuredCallDeps = { series, listeners, noteFailure, traces: toTraces(settings) };
+  const onFailure = log.isLevelOn('error') ? toFailureLog(log) : undefined;
+  const tools: MeasuredCallDeps = { series, listeners, onFailure, traces: toTraces(settings) };
   const prometheus = new PrometheusText();
   return {
     begin: beginWith(tools),
     configure: (deployments) => series.configure(deployments),
     httpRequest: ({ method, route, status, ms }) => series.http.of(method, route, status).record(ms / 1000),
-    toPrometheus: () => prometheus.write(resource, read()),
+    toPrometheus: () => prometheus.write(resource, readAll()),
     async close() {
       watch.stop();
       await Promise.race([exporting?.close(), new Promise((resolve) => setTimeout(resolve, closeMs).unref())]);
@@ -76,10 +76,10 @@ async function loadExport(parts: ExportDeps): Promise<Export> {
   return startExport(parts);
 }
 
-function toListeners({ caches, clock, lines, listeners: others, log, secret }: TelemetryOptions): CallListener[] {
+function toListeners({ caches, clock, lines, listeners: otherListeners, log, secret }: TelemetryOptions): CallListener[] {
   const toPseudonym = (subject: string): string =>
     createHmac('sha256', secret).update(`log ${subject}`).digest('hex').slice(0, pseudonymLength);
-  const listeners = [...others];
+  const listeners = [...otherListeners];
   if (log.isLevelOn('info')) {
     const callers = caches.open('log_callers', callerTextBounds);
     listeners.push(new CallLog({ sink: lines, callers, epochMs: clock.epochMs, toPseudonym, redact: log.clean }));

@@ -16,7 +16,7 @@ const plain = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;
 /** The cache that texts of callers lie in. */
 export const callerTextBounds: BoundedCacheOptions<CallerText> = {
   maxBytes: 4 * 1024 ** 2,
-  bytesOf: ({ project, text }) => project.length + text.length,
+  countBytes: ({ project, text }) => project.length + text.length,
 };
 
 interface OpenLog {
@@ -40,11 +40,11 @@ export function openLog(level: LogLevel, secrets: () => Iterable<Secret>): OpenL
 interface TextStream {
   write(text: string): unknown;
   /** Calls back once everything is written, or writing failed. */
-  flush(done: (fault?: unknown) => void): void;
+  flush(done: (error?: unknown) => void): void;
   flushSync(): void;
 }
 
-const longestWaitMs = 100;
+const maxWaitMs = 100;
 const fullLength = 64 * 1024;
 
 /**
@@ -64,7 +64,7 @@ export class LineBuffer {
   write(line: string): void {
     this.#pending += line;
     if (this.#pending.length >= fullLength) this.#send();
-    else if (this.#timer === undefined) this.#timer = setTimeout(() => this.#send(), longestWaitMs).unref();
+    else if (this.#timer === undefined) this.#timer = setTimeout(() => this.#send(), maxWaitMs).unref();
   }
 
   /** Resolves when everything is written, or writing failed. */
@@ -129,7 +129,7 @@ export class CallLog implements CallListener {
     const isUnknown = end.error?.code === 'deployment_not_found' && call.deploymentId !== undefined;
     const deployment = isUnknown ? redact(call.deploymentId ?? '') : call.deploymentId;
     this.#options.sink.write(
-      `{"level":"info","time":${this.#options.epochMs()},"msg":"call","request_id":${quote(requestId)},"trace_id":"${call.place.traceId}"` +
+      `{"level":"info","time":${this.#options.epochMs()},"msg":"call","request_id":${quote(requestId)},"trace_id":"${call.span.traceId}"` +
         `,"operation":"${start.operation}","route":${quote(start.route)}${caller === undefined ? '' : (this.#texts.get(caller) ?? this.#callerText(caller))}` +
         `,"deployment":${quote(deployment)},"upstream":${quote(lastAttempt?.upstreamId)},"tries":${call.attemptCount}` +
         `,"status":${end.status},"code":${quote(end.error?.code)},"outcome":"${end.outcome}","stream":${firstByteMs !== undefined}` +
@@ -140,9 +140,9 @@ export class CallLog implements CallListener {
 
   #callerText(caller: Caller): string {
     const { callers, toPseudonym } = this.#options;
-    const known = callers.find(caller.subject);
-    const isSame = known !== undefined && known.project === caller.project;
-    const text = isSame ? known.text : `,"project":${quote(caller.project)},"user":"${toPseudonym(caller.subject)}"`;
+    const cached = callers.find(caller.subject);
+    const isSame = cached !== undefined && cached.project === caller.project;
+    const text = isSame ? cached.text : `,"project":${quote(caller.project)},"user":"${toPseudonym(caller.subject)}"`;
     if (!isSame) callers.set(caller.subject, { project: caller.project, text });
     this.#texts.set(caller, text);
     return text;
@@ -163,10 +163,10 @@ function toTenths(ms: number): string {
 
 /** Writes why a call failed: the causes that its caller is not told. */
 export function toFailureLog(log: Log): CallListener['callEnded'] {
-  return ({ start, place, deploymentId, lastAttempt }, { error, status }) =>
+  return ({ start, span, deploymentId, lastAttempt }, { error, status }) =>
     log.error('a call failed', error, {
       request_id: start.requestId,
-      trace_id: place.traceId,
+      trace_id: span.traceId,
       deployment: deploymentId ?? null,
       upstream: lastAttempt?.upstreamId ?? null,
       status,

@@ -33,12 +33,12 @@ export function readOtlpSettings(env: Environment): OtlpSettings {
 
 /** Who exports: OpenTelemetry's resource, with what `OTEL_SERVICE_NAME` and `OTEL_RESOURCE_ATTRIBUTES` say. */
 export function toResource(env: Environment, node: { version: string; instanceId: string }): Labels {
-  const given = readAttributes(env.OTEL_RESOURCE_ATTRIBUTES);
+  const attributes = readAttributes(env.OTEL_RESOURCE_ATTRIBUTES);
   return {
     'service.version': node.version,
     'service.instance.id': node.instanceId,
-    ...given,
-    'service.name': env.OTEL_SERVICE_NAME || (given['service.name'] ?? 'parley'),
+    ...attributes,
+    'service.name': env.OTEL_SERVICE_NAME || (attributes['service.name'] ?? 'parley'),
   };
 }
 

@@ -3,7 +3,7 @@ import { byOperation, type Operation, operations } from '#domain/telemetry.ts';
 import { histograms } from './instruments.ts';
 import { CallSeries, Histogram, UpstreamSeries } from './series.ts';
 
-const other = '_OTHER';
+const otherLabel = '_OTHER';
 const maxDeployments = 1_000;
 const maxUpstreams = 2_000;
 const maxRoutes = 300;
@@ -18,8 +18,8 @@ type DeploymentSeries = Readonly<Record<Operation, CallSeries>>;
 export class SeriesStore {
   readonly http = new HttpSeries();
   /** Of calls of which no configured deployment is known. */
-  readonly others = bindDeployment(other);
-  readonly #otherUpstream = new UpstreamSeries(other, undefined);
+  readonly otherSeries = bindDeployment(otherLabel);
+  readonly #otherUpstream = new UpstreamSeries(otherLabel, undefined);
   #deployments = new Map<string, DeploymentSeries>();
   #upstreams = new Map<string, UpstreamSeries>();
 
@@ -38,7 +38,7 @@ export class SeriesStore {
   }
 
   call(deployment: string, operation: Operation): CallSeries {
-    return (this.#deployments.get(deployment) ?? this.others)[operation];
+    return (this.#deployments.get(deployment) ?? this.otherSeries)[operation];
   }
 
   upstream(id: string): UpstreamSeries {
@@ -46,7 +46,8 @@ export class SeriesStore {
   }
 
   *calls(): Iterable<CallSeries> {
-    for (const series of [...this.#deployments.values(), this.others]) yield* operations.map((each) => series[each]);
+    for (const series of [...this.#deployments.values(), this.otherSeries])
+      yield* operations.map((operation) => series[operation]);
   }
 
   upstreams(): Iterable<UpstreamSeries> {
@@ -75,14 +76,14 @@ class HttpSeries {
   }
 
   #bindRoute(route: string): Map<string, Map<number, Histogram>> {
-    const label = this.#routes.size < maxRoutes ? route : other;
+    const label = this.#routes.size < maxRoutes ? route : otherLabel;
     const byMethod = this.#routes.get(label) ?? new Map();
     this.#routes.set(label, byMethod);
     return byMethod;
   }
 
   #bindMethod(byMethod: Map<string, Map<number, Histogram>>, method: string): Map<number, Histogram> {
-    const label = methods.has(method) ? method : other;
+    const label = methods.has(method) ? method : otherLabel;
     const byStatus = byMethod.get(label) ?? new Map();
     byMethod.set(label, byStatus);
     return byStatus;
@@ -93,11 +94,11 @@ class HttpSeries {
     { method, route, status }: { method: string; route: string; status: number },
   ): Histogram {
     const label = Number.isInteger(status) && status >= 100 && status <= 599 ? status : 0;
-    const known = byStatus.get(label);
-    if (known !== undefined) return known;
+    const existing = byStatus.get(label);
+    if (existing !== undefined) return existing;
     const series = new Histogram(histograms.httpRequest.boundaries, {
-      'http.request.method': methods.has(method) ? method : other,
-      'http.route': this.#routes.has(route) ? route : other,
+      'http.request.method': methods.has(method) ? method : otherLabel,
+      'http.route': this.#routes.has(route) ? route : otherLabel,
       'http.response.status_code': String(label),
       ...(label >= 500 && { 'error.type': String(label) }),
     });

@@ -50,7 +50,7 @@ export class CallSeries {
   openStreams = 0;
   /** The duration of calls that ended well. */
   readonly ok: Histogram;
-  readonly #others = new Map<string, Histogram>();
+  readonly #failedDurations = new Map<string, Histogram>();
 
   constructor(deployment: string, operation: Operation) {
     const labels = {
@@ -69,21 +69,21 @@ export class CallSeries {
 
   /** Whether a call of these was ever made. */
   get hasBeenUsed(): boolean {
-    return this.inFlightCalls > 0 || this.ok.count > 0 || this.#others.size > 0;
+    return this.inFlightCalls > 0 || this.ok.count > 0 || this.#failedDurations.size > 0;
   }
 
   durations(): Iterable<Histogram> {
-    return [this.ok, ...this.#others.values()];
+    return [this.ok, ...this.#failedDurations.values()];
   }
 
   /** The duration of calls that ended otherwise; the code of an error is one of a closed set. */
   endedBadly(outcome: CallOutcome, code: ErrorCode | undefined): Histogram {
     const key = `${outcome} ${code}`;
-    let series = this.#others.get(key);
+    let series = this.#failedDurations.get(key);
     if (series === undefined) {
       const labels = { ...this.attributes, 'parley.outcome': outcome };
       series = new Histogram(histograms.call.boundaries, code === undefined ? labels : { ...labels, 'error.type': code });
-      this.#others.set(key, series);
+      this.#failedDurations.set(key, series);
     }
     return series;
   }
@@ -138,8 +138,11 @@ export class UpstreamSeries {
       const outcome = key.slice(key.indexOf(' ') + 1);
       counts.set(outcome, (counts.get(outcome) ?? 0) + count);
     }
-    const tried = [...counts].filter(([, value]) => value > 0);
-    return tried.map(([outcome, value]) => ({ value, attributes: { 'parley.upstream': this.#id, 'parley.outcome': outcome } }));
+    const nonEmpty = [...counts].filter(([, value]) => value > 0);
+    return nonEmpty.map(([outcome, value]) => ({
+      value,
+      attributes: { 'parley.upstream': this.#id, 'parley.outcome': outcome },
+    }));
   }
 
   #bind(operation: Operation, outcome: AttemptOutcome): Histogram {

@@ -29,7 +29,7 @@ describe('AccountToken', () => {
   it('asks for a token with a claim that it signs', async () => {
     const issuer = issuing();
     const token = new AccountToken(account, issuer);
-    expect([token.last, await token.current(), token.last]).toEqual([undefined, 't0', 't0']);
+    expect([token.lastToken, await token.getCurrent(), token.lastToken]).toEqual([undefined, 't0', 't0']);
     const assertion = issuer.bodies[0]?.get('assertion') ?? '';
     expect(partOf(assertion, 0)).toEqual({ alg: 'RS256', typ: 'JWT' });
     expect(partOf(assertion, 1)).toEqual({
@@ -43,11 +43,11 @@ describe('AccountToken', () => {
   it('asks once for many, and anew a minute before the token ends', async () => {
     const issuer = issuing();
     const token = new AccountToken(account, issuer);
-    expect(await Promise.all([token.current(), token.current()])).toEqual(['t0', 't0']);
+    expect(await Promise.all([token.getCurrent(), token.getCurrent()])).toEqual(['t0', 't0']);
     issuer.clock.ms = startMs + 3_539_000;
-    expect(await token.current()).toBe('t0');
+    expect(await token.getCurrent()).toBe('t0');
     issuer.clock.ms = startMs + 3_541_000;
-    expect(await token.current()).toBe('t1');
+    expect(await token.getCurrent()).toBe('t1');
   });
 
   it.each([
@@ -58,12 +58,12 @@ describe('AccountToken', () => {
   ])('tells what the issuer refuses, and asks anew (%#)', async (reply, fault) => {
     const issuer = issuing((nth) => (nth === 0 ? reply : Response.json({ access_token: 't', expires_in: 60 })));
     const token = new AccountToken(account, issuer);
-    await expect(token.current()).rejects.toMatchObject({ name: 'UpstreamFault', ...fault });
-    expect(await token.current()).toBe('t');
+    await expect(token.getCurrent()).rejects.toMatchObject({ name: 'UpstreamFault', ...fault });
+    expect(await token.getCurrent()).toBe('t');
   });
 
   it('tells of a key that is none as of one that is refused', async () => {
     const token = new AccountToken({ ...account, privateKey: 'PRIVATE KEY' }, issuing());
-    await expect(token.current()).rejects.toMatchObject({ status: 401 });
+    await expect(token.getCurrent()).rejects.toMatchObject({ status: 401 });
   });
 });

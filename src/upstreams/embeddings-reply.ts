@@ -1,11 +1,11 @@
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
-import { UpstreamFault } from '#domain/upstreams/upstream.ts';
+import { UpstreamError } from '#domain/upstreams/upstream.ts';
 
 /** Requires a list of vectors; how many there are is the upstream's affair. Throws UpstreamFault. */
 export function requireVectors({ data }: JsonObject): void {
-  if (!Array.isArray(data)) throw broken('with JSON that has no embeddings');
+  if (!Array.isArray(data)) throw createBrokenError('with JSON that has no embeddings');
   if (!data.every((item: unknown) => isVector(isJsonObject(item) ? item.embedding : undefined)))
-    throw broken('with an embedding that is no vector');
+    throw createBrokenError('with an embedding that is no vector');
 }
 
 function isVector(embedding: unknown): boolean {
@@ -13,8 +13,8 @@ function isVector(embedding: unknown): boolean {
   return Array.isArray(embedding) && embedding.length > 0 && embedding.every(Number.isFinite);
 }
 
-function broken(how: string): UpstreamFault {
-  return new UpstreamFault('broken', `The upstream answered ${how}.`);
+function createBrokenError(how: string): UpstreamError {
+  return new UpstreamError('broken', `The upstream answered ${how}.`);
 }
 
 /** Returns the vector as base64 of little-endian 32-bit floats. */

@@ -23,8 +23,8 @@ export class NormalizedCalls implements Sink<RawFrame> {
   /** Throws `UpstreamFault` for calls that cannot be repaired. */
   frame(frame: RawFrame): void {
     if (frame.native !== undefined || frame.textBytes !== undefined) return this.#next.frame(frame as Frame);
-    const chunks = frame.chunks.map((chunk) => this.#toNormal(chunk));
-    const isSame = chunks.every((chunk, at) => chunk === frame.chunks[at]);
+    const chunks = frame.chunks.map((chunk) => this.#normalize(chunk));
+    const isSame = chunks.every((chunk, index) => chunk === frame.chunks[index]);
     this.#next.frame(isSame ? (frame as Frame) : Frame.ofChunks(...chunks));
   }
 
@@ -36,9 +36,9 @@ export class NormalizedCalls implements Sink<RawFrame> {
     this.#next.fail(error);
   }
 
-  #toNormal(given: RawChunk): Chunk {
-    const chunk = toWellFormedChunk(given, noHead);
-    const choices = chunk.choices.map((choice) => this.#calls.toNormal(choice));
-    return choices.every((choice, at) => choice === chunk.choices[at]) ? chunk : { ...chunk, choices };
+  #normalize(rawChunk: RawChunk): Chunk {
+    const chunk = toWellFormedChunk(rawChunk, noHead);
+    const choices = chunk.choices.map((choice) => this.#calls.normalizeChoice(choice));
+    return choices.every((choice, index) => choice === chunk.choices[index]) ? chunk : { ...chunk, choices };
   }
 }

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import type { ChunkChoice, CompletionChoice, Delta, FinishReason } from '#contract/chat/chunk.ts';
-import { type Message, toolCallsOf } from '#contract/chat/message.ts';
-import { UpstreamFault } from '#domain/upstreams/upstream.ts';
+import { getToolCalls, type Message } from '#contract/chat/message.ts';
+import { UpstreamError } from '#domain/upstreams/upstream.ts';
 
 const maxCalls = 10_000;
 /** Maximum characters of arguments that are held until the name of their call arrives. */
@@ -35,7 +35,7 @@ interface OpenCall {
   hasArguments: boolean;
   isSuppressed: boolean;
   /** The parts that arrived before the name. */
-  held: JsonObject | undefined;
+  heldFields: JsonObject | undefined;
   heldArguments: string;
 }
 
@@ -64,7 +64,7 @@ export class ReplyCalls {
   #idStem = '';
   readonly #choices = new Map<number, ChoiceCalls>();
   /** Choices that the upstream truncated or filtered. */
-  readonly #cutOff = new Map<number, FinishReason>();
+  readonly #truncated = new Map<number, FinishReason>();
   /** IDs of the conversation. Undefined until the first call. */
   #ids: Set<unknown> | undefined;
   #createdIds = 0;
@@ -76,37 +76,43 @@ export class ReplyCalls {
   }
 
   /** Returns the repaired choice of a chunk. Throws `UpstreamFault` if a call cannot be repaired. */
-  toNormal(choice: ChunkChoice): ChunkChoice {
+  normalizeChoice(choice: ChunkChoice): ChunkChoice {
     const { index, delta, finish_reason: reason } = choice;
-    const repaired = this.#toNormalDelta(index, delta);
+    const repaired = this.#normalizeDelta(index, delta);
     const finish = reason === null ? null : this.finishReason(index, reason);
     return repaired === delta && finish === reason ? choice : { ...choice, delta: repaired, finish_reason: finish };
   }
 
   /** Returns the repaired choice of a complete reply, whose calls have no `index`. */
-  toNormalWhole(choice: CompletionChoice): CompletionChoice {
+  normalizeCompletionChoice(choice: CompletionChoice): CompletionChoice {
     const { index, message, finish_reason: reason } = choice;
     const { tool_calls: calls } = message;
     const hasIndexes = Array.isArray(calls) && calls.some((call) => isJsonObject(call) && call.index !== undefined);
-    const numbered = hasIndexes ? { ...message, tool_calls: calls.map(withoutIndex) } : message;
-    const repaired = this.#toNormalDelta(index, numbered as Delta);
+    const numbered = hasIndexes ? { ...message, tool_calls: calls.map(removeIndex) } : message;
+    const repaired = this.#normalizeDelta(index, numbered as Delta);
     const finish = this.finishReason(index, reason ?? '') ?? this.endReason(index);
-    const made = repaired.tool_calls;
+    const repairedCalls = repaired.tool_calls;
     const isSame =
       repaired === numbered ||
-      (Array.isArray(calls) && made?.length === calls.length && calls.every((call, at) => isSameCall(call, made[at])));
+      (Array.isArray(calls) &&
+        repairedCalls?.length === calls.length &&
+        calls.every((call, index) => isSameCall(call, repairedCalls[index])));
     if (isSame && numbered === message) return finish === reason ? choice : { ...choice, finish_reason: finish };
     const { tool_calls: _calls, ...rest } = repaired;
-    const isEmpty = made === undefined && rest.function_call === undefined && typeof rest.content !== 'string';
-    const toolCalls = made?.map(({ index: _index, ...call }) => call);
-    const whole = { ...rest, ...(isEmpty && { content: '' }), ...(toolCalls !== undefined && { tool_calls: toolCalls }) };
-    return { ...choice, message: { ...whole, role: 'assistant' }, finish_reason: finish };
+    const isEmpty = repairedCalls === undefined && rest.function_call === undefined && typeof rest.content !== 'string';
+    const toolCalls = repairedCalls?.map(({ index: _index, ...call }) => call);
+    const repairedMessage = {
+      ...rest,
+      ...(isEmpty && { content: '' }),
+      ...(toolCalls !== undefined && { tool_calls: toolCalls }),
+    };
+    return { ...choice, message: { ...repairedMessage, role: 'assistant' }, finish_reason: finish };
   }
 
   /** Returns the finish reason of a choice that ends without one. */
   endReason(choice: number): FinishReason {
-    const cutOff = this.#cutOff.get(choice);
-    if (cutOff !== undefined) return cutOff;
+    const truncationReason = this.#truncated.get(choice);
+    if (truncationReason !== undefined) return truncationReason;
     const calls = this.#choices.get(choice);
     if (calls === undefined) return 'stop';
     if (calls.hasToolCall) return 'tool_calls';
@@ -122,18 +128,18 @@ export class ReplyCalls {
   /** Returns the known value that a finish reason means. Null for an empty one, and for one of calls before any call. */
   finishReason(choice: number, reason: string): FinishReason | null {
     if (reason === '') return null;
-    const known = finishReasons.has(reason) ? (reason as FinishReason) : (knownAliases.get(reason.toLowerCase()) ?? 'stop');
-    if (known === 'length' || known === 'content_filter') this.#cutOff.set(choice, known);
+    const knownReason = finishReasons.has(reason) ? (reason as FinishReason) : (knownAliases.get(reason.toLowerCase()) ?? 'stop');
+    if (knownReason === 'length' || knownReason === 'content_filter') this.#truncated.set(choice, knownReason);
     const settled = this.endReason(choice);
     // The calls may follow. Otherwise the end of the reply settles the reason.
-    return settled === 'stop' && known !== 'stop' ? null : settled;
+    return settled === 'stop' && knownReason !== 'stop' ? null : settled;
   }
 
-  #toNormalDelta(choice: number, given: Delta): Delta {
-    const delta = withoutMisshapen(given);
-    const { tool_calls: parts, function_call: called } = delta;
+  #normalizeDelta(choice: number, input: Delta): Delta {
+    const delta = removeMalformedCalls(input);
+    const { tool_calls: parts, function_call: functionCall } = delta;
     const hasParts = Array.isArray(parts) && parts.length > 0;
-    if (!hasParts && !isJsonObject(called)) return delta;
+    if (!hasParts && !isJsonObject(functionCall)) return delta;
     let calls = this.#choices.get(choice);
     if (calls === undefined) {
       calls = new ChoiceCalls({
@@ -143,8 +149,8 @@ export class ReplyCalls {
       });
       this.#choices.set(choice, calls);
     }
-    const withFunction = isJsonObject(called) ? calls.toNormalFunctionCall(delta, called) : delta;
-    return hasParts ? calls.toNormalDelta(withFunction, parts as unknown as readonly JsonObject[]) : withFunction;
+    const withFunction = isJsonObject(functionCall) ? calls.normalizeFunctionCall(delta, functionCall) : delta;
+    return hasParts ? calls.normalizeDelta(withFunction, parts as unknown as readonly JsonObject[]) : withFunction;
   }
 
   #isAllowed(name: string): boolean {
@@ -154,7 +160,7 @@ export class ReplyCalls {
   }
 
   #toUniqueId(id: string): string {
-    this.#ids ??= new Set(this.#facts.messages.flatMap(toolCallsOf).map((call) => call.id));
+    this.#ids ??= new Set(this.#facts.messages.flatMap(getToolCalls).map((call) => call.id));
     let unique = id;
     if (id === '' || this.#ids.has(id))
       this.#idStem ||= this.#facts
@@ -197,16 +203,16 @@ class ChoiceCalls {
     this.#rules = rules;
   }
 
-  toNormalDelta(delta: Delta, parts: readonly JsonObject[]): Delta {
+  normalizeDelta(delta: Delta, parts: readonly JsonObject[]): Delta {
     const touched = new Set<OpenCall>();
-    const repaired = parts.flatMap((part) => this.#toNormalPart(part, touched) ?? []);
-    if (repaired.length === parts.length && repaired.every((part, at) => part === parts[at])) return delta;
+    const repaired = parts.flatMap((part) => this.#normalizePart(part, touched) ?? []);
+    if (repaired.length === parts.length && repaired.every((part, index) => part === parts[index])) return delta;
     const { tool_calls: _parts, ...rest } = delta;
     return repaired.length === 0 ? rest : { ...rest, tool_calls: repaired as unknown as NonNullable<Delta['tool_calls']> };
   }
 
-  toNormalFunctionCall(delta: Delta, called: JsonObject): Delta {
-    const name = toText(called.name);
+  normalizeFunctionCall(delta: Delta, functionCall: JsonObject): Delta {
+    const name = toText(functionCall.name);
     const isFirst = name !== '' && this.#functionName === '';
     if (isFirst && !this.#rules.isAllowed(name)) this.#isFunctionSuppressed = true;
     if (this.#isFunctionSuppressed) {
@@ -217,40 +223,40 @@ class ChoiceCalls {
       this.#functionName = name;
       this.hasFunctionCall = true;
     }
-    const isClean = typeof called.arguments === 'string' && (isFirst || called.name === undefined);
+    const isClean = typeof functionCall.arguments === 'string' && (isFirst || functionCall.name === undefined);
     if (isClean) return delta;
-    return { ...delta, function_call: { ...(isFirst && { name }), arguments: toArguments(called.arguments) } };
+    return { ...delta, function_call: { ...(isFirst && { name }), arguments: toArguments(functionCall.arguments) } };
   }
 
-  #toNormalPart(part: JsonObject, touched: Set<OpenCall>): JsonObject | undefined {
+  #normalizePart(part: JsonObject, touched: Set<OpenCall>): JsonObject | undefined {
     const call = this.#find(part, touched) ?? this.#open(part);
     touched.add(call);
     this.#last = call;
-    const called = isJsonObject(part.function) ? part.function : undefined;
-    const name = toText((called ?? (isJsonObject(part.custom) ? part.custom : undefined))?.name);
+    const calledFunction = isJsonObject(part.function) ? part.function : undefined;
+    const name = toText((calledFunction ?? (isJsonObject(part.custom) ? part.custom : undefined))?.name);
     if (this.#rules.isLimited && call.name === '' && name !== '' && !call.isSuppressed) {
       call.isSuppressed = !this.#rules.isAllowed(name);
       // Clients expect indexes without gaps.
       if (!call.isSuppressed) call.index = this.#announcedCount++;
     }
     if (call.isSuppressed) return undefined;
-    if (called === undefined && isJsonObject(part.custom)) return this.#toNormalCustom(call, part);
-    const args = toArguments(called?.arguments);
+    if (calledFunction === undefined && isJsonObject(part.custom)) return this.#normalizeCustom(call, part);
+    const args = toArguments(calledFunction?.arguments);
     if (args !== '') call.hasArguments = true;
-    return call.name === '' ? announce(call, part, args, (id) => this.#announced(id)) : toContinued(call, part, args);
+    return call.name === '' ? announce(call, part, args, (id) => this.#announceId(id)) : toContinued(call, part, args);
   }
 
-  #announced(sourceId: string): string {
+  #announceId(sourceId: string): string {
     this.hasToolCall = true;
     return this.#rules.toUniqueId(sourceId);
   }
 
   /** A call of a custom tool keeps its own form. */
-  #toNormalCustom(call: OpenCall, part: JsonObject): JsonObject {
+  #normalizeCustom(call: OpenCall, part: JsonObject): JsonObject {
     const name = toText((part.custom as JsonObject).name);
     if (call.name === '' && name !== '') {
       call.name = name;
-      call.id = this.#announced(call.sourceId);
+      call.id = this.#announceId(call.sourceId);
       return part.index === call.index && part.id === call.id ? part : { ...part, index: call.index, id: call.id };
     }
     return part.index === call.index ? part : { ...part, index: call.index };
@@ -259,26 +265,26 @@ class ChoiceCalls {
   /** Returns the call that a part continues. Undefined if the part starts a call. */
   #find(part: JsonObject, touched: ReadonlySet<OpenCall>): OpenCall | undefined {
     const [index, id] = [toIndex(part.index), toText(part.id)];
-    const called = isJsonObject(part.function) ? part.function : {};
-    const name = toText(called.name);
+    const calledFunction = isJsonObject(part.function) ? part.function : {};
+    const name = toText(calledFunction.name);
     const open = index === undefined ? this.#last : this.#byIndex.get(index);
-    const known = id === '' ? open : this.#byId.get(toKey(index, id));
-    if (known === undefined) {
+    const match = id === '' ? open : this.#byId.get(toKey(index, id));
+    if (match === undefined) {
       // The ID of a call may arrive after its first part.
       const canGetId = open !== undefined && open.sourceId === '' && !touched.has(open) && (open.name === '' || name === '');
       return canGetId ? open : undefined;
     }
-    if (name === '' || known.name === '') return known;
-    if (touched.has(known)) return undefined;
-    if (id !== '') return known;
+    if (name === '' || match.name === '') return match;
+    if (touched.has(match)) return undefined;
+    if (id !== '') return match;
     // Some servers repeat the name in every part. A second object of arguments belongs to another call.
-    const startsAnew = known.hasArguments && toArguments(called.arguments).trimStart().startsWith('{');
-    return index !== undefined && name === known.name && !startsAnew ? known : undefined;
+    const startsAnew = match.hasArguments && toArguments(calledFunction.arguments).trimStart().startsWith('{');
+    return index !== undefined && name === match.name && !startsAnew ? match : undefined;
   }
 
   #open(part: JsonObject): OpenCall {
     if (this.#usedIndexes.size >= maxCalls)
-      throw new UpstreamFault('broken', `The upstream sent more than ${maxCalls} tool calls.`);
+      throw new UpstreamError('broken', `The upstream sent more than ${maxCalls} tool calls.`);
     const [sourceIndex, sourceId] = [toIndex(part.index), toText(part.id)];
     const isFree = sourceIndex !== undefined && !this.#usedIndexes.has(sourceIndex);
     const index = isFree ? sourceIndex : this.#nextIndex;
@@ -286,7 +292,7 @@ class ChoiceCalls {
     this.#nextIndex = Math.max(this.#nextIndex, index + 1);
     const call: OpenCall = {
       ...{ index, sourceId, id: '', name: '' },
-      ...{ hasArguments: false, isSuppressed: false, held: undefined, heldArguments: '' },
+      ...{ hasArguments: false, isSuppressed: false, heldFields: undefined, heldArguments: '' },
     };
     if (sourceIndex !== undefined) this.#byIndex.set(sourceIndex, call);
     if (sourceId !== '') this.#byId.set(toKey(sourceIndex, sourceId), call);
@@ -296,15 +302,15 @@ class ChoiceCalls {
 
 /** Returns the first part of a call that a consumer sees. Undefined as long as its name has not arrived. */
 function announce(call: OpenCall, part: JsonObject, args: string, toId: (sourceId: string) => string): JsonObject | undefined {
-  const called = isJsonObject(part.function) ? part.function : {};
+  const calledFunction = isJsonObject(part.function) ? part.function : {};
   if (call.sourceId === '') call.sourceId = toText(part.id);
-  const name = toText(called.name);
+  const name = toText(calledFunction.name);
   if (name === '') {
     const { index: _index, id: _id, type: _type, function: _function, ...rest } = part;
-    call.held = { ...call.held, ...rest };
+    call.heldFields = { ...call.heldFields, ...rest };
     call.heldArguments += args;
     if (call.heldArguments.length > maxHeldChars)
-      throw new UpstreamFault(
+      throw new UpstreamError(
         'broken',
         `The upstream sent more than ${maxHeldChars} characters of arguments before the name of their call.`,
       );
@@ -313,45 +319,46 @@ function announce(call: OpenCall, part: JsonObject, args: string, toId: (sourceI
   call.name = name;
   call.id = toId(call.sourceId);
   const isSame = part.index === call.index && part.id === call.id && part.type === 'function';
-  if (isSame && called.arguments === args && call.held === undefined) return part;
+  if (isSame && calledFunction.arguments === args && call.heldFields === undefined) return part;
   const heldArguments = call.heldArguments;
   call.heldArguments = '';
   return {
-    ...call.held,
+    ...call.heldFields,
     ...part,
     ...{ index: call.index, id: call.id, type: 'function' },
-    function: { ...called, arguments: heldArguments + args },
+    function: { ...calledFunction, arguments: heldArguments + args },
   };
 }
 
 function toContinued(call: OpenCall, part: JsonObject, args: string): JsonObject {
-  const { id, type: _type, function: called, index, ...rest } = part;
-  if (!isJsonObject(called))
-    return index === call.index && (id ?? called ?? null) === null
+  const { id, type: _type, function: calledFunction, index, ...rest } = part;
+  if (!isJsonObject(calledFunction))
+    return index === call.index && (id ?? calledFunction ?? null) === null
       ? part
-      : { index: call.index, ...rest, ...noArguments(called) };
-  const isSame = index === call.index && (id ?? null) === null && (called.name ?? null) === null && called.arguments === args;
+      : { index: call.index, ...rest, ...noArguments(calledFunction) };
+  const isSame =
+    index === call.index && (id ?? null) === null && (calledFunction.name ?? null) === null && calledFunction.arguments === args;
   if (isSame) return part;
-  const { name: _name, ...others } = called;
-  return { index: call.index, ...rest, function: { ...others, arguments: args } };
+  const { name: _name, ...functionRest } = calledFunction;
+  return { index: call.index, ...rest, function: { ...functionRest, arguments: args } };
 }
 
-function noArguments(called: unknown): JsonObject {
-  return called === undefined || called === null ? {} : { function: { arguments: '' } };
+function noArguments(calledFunction: unknown): JsonObject {
+  return calledFunction === undefined || calledFunction === null ? {} : { function: { arguments: '' } };
 }
 
 /** Returns the delta without calls that are not objects. Returns the original object if all calls are objects. */
-function withoutMisshapen(delta: Delta): Delta {
-  const { tool_calls: parts, function_call: called, ...rest } = delta as Record<string, unknown>;
+function removeMalformedCalls(delta: Delta): Delta {
+  const { tool_calls: parts, function_call: functionCall, ...rest } = delta as Record<string, unknown>;
   const hasParts = (parts ?? null) !== null;
   const list = Array.isArray(parts) ? parts.filter(isJsonObject) : [];
   const hasBadParts = hasParts && !(Array.isArray(parts) && list.length === parts.length);
-  const hasBadCall = (called ?? null) !== null && !isJsonObject(called);
+  const hasBadCall = (functionCall ?? null) !== null && !isJsonObject(functionCall);
   if (!hasBadParts && !hasBadCall) return delta;
   return {
     ...rest,
     ...(list.length > 0 && { tool_calls: list }),
-    ...(isJsonObject(called) && { function_call: called }),
+    ...(isJsonObject(functionCall) && { function_call: functionCall }),
   } as unknown as Delta;
 }
 
@@ -373,7 +380,7 @@ function toKey(index: number | undefined, id: string): string {
   return `${index ?? ''}:${id}`;
 }
 
-function withoutIndex(call: unknown): unknown {
+function removeIndex(call: unknown): unknown {
   if (!isJsonObject(call) || call.index === undefined) return call;
   const { index: _index, ...rest } = call;
   return rest;
@@ -386,7 +393,7 @@ function isSameCall(call: unknown, repaired: unknown): boolean {
 }
 
 function isSameFunction(call: JsonObject, repaired: JsonObject): boolean {
-  const [own, others] = [call.function, repaired.function];
-  if (own === others) return true;
-  return isJsonObject(own) && isJsonObject(others) && own.name === others.name && own.arguments === others.arguments;
+  const [left, right] = [call.function, repaired.function];
+  if (left === right) return true;
+  return isJsonObject(left) && isJsonObject(right) && left.name === right.name && left.arguments === right.arguments;
 }

@@ -1,7 +1,7 @@
 import type { ReplyHeaders } from '#base/http/client.ts';
 import { defaultJsonBounds, isJsonObject, type JsonObject, parseJson } from '#base/json/json.ts';
 import { fromLatin1 } from '#base/text/bytes.ts';
-import { UpstreamFault } from '#domain/upstreams/upstream.ts';
+import { UpstreamError } from '#domain/upstreams/upstream.ts';
 
 /** The JSON object that the bytes are. Throws UpstreamFault. */
 export function toJsonObject(bytes: string, bounds = defaultJsonBounds): JsonObject {
@@ -9,14 +9,14 @@ export function toJsonObject(bytes: string, bounds = defaultJsonBounds): JsonObj
   try {
     value = parseJson(fromLatin1(bytes), bounds);
   } catch (cause) {
-    throw new UpstreamFault('broken', 'The upstream answered with what is not JSON.', { cause });
+    throw new UpstreamError('broken', 'The upstream answered with what is not JSON.', { cause });
   }
-  if (!isJsonObject(value)) throw new UpstreamFault('broken', 'The upstream answered with JSON that is not an object.');
+  if (!isJsonObject(value)) throw new UpstreamError('broken', 'The upstream answered with JSON that is not an object.');
   return value;
 }
 
 /** Seconds of a Retry-After field; a date counts from the date of the reply (RFC 9110, 10.2.3). */
-export function retryAfterOf(headers: ReplyHeaders): number | undefined {
+export function getRetryAfter(headers: ReplyHeaders): number | undefined {
   const value = headers['retry-after'];
   if (value === undefined) return undefined;
   if (/^\d{1,9}(\.\d+)?$/.test(value.trim())) return Math.ceil(Number(value));
@@ -25,23 +25,23 @@ export function retryAfterOf(headers: ReplyHeaders): number | undefined {
 }
 
 /** How web frameworks say in JSON that they have no such path. */
-const ofFrameworks = 'Not Found';
-const longestWords = 2000;
+const frameworkNotFound = 'Not Found';
+const maxTextChars = 2000;
 
 /** What came with a refusal, if it is plain text; undefined for pages, and for nothing. */
-export function plainWordsOf(headers: ReplyHeaders, bytes: string): string | undefined {
+export function getPlainText(headers: ReplyHeaders, bytes: string): string | undefined {
   if (!/^text\/plain\b/i.test(headers['content-type'] ?? 'text/plain')) return undefined;
-  const words = fromLatin1(bytes).trim();
-  if (words === '' || words.startsWith('<')) return undefined;
-  return words.length > longestWords ? `${words.slice(0, longestWords).toWellFormed()}…` : words;
+  const text = fromLatin1(bytes).trim();
+  if (text === '' || text.startsWith('<')) return undefined;
+  return text.length > maxTextChars ? `${text.slice(0, maxTextChars).toWellFormed()}…` : text;
 }
 
 /** Whether an upstream's words say anything: some send an error without. */
-export function isSaid(words: unknown): words is string {
-  return typeof words === 'string' && words.trim() !== '';
+export function isNonEmptyText(value: unknown): value is string {
+  return typeof value === 'string' && value.trim() !== '';
 }
 
 /** Whether a refusal shows that no model API answered: it says nothing in JSON, or what a framework says of a missing path. */
-export function isNoApiRefusal(message: string | undefined, code: string | null): boolean {
-  return message === undefined || (message === ofFrameworks && code === null);
+export function isNoApiRejection(message: string | undefined, code: string | null): boolean {
+  return message === undefined || (message === frameworkNotFound && code === null);
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { HttpFault } from '#base/http/client.ts';
-import { UpstreamFault } from '#domain/upstreams/upstream.ts';
-import { toUpstreamFault } from './to-upstream-fault.ts';
+import { HttpError } from '#base/http/client.ts';
+import { UpstreamError } from '#domain/upstreams/upstream.ts';
+import { toUpstreamError } from './to-upstream-fault.ts';
 
 describe('toUpstreamFault', () => {
   it.each([
@@ -14,13 +14,13 @@ describe('toUpstreamFault', () => {
     ['EOTHER', 'the connection failed'],
   ])('names the cause of %s without the address', (code, reason) => {
     const cause = Object.assign(new Error(`connect ${code} 10.0.0.1:443`), { code });
-    const fault = toUpstreamFault(new HttpFault('connect', 'no connection', cause)) as UpstreamFault;
-    expect(fault).toBeInstanceOf(UpstreamFault);
+    const fault = toUpstreamError(new HttpError('connect', 'no connection', cause)) as UpstreamError;
+    expect(fault).toBeInstanceOf(UpstreamError);
     expect([fault.kind, fault.message]).toEqual(['unreachable', `The upstream cannot be reached: ${reason}.`]);
   });
 
   it('names the timeout of a connection', () => {
-    const fault = toUpstreamFault(new HttpFault('connect_timeout', 'too late')) as UpstreamFault;
+    const fault = toUpstreamError(new HttpError('connect_timeout', 'too late')) as UpstreamError;
     expect(fault.message).toBe('The upstream cannot be reached: the connection timed out.');
   });
 });

@@ -1,35 +1,35 @@
-import { HttpFault } from '#base/http/client.ts';
-import { UpstreamFault } from '#domain/upstreams/upstream.ts';
+import { HttpError } from '#base/http/client.ts';
+import { UpstreamError } from '#domain/upstreams/upstream.ts';
 
 /** The fault of an upstream that closed the connection before anything of an answer came. */
-export function unanswered(cause?: unknown): UpstreamFault {
-  return new UpstreamFault('unreachable', 'The upstream closed the connection without an answer.', { cause });
+export function createUnansweredError(cause?: unknown): UpstreamError {
+  return new UpstreamError('unreachable', 'The upstream closed the connection without an answer.', { cause });
 }
 
 /** What went wrong on the wire before anything of the answer came: a connection that closes this early counts as unreachable. */
-export function toEarlyFault(thrown: unknown): unknown {
-  return thrown instanceof HttpFault && thrown.kind === 'closed' ? unanswered(thrown) : toUpstreamFault(thrown);
+export function toEarlyError(error: unknown): unknown {
+  return error instanceof HttpError && error.kind === 'closed' ? createUnansweredError(error) : toUpstreamError(error);
 }
 
 /** What went wrong on the wire, as a fault of the upstream; everything else as it is. */
-export function toUpstreamFault(thrown: unknown): unknown {
-  if (!(thrown instanceof HttpFault)) return thrown;
-  switch (thrown.kind) {
+export function toUpstreamError(error: unknown): unknown {
+  if (!(error instanceof HttpError)) return error;
+  switch (error.kind) {
     case 'connect':
     case 'connect_timeout': {
-      const message = `The upstream cannot be reached: ${getConnectReason(thrown)}.`;
-      return new UpstreamFault('unreachable', message, { cause: thrown, isBeforeRequest: true });
+      const message = `The upstream cannot be reached: ${getConnectReason(error)}.`;
+      return new UpstreamError('unreachable', message, { cause: error, isBeforeRequest: true });
     }
     case 'first_byte_timeout':
-      return new UpstreamFault('timeout', 'The upstream did not answer in time.', { cause: thrown });
+      return new UpstreamError('timeout', 'The upstream did not answer in time.', { cause: error });
     case 'idle_timeout':
-      return new UpstreamFault('broken', 'The upstream fell silent in the middle of its answer.', { cause: thrown });
+      return new UpstreamError('broken', 'The upstream fell silent in the middle of its answer.', { cause: error });
     case 'body':
-      return thrown.cause;
+      return error.cause;
     case 'unsendable':
-      return new UpstreamFault('broken', `The request to the upstream cannot be sent: ${thrown.message}.`, { cause: thrown });
+      return new UpstreamError('broken', `The request to the upstream cannot be sent: ${error.message}.`, { cause: error });
     default:
-      return new UpstreamFault('broken', 'The upstream broke off its answer.', { cause: thrown });
+      return new UpstreamError('broken', 'The upstream broke off its answer.', { cause: error });
   }
 }
 
@@ -46,7 +46,7 @@ const connectReasons: Readonly<Record<string, string>> = {
 const tlsCode = /CERT|^ERR_(?:TLS|SSL)|^EPROTO$|UNABLE_TO_|SELF_SIGNED/;
 
 /** Returns why no connection was established, without addresses: they may be internal. */
-function getConnectReason({ kind, cause }: HttpFault): string {
+function getConnectReason({ kind, cause }: HttpError): string {
   if (kind === 'connect_timeout') return 'the connection timed out';
   const code = cause instanceof Error ? String((cause as NodeJS.ErrnoException).code) : '';
   if (tlsCode.test(code)) return `the TLS handshake failed (${code})`;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { framesOf } from '#test/streamed-reply.ts';
+import { readFrames } from '#test/streamed-reply.ts';
 import type { EventReader } from './upstream-reply.ts';
 
 const event = 'data: {"a":1}\n\n';
@@ -16,7 +16,7 @@ class SlowReader implements EventReader {
     this.log = log;
   }
 
-  take(text: string): void {
+  read(text: string): void {
     this.log.push(text);
     const startMs = performance.now();
     while (performance.now() - startMs < workMs);
@@ -36,7 +36,7 @@ async function run(pieces: readonly string[]) {
     timer = setImmediate(count);
   };
   let timer = setImmediate(count);
-  const { fault } = await framesOf(pieces, new SlowReader(log));
+  const { error: fault } = await readFrames(pieces, new SlowReader(log));
   clearImmediate(timer);
   return { fault, log, text: log.filter((each) => each !== 'other work') };
 }

@@ -1,12 +1,12 @@
-import type { Exchange, HttpClient, HttpFault, HttpRequest, ReplyHeaders, ReplyListener } from '#base/http/client.ts';
-import { EventSplitter, EventTooLarge, eventAt } from '#base/stream/event-splitter.ts';
+import type { Exchange, HttpClient, HttpError, HttpRequest, ReplyHeaders, ReplyListener } from '#base/http/client.ts';
+import { EventSplitter, EventTooLarge, getEventAt } from '#base/stream/event-splitter.ts';
 import type { Handle, Sink } from '#base/stream/sink.ts';
 import type { RawFrame } from '#contract/chat/frame.ts';
-import { UpstreamFault } from '#domain/upstreams/upstream.ts';
-import { toEarlyFault, toUpstreamFault, unanswered } from './to-upstream-fault.ts';
+import { UpstreamError } from '#domain/upstreams/upstream.ts';
+import { createUnansweredError, toEarlyError, toUpstreamError } from './to-upstream-fault.ts';
 
-const maxWholeBytes = 64 * 1024 * 1024;
-const maxRefusalBytes = 64 * 1024;
+const maxReplyBytes = 64 * 1024 * 1024;
+const maxErrorReplyBytes = 64 * 1024;
 /** Work on the events of one reply in one turn of the event loop, after which other requests are served. */
 const maxTurnMs = 10;
 /** Events are read in pieces of about this length, and the time is measured after each piece. */
@@ -21,14 +21,14 @@ export interface ReplyDialect<Item = RawFrame> {
   /** Passes on what comes in neither form, piece by piece, as latin1 bytes; undefined for what has to be read as a whole. */
   readPieces?(headers: ReplyHeaders): ((piece: string) => Item) | undefined;
   /** Called with the header fields of whatever answer comes; absent if nobody wants to know. */
-  noteHeaders?: (headers: ReplyHeaders) => void;
+  onHeaders?: (headers: ReplyHeaders) => void;
   /** A reply in one JSON text, given as latin1 bytes. */
-  readWhole(bytes: string, headers: ReplyHeaders): Item;
+  readComplete(bytes: string, headers: ReplyHeaders): Item;
   /** The fault that a reply with another status than 200 means; its text as latin1 bytes, empty if it cannot be had. */
-  readRefusal(refusal: Refusal): UpstreamFault;
+  readErrorReply(refusal: ErrorReply): UpstreamError;
 }
 
-export interface Refusal {
+export interface ErrorReply {
   readonly status: number;
   readonly headers: ReplyHeaders;
   readonly bytes: string;
@@ -39,7 +39,7 @@ export interface EventReader<Item = RawFrame> {
   /** Whether the reply came to its own end. */
   readonly hasEnded: boolean;
   /** Pushes the frames that whole events mean, in order. Throws UpstreamFault after the frames of the events before the fault. */
-  take(events: string, reply: Pick<Sink<Item>, 'frame'>): void;
+  read(events: string, reply: Pick<Sink<Item>, 'frame'>): void;
   /** Whether an event ends the reply. Some upstreams close right behind this one, without its empty line. */
   isEndMark(event: string): boolean;
 }
@@ -70,9 +70,9 @@ class UpstreamReply<Item> implements ReplyListener, Handle {
   #events: EventReader<Item> | undefined;
   #splitter: EventSplitter | undefined;
   #toPiece: ((piece: string) => Item) | undefined;
-  #hasBegun = false;
+  #hasStarted = false;
   /** Of a whole reply, or a refusal. */
-  #head: Omit<Refusal, 'bytes'> | undefined;
+  #head: Omit<ErrorReply, 'bytes'> | undefined;
   #bytes = '';
   #workedMs = 0;
   /** Whether events are read on in a later turn of the event loop. */
@@ -81,7 +81,7 @@ class UpstreamReply<Item> implements ReplyListener, Handle {
   /** Complete events that wait for that turn. */
   #unread = '';
   /** The end of the reply, if it came while events waited. */
-  #afterUnread: (() => void) | undefined;
+  #onAllRead: (() => void) | undefined;
 
   constructor(dialect: ReplyDialect<Item>, sink: Sink<Item>) {
     this.#dialect = dialect;
@@ -90,7 +90,7 @@ class UpstreamReply<Item> implements ReplyListener, Handle {
 
   head(status: number, headers: ReplyHeaders): void {
     if (this.#state !== 'head') return;
-    this.#dialect.noteHeaders?.(headers);
+    this.#dialect.onHeaders?.(headers);
     if (status === 200 && this.#dialect.readEvents !== undefined && headers['content-type']?.includes('text/event-stream')) {
       this.#state = 'events';
       this.#events = this.#dialect.readEvents(headers);
@@ -104,28 +104,28 @@ class UpstreamReply<Item> implements ReplyListener, Handle {
 
   bytes(text: string): void {
     if (this.#state === 'events') this.#push(text);
-    else if (this.#state === 'pieces') this.#pass(text);
-    else if (this.#state === 'whole') this.#gather(text, maxWholeBytes);
-    else if (this.#state === 'refusal') this.#gather(text, maxRefusalBytes);
+    else if (this.#state === 'pieces') this.#forwardPiece(text);
+    else if (this.#state === 'whole') this.#append(text, maxReplyBytes);
+    else if (this.#state === 'refusal') this.#append(text, maxErrorReplyBytes);
   }
 
   end(): void {
-    if (this.#state === 'events') this.#finish(() => this.#closed());
+    if (this.#state === 'events') this.#finish(() => this.#onClosed());
     else if (this.#state === 'pieces') this.#endPieces();
-    else if (this.#state === 'whole') this.#endWhole();
-    else if (this.#state === 'refusal') this.#refuse(this.#bytes);
+    else if (this.#state === 'whole') this.#endComplete();
+    else if (this.#state === 'refusal') this.#failWithReply(this.#bytes);
     this.exchange = undefined;
   }
 
-  fail(fault: HttpFault): void {
-    if (this.#state === 'refusal') this.#refuse('');
-    else this.#finish(() => this.#giveUp(this.#hasBegun || this.#bytes !== '' ? toUpstreamFault(fault) : toEarlyFault(fault)));
+  fail(error: HttpError): void {
+    if (this.#state === 'refusal') this.#failWithReply('');
+    else this.#finish(() => this.#fail(this.#hasStarted || this.#bytes !== '' ? toUpstreamError(error) : toEarlyError(error)));
   }
 
   /** Takes what the reader of the events pushes. */
   frame(frame: Item): void {
     if (this.#state !== 'events') return;
-    this.#hasBegun = true;
+    this.#hasStarted = true;
     this.#sink.frame(frame);
   }
 
@@ -153,14 +153,14 @@ class UpstreamReply<Item> implements ReplyListener, Handle {
       const events = this.#splitter?.push(text) ?? '';
       if (this.#isBehind) this.#unread += events;
       else this.#readEvents(events);
-    } catch (thrown) {
-      this.#finish(() => this.#giveUp(thrown));
+    } catch (error) {
+      this.#finish(() => this.#fail(error));
     }
   }
 
   /** Calls back as soon as no events wait. */
   #finish(end: () => void): void {
-    if (this.#isBehind) this.#afterUnread ??= end;
+    if (this.#isBehind) this.#onAllRead ??= end;
     else end();
   }
 
@@ -168,21 +168,21 @@ class UpstreamReply<Item> implements ReplyListener, Handle {
   #readEvents(events: string): void {
     const reader = this.#events;
     if (reader === undefined) return;
-    for (let at = 0; at < events.length; ) {
-      const end = findPieceEnd(events, at);
+    for (let position = 0; position < events.length; ) {
+      const end = findPieceEnd(events, position);
       const startMs = performance.now();
       try {
-        reader.take(events.slice(at, end), this);
-      } catch (thrown) {
-        return this.#giveUp(thrown);
+        reader.read(events.slice(position, end), this);
+      } catch (error) {
+        return this.#fail(error);
       }
       if (this.#state !== 'events') return;
       if (reader.hasEnded) return this.#endEvents();
-      at = end;
+      position = end;
       this.#workedMs += performance.now() - startMs;
       if (this.#workedMs < maxTurnMs) continue;
       this.#workedMs = 0;
-      this.#unread = events.slice(at);
+      this.#unread = events.slice(position);
       this.#isBehind = true;
       this.exchange?.pause();
       return this.#readLater();
@@ -204,77 +204,77 @@ class UpstreamReply<Item> implements ReplyListener, Handle {
       this.#unread = '';
       this.#readEvents(events);
       if (this.#state !== 'events' || this.#isBehind) return;
-      if (this.#afterUnread !== undefined) this.#afterUnread();
+      if (this.#onAllRead !== undefined) this.#onAllRead();
       else if (!this.#isPaused) this.exchange?.resume();
     });
   }
 
   /** The connection has closed before an end mark with its empty line came. */
-  #closed(): void {
+  #onClosed(): void {
     const rest = this.#splitter?.rest ?? '';
     try {
-      if (!this.#hasBegun && rest.trim() === '') throw unanswered();
-      if (!this.#events?.isEndMark(rest)) throw new UpstreamFault('broken', 'The upstream closed its answer before the end.');
+      if (!this.#hasStarted && rest.trim() === '') throw createUnansweredError();
+      if (!this.#events?.isEndMark(rest)) throw new UpstreamError('broken', 'The upstream closed its answer before the end.');
       this.#readEvents(`${rest.trimEnd()}\n\n`);
-    } catch (thrown) {
-      this.#giveUp(thrown);
+    } catch (error) {
+      this.#fail(error);
     }
   }
 
-  #pass(text: string): void {
+  #forwardPiece(text: string): void {
     const piece = this.#toPiece?.(text);
     if (piece === undefined) return;
-    this.#hasBegun = true;
+    this.#hasStarted = true;
     this.#sink.frame(piece);
   }
 
   #endPieces(): void {
-    if (!this.#hasBegun) return this.#giveUp(unanswered());
+    if (!this.#hasStarted) return this.#fail(createUnansweredError());
     this.#state = 'over';
     this.#sink.end();
   }
 
-  #gather(text: string, maxBytes: number): void {
+  #append(text: string, maxBytes: number): void {
     this.#bytes += text;
     if (this.#bytes.length <= maxBytes) return;
-    if (this.#state === 'refusal') this.#refuse('');
-    else this.#giveUp(new UpstreamFault('broken', `The upstream's answer is larger than ${maxBytes} bytes.`));
+    if (this.#state === 'refusal') this.#failWithReply('');
+    else this.#fail(new UpstreamError('broken', `The upstream's answer is larger than ${maxBytes} bytes.`));
   }
 
-  #endWhole(): void {
+  #endComplete(): void {
     try {
-      if (this.#bytes === '') throw unanswered();
-      const item = this.#dialect.readWhole(this.#bytes, this.#head?.headers ?? {});
+      if (this.#bytes === '') throw createUnansweredError();
+      const item = this.#dialect.readComplete(this.#bytes, this.#head?.headers ?? {});
       this.#bytes = '';
       this.#sink.frame(item);
-    } catch (thrown) {
-      return this.#giveUp(thrown);
+    } catch (error) {
+      return this.#fail(error);
     }
     if (this.#state === 'over') return;
     this.#state = 'over';
     this.#sink.end();
   }
 
-  #refuse(bytes: string): void {
+  #failWithReply(bytes: string): void {
     const { status = 0, headers = {} } = this.#head ?? {};
-    this.#giveUp(this.#dialect.readRefusal({ status, headers, bytes }));
+    this.#fail(this.#dialect.readErrorReply({ status, headers, bytes }));
   }
 
-  #giveUp(thrown: unknown): void {
+  #fail(error: unknown): void {
     if (this.#state === 'over') return;
     this.#state = 'over';
     this.#bytes = '';
     this.exchange?.cancel();
-    const isTooLarge = thrown instanceof EventTooLarge;
+    const isTooLarge = error instanceof EventTooLarge;
     this.#sink.fail(
-      isTooLarge ? new UpstreamFault('broken', 'The upstream sent an event that is too large.', { cause: thrown }) : thrown,
+      isTooLarge ? new UpstreamError('broken', 'The upstream sent an event that is too large.', { cause: error }) : error,
     );
   }
 }
 
 /** Returns where the piece that begins at an index ends: at the end of an event. */
-function findPieceEnd(events: string, at: number): number {
-  if (events.length - at <= pieceLength) return events.length;
-  const last = at + pieceLength;
-  return last + eventAt(events, last).length;
+function findPieceEnd(events: string, start: number): number {
+  if (events.length - start <= pieceLength) return events.length;
+  const last = start + pieceLength;
+  return last + getEventAt(events, last).length;
 }

@@ -1,16 +1,16 @@
 import { expect, it } from 'vitest';
-import { pushed } from '#base/stream/async-items.ts';
+import { toAsyncIterable } from '#base/stream/async-items.ts';
 import { pump } from '#base/stream/pump.ts';
 import type { Usage } from '#contract/chat/chunk.ts';
 import { Frame, type RawFrame } from '#contract/chat/frame.ts';
-import { UpstreamFault } from '#domain/upstreams/upstream.ts';
+import { UpstreamError } from '#domain/upstreams/upstream.ts';
 import { fanOut } from './with-choices.ts';
 
 const head = { id: 'x', object: 'chat.completion.chunk' as const, created: 1 };
 
 /** The frames of three replies at once; `open` gives each. */
 function threeOf(open: (signal: AbortSignal) => AsyncIterable<Frame>): AsyncIterable<RawFrame> {
-  return pushed((sink) => fanOut(3, (choice) => pump(open, choice), sink));
+  return toAsyncIterable((sink) => fanOut(3, (choice) => pump(open, choice), sink));
 }
 
 async function* reply(usage: Usage): AsyncIterable<Frame> {
@@ -69,7 +69,7 @@ it('gives nothing where one reply is refused ahead of its first frame, so that a
 
 async function* refused(): AsyncIterable<Frame> {
   await new Promise((resolve) => setImmediate(resolve));
-  throw new UpstreamFault('refused', 'busy', { status: 429 });
+  throw new UpstreamError('refused', 'busy', { status: 429 });
 }
 
 it('cancels the replies that have begun if a further one cannot be asked for', () => {
@@ -81,7 +81,7 @@ it('cancels the replies that have begun if a further one cannot be asked for', (
   };
   const start = () => {
     nth += 1;
-    if (nth === 3) throw new UpstreamFault('broken', 'no endpoint');
+    if (nth === 3) throw new UpstreamError('broken', 'no endpoint');
     return { pause() {}, resume() {}, cancel };
   };
   expect(() => fanOut(3, start, sink)).toThrow('no endpoint');

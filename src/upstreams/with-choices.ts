@@ -3,7 +3,7 @@ import type { Handle, Sink } from '#base/stream/sink.ts';
 import type { RawChunk, Usage } from '#contract/chat/chunk.ts';
 import { Frame, type RawFrame } from '#contract/chat/frame.ts';
 import type { ChatProtocol } from '#domain/upstreams/upstream.ts';
-import { addUp, toCount } from '#domain/usage/usage.ts';
+import { sumCounts, toCount } from '#domain/usage/usage.ts';
 
 /** Gives a protocol without `n` several choices. */
 export function withChoices(protocol: ChatProtocol): ChatProtocol {
@@ -11,9 +11,11 @@ export function withChoices(protocol: ChatProtocol): ChatProtocol {
   return {
     ...protocol,
     hasChoices: true,
-    chat(ask, reply) {
-      const { n = 1, ...request } = ask.request;
-      return n === 1 ? protocol.chat(ask, reply) : fanOut(n, (choice) => protocol.chat({ ...ask, request }, choice), reply);
+    chat(attempt, reply) {
+      const { n = 1, ...request } = attempt.request;
+      return n === 1
+        ? protocol.chat(attempt, reply)
+        : fanOut(n, (choice) => protocol.chat({ ...attempt, request }, choice), reply);
     },
   };
 }
@@ -32,7 +34,7 @@ class MergedReplies implements Handle {
   readonly #sink: Sink<RawFrame>;
   readonly #choices: readonly Choice[];
   /** Frames that came before every reply had begun. */
-  #early: RawFrame[] | undefined = [];
+  #earlyFrames: RawFrame[] | undefined = [];
   /** Id and time of the first reply: all chunks carry them. */
   #head: Pick<RawChunk, 'id' | 'created'> | undefined;
   #last: RawChunk | undefined;
@@ -50,33 +52,33 @@ class MergedReplies implements Handle {
         if (this.#isOver) return;
         choice.handle = start(choice);
       }
-    } catch (thrown) {
+    } catch (error) {
       this.cancel();
-      throw thrown;
+      throw error;
     }
   }
 
-  take(choice: Choice, frame: RawFrame): void {
+  onFrame(choice: Choice, frame: RawFrame): void {
     if (this.#isOver) return;
-    const chunks = frame.chunks.flatMap((chunk) => this.#renumbered(choice, chunk));
+    const chunks = frame.chunks.flatMap((chunk) => this.#renumber(choice, chunk));
     this.#last = frame.chunks.at(-1) ?? this.#last;
-    if (chunks.length > 0) this.#pass(Frame.ofRawChunks(...chunks));
-    this.#noteBegun(choice);
+    if (chunks.length > 0) this.#forward(Frame.ofRawChunks(...chunks));
+    this.#recordStarted(choice);
   }
 
-  ended(choice: Choice): void {
+  onEnd(choice: Choice): void {
     if (this.#isOver) return;
     choice.hasEnded = true;
-    this.#noteBegun(choice);
+    this.#recordStarted(choice);
     if (!this.#choices.every(({ hasEnded }) => hasEnded)) return;
     this.#isOver = true;
     const usages = this.#choices.flatMap(({ usage }) => (usage === undefined ? [] : [usage]));
     if (this.#last !== undefined && usages.length > 0)
-      this.#sink.frame(Frame.ofRawChunks({ ...this.#last, choices: [], usage: sumOf(usages) }));
+      this.#sink.frame(Frame.ofRawChunks({ ...this.#last, choices: [], usage: sumUsages(usages) }));
     this.#sink.end();
   }
 
-  failed(error: unknown): void {
+  onFail(error: unknown): void {
     if (this.#isOver) return;
     this.cancel();
     this.#sink.fail(error);
@@ -95,28 +97,28 @@ class MergedReplies implements Handle {
     for (const { handle } of this.#choices) handle?.cancel();
   }
 
-  #pass(frame: RawFrame): void {
-    if (this.#early === undefined) this.#sink.frame(frame);
-    else this.#early.push(frame);
+  #forward(frame: RawFrame): void {
+    if (this.#earlyFrames === undefined) this.#sink.frame(frame);
+    else this.#earlyFrames.push(frame);
   }
 
   /** One that has begun waits for the others. */
-  #noteBegun(choice: Choice): void {
-    const early = this.#early;
-    if (early === undefined) return;
-    choice.hasBegun = true;
+  #recordStarted(choice: Choice): void {
+    const earlyFrames = this.#earlyFrames;
+    if (earlyFrames === undefined) return;
+    choice.hasStarted = true;
     choice.handle?.pause();
-    if (!this.#choices.every(({ hasBegun }) => hasBegun)) return;
-    this.#early = undefined;
-    for (const frame of early) this.#sink.frame(frame);
+    if (!this.#choices.every(({ hasStarted }) => hasStarted)) return;
+    this.#earlyFrames = undefined;
+    for (const frame of earlyFrames) this.#sink.frame(frame);
     if (!this.#isOver) this.resume();
   }
 
-  #renumbered(choice: Choice, { usage, ...chunk }: RawChunk): RawChunk[] {
+  #renumber(choice: Choice, { usage, ...chunk }: RawChunk): RawChunk[] {
     const { index } = choice;
     if (isJsonObject(usage)) choice.usage = usage as Usage;
     this.#head ??= { id: chunk.id, created: chunk.created };
-    const choices = chunk.choices.map((each) => ({ ...each, index }));
+    const choices = chunk.choices.map((item) => ({ ...item, index }));
     return choices.length === 0 ? [] : [{ ...chunk, ...this.#head, choices }];
   }
 }
@@ -124,33 +126,33 @@ class MergedReplies implements Handle {
 /** One of the replies; its usage is kept aside. */
 class Choice implements Sink<RawFrame> {
   readonly index: number;
-  readonly #all: MergedReplies;
+  readonly #replies: MergedReplies;
   handle: Handle | undefined;
   usage: Usage | undefined;
-  hasBegun = false;
+  hasStarted = false;
   hasEnded = false;
 
-  constructor(index: number, all: MergedReplies) {
+  constructor(index: number, replies: MergedReplies) {
     this.index = index;
-    this.#all = all;
+    this.#replies = replies;
   }
 
   frame(frame: RawFrame): void {
-    this.#all.take(this, frame);
+    this.#replies.onFrame(this, frame);
   }
 
   end(): void {
-    this.#all.ended(this);
+    this.#replies.onEnd(this);
   }
 
   fail(error: unknown): void {
-    this.#all.failed(error);
+    this.#replies.onFail(error);
   }
 }
 
 /** With what the replies report of their caches and thoughts, which have prices of their own. */
-function sumOf(usages: readonly Usage[]): Usage {
-  const sum: Usage = { ...addUp(usages) };
+function sumUsages(usages: readonly Usage[]): Usage {
+  const sum: Usage = { ...sumCounts(usages) };
   for (const key of ['prompt_tokens_details', 'completion_tokens_details']) {
     const details: Record<string, number> = {};
     for (const usage of usages) {

@@ -9,26 +9,28 @@ import { NormalizedCalls } from './normalized-calls.ts';
 export function withFunctions(protocol: ChatProtocol, newId: () => string): ChatProtocol {
   return {
     ...protocol,
-    chat(ask, reply) {
-      if (!usesFunctions(ask.request)) return protocol.chat(ask, reply);
-      return inToolForm(ask.request, { reply, newId }, (request, toolReply) => protocol.chat({ ...ask, request }, toolReply));
+    chat(attempt, reply) {
+      if (!usesFunctions(attempt.request)) return protocol.chat(attempt, reply);
+      return sendInToolForm(attempt.request, { reply, newId }, (request, toolReply) =>
+        protocol.chat({ ...attempt, request }, toolReply),
+      );
     },
   };
 }
 
-interface Replying {
+interface ReplyOptions {
   readonly reply: Sink<RawFrame>;
   readonly newId: () => string;
 }
 
 /** Sends the request in the form of tools and returns the reply in the form of the request. */
-export function inToolForm(
+export function sendInToolForm(
   request: ChatRequest,
-  { reply, newId }: Replying,
-  ask: (request: ChatRequest, reply: Sink<RawFrame>) => Handle,
+  { reply, newId }: ReplyOptions,
+  send: (request: ChatRequest, reply: Sink<RawFrame>) => Handle,
 ): Handle {
-  if (!usesFunctions(request)) return ask(request, reply);
-  return ask(toToolsRequest(request), new NormalizedCalls({ newId, messages: request.messages }, new FunctionCallSink(reply)));
+  if (!usesFunctions(request)) return send(request, reply);
+  return send(toToolsRequest(request), new NormalizedCalls({ newId, messages: request.messages }, new FunctionCallSink(reply)));
 }
 
 class FunctionCallSink implements Sink<Frame> {

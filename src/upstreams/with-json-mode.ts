@@ -9,23 +9,26 @@ const instruction = 'Answer with one JSON object and nothing else: no words befo
 export function withJsonMode(protocol: ChatProtocol): ChatProtocol {
   return {
     ...protocol,
-    chat(ask, reply) {
-      const { request, upstream } = ask;
-      const isTold = asksForJson(request) && !hasJsonMode(upstream);
-      return protocol.chat(isTold ? { ...ask, request: toInstructed(request) } : ask, reply);
+    chat(attempt, reply) {
+      const { request, upstream } = attempt;
+      const needsInstruction = requestsJson(request) && !hasJsonMode(upstream);
+      return protocol.chat(needsInstruction ? { ...attempt, request: addInstruction(request) } : attempt, reply);
     },
   };
 }
 
 /** JSON of whatever schema; one that is given is a matter of each protocol. */
-function asksForJson({ response_format: format }: ChatRequest): boolean {
+function requestsJson({ response_format: format }: ChatRequest): boolean {
   return isJsonObject(format) && format.type === 'json_object';
 }
 
 /** Behind the instructions that are there: prompt caches go by the beginning. */
-function toInstructed({ response_format: _format, ...request }: ChatRequest): ChatRequest {
+function addInstruction({ response_format: _format, ...request }: ChatRequest): ChatRequest {
   const { messages } = request;
   const first = messages.findIndex((message) => !isInstruction(message));
-  const at = first === -1 ? messages.length : first;
-  return { ...request, messages: [...messages.slice(0, at), { role: 'system', content: instruction }, ...messages.slice(at)] };
+  const index = first === -1 ? messages.length : first;
+  return {
+    ...request,
+    messages: [...messages.slice(0, index), { role: 'system', content: instruction }, ...messages.slice(index)],
+  };
 }

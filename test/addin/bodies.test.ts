@@ -143,7 +143,7 @@ describe('an answer in the middle of an upload', () => {
     const text = await askRaw(gateway.url, toPost(50_000) + 'x'.repeat(50_000));
     expect(text).toMatch(expected);
     await vi.waitUntil(() => gateway.records.length === 1);
-    expect(gateway.records[0]?.fault?.kind).toBe(kind);
+    expect(gateway.records[0]?.error?.kind).toBe(kind);
   });
 
   it('is 504 where the service takes too long', async () => {

@@ -124,7 +124,7 @@ describe('a page of another origin in a browser', () => {
     await using upstream = await startScriptedUpstream(async (answering) => {
       answering.head();
       await answering.bytes('data: one\n\n');
-      answering.cut();
+      answering.destroyConnection();
     });
     await using gateway = await startGateway(upstream.url);
     await using window = await openPage();

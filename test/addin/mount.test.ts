@@ -33,7 +33,7 @@ async function startMounted(addin: object = {}) {
 
 function post(service: TestService, path = '/addin/msgapi/v1/messages', headers: Record<string, string> = {}) {
   const all = { origin, 'x-api-key': callerKey, 'content-type': 'application/json', ...headers };
-  return service.ask({ path, headers: all, body });
+  return service.sendRequest({ path, headers: all, body });
 }
 
 describe('the gateway mounted in the service', () => {
@@ -94,7 +94,7 @@ describe('the gateway mounted in the service', () => {
     ];
     for (const [method, path, headers, status] of asked) {
       const all = { ...preflight, 'x-api-key': callerKey, 'content-type': 'application/json', ...headers };
-      const answer = await service.ask({ method, path, headers: all, body: method === 'POST' ? body : undefined });
+      const answer = await service.sendRequest({ method, path, headers: all, body: method === 'POST' ? body : undefined });
       expect([path, answer.status]).toEqual([path, status]);
       expect(answer.headers).toMatchObject({ ...cors, 'access-control-allow-headers': 'x-api-key,content-type' });
       if (status >= 400) expect(answer.json).toMatchObject({ type: 'error', error: { type: expect.any(String) } });
@@ -104,7 +104,7 @@ describe('the gateway mounted in the service', () => {
   it('leaves other paths of the service as they are', async () => {
     await using mounted = await startMounted();
     for (const path of ['/v1/models', '/addins/msgapi/v1/models', '/msgapi/v1/models']) {
-      const { headers } = await mounted.service.ask({ method: 'GET', path, headers: { origin, 'api-key': callerKey } });
+      const { headers } = await mounted.service.sendRequest({ method: 'GET', path, headers: { origin, 'api-key': callerKey } });
       expect(headers).not.toHaveProperty('access-control-allow-origin');
     }
   });
@@ -130,7 +130,7 @@ describe('the gateway mounted in the service', () => {
     await using mounted = await startMounted({ prefix: '/office/add-in', models, allowedOrigins: [origin] });
     const { service, reload } = mounted;
     const list = (prefix: string, from = origin) =>
-      service.ask({ method: 'GET', path: `${prefix}/msgapi/v1/models`, headers: { origin: from } });
+      service.sendRequest({ method: 'GET', path: `${prefix}/msgapi/v1/models`, headers: { origin: from } });
     expect((await list('/office/add-in')).json).toMatchObject({ data: [{ id: 'm', object: 'model', display_name: 'M' }] });
     expect((await list('/office/add-in', 'https://evil.example')).status).toBe(403);
     expect((await list('/addin')).headers).not.toHaveProperty('access-control-allow-origin');

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { TLSSocket } from 'node:tls';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { ask } from '#test/ask.ts';
+import { sendRequest } from '#test/ask.ts';
 import { jsonReply, silence, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { runCommand } from '#test/start-process.ts';
 import { startAddinProcess } from './addin-process.ts';
@@ -30,13 +30,13 @@ describe('parley addin', () => {
     await using upstream = await startScriptedUpstream(jsonReply({ id: 'reply' }));
     const models = await fileOf('models.json', '[{"id": "gpt", "display_name": "GPT", "object": "model"}]');
     await using addin = await startAddinProcess(['--upstream', upstream.url, '--models', models]);
-    expect((await ask(addin.url, post)).json).toEqual({ id: 'reply' });
-    expect((await ask(addin.url, { method: 'GET', path: '/msgapi/v1/models' })).json).toEqual({
+    expect((await sendRequest(addin.url, post)).json).toEqual({ id: 'reply' });
+    expect((await sendRequest(addin.url, { method: 'GET', path: '/msgapi/v1/models' })).json).toEqual({
       data: [{ id: 'gpt', object: 'model', display_name: 'GPT' }],
       object: 'list',
       has_more: false,
     });
-    expect((await ask(addin.url, { method: 'GET', path: '/health' })).status).toBe(404);
+    expect((await sendRequest(addin.url, { method: 'GET', path: '/health' })).status).toBe(404);
   });
 
   it('reads its models again after SIGHUP, and keeps the last ones if the file has errors', async () => {
@@ -44,7 +44,7 @@ describe('parley addin', () => {
     const models = await fileOf('changed.json', '[{"id": "old", "display_name": "Old"}]');
     await using addin = await startAddinProcess(['--upstream', upstream.url, '--models', models]);
     const listed = async () => {
-      const { json } = await ask(addin.url, { method: 'GET', path: '/msgapi/v1/models' });
+      const { json } = await sendRequest(addin.url, { method: 'GET', path: '/msgapi/v1/models' });
       return (json as { data: readonly { id: string }[] }).data.map(({ id }) => id);
     };
     await fileOf('changed.json', '[{"id": "new", "display_name": "New"}]');
@@ -63,7 +63,7 @@ describe('parley addin', () => {
     await using addin = await startAddinProcess(['--upstream', upstream.url]);
     addin.kill('SIGHUP');
     await addin.said(/SIGHUP has no effect without --models/);
-    expect((await ask(addin.url, post)).json).toEqual({ id: 'reply' });
+    expect((await sendRequest(addin.url, post)).json).toEqual({ id: 'reply' });
   });
 
   it('lets in the origins it is told, and believes the proxies it is told', async () => {
@@ -71,19 +71,19 @@ describe('parley addin', () => {
     const flags = ['--allowed-origin', origin, '--allowed-origin', 'https://b.example', '--trusted-proxy', '127.0.0.1'];
     await using addin = await startAddinProcess(['--upstream', upstream.url, ...flags]);
     const statusOf = async (from: string) =>
-      (await ask(addin.url, { ...post, headers: { ...post.headers, origin: from } })).status;
+      (await sendRequest(addin.url, { ...post, headers: { ...post.headers, origin: from } })).status;
     expect([await statusOf(origin), await statusOf('https://b.example'), await statusOf('https://c.example')]).toEqual([
       200, 200, 403,
     ]);
-    await ask(addin.url, { ...post, headers: { 'x-forwarded-for': '203.0.113.7' } });
+    await sendRequest(addin.url, { ...post, headers: { 'x-forwarded-for': '203.0.113.7' } });
     expect(upstream.requests.at(-1)?.headers['x-real-ip']).toBe('203.0.113.7');
   });
 
   it('writes one line for each request, without key, query or content', async () => {
     await using upstream = await startScriptedUpstream(jsonReply({ canary: 'reply' }, 200, { 'x-request-id': 'r1' }));
     await using addin = await startAddinProcess(['--upstream', upstream.url]);
-    await ask(addin.url, { ...post, path: `${messagesPath}?key=canary-query` });
-    await ask(addin.url, { method: 'GET', path: '/sk-canary-in-the-path' });
+    await sendRequest(addin.url, { ...post, path: `${messagesPath}?key=canary-query` });
+    await sendRequest(addin.url, { method: 'GET', path: '/sk-canary-in-the-path' });
     await addin.said(/"status":404/);
     const lines = addin.output.stdout.split('\n').filter((line) => line.includes('"msg":"request"'));
     const [forwarded, refused] = lines.map((line) => JSON.parse(line) as object);
@@ -106,7 +106,7 @@ describe('parley addin', () => {
 
   it('says in its log why a service cannot be reached', async () => {
     await using addin = await startAddinProcess(['--upstream', 'http://127.0.0.1:9'], { LOG_LEVEL: 'warn' });
-    expect((await ask(addin.url, post)).status).toBe(502);
+    expect((await sendRequest(addin.url, post)).status).toBe(502);
     await addin.said(/"level":"warn".*"status":502,"outcome":"failed".*"fault":"connect","cause":"ECONNREFUSED"/);
   });
 
@@ -128,7 +128,7 @@ describe('parley addin', () => {
   it('breaks off what takes too long', async () => {
     await using upstream = await startScriptedUpstream(silence);
     await using addin = await startAddinProcess(['--upstream', upstream.url], { PARLEY_DRAIN_MS: '200' });
-    const answer = ask(addin.url, post);
+    const answer = sendRequest(addin.url, post);
     const { closed } = await upstream.request(0);
     addin.kill('SIGINT');
     await expect(answer).rejects.toThrow();

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { Answered } from '#test/ask.ts';
+import type { TestResponse } from '#test/ask.ts';
 import { jsonReply, refusal, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { messagesPath, origin, startGateway } from './support.ts';
 
 /** The CORS fields of an answer. */
-function corsOf({ headers }: Answered): Record<string, unknown> {
+function corsOf({ headers }: TestResponse): Record<string, unknown> {
   const names = Object.keys(headers).filter((name) => name.startsWith('access-control-') || name === 'vary');
   return Object.fromEntries(names.map((name) => [name, headers[name]]));
 }

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { describe, expect, it, vi } from 'vitest';
-import { askAndLeave } from '#test/ask.ts';
-import { expectClosedByLeaving } from '#test/closed-while-open.ts';
+import { sendAndDisconnect } from '#test/ask.ts';
+import { expectClosedOnDisconnect } from '#test/closed-while-open.ts';
 import { freePort } from '#test/listening.ts';
 import { jsonReply, piecesReply, silence, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { askRaw, messagesPath, origin, RawCaller, startGateway, startRawUpstream } from './support.ts';
@@ -148,7 +148,7 @@ describe('a reply that breaks off', () => {
     const text = await askRaw(gateway.url, toPost());
     expect(text).toMatch(/hello$/);
     await vi.waitUntil(() => gateway.records.length === 1);
-    expect(gateway.records[0]?.fault?.kind).toBe('idle_timeout');
+    expect(gateway.records[0]?.error?.kind).toBe('idle_timeout');
   });
 });
 
@@ -187,8 +187,8 @@ describe('a caller that leaves', () => {
   it('ends the exchange with the service before the head', async () => {
     await using upstream = await startScriptedUpstream(silence);
     await using gateway = await startGateway(upstream.url);
-    const { leave } = askAndLeave(gateway.url, { path: messagesPath, body: '{}' });
-    await expectClosedByLeaving(await upstream.request(0), leave);
+    const { disconnect: leave } = sendAndDisconnect(gateway.url, { path: messagesPath, body: '{}' });
+    await expectClosedOnDisconnect(await upstream.request(0), leave);
     await vi.waitUntil(() => gateway.records.length === 1);
     expect(gateway.records[0]).toMatchObject({ status: 499, outcome: 'left' });
   });
@@ -202,7 +202,7 @@ describe('a caller that leaves', () => {
     const caller = new RawCaller(gateway.url);
     caller.send(toPost());
     await caller.until(/one/);
-    await expectClosedByLeaving(await upstream.request(0), () => caller.socket.destroy());
+    await expectClosedOnDisconnect(await upstream.request(0), () => caller.socket.destroy());
   });
 
   it('and in the middle of its body', async () => {

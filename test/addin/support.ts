@@ -2,13 +2,13 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import type { HttpTimeouts } from '#base/http/client.ts';
-import { trustedNetworks } from '#base/http/client-address.ts';
+import { createNetworkMatcher } from '#base/http/client-address.ts';
 import { systemClock } from '#base/time/clock.ts';
 import { AddinGateway, type AddinRecord, type BodyBounds } from '#surfaces/addin/gateway.ts';
 import { type AddinModel, toRules } from '#surfaces/addin/rules.ts';
 import { createAddinServer } from '#surfaces/addin/server.ts';
 import { Upstream } from '#surfaces/addin/upstream.ts';
-import { type Answered, type Asking, ask } from '#test/ask.ts';
+import { sendRequest, type TestRequest, type TestResponse } from '#test/ask.ts';
 import { listeningAt } from '#test/listening.ts';
 import { type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 
@@ -28,9 +28,9 @@ export interface TestGateway extends AsyncDisposable {
   readonly gateway: AddinGateway;
   readonly server: Server;
   readonly records: readonly AddinRecord[];
-  ask(asking: Asking): Promise<Answered>;
+  ask(asking: TestRequest): Promise<TestResponse>;
   /** A POST of a small body to the messages, from a page. */
-  post(headers?: Readonly<Record<string, string>>, body?: string): Promise<Answered>;
+  post(headers?: Readonly<Record<string, string>>, body?: string): Promise<TestResponse>;
 }
 
 /** The gateway in this process, on a port of its own. */
@@ -42,7 +42,7 @@ export async function startGateway(upstreamUrl: string, options: GatewayOptions 
     upstream,
     rules: () => toRules(models, allowedOrigins),
     bounds: bounds ?? { maxBytes: 1024 * 1024, wholeBytes: 64 * 1024 },
-    isTrustedProxy: trustedNetworks(trustedProxies),
+    isTrustedProxy: createNetworkMatcher(trustedProxies),
     clock: systemClock,
     onEnd: (record) => void records.push(record),
   });
@@ -54,9 +54,9 @@ export async function startGateway(upstreamUrl: string, options: GatewayOptions 
     gateway,
     server,
     records,
-    ask: (asking) => ask(url, asking),
+    ask: (asking) => sendRequest(url, asking),
     post: (headers = {}, body = '{}') =>
-      ask(url, { path: messagesPath, headers: { origin, 'x-api-key': 'the-key', ...headers }, body }),
+      sendRequest(url, { path: messagesPath, headers: { origin, 'x-api-key': 'the-key', ...headers }, body }),
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));

@@ -25,7 +25,7 @@ async function askWithAddon(security: object) {
   });
   const body = { model: 'm', messages: hello, addons: [{ url: `${server.url}/openapi.json` }] };
   const headers = { 'api-key': callerKey, 'content-type': 'application/json' };
-  const answer = await service.ask({ path: '/v1/chat/completions', headers, body });
+  const answer = await service.sendRequest({ path: '/v1/chat/completions', headers, body });
   return { answer, server };
 }
 

@@ -35,7 +35,7 @@ afterAll(async () => {
 });
 
 async function read<Body>(path: string): Promise<Body> {
-  const answer = await node.ask({ method: 'GET', path: `/v1/admin/${path}`, headers: { 'api-key': callerKey } });
+  const answer = await node.sendRequest({ method: 'GET', path: `/v1/admin/${path}`, headers: { 'api-key': callerKey } });
   expect([answer.status, answer.text]).toEqual([200, expect.not.stringMatching(/canary|secret-path|data\b.*parley\.db/)]);
   return answer.json as Body;
 }
@@ -86,7 +86,7 @@ describe('a node', () => {
     const told = async (reply: Reply) => {
       locked.script(reply);
       await itself.chat('keyed', { messages: hello });
-      const { json } = await itself.ask({ method: 'GET', path: '/v1/admin/state', headers: { 'api-key': callerKey } });
+      const { json } = await itself.sendRequest({ method: 'GET', path: '/v1/admin/state', headers: { 'api-key': callerKey } });
       const [upstream] = (json as NodeReport).upstreams;
       return [upstream?.refusedStatus, upstream?.state, upstream?.offUntil];
     };
@@ -107,7 +107,7 @@ describe('a node', () => {
         locked.script(reply);
         await itself.chat('keyed', { messages: hello });
       }
-      const get = (path: string) => itself.ask({ method: 'GET', path, headers: { 'api-key': callerKey } });
+      const get = (path: string) => itself.sendRequest({ method: 'GET', path, headers: { 'api-key': callerKey } });
       const { reasons } = (await get('/health')).json as { reasons: readonly { code: string; message: string }[] };
       expect(((await get('/v1/admin/state')).json as NodeReport).health.reasons).toEqual(reasons);
       const [, metric] = /^parley_upstream_state\{[^}]*\} (\d)$/m.exec((await get('/metrics')).text) ?? [];
@@ -140,7 +140,7 @@ describe('a node', () => {
       const before = itself.output.stdout.split('read anew').length;
       await itself.configure({ models: toModels(upstream), keys });
       await vi.waitUntil(() => itself.output.stdout.split('read anew').length > before, patience);
-      const { json } = await itself.ask({ method: 'GET', path: '/v1/admin/state', headers: { 'api-key': callerKey } });
+      const { json } = await itself.sendRequest({ method: 'GET', path: '/v1/admin/state', headers: { 'api-key': callerKey } });
       return (json as NodeReport).upstreams[0]?.state;
     };
     expect(await reload({ key: 'two' })).toBe('rate_limited');
@@ -153,7 +153,7 @@ describe('a node', () => {
     const models = { demo: { upstreams: [{ protocol: 'demo' }] } };
     await using itself = await startProcess({ configuration: { models, keys } });
     const ask = async (method: string, path: string, key: string) =>
-      (await itself.ask({ method, path, headers: { 'api-key': key } })).status;
+      (await itself.sendRequest({ method, path, headers: { 'api-key': key } })).status;
     expect(await ask('GET', '/v1/models', 'other-key')).toBe(200);
     expect(await ask('PUT', '/v1/admin/blocked-users/key%3Aother', callerKey)).toBe(201);
     expect(await ask('GET', '/v1/models', 'other-key')).toBe(403);
@@ -166,7 +166,7 @@ describe('a node', () => {
     const models = { away: { upstreams: [{ endpoint: 'http://127.0.0.1:1/v1' }], maxRetryAttempts: 1 } };
     await using itself = await startProcess({ configuration: { models, keys } });
     await itself.chat('away', { messages: hello });
-    const { json } = await itself.ask({ method: 'GET', path: '/v1/admin/state', headers: { 'api-key': callerKey } });
+    const { json } = await itself.sendRequest({ method: 'GET', path: '/v1/admin/state', headers: { 'api-key': callerKey } });
     const words = 'The upstream cannot be reached: the connection was refused.';
     expect((json as NodeReport).upstreams[0]?.lastError).toBe(words);
     await vi.waitUntil(() => itself.output.stdout.includes(words), patience);

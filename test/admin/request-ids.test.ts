@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Asking } from '#test/ask.ts';
+import type { TestRequest } from '#test/ask.ts';
 import { type AuditEvent, startService, type TestService, withKey } from '#test/start-service.ts';
 import { pathOf, quickApp } from '../applications/support.ts';
 import { consentPath, formOf } from '../consent/support.ts';
@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 const version = pathOf('app').replace('/v1/', '/v1/versions/');
-const steps: readonly (readonly [action: string, asking: () => Asking | Promise<Asking>])[] = [
+const steps: readonly (readonly [action: string, asking: () => TestRequest | Promise<TestRequest>])[] = [
   ['application.saved', () => ({ method: 'PUT', path: pathOf('app'), body: quickApp() })],
   ['application.saved', () => ({ path: `${version}?version=1` })],
   ['application.deleted', () => ({ method: 'DELETE', path: pathOf('app') })],
@@ -37,7 +37,7 @@ it.each([
   noted.length = 0;
   const told: unknown[] = [];
   for (const [action, toAsking] of steps) {
-    const { status, headers } = await service.ask({ ...(await toAsking()), headers: { ...withKey(), ...id } });
+    const { status, headers } = await service.sendRequest({ ...(await toAsking()), headers: { ...withKey(), ...id } });
     expect([action, status]).toEqual([action, expect.toSatisfy((each) => each < 300)]);
     told.push([action, headers['x-request-id']]);
   }

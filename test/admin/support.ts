@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { AuditRecord, UsageRecord } from '#domain/usage/journal.ts';
 import { SqlJournal } from '#stores/sql/journal/journal.ts';
 import type { NodeReport } from '#surfaces/admin/node-report.ts';
-import type { Answered } from '#test/ask.ts';
+import type { TestResponse } from '#test/ask.ts';
 import { freshSqlite } from '#test/sql-engines.ts';
 import { startService, type TestService } from '#test/start-service.ts';
 
@@ -14,7 +14,7 @@ export interface AdminHouse extends AsyncDisposable {
   readonly journal: SqlJournal;
   readonly file: string;
   /** Asks with the key of one who has the role, where no other is given. */
-  get(path: string, key?: string): Promise<Answered>;
+  get(path: string, key?: string): Promise<TestResponse>;
 }
 
 const healthy = { status: 'ok', reasons: [] } as const;
@@ -38,7 +38,7 @@ export async function startAdminHouse(configuration: object = {}, readNode = () 
   const service = await startService({ keys, ...configuration }, { admin: { journal, readNode } });
   return {
     ...{ service, journal, file: fresh.file },
-    get: (path, key = 'admin-key') => service.ask({ method: 'GET', path, headers: { 'api-key': key } }),
+    get: (path, key = 'admin-key') => service.sendRequest({ method: 'GET', path, headers: { 'api-key': key } }),
     async [Symbol.asyncDispose]() {
       await service.close();
       await close();

@@ -95,7 +95,7 @@ describe('an owner', () => {
 
   it('needs a key', async () => {
     for (const method of ['GET', 'PUT', 'DELETE']) {
-      expect((await service.ask({ method, path: pathOf('private') })).error.code).toBe('missing_credentials');
+      expect((await service.sendRequest({ method, path: pathOf('private') })).error.code).toBe('missing_credentials');
     }
   });
 });
@@ -105,7 +105,7 @@ describe('a per-request key', () => {
     const answers: number[] = [];
     host.script(async (answering: Answering) => {
       const headers = withKey(String(answering.received.headers['api-key']));
-      const asked = (method: string, path: string) => service.ask({ method, path, headers, body: quickApp() });
+      const asked = (method: string, path: string) => service.sendRequest({ method, path, headers, body: quickApp() });
       for (const method of ['GET', 'PUT', 'DELETE']) answers.push((await asked(method, pathOf('private'))).status);
       answers.push((await asked('GET', pathOf(''))).status);
       await jsonReply(plainCompletion('done'))(answering);
@@ -168,7 +168,7 @@ describe('the endpoint of an application that a user made', () => {
 
   it('is called without the guard where the configuration names it', async () => {
     await using own = await startService({ applications: { configured: { endpoint: `${host.url}/configured` } } });
-    const { status } = await own.ask({ path: chatPath('configured'), headers: withKey(), body: { messages: hello } });
+    const { status } = await own.sendRequest({ path: chatPath('configured'), headers: withKey(), body: { messages: hello } });
     expect(status).toBe(200);
   });
 });

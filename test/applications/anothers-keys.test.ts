@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Asking } from '#test/ask.ts';
+import type { TestRequest } from '#test/ask.ts';
 import { hello, plainCompletion } from '#test/chunks.ts';
 import {
   type Answering,
@@ -63,7 +63,7 @@ async function goOn(answering: Answering): Promise<void> {
     const key = String(headers['api-key']);
     const [next, ...rest] = JSON.parse((body.messages as [{ content: string }])[0].content) as string[];
     if (next === undefined) await withLastKey(key);
-    else await service.ask({ path: chatPath(next), headers: withKey(key), body: toBody(rest) });
+    else await service.sendRequest({ path: chatPath(next), headers: withKey(key), body: toBody(rest) });
   }
   await jsonReply(plainCompletion('done'))(answering);
 }
@@ -88,7 +88,7 @@ async function through<Done>([first = '', ...rest]: readonly string[], use: (key
   return used ?? expect.unreachable();
 }
 
-const uses: Readonly<Record<string, (id: string) => Asking>> = {
+const uses: Readonly<Record<string, (id: string) => TestRequest>> = {
   chat: (id) => ({ path: chatPath(id), body: { messages: hello } }),
   'chat on the alias': (id) => ({ path: '/v1/chat/completions', body: { model: id, messages: hello } }),
   messages: (id) => ({ path: '/msgapi/v1/messages', body: { model: id, max_tokens: 10, messages: hello } }),
@@ -112,7 +112,7 @@ const uses: Readonly<Record<string, (id: string) => Asking>> = {
 const listings = ['/openai/deployments', '/openai/applications', '/compat/deployments', '/v1/models', '/anthropic/v1/models'];
 
 async function listed(key: string): Promise<readonly string[][]> {
-  const asked = listings.map((path) => service.ask({ method: 'GET', path, headers: { 'api-key': key } }));
+  const asked = listings.map((path) => service.sendRequest({ method: 'GET', path, headers: { 'api-key': key } }));
   return (await Promise.all(asked)).map(({ json }) => (json as { data: { id: string }[] }).data.map(({ id }) => id));
 }
 
@@ -127,7 +127,7 @@ describe.each(Object.entries(anothers))('the key of %s', (_, way) => {
   it.each(Object.entries(uses))('opens no private application of the user: %s', async (_use, toAsking) => {
     const { status, text } = await through(way, (key) => {
       const asking = toAsking(notes);
-      return service.ask({ ...asking, headers: asking.method === 'GET' ? { 'api-key': key } : withKey(key) });
+      return service.sendRequest({ ...asking, headers: asking.method === 'GET' ? { 'api-key': key } : withKey(key) });
     });
     expect(status).toBe(403);
     expect(text).toMatch(/access_denied|permission_error/);
@@ -144,7 +144,7 @@ describe.each(Object.entries(anothers))('the key of %s', (_, way) => {
 
   it('calls what roles open, also of the user', async () => {
     const asking = { path: chatPath(`applications/${alice}/published`), body: { messages: hello } };
-    expect((await through(way, (key) => service.ask({ ...asking, headers: withKey(key) }))).status).toBe(200);
+    expect((await through(way, (key) => service.sendRequest({ ...asking, headers: withKey(key) }))).status).toBe(200);
   });
 });
 
@@ -152,7 +152,7 @@ describe.each([['configured'], [`applications/${alice}/own`]])('the key of %s', 
   it('opens and lists the private applications of the user', async () => {
     const asking = { path: chatPath(notes), body: { messages: hello } };
     const [answer, lists] = await through([first], async (key) => {
-      return Promise.all([service.ask({ ...asking, headers: withKey(key) }), listed(key)]);
+      return Promise.all([service.sendRequest({ ...asking, headers: withKey(key) }), listed(key)]);
     });
     expect(answer.status).toBe(200);
     for (const ids of lists) expect(ids).toContain(notes);

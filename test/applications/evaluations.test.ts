@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Answered } from '#test/ask.ts';
+import type { TestResponse } from '#test/ask.ts';
 import { plainCompletion } from '#test/chunks.ts';
 import { upstreamsAreOdd } from '#test/described-answers.ts';
 import { openResponses, type ResponseDatabase } from '#test/response-stores.ts';
@@ -84,7 +84,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('on %s, an evaluation', (engine
     { key = callerKey, node = service, type = 'application/json' } = {},
   ) {
     const headers = { 'api-key': key, ...(body !== undefined && { 'content-type': type }) };
-    return node.ask({ method, path, headers, body });
+    return node.sendRequest({ method, path, headers, body });
   }
 
   async function ended(id: string, node = service): Promise<Evaluated> {
@@ -238,7 +238,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('on %s, an evaluation', (engine
       ...{ status: 'in_progress' as const, total: 1, tally: { passed: 0, failed: 0, errors: 0 }, startedAtMs: 1 },
       ...{ endedAtMs: undefined, error: undefined, costUsd: undefined, digest: undefined },
     };
-    const room = { mostKept: 20, maxBytes: 1e9, mostUnderWay: 9 };
+    const room = { maxStored: 20, maxBytes: 1e9, maxInProgress: 9 };
     await evaluations.store.begin(started, 'a node that is gone', room);
     expect(await ended(started.id)).toMatchObject({ status: 'failed', error: 'The node that ran it is gone; start it again.' });
   });
@@ -335,9 +335,9 @@ describe('what is no case', () => {
     await database[Symbol.asyncDispose]();
   });
 
-  function add(body: unknown, type = 'application/json'): Promise<Answered> {
+  function add(body: unknown, type = 'application/json'): Promise<TestResponse> {
     const headers = { 'api-key': callerKey, 'content-type': type };
-    return service.ask({ method: 'POST', path: `/v1/cases/applications/${ownBucket}/app`, headers, body });
+    return service.sendRequest({ method: 'POST', path: `/v1/cases/applications/${ownBucket}/app`, headers, body });
   }
 
   it.each([
@@ -373,7 +373,7 @@ describe('what is no case', () => {
       /^The table has the column "entry"; known are name, input/,
     );
     expect((await add('input,matches\nfine,a\nx,(', 'text/csv')).error.param).toBe('[1].checks[0].pattern');
-    const listed = await service.ask({
+    const listed = await service.sendRequest({
       method: 'GET',
       path: `/v1/cases/applications/${ownBucket}/app`,
       headers: { 'api-key': callerKey },
@@ -391,7 +391,7 @@ describe('what is no case', () => {
   it('and an evaluation of none, or of a version that is not there, is refused', async () => {
     await save(service, pathOf('empty'), quickApp());
     const start = (body: unknown) =>
-      service.ask({
+      service.sendRequest({
         path: `/v1/evaluations/applications/${ownBucket}/empty`,
         headers: { 'api-key': callerKey, 'content-type': 'application/json' },
         body,

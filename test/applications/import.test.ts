@@ -1,7 +1,7 @@
 import swagger from '@fastify/swagger';
 import fastify, { type FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Answered } from '#test/ask.ts';
+import type { TestResponse } from '#test/ask.ts';
 import { plainCompletion } from '#test/chunks.ts';
 import { type Answering, jsonReply, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { startService, type TestService, withKey } from '#test/start-service.ts';
@@ -46,8 +46,8 @@ afterAll(async () => {
   await shop.close();
 });
 
-function importOf(body: unknown, headers = withKey(), to = service): Promise<Answered> {
-  return to.ask({ path: '/v1/import-openapi', headers, body });
+function importOf(body: unknown, headers = withKey(), to = service): Promise<TestResponse> {
+  return to.sendRequest({ path: '/v1/import-openapi', headers, body });
 }
 
 interface Imported {

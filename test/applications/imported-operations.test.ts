@@ -36,7 +36,7 @@ afterAll(async () => {
 async function imported(file: string): Promise<{ toolsets: Toolset[]; notes: string[] }> {
   const document = await readFile(new URL(`../../${file}`, import.meta.url), 'utf8');
   const body = { document, url: `${api.url}/openapi` };
-  const { json } = await service.ask({ path: '/v1/import-openapi', headers: withKey(), body });
+  const { json } = await service.sendRequest({ path: '/v1/import-openapi', headers: withKey(), body });
   return json as { toolsets: Toolset[]; notes: string[] };
 }
 

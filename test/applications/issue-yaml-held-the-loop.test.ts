@@ -20,12 +20,14 @@ describe('an OpenAPI document', () => {
     ['aliases', aliases],
   ])('of thousands of %s holds up nobody else', async (_what, document) => {
     const order: string[] = [];
-    const importing = service.ask({ path: '/v1/import-openapi', headers: withKey(), body: { document } }).then(({ status }) => {
-      order.push('import');
-      return status;
-    });
+    const importing = service
+      .sendRequest({ path: '/v1/import-openapi', headers: withKey(), body: { document } })
+      .then(({ status }) => {
+        order.push('import');
+        return status;
+      });
     for (let nth = 0; nth < 5; nth += 1) {
-      expect((await service.ask({ method: 'GET', path: '/v1/models', headers: withKey('other') })).status).toBe(200);
+      expect((await service.sendRequest({ method: 'GET', path: '/v1/models', headers: withKey('other') })).status).toBe(200);
       order.push('other');
     }
     expect(await importing).toBe(400);
@@ -34,9 +36,9 @@ describe('an OpenAPI document', () => {
 
   it('waits for the others of its sender, of which a few may be under way', async () => {
     const asked = Array.from({ length: 12 }, () =>
-      service.ask({ path: '/v1/import-openapi', headers: withKey(), body: { document: 'a: 1' } }),
+      service.sendRequest({ path: '/v1/import-openapi', headers: withKey(), body: { document: 'a: 1' } }),
     );
-    const others = await service.ask({
+    const others = await service.sendRequest({
       path: '/v1/import-openapi',
       headers: withKey('other'),
       body: { document: { openapi: '3.1.0', info: { title: 'Shop', version: '1' }, paths: {} } },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Answered } from '#test/ask.ts';
+import type { TestResponse } from '#test/ask.ts';
 import { freePort } from '#test/listening.ts';
 import { callerKey, startService, type TestService, withKey } from '#test/start-service.ts';
 import { echo, instead, type ServedTool, startSessions, startStateless } from '../mcp/servers.ts';
@@ -18,8 +18,8 @@ function toToolset(url: string, server: object = {}, more: object = {}): object 
   return { type: 'mcp', name: 'Files', mcp_server_info: { url, protocol: 'streamable_http', ...server }, ...more };
 }
 
-function list(service: Pick<TestService, 'ask'>, body: object, headers = withKey()): Promise<Answered> {
-  return service.ask({ path: '/v1/tools/list', headers, body });
+function list(service: Pick<TestService, 'sendRequest'>, body: object, headers = withKey()): Promise<TestResponse> {
+  return service.sendRequest({ path: '/v1/tools/list', headers, body });
 }
 
 async function failureOf(url: string, server: object = {}, configuration: object = open): Promise<Listed['failure']> {

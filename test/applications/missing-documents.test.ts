@@ -42,7 +42,7 @@ it('a version that names what was deleted since is not restored', async () => {
   for (const written of [[going], []]) await save(service, pathOf('former'), quickApp({ document_relative_url: written }));
   await shelves.files.delete(ownBucket, 'going.txt', undefined);
   const path = `/v1/versions/applications/${ownBucket}/former?version=1`;
-  const { status, error } = await service.ask({ method: 'POST', path, headers: withKey() });
+  const { status, error } = await service.sendRequest({ method: 'POST', path, headers: withKey() });
   expect([status, error.param]).toEqual([400, `${param}[0]`]);
 });
 
@@ -54,14 +54,14 @@ it('a configuration that names one is named with it, for as long as it is not st
     { ...shelves.options, ...watch.options },
   );
   const state = watch.createState(other);
-  const look = () => other.ask({ method: 'GET', path: '/v1/deployments/guide/documents', headers: withKey() });
+  const look = () => other.sendRequest({ method: 'GET', path: '/v1/deployments/guide/documents', headers: withKey() });
   await look();
   await look();
   const message = `guide looks things up in ${reference}, which is not stored; upload it`;
-  expect([watch.log, state.troubles()]).toEqual([[message], [{ code: 'document_missing', message }]]);
+  expect([watch.log, state.listIssues()]).toEqual([[message], [{ code: 'document_missing', message }]]);
   await shelves.put('late.txt', 'Here at last.');
   await look();
-  expect(state.troubles()).toEqual([]);
+  expect(state.listIssues()).toEqual([]);
 });
 
 it('a document that an application of a user lacks is logged once for each configuration, not with each call', async () => {

@@ -100,18 +100,18 @@ describe('the health of a node', () => {
     await watched.chat('app', { messages: hello });
     await watched.chat('app', { messages: hello });
     const message = 'allowed_tools of app names tools that the MCP server Library does not have: ehco';
-    expect([log, state.troubles()]).toEqual([[message], [{ code: 'tool_missing', message }]]);
+    expect([log, state.listIssues()]).toEqual([[message], [{ code: 'tool_missing', message }]]);
     state.unusable.note({ kind: 'tools', application: 'app', toolset: 'Library', names: [] });
-    expect(state.troubles()).toEqual([]);
+    expect(state.listIssues()).toEqual([]);
   });
 
   it('names documents of a configured application that cannot be read', async () => {
     const reference = await shelves.put('broken.pdf', '%PDF-1.7 and nothing else');
     const { watched, log, state } = await startWatched({ app: quickApp({ document_relative_url: reference }) });
     await using _ = watched;
-    await watched.ask({ method: 'GET', path: '/v1/deployments/app/documents', headers: withKey() });
+    await watched.sendRequest({ method: 'GET', path: '/v1/deployments/app/documents', headers: withKey() });
     await vi.waitFor(() => expect(log).toHaveLength(1), 10_000);
-    expect(state.troubles()).toEqual([{ code: 'document_unreadable', message: log[0] }]);
+    expect(state.listIssues()).toEqual([{ code: 'document_unreadable', message: log[0] }]);
     expect(log[0]).toContain(`app cannot look anything up in ${reference}: `);
   });
 });

@@ -288,7 +288,7 @@ describe('an application that cannot be saved', () => {
   });
 
   it('takes no other method', async () => {
-    const answer = await service.ask({ method: 'POST', path: pathOf('x'), headers: withKey(), body: quickApp() });
+    const answer = await service.sendRequest({ method: 'POST', path: pathOf('x'), headers: withKey(), body: quickApp() });
     expect([answer.status, answer.headers.allow]).toEqual([405, expect.stringContaining('PUT')]);
   });
 });

@@ -2,7 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { quickAppFaults } from '#contract/quick-app/quick-app-faults.ts';
-import type { Answered } from '#test/ask.ts';
+import type { TestResponse } from '#test/ask.ts';
 import { startService, type TestService } from '#test/start-service.ts';
 import { schemaId, show } from './support.ts';
 
@@ -16,8 +16,8 @@ beforeAll(async () => {
 
 afterAll(() => service.close());
 
-function withoutKey(path: string): Promise<Answered> {
-  return service.ask({ method: 'GET', path });
+function withoutKey(path: string): Promise<TestResponse> {
+  return service.sendRequest({ method: 'GET', path });
 }
 
 it('the schema of quick apps is found by any id of theirs, which it then has', async () => {

@@ -55,7 +55,7 @@ async function idsAt(path: string): Promise<readonly string[]> {
 async function move(how: 'move' | 'copy', from: string, to: string): Promise<number> {
   const [sourceUrl, destinationUrl] = [from, to].map((name) => `applications/${ownBucket}/${name}`);
   const path = `/v1/ops/resource/${how}`;
-  return (await service.ask({ method: 'POST', path, headers: withKey(), body: { sourceUrl, destinationUrl } })).status;
+  return (await service.sendRequest({ method: 'POST', path, headers: withKey(), body: { sourceUrl, destinationUrl } })).status;
 }
 
 describe.each(spellings)('an application saved at %s', (sent, other, decoded) => {
@@ -86,12 +86,19 @@ describe.each(spellings)('an application saved at %s', (sent, other, decoded) =>
   it('answers to its id, to its address and to its decoded name', async () => {
     for (const model of [id, `applications/${ownBucket}/${decoded}`]) {
       const path = '/v1/chat/completions';
-      const { status, json } = await service.ask({ method: 'POST', path, headers: withKey(), body: { model, messages: hello } });
+      const { status, json } = await service.sendRequest({
+        method: 'POST',
+        path,
+        headers: withKey(),
+        body: { model, messages: hello },
+      });
       expect([status, json]).toMatchObject([200, { model: id }]);
     }
     for (const inPath of [id, encodeURIComponent(id)]) {
       const path = `/openai/deployments/${inPath}/chat/completions`;
-      expect((await service.ask({ method: 'POST', path, headers: withKey(), body: { messages: hello } })).status).toBe(200);
+      expect((await service.sendRequest({ method: 'POST', path, headers: withKey(), body: { messages: hello } })).status).toBe(
+        200,
+      );
     }
   });
 
@@ -121,7 +128,7 @@ it('an application with a percent sign in its name is not taken for the one whos
   expect((await show(service, pathOf('in%2520name'))).json).toMatchObject({ displayName: 'literal' });
   for (const name of ['in%2520name', 'in%20name']) {
     const body = { model: `applications/${ownBucket}/${name}`, messages: hello };
-    const { json } = await service.ask({ method: 'POST', path: '/v1/chat/completions', headers: withKey(), body });
+    const { json } = await service.sendRequest({ method: 'POST', path: '/v1/chat/completions', headers: withKey(), body });
     expect(json).toMatchObject({ model: body.model });
   }
 });

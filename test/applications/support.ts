@@ -1,12 +1,12 @@
-import { bucketOf } from '#domain/files/bucket.ts';
-import type { Answered } from '#test/ask.ts';
+import { toBucket } from '#domain/files/bucket.ts';
+import type { TestResponse } from '#test/ask.ts';
 import { callerKey, type TestService, withKey } from '#test/start-service.ts';
 
 export const schemaId = 'https://any.example/custom_application_schemas/quickapps';
 
 /** The bucket of a key whose project is this. */
 export function bucketOfProject(project: string): string {
-  return bucketOf(`key:${project}`);
+  return toBucket(`key:${project}`);
 }
 
 /** The bucket of whoever sends `callerKey`. */
@@ -21,21 +21,21 @@ export function quickApp(properties: object = {}, fields: object = {}): Record<s
   };
 }
 
-type Service = Pick<TestService, 'ask'>;
+type Service = Pick<TestService, 'sendRequest'>;
 type Headers = Readonly<Record<string, string>>;
 
 export function pathOf(name: string, bucket = ownBucket): string {
   return `/v1/applications/${bucket}/${name}`;
 }
 
-export function save(service: Service, path: string, body: unknown, headers: Headers = {}): Promise<Answered> {
-  return service.ask({ method: 'PUT', path, headers: { ...withKey(), ...headers }, body });
+export function save(service: Service, path: string, body: unknown, headers: Headers = {}): Promise<TestResponse> {
+  return service.sendRequest({ method: 'PUT', path, headers: { ...withKey(), ...headers }, body });
 }
 
-export function show(service: Service, path: string, key = callerKey, headers: Headers = {}): Promise<Answered> {
-  return service.ask({ method: 'GET', path, headers: { 'api-key': key, ...headers } });
+export function show(service: Service, path: string, key = callerKey, headers: Headers = {}): Promise<TestResponse> {
+  return service.sendRequest({ method: 'GET', path, headers: { 'api-key': key, ...headers } });
 }
 
-export function remove(service: Service, path: string, headers: Headers = {}): Promise<Answered> {
-  return service.ask({ method: 'DELETE', path, headers: { 'api-key': callerKey, ...headers } });
+export function remove(service: Service, path: string, headers: Headers = {}): Promise<TestResponse> {
+  return service.sendRequest({ method: 'DELETE', path, headers: { 'api-key': callerKey, ...headers } });
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { describeApi } from '#test/api-description.ts';
-import type { Answered } from '#test/ask.ts';
+import type { TestResponse } from '#test/ask.ts';
 import type { Documented } from '#test/documented.ts';
 import { freePort } from '#test/listening.ts';
 import { callerKey, startService, type TestService, withKey } from '#test/start-service.ts';
@@ -30,8 +30,8 @@ function server(url: string, more: object = {}): object {
   return { type: 'mcp', name: 'Files', mcp_server_info: { url, protocol: 'streamable_http', ...more } };
 }
 
-function run(service: Pick<TestService, 'ask'>, body: object, headers = withKey()): Promise<Answered> {
-  return service.ask({ path: '/v1/tools/run', headers, body });
+function run(service: Pick<TestService, 'sendRequest'>, body: object, headers = withKey()): Promise<TestResponse> {
+  return service.sendRequest({ path: '/v1/tools/run', headers, body });
 }
 
 describe('a toolset that is tried', () => {
@@ -45,7 +45,7 @@ describe('a toolset that is tried', () => {
       expect(check({ toolset, ...more })).toEqual([]);
       const body = { toolset: { ...toolset, odd: 1 }, ...more };
       expect(check(body)).not.toEqual([]);
-      const { status, error } = await service.ask({ path, headers: withKey(), body });
+      const { status, error } = await service.sendRequest({ path, headers: withKey(), body });
       expect([status, error.param]).toEqual([400, 'toolset.odd']);
     }
   });

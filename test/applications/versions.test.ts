@@ -30,7 +30,7 @@ async function list(name: string): Promise<readonly Listed[]> {
 }
 
 function restore(name: string, query: string, headers: Record<string, string> = {}) {
-  return service.ask({ method: 'POST', path: versionsOf(name, query), headers: { ...withKey(), ...headers } });
+  return service.sendRequest({ method: 'POST', path: versionsOf(name, query), headers: { ...withKey(), ...headers } });
 }
 
 /** With a web API whose secret is this, and its address. */
@@ -94,9 +94,9 @@ describe('the versions of an application', () => {
     await save(service, pathOf('shared'), { ...quickApp(), userRoles: ['staff'] });
     const path = versionsOf('shared', '?version=1');
     for (const method of ['GET', 'POST']) {
-      const denied = await service.ask({ method, path, headers: { 'api-key': 'staff' } });
+      const denied = await service.sendRequest({ method, path, headers: { 'api-key': 'staff' } });
       expect([denied.status, denied.error.code]).toEqual([403, 'access_denied']);
-      expect((await service.ask({ method, path })).status).toBe(401);
+      expect((await service.sendRequest({ method, path })).status).toBe(401);
     }
     const elsewhere = `/v1/versions/applications/${bucketOfProject('staff')}/none`;
     expect((await show(service, elsewhere)).status).toBe(403);
@@ -140,7 +140,7 @@ describe('a version that is restored', () => {
     await save(own, pathOf('aged'), quickApp({ model: 'other' }));
     await save(own, pathOf('aged'), quickApp({ model: 'demo' }));
     own.reload({ ...configuration, models: { demo: configuration.models.demo } });
-    const answer = await own.ask({ method: 'POST', path: versionsOf('aged', '?version=1'), headers: withKey() });
+    const answer = await own.sendRequest({ method: 'POST', path: versionsOf('aged', '?version=1'), headers: withKey() });
     expect([answer.status, answer.error.param]).toEqual([400, 'applicationProperties.model']);
   });
 
@@ -154,7 +154,7 @@ describe('a version that is restored', () => {
     await save(own, pathOf('secret'), { ...quickApp(), displayName: 'Without' });
     const shown = [
       await show(own, versionsOf('secret', '?version=1')),
-      await own.ask({ method: 'POST', path: versionsOf('secret', '?version=1'), headers: withKey() }),
+      await own.sendRequest({ method: 'POST', path: versionsOf('secret', '?version=1'), headers: withKey() }),
       await show(own, versionsOf('secret')),
       await show(own, pathOf('secret')),
     ];

@@ -54,9 +54,13 @@ type Ask = (key: string, id: string, more: { query?: string; headers?: Record<st
 const post =
   (toPath: (id: string) => string, body: object): Ask =>
   (key, id, { query = '', headers = {} }) =>
-    service.ask({ path: `${toPath(id)}${query}`, headers: { ...withKey(key), ...headers }, body });
+    service.sendRequest({ path: `${toPath(id)}${query}`, headers: { ...withKey(key), ...headers }, body });
 const get: Ask = (key, id, { query = '', headers = {} }) =>
-  service.ask({ method: 'GET', path: `/v1/deployments/${id}/configuration${query}`, headers: { 'api-key': key, ...headers } });
+  service.sendRequest({
+    method: 'GET',
+    path: `/v1/deployments/${id}/configuration${query}`,
+    headers: { 'api-key': key, ...headers },
+  });
 
 const chat = post((id) => `/openai/deployments/${id}/chat/completions`, { messages: hello });
 const features: [name: string, ask: Ask][] = [

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '#base/json/json.ts';
-import { type Answered, ask } from '#test/ask.ts';
+import { sendRequest, type TestResponse } from '#test/ask.ts';
 import { createPerRequestKeys, issuePerRequestKey } from '#test/per-request-keys.ts';
 import { openResponses, type ResponseDatabase } from '#test/response-stores.ts';
 import { callerKey, startService, type TestService } from '#test/start-service.ts';
@@ -24,13 +24,13 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('chats on %s', (engine) => {
     await database[Symbol.asyncDispose]();
   });
 
-  const send = (method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Answered> =>
-    ask(service.url, {
+  const send = (method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<TestResponse> =>
+    sendRequest(service.url, {
       ...{ method, path, body },
       headers: { 'api-key': callerKey, ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
     });
   const turn = (id: string, text = id) => ({ id, parent: '', kind: 'question', atMs: 1, text, more: { kept: true } });
-  const json = async (answered: Promise<Answered>) => (await answered).json as JsonObject;
+  const json = async (answered: Promise<TestResponse>) => (await answered).json as JsonObject;
 
   it('are written on one node, read on another, and followed from a revision', async () => {
     const made = await send(
@@ -41,7 +41,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('chats on %s', (engine) => {
     );
     expect([made.status, made.headers.etag]).toEqual([200, `"${(made.json as JsonObject).revision}"`]);
     expect(
-      await json(ask(elsewhere.url, { method: 'GET', path: '/v1/chats/a', headers: { 'api-key': callerKey } })),
+      await json(sendRequest(elsewhere.url, { method: 'GET', path: '/v1/chats/a', headers: { 'api-key': callerKey } })),
     ).toMatchObject({
       ...{ id: 'a', title: 'One', shown: { '': 'q' }, pinned: false, archived: false, turns: [turn('q')] },
     });

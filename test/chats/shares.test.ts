@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '#base/json/json.ts';
-import { type Answered, ask } from '#test/ask.ts';
+import { sendRequest, type TestResponse } from '#test/ask.ts';
 import { getBucket } from '#test/buckets.ts';
 import { MemoryBlobs } from '#test/memory-blobs.ts';
 import { MemoryFileIndex } from '#test/memory-file-index.ts';
@@ -40,16 +40,16 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('shared chats on %s', (engine) 
     await database[Symbol.asyncDispose]();
   });
 
-  const send = (method: string, path: string, body?: unknown, key = callerKey): Promise<Answered> =>
-    ask(service.url, {
+  const send = (method: string, path: string, body?: unknown, key = callerKey): Promise<TestResponse> =>
+    sendRequest(service.url, {
       ...{ method, path, body },
       headers: { 'api-key': key, ...(body !== undefined && { 'content-type': 'application/json' }) },
     });
-  const asOther = (path: string): Promise<Answered> =>
-    ask(elsewhere.url, { method: 'GET', path, headers: { 'api-key': 'other-key' } });
+  const asOther = (path: string): Promise<TestResponse> =>
+    sendRequest(elsewhere.url, { method: 'GET', path, headers: { 'api-key': 'other-key' } });
   const put = (path: string, text: string, key = callerKey) =>
-    ask(service.url, { method: 'PUT', path, body: text, headers: { 'api-key': key, 'content-type': 'text/plain' } });
-  const codeOf = ({ status, json }: Answered) => [status, (json as { error: JsonObject }).error.code];
+    sendRequest(service.url, { method: 'PUT', path, body: text, headers: { 'api-key': key, 'content-type': 'text/plain' } });
+  const codeOf = ({ status, json }: TestResponse) => [status, (json as { error: JsonObject }).error.code];
   const share = async (chat: string, body: object = {}): Promise<JsonObject & { token: string; id: string }> => {
     const made = await send('POST', `/v1/chats/${chat}/shares`, body);
     expect(made.status).toBe(201);

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Delta } from '#contract/chat/chunk.ts';
-import { type Answered, ask } from '#test/ask.ts';
+import { sendRequest, type TestResponse } from '#test/ask.ts';
 import { delta, finish, hello, plainCompletion, plainReply, text, usage } from '#test/chunks.ts';
 import {
   type Answering,
@@ -46,9 +46,9 @@ function keyOf({ headers }: Received): string {
 }
 
 /** Calls back with the key of the request, as an application does. */
-function callBack(received: Received, deployment: string, body: object = { messages: hello }): Promise<Answered> {
+function callBack(received: Received, deployment: string, body: object = { messages: hello }): Promise<TestResponse> {
   const headers = { 'api-key': keyOf(received), 'content-type': 'application/json' };
-  return ask(service.url, { path: chatPath(deployment), headers, body });
+  return sendRequest(service.url, { path: chatPath(deployment), headers, body });
 }
 
 /** An application that calls deployments one after the other and then answers. */
@@ -90,7 +90,7 @@ describe('an application with an endpoint', () => {
         (await callBack(received, 'm', { messages: hello, stream: true })).status,
       ];
       const headers = { authorization: `Bearer ${keyOf(received)}` };
-      during.push((await ask(service.url, { method: 'GET', path: '/v1/models', headers })).status);
+      during.push((await sendRequest(service.url, { method: 'GET', path: '/v1/models', headers })).status);
       answering.head(200, { 'content-type': 'application/json' });
       answering.response.end(JSON.stringify(plainCompletion('done')));
     });
@@ -112,7 +112,7 @@ describe('an application with an endpoint', () => {
     await reader.next();
     const received = host.requests.at(-1) ?? expect.unreachable();
     expect((await callBack(received, 'm')).status).toBe(200);
-    reader.leave();
+    reader.disconnect();
     await received.closed;
     expect((await callBack(received, 'm')).status).toBe(401);
   });
@@ -143,7 +143,7 @@ describe('the statistics of an application', () => {
   it('are those of the calls it made, summed up per model', async () => {
     host.script(calling('m', 'other', 'm'));
     upstream.script(counted(1, 2), counted(10, 20), counted(100, 200));
-    const { chunks, content, usages } = await (await service.stream('app', { messages: hello })).rest();
+    const { chunks, content, usages } = await (await service.stream('app', { messages: hello })).readRest();
     expect(content()).toBe('innerinnerinner');
     expect(chunks.at(-1)?.statistics).toEqual({ usage_per_model: [item(0, 'm', 101, 202), item(1, 'other', 10, 20)] });
     expect(usages).toEqual([{ prompt_tokens: 111, completion_tokens: 222, total_tokens: 333 }]);
@@ -170,7 +170,7 @@ describe('the statistics of an application', () => {
         statistics: { usage_per_model: [{ index: 0, name: 'theirs', prompt_tokens: 2, completion_tokens: 3, total_tokens: 5 }] },
       }),
     );
-    const { chunks } = await (await service.stream('app', { messages: hello })).rest();
+    const { chunks } = await (await service.stream('app', { messages: hello })).readRest();
     expect(chunks.at(-1)?.statistics).toEqual({ usage_per_model: [item(0, 'theirs', 2, 3)] });
     expect(chunks.filter(({ statistics }) => statistics !== undefined)).toHaveLength(1);
   });
@@ -181,9 +181,9 @@ describe('the statistics of an application', () => {
       answering.head();
       await answering.events(delta({ role: 'assistant', content: 'half' }));
       await callBack(answering.received, 'm');
-      answering.cut();
+      answering.destroyConnection();
     });
-    const { chunks, content } = await (await service.stream('app', { messages: hello })).rest();
+    const { chunks, content } = await (await service.stream('app', { messages: hello })).readRest();
     expect(content()).toBe('failedinner');
     expect(chunks.at(-1)?.statistics?.usage_per_model).toEqual([item(0, 'm', 2, 4)]);
   });
@@ -191,7 +191,7 @@ describe('the statistics of an application', () => {
 
 describe('a chain of applications', () => {
   it('is refused where it comes back to one of them more than three times', async () => {
-    const refusals: Answered[] = [];
+    const refusals: TestResponse[] = [];
     host.script(async (answering) => {
       const inner = await callBack(answering.received, 'app');
       if (inner.status === 400) refusals.push(inner);
@@ -209,11 +209,11 @@ describe('a chain of applications', () => {
       Array.from({ length: 20 }, (_, depth) => [`a${depth}`, { endpoint: `${host.url}/${depth}` }]),
     );
     await using deep = await startService({ applications });
-    let refused: Answered | undefined;
+    let refused: TestResponse | undefined;
     host.script(async (answering) => {
       const next = `a${Number(answering.received.path.slice(1)) + 1}`;
       const headers = { 'api-key': keyOf(answering.received), 'content-type': 'application/json' };
-      const inner = await ask(deep.url, { path: chatPath(next), headers, body: { messages: hello } });
+      const inner = await sendRequest(deep.url, { path: chatPath(next), headers, body: { messages: hello } });
       if (inner.status !== 200) refused = inner;
       answering.head(200, { 'content-type': 'application/json' });
       answering.response.end(JSON.stringify(plainCompletion('done')));
@@ -250,7 +250,7 @@ describe('what an application says', () => {
 
   it('is streamed as it comes, with a status in every chunk of a stage', async () => {
     host.script(eventsReply(...events));
-    const { deltas } = await (await service.stream('app', { messages: hello })).rest();
+    const { deltas } = await (await service.stream('app', { messages: hello })).readRest();
     const completed = custom.map((each) => {
       const stages = each.custom_content?.stages?.map((stage) => ({ status: null, ...stage }));
       return stages === undefined ? each : { custom_content: { stages } };

@@ -45,13 +45,13 @@ function begun(end: Reply, ...values: unknown[]): Reply {
 const breaks: readonly (readonly [string, Reply])[] = [
   ['closes without an end mark', begun(({ response }) => void response.end())],
   ['closes without an end mark after its finish reason', begun(({ response }) => void response.end(), finish())],
-  ['is cut', begun((answering) => answering.cut())],
+  ['is cut', begun((answering) => answering.destroyConnection())],
   ['is reset', begun((answering) => answering.reset())],
   [
     'is cut inside an event',
     begun(async (answering) => {
       await answering.bytes(bytesOf(text('more')).slice(0, 20));
-      answering.cut();
+      answering.destroyConnection();
     }),
   ],
   [
@@ -61,7 +61,10 @@ const breaks: readonly (readonly [string, Reply])[] = [
     ),
   ],
   ['sends what is no JSON', begun((answering) => answering.bytes('data: {bad\n\n').then(() => answering.done()))],
-  ['sends an error and is cut', begun((answering) => answering.events({ error: 'overheated' }).then(() => answering.cut()))],
+  [
+    'sends an error and is cut',
+    begun((answering) => answering.events({ error: 'overheated' }).then(() => answering.destroyConnection())),
+  ],
   ['falls silent', begun(() => undefined)],
 ];
 
@@ -70,7 +73,7 @@ describe('a stream whose upstream', () => {
     upstream.script(reply);
     const reader = await service.stream('m', { messages: hello });
     expect(reader.status).toBe(200);
-    const { content, error, isDone, chunks, data } = await reader.rest();
+    const { content, error, isDone, chunks, data } = await reader.readRest();
     expect(content()).toBe('half a re');
     expect(isDone).toBe(true);
     expect(error).toMatchObject({ type: 'upstream_error', code: 'upstream_failed', param: null });
@@ -94,7 +97,7 @@ describe('a stream whose upstream', () => {
       'is cut behind its head',
       (answering) => {
         answering.head();
-        answering.cut();
+        answering.destroyConnection();
       },
     ],
     [
@@ -147,11 +150,11 @@ describe('a stream whose upstream', () => {
 
   it('breaks off inside tool arguments never looks whole', async () => {
     const call = { index: 0, id: 'c1', type: 'function' as const, function: { name: 'pay', arguments: '{"amount": 1' } };
-    upstream.script(begun((answering) => answering.cut(), delta({ tool_calls: [call] })));
-    const { chunks, error } = await (await service.stream('m', { messages: hello })).rest();
+    upstream.script(begun((answering) => answering.destroyConnection(), delta({ tool_calls: [call] })));
+    const { chunks, error } = await (await service.stream('m', { messages: hello })).readRest();
     expect(chunks.every(({ choices }) => choices.every(({ finish_reason: reason }) => reason === null))).toBe(true);
     expect(error?.code).toBe('upstream_failed');
-    upstream.script(begun((answering) => answering.cut(), delta({ tool_calls: [call] })));
+    upstream.script(begun((answering) => answering.destroyConnection(), delta({ tool_calls: [call] })));
     expect((await service.chat('m', { messages: hello })).status).toBe(500);
   });
 });
@@ -169,9 +172,9 @@ describe('stages that are open when a reply breaks', () => {
         stage({ index: 1, content: 'working' }),
         stage({ index: 2, name: 'open too', status: null, content: 'x' }),
       );
-      answering.cut();
+      answering.destroyConnection();
     });
-    const { chunks, error, isDone, deltas } = await (await service.stream('app', { messages: hello })).rest();
+    const { chunks, error, isDone, deltas } = await (await service.stream('app', { messages: hello })).readRest();
     const ended = deltas()
       .flatMap(({ custom_content: custom }) => custom?.stages ?? [])
       .filter(({ status }) => status);
@@ -194,7 +197,7 @@ describe('a JSON reply', () => {
       (async (answering) => {
         answering.head(200, { 'content-type': 'application/json', 'content-length': String(length) });
         await answering.bytes(JSON.stringify(plainCompletion('whole')).slice(0, 60));
-        answering.cut();
+        answering.destroyConnection();
       }) as Reply,
     ],
     [

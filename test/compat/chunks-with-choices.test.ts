@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Chunk } from '#contract/chat/chunk.ts';
-import { askStream } from '#test/ask.ts';
+import { openStream } from '#test/ask.ts';
 import { chunk, delta, finish, hello, plainReply, text, usage } from '#test/chunks.ts';
 import type { Streamed } from '#test/read-events.ts';
 import { eventsReply, piecesReply, refusal, toEvent } from '#test/scripted-upstream.ts';
@@ -17,9 +17,9 @@ const deploymentPaths = [
 async function stream(path: string, values: readonly unknown[], more: object = {}): Promise<Streamed> {
   upstream.script(eventsReply(...values));
   const body = { model: 'm', messages: hello, stream: true, ...more };
-  const reader = await askStream(service.url, { path, headers: withKey(), body });
+  const reader = await openStream(service.url, { path, headers: withKey(), body });
   expect(reader.status).toBe(200);
-  return reader.rest();
+  return reader.readRest();
 }
 
 const bare = ({ chunks }: Streamed): Chunk[] => chunks.filter(({ choices }) => choices.length === 0);
@@ -130,10 +130,10 @@ describe('on /v1', () => {
       answering.done();
     });
     const body = { model: 'm', messages: hello, stream: true };
-    const reader = await askStream(service.url, { path, headers: withKey(), body });
+    const reader = await openStream(service.url, { path, headers: withKey(), body });
     seen.resolve([await reader.next(), await reader.next()].join(' '));
     expect(await seen.promise).toContain('now');
-    expect((await reader.rest()).isDone).toBe(true);
+    expect((await reader.readRest()).isDone).toBe(true);
   });
 
   it('passes on byte for byte what nobody has to touch', async () => {
@@ -143,19 +143,19 @@ describe('on /v1', () => {
       piecesReply(toEvent(delta({ role: 'assistant', content: '' })), `data: ${odd}\n\n`, toEvent(finish()), 'data: [DONE]\n\n'),
     );
     const body = { model: 'm', messages: hello, stream: true };
-    const reader = await askStream(service.url, { path, headers: withKey(), body });
-    expect((await reader.rest()).data).toContain(odd);
+    const reader = await openStream(service.url, { path, headers: withKey(), body });
+    expect((await reader.readRest()).data).toContain(odd);
   });
 
   it('an end goes out ahead of a fault', async () => {
     upstream.script(async (answering) => {
       answering.head();
       await answering.events(delta({ role: 'assistant', content: 'hi' }), finish());
-      answering.cut();
+      answering.destroyConnection();
     });
     const body = { model: 'm', messages: hello, stream: true };
-    const reader = await askStream(service.url, { path, headers: withKey(), body });
-    const { chunks, error, isDone } = await reader.rest();
+    const reader = await openStream(service.url, { path, headers: withKey(), body });
+    const { chunks, error, isDone } = await reader.readRest();
     expect(chunks.at(-1)?.choices).toMatchObject([{ finish_reason: 'stop' }]);
     expect([error?.code, isDone]).toEqual(['upstream_failed', true]);
   });
@@ -169,6 +169,6 @@ describe('on /v1', () => {
   it('a refusal has its own status', async () => {
     upstream.script(refusal(400));
     const body = { model: 'm', messages: hello, stream: true };
-    expect((await service.ask({ path, headers: withKey(), body })).status).toBe(400);
+    expect((await service.sendRequest({ path, headers: withKey(), body })).status).toBe(400);
   });
 });

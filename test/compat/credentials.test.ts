@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { json as readJson } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Answered } from '#test/ask.ts';
+import type { TestResponse } from '#test/ask.ts';
 import { hello, plainCompletion } from '#test/chunks.ts';
 import { jsonReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { callerKey, chatPath, startService, type TestService } from '#test/start-service.ts';
@@ -28,8 +28,8 @@ afterAll(async () => {
   await upstream.close();
 });
 
-function askWith(headers: Record<string, string>): Promise<Answered> {
-  return service.ask({
+function askWith(headers: Record<string, string>): Promise<TestResponse> {
+  return service.sendRequest({
     path: chatPath('m'),
     headers: { 'content-type': 'application/json', ...headers },
     body: { messages: hello },
@@ -144,8 +144,8 @@ describe('credentials', () => {
 });
 
 describe('the media type', () => {
-  const askAs = (type: string | undefined, more: Record<string, string> = {}): Promise<Answered> =>
-    service.ask({
+  const askAs = (type: string | undefined, more: Record<string, string> = {}): Promise<TestResponse> =>
+    service.sendRequest({
       path: chatPath('m'),
       headers: { 'api-key': callerKey, ...(type !== undefined && { 'content-type': type }), ...more },
       body: { messages: hello },

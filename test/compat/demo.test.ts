@@ -28,7 +28,7 @@ describe('a reply in JSON', () => {
     ['several choices', { messages: ask('Count to 5'), n: 3 }],
     ['a cut', { messages: ask('Count to 50'), max_tokens: 9 }],
   ])('of %s is the fold of the stream', async (_what, body) => {
-    const { chunks, isDone } = await (await service.stream('demo', body)).rest();
+    const { chunks, isDone } = await (await service.stream('demo', body)).readRest();
     const folded = new Accumulator();
     for (const chunk of chunks) folded.add(chunk);
     const { completion } = await service.chat('demo', body);
@@ -40,7 +40,7 @@ describe('a reply in JSON', () => {
 
 describe('n choices of an upstream that gives one', () => {
   it('are asked for at once and come under their own indices', async () => {
-    const { chunks, content, usages } = await (await service.stream('demo', { messages: ask('Count to 3'), n: 4 })).rest();
+    const { chunks, content, usages } = await (await service.stream('demo', { messages: ask('Count to 3'), n: 4 })).readRest();
     for (const choice of [0, 1, 2, 3]) expect(content(choice)).toBe('1 2 3');
     const finished = chunks.flatMap(({ choices }) =>
       choices.filter(({ finish_reason: reason }) => reason !== null).map(({ index }) => index),
@@ -117,7 +117,7 @@ describe('a completed control', () => {
 describe('embeddings of the demo', () => {
   it('are vectors of length 1, near for near meaning', async () => {
     const headers = { 'api-key': 'caller-key', 'content-type': 'application/json' };
-    const answer = await service.ask({
+    const answer = await service.sendRequest({
       path: '/v1/embeddings',
       headers,
       body: { model: 'vectors', input: ['a cat sleeps', 'a kitten naps', 'tax law'] },

@@ -25,7 +25,7 @@ describe('an error', () => {
       404,
     ],
   ])('of %s has exactly the four keys, and an id', async (_what, asking, status) => {
-    const answer = await service.ask(asking);
+    const answer = await service.sendRequest(asking);
     expect(answer.status).toBe(status);
     expect(Object.keys(answer.json as object)).toEqual(['error']);
     expect(Object.keys(answer.error).sort()).toEqual(['code', 'message', 'param', 'type']);
@@ -50,7 +50,7 @@ describe('an error', () => {
   });
 
   it('of an expectation that nobody meets is in the dialect of the path, with an id', async () => {
-    const answer = await service.ask({ path: '/msgapi/v1/messages', headers: { ...withKey(), expect: 'foo' }, body: {} });
+    const answer = await service.sendRequest({ path: '/msgapi/v1/messages', headers: { ...withKey(), expect: 'foo' }, body: {} });
     expect([answer.status, answer.json]).toEqual([
       417,
       { type: 'error', error: { type: 'invalid_request_error', message: expect.any(String) }, request_id: expect.any(String) },
@@ -61,7 +61,7 @@ describe('an error', () => {
   it('of a body that is nested too deeply, or has a key named __proto__, says so', async () => {
     const deep = `{"messages":${'['.repeat(5_000)}${']'.repeat(5_000)}}`;
     for (const body of [deep, '{"messages":[{"role":"user","content":"x","__proto__":{"a":1}}]}', '\u0000', '']) {
-      const answer = await service.ask({ path: chatPath('m'), headers: withKey(), body });
+      const answer = await service.sendRequest({ path: chatPath('m'), headers: withKey(), body });
       expect([answer.status, answer.error.code]).toEqual([400, 'invalid_json']);
     }
   });
@@ -70,7 +70,7 @@ describe('an error', () => {
     'at %s says what names no deployment',
     async (path) => {
       const telling = async (body: string) => {
-        const answer = await service.ask({ path, headers: withKey(), body });
+        const answer = await service.sendRequest({ path, headers: withKey(), body });
         expect(answer.status).toBe(400);
         return answer.error.message;
       };
@@ -95,7 +95,7 @@ describe('a method that a path does not take', () => {
     ['POST', '/v1/models', ['GET', 'HEAD']],
     ['PATCH', '/openai/applications', ['GET', 'HEAD']],
   ])('is refused for %s %s, naming those it takes', async (method, path, methods) => {
-    const answer = await service.ask({ method, path, headers: withKey() });
+    const answer = await service.sendRequest({ method, path, headers: withKey() });
     expect([answer.status, answer.error.code]).toEqual([405, 'method_not_allowed']);
     const allowed = String(answer.headers.allow).split(', ');
     for (const each of methods) expect(allowed).toContain(each);
@@ -105,7 +105,11 @@ describe('a method that a path does not take', () => {
 
 describe('X-Request-Id', () => {
   const askAs = (id: string | undefined, path = chatPath('m')) =>
-    service.ask({ path, headers: { ...withKey(), ...(id !== undefined && { 'x-request-id': id }) }, body: { messages: hello } });
+    service.sendRequest({
+      path,
+      headers: { ...withKey(), ...(id !== undefined && { 'x-request-id': id }) },
+      body: { messages: hello },
+    });
 
   it('comes back as it was given, and goes to the upstream', async () => {
     const answer = await askAs('caller.1:2_3-4');
@@ -129,13 +133,13 @@ describe('X-Request-Id', () => {
     upstream.script(eventsReply(...plainReply('hi')));
     const stream = await service.stream('m', { messages: hello }, { 'x-request-id': 's1' });
     expect(stream.headers['x-request-id']).toBe('s1');
-    await stream.rest();
+    await stream.readRest();
     upstream.script(jsonReply(plainCompletion('hi')));
   });
 
   it('is on listings and on errors of the framework', async () => {
     for (const path of ['/v1/models', '/nowhere']) {
-      const answer = await service.ask({ method: 'GET', path, headers: { 'api-key': callerKey, 'x-request-id': 'l1' } });
+      const answer = await service.sendRequest({ method: 'GET', path, headers: { 'api-key': callerKey, 'x-request-id': 'l1' } });
       expect(answer.headers['x-request-id']).toBe('l1');
     }
   });

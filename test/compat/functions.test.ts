@@ -128,7 +128,9 @@ describe('functions of the old form', () => {
         usage(3, 4),
       ),
     );
-    const { chunks, deltas, isDone, data } = await (await service.stream('m', { messages: hello, functions: [weather] })).rest();
+    const { chunks, deltas, isDone, data } = await (
+      await service.stream('m', { messages: hello, functions: [weather] })
+    ).readRest();
     const calls = deltas().flatMap(({ function_call: part }) => part ?? []);
     expect(calls[0]?.name).toBe('get-weather');
     expect(calls.map(({ arguments: args }) => args ?? '').join('')).toBe('{"city":"Paris"}');
@@ -180,7 +182,7 @@ describe('functions of the old form', () => {
       finish_reason: 'function_call',
       message: { function_call: { name: 'get-weather' } },
     });
-    const { deltas } = await (await own.stream('demo', body)).rest();
+    const { deltas } = await (await own.stream('demo', body)).readRest();
     const args = deltas()
       .map(({ function_call: part }) => part?.arguments ?? '')
       .join('');
@@ -206,7 +208,7 @@ describe('tools of the new form', () => {
   it('are streamed byte for byte', async () => {
     const parts = tool_calls.map((each, index) => delta({ tool_calls: [{ index, ...each }] }));
     upstream.script(eventsReply(delta({ role: 'assistant', content: null }), ...parts, finish('tool_calls'), usage(1, 1)));
-    const { data } = await (await service.stream('m', { messages: hello, tools: [asTool] })).rest();
+    const { data } = await (await service.stream('m', { messages: hello, tools: [asTool] })).readRest();
     for (const part of parts) expect(data).toContain(JSON.stringify(part));
   });
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Answered } from '#test/ask.ts';
+import type { TestResponse } from '#test/ask.ts';
 import { hello, plainCompletion, plainReply } from '#test/chunks.ts';
 import { eventsReply, jsonReply, refusal, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { startService, type TestService, withKey } from '#test/start-service.ts';
@@ -45,9 +45,9 @@ const paths = (deployment: string): string[] => [
   `/compat/deployments/${deployment}/chat/completions/2024-10-21`,
 ];
 
-async function ask(deployment: string, fields: object, path = '/v1/chat/completions'): Promise<Answered> {
+async function ask(deployment: string, fields: object, path = '/v1/chat/completions'): Promise<TestResponse> {
   service.forgetFailures();
-  const answer = await service.ask({ path, headers: withKey(), body: { model: deployment, messages: hello, ...fields } });
+  const answer = await service.sendRequest({ path, headers: withKey(), body: { model: deployment, messages: hello, ...fields } });
   expect(answer.status).toBe(200);
   return answer;
 }
@@ -120,7 +120,7 @@ describe('Parley-Ignored', () => {
       ...{ model: 'app', max_tokens: 5, messages: hello, temperature: 1, top_k: 3 },
       tools: [{ name: 'f', input_schema: { type: 'object' } }],
     };
-    const answer = await service.ask({ path: '/msgapi/v1/messages', headers: withKey(), body });
+    const answer = await service.sendRequest({ path: '/msgapi/v1/messages', headers: withKey(), body });
     expect([answer.status, answer.headers['parley-ignored']]).toEqual([200, 'top_k, temperature']);
   });
 });
@@ -134,7 +134,7 @@ describe('response_format json_object', () => {
     for (const stream of [false, true]) {
       if (stream) claude.script(refusal(400));
       const body = { model: 'claude', messages, ...format, stream };
-      const { headers } = await service.ask({ path: '/v1/chat/completions', headers: withKey(), body });
+      const { headers } = await service.sendRequest({ path: '/v1/chat/completions', headers: withKey(), body });
       const sent = claude.requests.at(-1)?.body ?? expect.unreachable();
       const system = sent.system as { text: string }[];
       expect(system.map(({ text }) => text)).toEqual(['Be brief.', 'Be kind.', expect.stringContaining(instruction)]);

@@ -25,7 +25,7 @@ interface Said {
 }
 
 async function answerTo(body: string): Promise<[status: number, message: string | undefined]> {
-  const { status, json } = await service.ask({ path: chatPath('gpt'), headers: withKey(), body });
+  const { status, json } = await service.sendRequest({ path: chatPath('gpt'), headers: withKey(), body });
   return [status, (json as { error?: { message: string } }).error?.message];
 }
 

@@ -1,8 +1,8 @@
 import { request } from 'node:http';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { askAndLeave } from '#test/ask.ts';
+import { sendAndDisconnect } from '#test/ask.ts';
 import { delta, hello, plainReply, text } from '#test/chunks.ts';
-import { expectClosedByLeaving } from '#test/closed-while-open.ts';
+import { expectClosedOnDisconnect } from '#test/closed-while-open.ts';
 import { RecordedTelemetry } from '#test/recorded-telemetry.ts';
 import { eventsReply, refusal, type ScriptedUpstream, silence, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { callerKey, startService, type TestService, usersDemoPaceMs } from '#test/start-service.ts';
@@ -38,9 +38,9 @@ describe('a client disconnect', () => {
     upstream.script(silence);
     for (const stream of [false, true]) {
       const index = upstream.requests.length;
-      const caller = service.chatAndLeave(deployment, { messages: hello, stream });
+      const caller = service.chatAndDisconnect(deployment, { messages: hello, stream });
       const received = await upstream.request(index);
-      await expectClosedByLeaving(received, () => caller.leave());
+      await expectClosedOnDisconnect(received, () => caller.disconnect());
     }
     await telemetry.ended();
     expect(telemetry.ends.at(-1)).toMatchObject({ outcome: 'left', status: 499, error: undefined });
@@ -55,7 +55,7 @@ describe('a client disconnect', () => {
     const reader = await service.stream('m', { messages: hello });
     await reader.next();
     const received = await upstream.request(index);
-    await expectClosedByLeaving(received, () => reader.leave());
+    await expectClosedOnDisconnect(received, () => reader.disconnect());
     await telemetry.ended();
     const end = telemetry.ends.at(-1);
     expect(end?.outcome).toBe('left');
@@ -71,18 +71,18 @@ describe('a client disconnect', () => {
       isSent.resolve();
     });
     const index = upstream.requests.length;
-    const caller = service.chatAndLeave('m', { messages: hello });
+    const caller = service.chatAndDisconnect('m', { messages: hello });
     const received = await upstream.request(index);
     await isSent.promise;
-    await expectClosedByLeaving(received, () => caller.leave());
+    await expectClosedOnDisconnect(received, () => caller.disconnect());
   });
 
   it('stops retries between two attempts', async () => {
     upstream.script(refusal(503));
     const index = upstream.requests.length;
-    const caller = service.chatAndLeave('m', { messages: hello });
+    const caller = service.chatAndDisconnect('m', { messages: hello });
     await upstream.request(index + 1);
-    caller.leave();
+    caller.disconnect();
     await telemetry.ended();
     const tried = upstream.requests.length;
     await new Promise((resolve) => setTimeout(resolve, 500));
@@ -100,7 +100,7 @@ describe('a client disconnect', () => {
     const leaving = request({ port, method: 'POST', path, headers, agent: false });
     leaving.on('error', () => undefined);
     leaving.write('{"messages":');
-    await telemetry.begun(calls);
+    await telemetry.untilStarted(calls);
     leaving.destroy();
     await telemetry.ended();
     expect(upstream.requests.length).toBe(index);
@@ -110,7 +110,7 @@ describe('a client disconnect', () => {
   it('ends the call if the demo is still replying', async () => {
     const reader = await service.stream('demo', { messages: [{ role: 'user', content: 'Count to 1000' }] });
     await reader.next();
-    reader.leave();
+    reader.disconnect();
     await telemetry.ended();
     expect(telemetry.ends.at(-1)).toMatchObject({ outcome: 'left' });
   });
@@ -119,9 +119,13 @@ describe('a client disconnect', () => {
     upstream.script(silence);
     const index = upstream.requests.length;
     const headers = { 'api-key': callerKey, 'content-type': 'application/json' };
-    const caller = askAndLeave(service.url, { path: '/openai/deployments/vectors/embeddings', headers, body: { input: 'x' } });
+    const caller = sendAndDisconnect(service.url, {
+      path: '/openai/deployments/vectors/embeddings',
+      headers,
+      body: { input: 'x' },
+    });
     const received = await upstream.request(index);
-    await expectClosedByLeaving(received, () => caller.leave());
+    await expectClosedOnDisconnect(received, () => caller.disconnect());
     await telemetry.ended();
     expect(telemetry.ends.at(-1)?.outcome).toBe('left');
   });
@@ -133,11 +137,11 @@ describe('a client disconnect', () => {
   it('while others stay, they are served on', async () => {
     upstream.script(silence, eventsReply(...plainReply('fine')));
     const index = upstream.requests.length;
-    const caller = service.chatAndLeave('m', { messages: hello, stream: true });
+    const caller = service.chatAndDisconnect('m', { messages: hello, stream: true });
     const received = await upstream.request(index);
     const staying = service.stream('m', { messages: hello });
-    await expectClosedByLeaving(received, () => caller.leave());
-    expect((await (await staying).rest()).content()).toBe('fine');
+    await expectClosedOnDisconnect(received, () => caller.disconnect());
+    expect((await (await staying).readRest()).content()).toBe('fine');
   });
 });
 
@@ -160,6 +164,6 @@ describe('when the upstream takes its time', () => {
       while (!data?.includes(content)) data = await reader.next();
       goOn();
     }
-    expect((await reader.rest()).isDone).toBe(true);
+    expect((await reader.readRest()).isDone).toBe(true);
   });
 });

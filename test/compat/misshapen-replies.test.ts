@@ -72,7 +72,7 @@ describe('an event that is of no chunk', () => {
     ['a tool call of null', event([{ index: 0, delta: { tool_calls: [null] } }])],
   ])('breaks off its stream: %s', async (_what, odd) => {
     upstream.script(eventsReply(role, odd, finish(), usage(1, 1)));
-    const { error, chunks } = await (await service.stream('m', { messages: hello })).rest();
+    const { error, chunks } = await (await service.stream('m', { messages: hello })).readRest();
     expect(error?.code).toBe('upstream_failed');
     expect(chunks.some(({ choices }) => choices.some(({ finish_reason: reason }) => reason))).toBe(false);
   });
@@ -110,7 +110,7 @@ describe('a reply to an embeddings request that is none', () => {
   ])('is told as a fault of the upstream: %s', async (_what, reply) => {
     upstream.script(jsonReply({ model: 'x', usage: { prompt_tokens: 1, total_tokens: 1 }, ...reply }));
     const asking = { path: '/v1/embeddings', headers: withKey(), body: { model: 'vectors', input: ['a', 'b'] } };
-    const { status, error } = await service.ask(asking);
+    const { status, error } = await service.sendRequest(asking);
     expect([status, error.code]).toEqual([500, 'upstream_failed']);
   });
 
@@ -120,7 +120,11 @@ describe('a reply to an embeddings request that is none', () => {
     ['several lists of tokens', [[1], [2, 3]], 2],
   ])('is not one that has a vector for each input: %s', async (_what, input, count) => {
     upstream.script(jsonReply({ object: 'list', data: Array.from({ length: count }, (_, at) => vector([0.5, 1], at)) }));
-    const { status } = await service.ask({ path: '/v1/embeddings', headers: withKey(), body: { model: 'vectors', input } });
+    const { status } = await service.sendRequest({
+      path: '/v1/embeddings',
+      headers: withKey(),
+      body: { model: 'vectors', input },
+    });
     expect(status).toBe(200);
   });
 });

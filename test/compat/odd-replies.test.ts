@@ -58,7 +58,7 @@ describe('a reply without a model', () => {
     const nameless = (event: object) => ({ ...event, model: undefined });
     upstream.script(eventsReply(...[role, text('a'), text('b'), text('c'), finish()].map(nameless)));
     const reader = await service.stream(deployment, { messages: hello });
-    const { chunks } = await reader.rest();
+    const { chunks } = await reader.readRest();
     expect(chunks.map(({ choices: [choice] }) => choice?.delta.content ?? '').join('')).toBe('abc');
     expect(new Set(chunks.map(({ model }) => model))).toEqual(new Set([deployment]));
   });
@@ -81,7 +81,7 @@ describe('an odd event of an upstream', () => {
         upstream.script(eventsReply(...events));
         const reader = await service.stream(deployment, { messages: hello });
         if (reader.status === 200) {
-          const { error, isDone, chunks } = await reader.rest();
+          const { error, isDone, chunks } = await reader.readRest();
           expect(isDone).toBe(true);
           expect(error?.code ?? 'upstream_failed').toBe('upstream_failed');
           if (error === undefined) expect(chunks.at(-1)?.statistics).toBeDefined();

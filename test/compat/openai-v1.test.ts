@@ -7,8 +7,8 @@ import { callerKey, startService, withKey } from '#test/start-service.ts';
 
 const { upstream, service } = await startModel(jsonReply(plainCompletion('hi')));
 
-const post = (path: string, body: object) => service.ask({ path, headers: withKey(), body });
-const get = (path: string) => service.ask({ method: 'GET', path, headers: withKey() });
+const post = (path: string, body: object) => service.sendRequest({ path, headers: withKey(), body });
+const get = (path: string) => service.sendRequest({ method: 'GET', path, headers: withKey() });
 
 describe('/openai/v1', () => {
   it.each(['', '?api-version=preview', '?api-version=2024-10-21', '?other=1'])(
@@ -36,7 +36,7 @@ describe('/openai/v1', () => {
       ['/openai/v1/embeddings', { model: 'v', input: 'a' }],
       ['/openai/v1/deployments/v/embeddings?api-version=preview', { model: 'v', input: 'a' }],
     ] as const) {
-      const answer = await other.ask({ path, headers: withKey(), body });
+      const answer = await other.sendRequest({ path, headers: withKey(), body });
       expect([answer.status, answer.json]).toMatchObject([200, { data: [{ object: 'embedding' }] }]);
     }
   });

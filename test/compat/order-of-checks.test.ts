@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Answered } from '#test/ask.ts';
+import type { TestResponse } from '#test/ask.ts';
 import { hello, plainCompletion } from '#test/chunks.ts';
 import { jsonReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { callerKey, chatPath, startService, type TestService } from '#test/start-service.ts';
@@ -43,10 +43,10 @@ afterAll(async () => {
   await upstream.close();
 });
 
-function ask(wrong: Wrongs): Promise<Answered> {
+function ask(wrong: Wrongs): Promise<TestResponse> {
   const deployment = wrong.deployment ? 'missing' : wrong.access ? 'closed' : 'open';
   const body = JSON.stringify({ messages: wrong.body ? [] : hello, user: wrong.size ? 'x'.repeat(maxBodyBytes) : 'x' });
-  return service.ask({
+  return service.sendRequest({
     path: chatPath(deployment),
     headers: {
       'api-key': wrong.credentials ? 'unknown' : callerKey,
@@ -78,30 +78,38 @@ describe('the order of checks', () => {
   });
 
   it('tells credentials before an id that could be none', async () => {
-    const answer = await service.ask({ path: chatPath('a/../b'), headers: { 'content-type': 'application/json' }, body: '{}' });
+    const answer = await service.sendRequest({
+      path: chatPath('a/../b'),
+      headers: { 'content-type': 'application/json' },
+      body: '{}',
+    });
     expect(answer.status).toBe(401);
   });
 
   it('tells a missing deployment before an impossible api_version, and that before the body', async () => {
     const headers = { 'api-key': callerKey, 'content-type': 'application/json' };
-    const missing = await service.ask({ path: '/compat/deployments/missing/chat/completions/nonsense', headers, body: '{' });
+    const missing = await service.sendRequest({
+      path: '/compat/deployments/missing/chat/completions/nonsense',
+      headers,
+      body: '{',
+    });
     expect(missing.status).toBe(404);
-    const version = await service.ask({ path: '/compat/deployments/open/chat/completions/nonsense', headers, body: '{' });
+    const version = await service.sendRequest({ path: '/compat/deployments/open/chat/completions/nonsense', headers, body: '{' });
     expect([version.status, version.error.code]).toEqual([400, 'invalid_api_version']);
   });
 
   it('names the deployment by the body of the stock path, so a faulty body comes before a missing deployment there', async () => {
     const headers = { 'api-key': callerKey, 'content-type': 'application/json' };
     const path = '/v1/chat/completions';
-    expect((await service.ask({ path, headers, body: '{' })).error.code).toBe('invalid_json');
-    expect((await service.ask({ path, headers, body: { messages: [] } })).error.param).toBe('model');
-    expect((await service.ask({ path, headers, body: { model: 'missing', messages: [] } })).status).toBe(404);
-    expect((await service.ask({ path, headers, body: { model: 'closed', messages: [] } })).status).toBe(403);
-    expect((await service.ask({ path, headers, body: { model: 'open', messages: [] } })).status).toBe(400);
+    expect((await service.sendRequest({ path, headers, body: '{' })).error.code).toBe('invalid_json');
+    expect((await service.sendRequest({ path, headers, body: { messages: [] } })).error.param).toBe('model');
+    expect((await service.sendRequest({ path, headers, body: { model: 'missing', messages: [] } })).status).toBe(404);
+    expect((await service.sendRequest({ path, headers, body: { model: 'closed', messages: [] } })).status).toBe(403);
+    expect((await service.sendRequest({ path, headers, body: { model: 'open', messages: [] } })).status).toBe(400);
   });
 
   it('refuses a body without an announced length as soon as it grows over the limit', async () => {
-    const answer = await service.ask({
+    const answer = await service.sendRequest({
       path: chatPath('open'),
       headers: { 'api-key': callerKey, 'content-type': 'application/json', 'transfer-encoding': 'chunked' },
       body: JSON.stringify({ messages: hello, user: 'x'.repeat(maxBodyBytes) }),

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Answered } from '#test/ask.ts';
+import type { TestResponse } from '#test/ask.ts';
 import { hello, plainCompletion } from '#test/chunks.ts';
 import { type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { startService, type TestService, withKey } from '#test/start-service.ts';
@@ -43,8 +43,8 @@ afterAll(async () => {
   await upstream.close();
 });
 
-function post(path: string, body: unknown = { messages: hello }): Promise<Answered> {
-  return service.ask({ path, headers: withKey(), body });
+function post(path: string, body: unknown = { messages: hello }): Promise<TestResponse> {
+  return service.sendRequest({ path, headers: withKey(), body });
 }
 
 /** What the upstream was asked for last. */
@@ -93,8 +93,8 @@ describe('the paths of a chat completion', () => {
       aliases: { compat: ['vendor'] },
     });
     const asking = { headers: withKey(), body: { messages: hello } };
-    expect((await aliased.ask({ path: '/vendor/deployments/demo/chat/completions', ...asking })).status).toBe(200);
-    expect((await aliased.ask({ path: '/openai/deployments/demo/chat/completions', ...asking })).status).toBe(404);
+    expect((await aliased.sendRequest({ path: '/vendor/deployments/demo/chat/completions', ...asking })).status).toBe(200);
+    expect((await aliased.sendRequest({ path: '/openai/deployments/demo/chat/completions', ...asking })).status).toBe(404);
   });
 });
 

@@ -77,7 +77,7 @@ describe('an only upstream that failed calls of several callers', () => {
     for (nowMs of [1_000, 3_000]) expect((await ask('bob')).status).toBe(500);
     upstream.script(() => undefined);
     nowMs = 4_000;
-    const { leave } = service.chatAndLeave('m', { messages: hello });
+    const { disconnect: leave } = service.chatAndDisconnect('m', { messages: hello });
     await upstream.request(4);
     leave();
     await vi.waitFor(() => expect(service.inFlightCalls.size).toBe(0));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ask } from '#test/ask.ts';
+import { sendRequest } from '#test/ask.ts';
 import { delta, hello, plainCompletion } from '#test/chunks.ts';
 import { jsonReply, type Reply, refusal, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { chatPath, startService, type TestService } from '#test/start-service.ts';
@@ -17,7 +17,7 @@ const body = { messages: hello };
 function handingOn(service: () => TestService, deployment: string): Reply {
   return async ({ received, response }) => {
     const headers = { 'api-key': String(received.headers['api-key']), 'content-type': 'application/json' };
-    const inner = await ask(service().url, { path: chatPath(deployment), headers, body });
+    const inner = await sendRequest(service().url, { path: chatPath(deployment), headers, body });
     const again = inner.headers['retry-after'];
     response.writeHead(inner.status, {
       'content-type': 'application/json',
@@ -54,7 +54,7 @@ describe('a caller whose limit further down is used up', () => {
     await using upstream = await startScriptedUpstream(fine);
     await using host = await startScriptedUpstream(async (answering) => {
       const headers = { 'api-key': String(answering.received.headers['api-key']), 'content-type': 'application/json' };
-      const inner = await ask(service.url, { path: chatPath('m'), headers, body });
+      const inner = await sendRequest(service.url, { path: chatPath('m'), headers, body });
       return inner.status === 200 ? fine(answering) : refusal(500)(answering);
     });
     await using service = await serviceOf({
@@ -193,7 +193,7 @@ describe('an error of an application', () => {
       answering.done();
     });
     await using service = await serviceOf({ applications: { app: { endpoint: `${host.url}/app` } } });
-    const { content, error: told } = await (await service.stream('app', body, as('ada'))).rest();
+    const { content, error: told } = await (await service.stream('app', body, as('ada'))).readRest();
     expect(content()).toBe('Half');
     return told;
   }

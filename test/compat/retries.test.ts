@@ -12,7 +12,7 @@ function serviceOf(upstreams: readonly object[], fields: object = {}): Promise<T
 
 const fine = jsonReply(plainCompletion('fine'));
 const resets: Reply = (answering) => answering.reset();
-const closes: Reply = (answering) => answering.cut();
+const closes: Reply = (answering) => answering.destroyConnection();
 
 describe('a try that failed before the first byte is made again', () => {
   it.each([
@@ -64,7 +64,7 @@ describe('a try that failed before the first byte is made again', () => {
     };
     await using upstream = await startScriptedUpstream(broken, eventsReply(...plainReply('fine')));
     await using service = await serviceOf([{ endpoint: upstream.endpoint }]);
-    expect((await (await service.stream('m', { messages: hello })).rest()).content()).toBe('fine');
+    expect((await (await service.stream('m', { messages: hello })).readRest()).content()).toBe('fine');
   });
 
   it('as often as maxRetryAttempts says in all, then the last fault is told', async () => {
@@ -102,12 +102,12 @@ describe('a try is not made again', () => {
     const begins: Reply = async (answering) => {
       answering.head();
       await answering.events(delta({ role: 'assistant', content: 'hi' }));
-      answering.cut();
+      answering.destroyConnection();
     };
     await using first = await startScriptedUpstream(begins);
     await using second = await startScriptedUpstream(fine);
     await using service = await serviceOf([{ endpoint: first.endpoint }, { endpoint: second.endpoint, tier: 1 }]);
-    const { error } = await (await service.stream('m', { messages: hello })).rest();
+    const { error } = await (await service.stream('m', { messages: hello })).readRest();
     expect(error?.code).toBe('upstream_failed');
     expect(second.requests).toHaveLength(0);
     expect((await service.chat('m', { messages: hello })).status).toBe(500);
@@ -133,7 +133,7 @@ describe('an application that dies at its work', () => {
   it('is not run again, also where its connection had served before', async () => {
     const dies: Reply = async (answering) => {
       await sleep(1_100);
-      answering.cut();
+      answering.destroyConnection();
     };
     await using upstream = await startScriptedUpstream(fine, dies);
     await using service = await startService({ applications: { app: { endpoint: `${upstream.url}/app` } } });

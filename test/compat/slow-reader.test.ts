@@ -3,7 +3,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { delta, finish, hello, text } from '#test/chunks.ts';
-import { expectClosedByLeaving } from '#test/closed-while-open.ts';
+import { expectClosedOnDisconnect } from '#test/closed-while-open.ts';
 import { type Answering, startScriptedUpstream, toEvent } from '#test/scripted-upstream.ts';
 import { startService } from '#test/start-service.ts';
 import { untilStill } from '#test/until-still.ts';
@@ -69,7 +69,7 @@ describe('a reader that takes nothing', () => {
     const reader = await service.stream('m', { messages: hello });
     reader.pause();
     await untilStill(() => progress.sentBytes);
-    await expectClosedByLeaving(await upstream.request(0), () => reader.leave());
+    await expectClosedOnDisconnect(await upstream.request(0), () => reader.disconnect());
     await vi.waitUntil(() => service.inFlightCalls.size === 0, { interval: 5 });
   });
 });
@@ -100,7 +100,7 @@ describe('an idle stream', () => {
     expect(await reader.comment()).toBe(': ping');
     await answering.events(text(' last'), finish());
     answering.done();
-    const { content, comments, isDone } = await reader.rest();
+    const { content, comments, isDone } = await reader.readRest();
     expect([content(), comments.length, isDone]).toEqual(['first last', 2, true]);
   });
 });

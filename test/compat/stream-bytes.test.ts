@@ -9,7 +9,7 @@ const { upstream, service } = await startModel();
 async function stream(...pieces: readonly (string | Buffer)[]): Promise<Streamed> {
   upstream.script(piecesReply(...pieces));
   const reader = await service.stream('m', { messages: hello });
-  return reader.rest();
+  return reader.readRest();
 }
 
 const words = ['Grüße ', '😀👩‍👩‍👧', ' 模型 ', '"quoted"\\\n', 'ok'];
@@ -93,7 +93,7 @@ describe('the bytes of an upstream', () => {
         await answering.bytes(sent === 0 ? `data: "${megabyte}` : megabyte);
       answering.response.end();
     });
-    const { error, isDone } = await (await service.stream('m', { messages: hello })).rest();
+    const { error, isDone } = await (await service.stream('m', { messages: hello })).readRest();
     expect([error?.code, isDone]).toEqual(['upstream_failed', true]);
     expect((await upstream.requests.at(-1)?.closed)?.early).toBe(true);
   });

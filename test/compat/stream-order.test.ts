@@ -11,7 +11,7 @@ async function stream(...values: unknown[]): Promise<Streamed> {
   upstream.script(eventsReply(...values));
   const reader = await service.stream('m', { messages: hello });
   expect(reader.status).toBe(200);
-  return reader.rest();
+  return reader.readRest();
 }
 
 const statisticsOf = (prompt: number, completion: number) => ({
@@ -28,7 +28,7 @@ describe('a stream', () => {
     expect(reader.headers['cache-control']).toContain('no-cache');
     expect(reader.headers['x-accel-buffering']).toBe('no');
     expect(reader.headers).not.toHaveProperty('content-length');
-    expect((await reader.rest()).isDone).toBe(true);
+    expect((await reader.readRest()).isDone).toBe(true);
   });
 
   it('begins with a role, ends with finish, usage and statistics in one chunk without choices, and the end mark', async () => {
@@ -80,7 +80,7 @@ describe('a stream', () => {
     const second = [delta({ role: 'assistant', content: 'two' }, 1), finish('length', 1)];
     upstream.script(eventsReply(delta({ role: 'assistant', content: 'one' }), ...second, finish('stop', 0), usage(2, 2)));
     const reader = await service.stream('m', { messages: hello, n: 2 });
-    const { chunks, content } = await reader.rest();
+    const { chunks, content } = await reader.readRest();
     expect(upstream.requests.at(-1)?.body.n).toBe(2);
     expect([content(0), content(1)]).toEqual(['one', 'two']);
     const finished = chunks.flatMap(({ choices }) => choices.filter(({ finish_reason: reason }) => reason !== null));
@@ -142,7 +142,7 @@ describe('a stream', () => {
       piecesReply(toEvent(delta({ role: 'assistant', content: '' })), `data: ${odd}\n\n`, toEvent(finish()), 'data: [DONE]\n\n'),
     );
     const reader = await service.stream('m', { messages: hello });
-    const { data } = await reader.rest();
+    const { data } = await reader.readRest();
     expect(data).toContain(odd);
   });
 
@@ -164,7 +164,7 @@ describe('a reply in another form than was asked for', () => {
   it('is streamed where the upstream answers a stream with JSON', async () => {
     upstream.script(jsonReply(plainCompletion('All at once.')));
     const reader = await service.stream('m', { messages: hello });
-    const { chunks, content, isDone, usages } = await reader.rest();
+    const { chunks, content, isDone, usages } = await reader.readRest();
     expect(reader.headers['content-type']).toContain('text/event-stream');
     expect(chunks[0]?.choices[0]?.delta.role).toBe('assistant');
     expect(content()).toBe('All at once.');

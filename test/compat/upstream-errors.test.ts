@@ -85,7 +85,7 @@ describe('the status of an upstream', () => {
       expect(answer.headers['content-type']).toContain('application/json');
       service.forgetFailures();
     }
-    const embeddings = await service.ask({
+    const embeddings = await service.sendRequest({
       path: '/openai/deployments/vectors/embeddings',
       headers: { 'api-key': 'caller-key', 'content-type': 'application/json' },
       body: { input: 'x' },

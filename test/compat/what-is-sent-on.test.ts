@@ -180,7 +180,7 @@ describe('the request that goes to the upstream', () => {
   it('is read one way only: the last of two keys of one name was checked, and is what goes on', async () => {
     const twice =
       '{"messages":[{"role":"user","content":"first"}],"messages":[{"role":"user","content":"second"}],"n":500,"n":1}';
-    const answer = await service.ask({
+    const answer = await service.sendRequest({
       path: '/openai/deployments/m/chat/completions',
       headers: { 'api-key': 'caller-key', 'content-type': 'application/json' },
       body: twice,

@@ -54,7 +54,7 @@ function last(): Received {
 
 async function ask(deployment: string, headers: Record<string, string> = {}, query = '') {
   const path = `/openai/deployments/${deployment}/chat/completions${query}`;
-  return service.ask({ path, headers: { ...withKey(), ...headers }, body: { messages: hello } });
+  return service.sendRequest({ path, headers: { ...withKey(), ...headers }, body: { messages: hello } });
 }
 
 describe('an application', () => {
@@ -151,7 +151,7 @@ describe('an application', () => {
     const headers = { ...withKey(), 'x-conversation-id': 'c1' };
     const body = { model: 'app', messages: hello, max_tokens: 5 };
     for (const path of ['/v1/chat/completions?q=1', '/anthropic/v1/messages?q=1']) {
-      expect((await service.ask({ path, headers, body })).status).toBe(200);
+      expect((await service.sendRequest({ path, headers, body })).status).toBe(200);
       expect([last().path, last().headers['x-conversation-id']]).toEqual(['/app?api-version=own&tenant=1&q=1', 'c1']);
     }
   });
@@ -225,7 +225,7 @@ describe('an adapter', () => {
     expect([first?.path, first?.body]).toEqual(['/openai/deployments/adapted/chat/completions?q=1', { messages: hello }]);
     const key = String(first?.headers['api-key']);
     expect(['first-key', callerKey, 'undefined']).not.toContain(key);
-    const after = await service.ask({
+    const after = await service.sendRequest({
       path: '/v1/chat/completions',
       headers: withKey(key),
       body: { model: 'm', messages: hello },
@@ -238,7 +238,8 @@ describe('an adapter', () => {
     let status = 0;
     host.script(async (answering) => {
       const headers = withKey(String(answering.received.headers['api-key']));
-      status = (await service.ask({ path: '/v1/chat/completions', headers, body: { model: 'm', messages: hello } })).status;
+      status = (await service.sendRequest({ path: '/v1/chat/completions', headers, body: { model: 'm', messages: hello } }))
+        .status;
       await jsonReply(plainCompletion('hi'))(answering);
     });
     expect([(await ask('adapted')).status, status]).toEqual([200, 200]);
@@ -261,7 +262,11 @@ describe('an adapter', () => {
   it('makes embeddings', async () => {
     host.script(jsonReply({ object: 'list', data: [{ object: 'embedding', index: 0, embedding: [1] }], model: 'x' }));
     const path = '/openai/deployments/vectors/embeddings?q=1';
-    const { status, headers } = await service.ask({ path, headers: withKey(), body: { input: 'x', model: 'as it came' } });
+    const { status, headers } = await service.sendRequest({
+      path,
+      headers: withKey(),
+      body: { input: 'x', model: 'as it came' },
+    });
     expect([status, headers['x-upstream-attempts']]).toEqual([200, '1']);
     expect([last().path, last().body]).toEqual(['/embed?v=1&q=1', { input: 'x', model: 'as it came' }]);
     expect(last().headers).toMatchObject({ 'x-upstream-key': 'first-key' });

@@ -65,9 +65,9 @@ describe('the quick app', () => {
     const configuration = await readValue('quick-app/parley.jsonc', text);
     await using node = await startProcess({ configuration, environment: { SHOP_TOKEN: 't', PARLEY_KEY: 'shop-key' } });
     const headers = withKey('shop-key');
-    const { json } = await node.ask({ method: 'GET', path: '/v1/bucket', headers });
+    const { json } = await node.sendRequest({ method: 'GET', path: '/v1/bucket', headers });
     const { bucket } = json as { bucket: string };
-    const stored = await node.ask({
+    const stored = await node.sendRequest({
       method: 'PUT',
       path: `/v1/files/${bucket}/warranty.md`,
       headers: { ...headers, 'content-type': 'text/markdown' },
@@ -78,7 +78,7 @@ describe('the quick app', () => {
     const { properties } = startersIn(configuration);
     for (const content of properties.starters) {
       const asked = { model: 'bicycle-shop', messages: [{ role: 'user', content }] };
-      const { completion } = await node.ask({ path: '/v1/chat/completions', headers, body: asked });
+      const { completion } = await node.sendRequest({ path: '/v1/chat/completions', headers, body: asked });
       answers.push(completion.choices[0]?.message);
     }
     expect(answers).toMatchObject([

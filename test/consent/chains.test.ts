@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Answered, ask } from '#test/ask.ts';
+import { sendRequest, type TestResponse } from '#test/ask.ts';
 import { hello } from '#test/chunks.ts';
 import { MemoryConsentStore } from '#test/memory-consent-store.ts';
 import { callerKey, chatPath, withKey } from '#test/start-service.ts';
@@ -115,24 +115,24 @@ describe('a call to a deployment that requires consent, three deep', () => {
   });
 
   it('is checked by the id, however its path is spelled', async () => {
-    const spelled: Answered[] = [];
+    const spelled: TestResponse[] = [];
     landscape.asides.set('root', async (key) => {
       for (const id of ['team/own%20mail', 'team%2Fown%20mail', '%74eam/ow%6E%20mail'])
         spelled.push(
-          await ask(landscape.service.url, {
+          await sendRequest(landscape.service.url, {
             path: chatPath(id),
             headers: withKey(key),
             body: { messages: [{ role: 'user', content: '[]' }] },
           }),
         );
       const body = { model: 'team/own mail', messages: [{ role: 'user', content: '[]' }] };
-      spelled.push(await ask(landscape.service.url, { path: '/v1/chat/completions', headers: withKey(key), body }));
+      spelled.push(await sendRequest(landscape.service.url, { path: '/v1/chat/completions', headers: withKey(key), body }));
     });
     await landscape.callThrough(['root']);
     expect(spelled.map(({ error }) => error.code)).toEqual(Array(4).fill('consent_required'));
     await accept(landscape.service, '%72oot');
     spelled.length = 0;
-    await ask(landscape.service.url, {
+    await sendRequest(landscape.service.url, {
       path: chatPath('ro%6Ft'),
       headers: withKey(),
       body: { messages: [{ role: 'user', content: '[]' }] },
@@ -209,7 +209,7 @@ describe('an application', () => {
     await accept(landscape.service, 'mid');
     const { service } = landscape;
     const { json: form } = await getConsent(service, 'root');
-    const answers: Answered[] = [];
+    const answers: TestResponse[] = [];
     landscape.asides.set('root', async (key) => {
       answers.push(
         await getConsent(service, 'root', key),
@@ -217,8 +217,8 @@ describe('an application', () => {
         await postConsent(service, 'none', form, key),
         await postConsent(service, 'root', '{', key),
         await deleteConsent(service, 'mid', key),
-        await service.ask({ method: 'GET', path: '/v1/consent', headers: { 'api-key': key } }),
-        await service.ask({
+        await service.sendRequest({ method: 'GET', path: '/v1/consent', headers: { 'api-key': key } }),
+        await service.sendRequest({
           path: consentPath('root'),
           headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
           body: form,
@@ -231,7 +231,7 @@ describe('an application', () => {
   });
 
   it('is told of access before consent, and of consent before its body', async () => {
-    const answers: Answered[] = [];
+    const answers: TestResponse[] = [];
     landscape.asides.set('root', async (key) => {
       for (const [id, body] of [
         ['closed', '{'],
@@ -240,7 +240,7 @@ describe('an application', () => {
         ['leaf', { messages: hello, stream: true }],
         ['mid', '{'],
       ] as const)
-        answers.push(await ask(landscape.service.url, { path: chatPath(id), headers: withKey(key), body }));
+        answers.push(await sendRequest(landscape.service.url, { path: chatPath(id), headers: withKey(key), body }));
     });
     await landscape.callThrough(['root']);
     expect(answers.map(({ status, error }) => [status, error.code])).toEqual([

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { ask } from '#test/ask.ts';
+import { sendRequest } from '#test/ask.ts';
 import { hello } from '#test/chunks.ts';
 import { callerKey, withKey } from '#test/start-service.ts';
 import { startLandscape } from './support.ts';
@@ -12,12 +12,12 @@ it('a deployment that is not accessible by per-request keys is refused and not l
   const { service, asides } = landscape;
   let listed: unknown;
   asides.set('root', async (key) => {
-    const { json } = await ask(service.url, { method: 'GET', path: '/v1/models', headers: { 'api-key': key } });
+    const { json } = await sendRequest(service.url, { method: 'GET', path: '/v1/models', headers: { 'api-key': key } });
     listed = (json as { data: { id: string }[] }).data.map(({ id }) => id);
   });
   expect(await landscape.callThrough(['root', 'secluded'])).toContain('access_denied');
   expect(listed).toEqual(['root']);
   const path = '/openai/deployments/secluded/chat/completions';
-  const answer = await ask(service.url, { path, headers: withKey(callerKey), body: { messages: hello } });
+  const answer = await sendRequest(service.url, { path, headers: withKey(callerKey), body: { messages: hello } });
   expect(answer.status).toBe(200);
 });

@@ -17,23 +17,23 @@ async function startNoting(applications: object) {
 it('a dependency that does not exist is named in /health and the log from the start', async () => {
   const configuration = { applications: { app: { endpoint, dependencies: ['lost'], features: required(true) } } };
   await using node = await startProcess({ configuration });
-  const { json } = await node.ask({ method: 'GET', path: '/health' });
+  const { json } = await node.sendRequest({ method: 'GET', path: '/health' });
   const message = 'applications.app.dependencies[0]: names "lost", a deployment that is not configured';
   expect(json).toMatchObject({
     status: 'degraded',
     reasons: [{ code: 'configuration_warning', message: expect.stringContaining(message) }],
   });
-  await node.said(/"level":.*applications\.app\.dependencies\[0\]: names \\"lost\\", a deployment that is not configured/);
+  await node.untilOutput(/"level":.*applications\.app\.dependencies\[0\]: names \\"lost\\", a deployment that is not configured/);
 });
 
 it('a saved application that does not exist is named as soon as a form is made, once', async () => {
   const { service, state, added } = await startNoting({ app: { endpoint, dependencies: [saved, 'lost'] } });
   await using _ = service;
-  expect(state.troubles()).toEqual([]);
+  expect(state.listIssues()).toEqual([]);
   await getConsent(service, 'app');
   await getConsent(service, 'app');
   const message = `app depends on ${saved}, which does not exist`;
-  expect(state.troubles()).toEqual([{ code: 'dependency_missing', message }]);
+  expect(state.listIssues()).toEqual([{ code: 'dependency_missing', message }]);
   expect(added).toEqual([message]);
 });
 
@@ -41,10 +41,10 @@ it('it is named no more once the graph does without it', async () => {
   const { service, state } = await startNoting({ app: { endpoint, dependencies: [saved] } });
   await using _ = service;
   await getConsent(service, 'app');
-  expect(state.troubles()).toHaveLength(1);
+  expect(state.listIssues()).toHaveLength(1);
   service.reload({ applications: { app: { endpoint } } });
   await getConsent(service, 'app');
-  expect(state.troubles()).toEqual([]);
+  expect(state.listIssues()).toEqual([]);
 });
 
 it('a new configuration that still names it leaves it named, without another walk', async () => {
@@ -54,15 +54,15 @@ it('a new configuration that still names it leaves it named, without another wal
   });
   await using _ = service;
   for (const id of ['app', 'other']) await getConsent(service, id);
-  expect(state.troubles()).toHaveLength(3);
+  expect(state.listIssues()).toHaveLength(3);
   state.configurationAccepted([]);
-  expect(state.troubles()).toHaveLength(3);
+  expect(state.listIssues()).toHaveLength(3);
   service.reload({ applications: { app: { endpoint, dependencies: [saved, 'lost'] } } });
   state.configurationAccepted([]);
-  expect(state.troubles()).toEqual([{ code: 'dependency_missing', message: `app depends on ${saved}, which does not exist` }]);
+  expect(state.listIssues()).toEqual([{ code: 'dependency_missing', message: `app depends on ${saved}, which does not exist` }]);
   service.reload({ applications: { app: { endpoint } } });
   state.configurationAccepted([]);
-  expect(state.troubles()).toEqual([]);
+  expect(state.listIssues()).toEqual([]);
 });
 
 it('no more than 100 are kept', async () => {
@@ -71,5 +71,5 @@ it('no more than 100 are kept', async () => {
   });
   await using _ = service;
   await getConsent(service, 'app');
-  expect(state.troubles()).toHaveLength(100);
+  expect(state.listIssues()).toHaveLength(100);
 });

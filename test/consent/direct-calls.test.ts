@@ -47,7 +47,7 @@ it('a user’s own call to a model that requires consent needs it too, embedding
   await using landscape = await startLandscape(applications, { more });
   const { service } = landscape;
   const embed = () =>
-    service.ask({
+    service.sendRequest({
       path: '/v1/embeddings',
       headers: { 'api-key': 'caller-key', 'content-type': 'application/json' },
       body: { model: 'vectors', input: 'x' },

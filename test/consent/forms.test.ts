@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '#base/time/clock.ts';
-import type { Answered } from '#test/ask.ts';
+import type { TestResponse } from '#test/ask.ts';
 import { MemoryConsentStore } from '#test/memory-consent-store.ts';
 import { callerKey, startService, type TestService, withKey } from '#test/start-service.ts';
 import { accept, consentPath, deleteConsent, formOf, getConsent, isAccepted, postConsent, required } from './support.ts';
@@ -43,7 +43,7 @@ function reloadWith(assistant: object): void {
   service.reload({ ...configuration, applications: { ...configuration.applications, assistant } });
 }
 
-function told({ status, error }: Answered): readonly [number, string | null] {
+function told({ status, error }: TestResponse): readonly [number, string | null] {
   return [status, error.code];
 }
 
@@ -99,9 +99,9 @@ describe('the form of a deployment', () => {
 
   it('answers HEAD without a body, and no other method', async () => {
     const path = consentPath('assistant');
-    const head = await service.ask({ method: 'HEAD', path, headers: { 'api-key': callerKey } });
+    const head = await service.sendRequest({ method: 'HEAD', path, headers: { 'api-key': callerKey } });
     expect([head.status, head.text]).toEqual([200, '']);
-    const put = await service.ask({ method: 'PUT', path, headers: withKey(), body: { consent: mailForm } });
+    const put = await service.sendRequest({ method: 'PUT', path, headers: withKey(), body: { consent: mailForm } });
     expect([...told(put), put.headers.allow]).toEqual([405, 'method_not_allowed', 'DELETE, GET, HEAD, POST']);
   });
 });
@@ -202,7 +202,7 @@ describe('a submitted form', () => {
 describe('the order of checks', () => {
   const large = { consent: { a: 'x'.repeat(maxBodyBytes) } };
   const ask = (id: string, body: unknown, headers: Record<string, string>) =>
-    service.ask({ path: consentPath(id), headers, body });
+    service.sendRequest({ path: consentPath(id), headers, body });
 
   it('is that of every surface: size, credentials, media type, deployment, access, body, form', async () => {
     const key = { 'api-key': callerKey };
@@ -239,9 +239,9 @@ describe('the order of checks', () => {
 
   it('needs a key for everything', async () => {
     for (const method of ['GET', 'DELETE', 'POST']) {
-      expect(told(await service.ask({ method, path: consentPath('assistant') }))).toEqual([401, 'missing_credentials']);
+      expect(told(await service.sendRequest({ method, path: consentPath('assistant') }))).toEqual([401, 'missing_credentials']);
     }
-    expect(told(await service.ask({ method: 'GET', path: '/v1/consent' }))).toEqual([401, 'missing_credentials']);
+    expect(told(await service.sendRequest({ method: 'GET', path: '/v1/consent' }))).toEqual([401, 'missing_credentials']);
   });
 });
 
@@ -256,7 +256,9 @@ describe('a withdrawn consent', () => {
 
   it('is gone also where a client sends a media type with its request', async () => {
     await accept(service, 'assistant');
-    expect((await service.ask({ method: 'DELETE', path: consentPath('assistant'), headers: withKey() })).status).toBe(204);
+    expect((await service.sendRequest({ method: 'DELETE', path: consentPath('assistant'), headers: withKey() })).status).toBe(
+      204,
+    );
     expect(await isAccepted(service, 'assistant')).toBe(false);
   });
 
@@ -274,7 +276,8 @@ describe('a withdrawn consent', () => {
 });
 
 describe('the list of consents', () => {
-  const list = (key?: string) => service.ask({ method: 'GET', path: '/v1/consent', headers: { 'api-key': key ?? callerKey } });
+  const list = (key?: string) =>
+    service.sendRequest({ method: 'GET', path: '/v1/consent', headers: { 'api-key': key ?? callerKey } });
 
   it('has the caller’s own, by deployment, with what was accepted and when', async () => {
     await accept(service, 'team/mail%20box');

@@ -46,14 +46,14 @@ describe('a store out of reach', () => {
     const noted: unknown[] = [];
     await using landscape = await startLandscape(applications, {
       consents: brokenBy(fault),
-      noteFault: (_message, thrown) => noted.push(thrown),
+      reportError: (_message, thrown) => noted.push(thrown),
     });
     const { service } = landscape;
     const answers = [
       await getConsent(service, 'root'),
       await postConsent(service, 'root', { consent: { root: { consentRequired: false }, leaf: { consentRequired: true } } }),
       await deleteConsent(service, 'root'),
-      await service.ask({ method: 'GET', path: '/v1/consent', headers: { 'api-key': callerKey } }),
+      await service.sendRequest({ method: 'GET', path: '/v1/consent', headers: { 'api-key': callerKey } }),
     ];
     for (const answer of answers) {
       expect([answer.status, answer.error.code, answer.headers['retry-after']]).toEqual([status, code, retryAfter]);

@@ -1,5 +1,5 @@
 import type { ConsentForm } from '#contract/consent.ts';
-import { type Answered, ask } from '#test/ask.ts';
+import { sendRequest, type TestResponse } from '#test/ask.ts';
 import { plainCompletion } from '#test/chunks.ts';
 import { type Answering, type Received, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { callerKey, chatPath, type ServiceOptions, startService, type TestService, withKey } from '#test/start-service.ts';
@@ -9,18 +9,18 @@ export function consentPath(id: string): string {
   return `/v1/consent/${id}`;
 }
 
-type Service = Pick<TestService, 'ask'>;
+type Service = Pick<TestService, 'sendRequest'>;
 
-export function getConsent(service: Service, id: string, key = callerKey): Promise<Answered> {
-  return service.ask({ method: 'GET', path: consentPath(id), headers: { 'api-key': key } });
+export function getConsent(service: Service, id: string, key = callerKey): Promise<TestResponse> {
+  return service.sendRequest({ method: 'GET', path: consentPath(id), headers: { 'api-key': key } });
 }
 
-export function postConsent(service: Service, id: string, body: unknown, key = callerKey): Promise<Answered> {
-  return service.ask({ path: consentPath(id), headers: withKey(key), body });
+export function postConsent(service: Service, id: string, body: unknown, key = callerKey): Promise<TestResponse> {
+  return service.sendRequest({ path: consentPath(id), headers: withKey(key), body });
 }
 
-export function deleteConsent(service: Service, id: string, key = callerKey): Promise<Answered> {
-  return service.ask({ method: 'DELETE', path: consentPath(id), headers: { 'api-key': key } });
+export function deleteConsent(service: Service, id: string, key = callerKey): Promise<TestResponse> {
+  return service.sendRequest({ method: 'DELETE', path: consentPath(id), headers: { 'api-key': key } });
 }
 
 /** The form that is to be accepted today. */
@@ -90,7 +90,7 @@ export async function startLandscape(
     asides,
     async callThrough([first = '', ...rest], key = callerKey) {
       return toSaid(
-        await ask(service.url, { path: chatPath(encodeURIComponent(first)), headers: withKey(key), body: toBody(rest) }),
+        await sendRequest(service.url, { path: chatPath(encodeURIComponent(first)), headers: withKey(key), body: toBody(rest) }),
       );
     },
     reload: (next) => service.reload(toConfiguration(next)),
@@ -130,7 +130,7 @@ async function goOn(received: Received, { url, asides }: Told): Promise<string> 
   if (next === undefined) return 'done';
   const path = next === 'vectors' ? '/openai/deployments/vectors/embeddings' : chatPath(encodeURIComponent(next));
   const body = next === 'vectors' ? { input: 'x' } : toBody(rest);
-  return toSaid(await ask(url(), { path, headers: withKey(key), body }));
+  return toSaid(await sendRequest(url(), { path, headers: withKey(key), body }));
 }
 
 function toBody(via: readonly string[]): object {
@@ -138,7 +138,7 @@ function toBody(via: readonly string[]): object {
 }
 
 /** What the end of the chain said: `done`, or status and code of the refusal and its message. */
-function toSaid({ status, error, completion }: Answered): string {
+function toSaid({ status, error, completion }: TestResponse): string {
   if (status !== 200) return `${status} ${error.code}: ${error.message}`;
   return completion.object === 'chat.completion' ? String(completion.choices[0]?.message.content) : 'done';
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Answered, ask } from '#test/ask.ts';
+import { sendRequest, type TestResponse } from '#test/ask.ts';
 import { hello, plainCompletion } from '#test/chunks.ts';
 import { type Answering, jsonReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { chatPath } from '#test/start-service.ts';
@@ -29,8 +29,8 @@ afterAll(async () => {
   await host.close();
 });
 
-function as(key: string, method: string, path: string, body?: string): Promise<Answered> {
-  return ask(files.url, { method, path, headers: { 'api-key': key }, body });
+function as(key: string, method: string, path: string, body?: string): Promise<TestResponse> {
+  return sendRequest(files.url, { method, path, headers: { 'api-key': key }, body });
 }
 
 async function bucketOf(key: string): Promise<string> {
@@ -75,14 +75,14 @@ describe('a bucket', () => {
   });
 
   it('is told to nobody without a key', async () => {
-    const answer = await ask(files.url, { method: 'GET', path: '/v1/bucket' });
+    const answer = await sendRequest(files.url, { method: 'GET', path: '/v1/bucket' });
     expect([answer.status, answer.error.code]).toEqual([401, 'missing_credentials']);
   });
 });
 
 describe('a bucket of somebody else', () => {
   it.each(['GET', 'HEAD', 'PUT', 'DELETE'])('is closed to %s, whether the file exists or not', async (method) => {
-    const answers: Answered[] = [];
+    const answers: TestResponse[] = [];
     for (const name of ['theirs', 'none', 'theirs/below']) {
       answers.push(await as('caller-key', method, `/v1/files/${others}/${name}`, method === 'PUT' ? 'mine now' : undefined));
     }
@@ -101,7 +101,7 @@ describe('a bucket of somebody else', () => {
   it('is closed before what stands in a condition is looked at', async () => {
     for (const condition of ['if-match', 'if-none-match']) {
       const headers = { 'api-key': 'caller-key', [condition]: '*' };
-      const answer = await ask(files.url, { method: 'PUT', path: `/v1/files/${others}/theirs`, headers, body: 'x' });
+      const answer = await sendRequest(files.url, { method: 'PUT', path: `/v1/files/${others}/theirs`, headers, body: 'x' });
       expect(answer.status).toBe(403);
     }
   });
@@ -207,7 +207,7 @@ describe('a per-request key', () => {
         return inner.then(() => jsonReply(plainCompletion('inner'))(answering));
       });
       const headers = { 'api-key': outer, 'content-type': 'application/json' };
-      await ask(files.url, { path: chatPath('second'), headers, body: attached(reference('kept')) });
+      await sendRequest(files.url, { path: chatPath('second'), headers, body: attached(reference('kept')) });
       return inner;
     });
     expect(statuses).toEqual([200, 403]);

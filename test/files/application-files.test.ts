@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Answered, ask } from '#test/ask.ts';
+import { sendRequest, type TestResponse } from '#test/ask.ts';
 import { getBucket } from '#test/buckets.ts';
 import { plainCompletion } from '#test/chunks.ts';
 import { type Answering, eventsReply, jsonReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
@@ -31,10 +31,10 @@ afterAll(async () => {
   await host.close();
 });
 
-function as(key: string, method: string, path: string, body?: unknown): Promise<Answered> {
+function as(key: string, method: string, path: string, body?: unknown): Promise<TestResponse> {
   const type = typeof body === 'string' ? 'text/plain' : 'application/json';
   const headers = { 'api-key': key, ...(body !== undefined && { 'content-type': type }) };
-  return ask(files.url, { method, path, headers, body });
+  return sendRequest(files.url, { method, path, headers, body });
 }
 
 interface Buckets {
@@ -66,7 +66,7 @@ async function call<Done>(
   { key = callerKey, deployment = 'app', body = plain }: { key?: string; deployment?: string; body?: object },
   work: Work<Done>,
   reply: () => object = () => plainCompletion('done'),
-): Promise<{ done: Done; answer: Answered }> {
+): Promise<{ done: Done; answer: TestResponse }> {
   let done: Promise<Done> | undefined;
   host.script(async (answering) => {
     done = work(String(answering.received.headers['api-key']), answering);
@@ -74,7 +74,7 @@ async function call<Done>(
     jsonReply(reply())(answering);
   });
   const path = chatPath(encodeURIComponent(deployment));
-  const answer = await ask(files.url, { path, headers: { 'api-key': key, 'content-type': 'application/json' }, body });
+  const answer = await sendRequest(files.url, { path, headers: { 'api-key': key, 'content-type': 'application/json' }, body });
   expect(answer.status).toBe(200);
   return { done: await (done ?? expect.unreachable()), answer };
 }
@@ -438,7 +438,7 @@ describe('permissions for the duration of a call', () => {
       const params: unknown[] = [];
       for (const [body] of cases) {
         const headers = { 'api-key': key, 'content-type': 'application/json' };
-        const { status, error } = await ask(files.url, { path: grantPath, headers, body });
+        const { status, error } = await sendRequest(files.url, { path: grantPath, headers, body });
         params.push([status, error.param]);
       }
       return params;

@@ -12,7 +12,7 @@ describe('an S3', () => {
     const half: Reply = async (answering) => {
       answering.head(200, { 'content-length': '1000' });
       await answering.bytes('half');
-      answering.cut();
+      answering.destroyConnection();
     };
     await using there = await openScriptedS3(half);
     await using store = await openStore('disk');

@@ -113,7 +113,7 @@ describe('a range', () => {
 
 describe('a condition of writing', () => {
   const write = (method: string, path: string, headers: Record<string, string>) =>
-    files.service.ask({
+    files.service.sendRequest({
       method,
       path: `${files.base}/${path}`,
       headers: { 'api-key': callerKey, ...headers },
@@ -228,7 +228,7 @@ describe('the paths of files', () => {
       ['PUT', `/v1/metadata/files/${files.bucket}/x`, 'GET, HEAD'],
       ['DELETE', '/v1/bucket', 'GET, HEAD'],
     ] as const) {
-      const answer = await files.service.ask({ method, path, headers: { 'api-key': callerKey }, body: 'x' });
+      const answer = await files.service.sendRequest({ method, path, headers: { 'api-key': callerKey }, body: 'x' });
       expect([answer.status, answer.headers.allow, answer.error.code]).toEqual([405, allow, 'method_not_allowed']);
     }
   });
@@ -248,11 +248,11 @@ describe('the paths of files', () => {
       [`${files.base}/ten`, { ...key, 'if-none-match': '*', 'content-type': 'multipart/form-data' }, 'precondition_failed'],
       [`${files.base}/ten`, { ...key, 'content-type': 'multipart/form-data' }, 'invalid_request'],
     ] as const)
-      expect([path, (await files.service.ask({ method: 'PUT', path, headers: sent, body: 'x' })).error.code]).toEqual([
+      expect([path, (await files.service.sendRequest({ method: 'PUT', path, headers: sent, body: 'x' })).error.code]).toEqual([
         path,
         code,
       ]);
     for (const method of ['GET', 'DELETE'])
-      expect((await files.service.ask({ method, path: other })).error.code).toBe('missing_credentials');
+      expect((await files.service.sendRequest({ method, path: other })).error.code).toBe('missing_credentials');
   });
 });

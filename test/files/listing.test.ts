@@ -83,7 +83,7 @@ describe.each(['memory', 'SQLite'])('a listing out of %s', (kind) => {
   });
 
   it('of a bucket may be asked for without a slash', async () => {
-    const { json } = await files.service.ask({
+    const { json } = await files.service.sendRequest({
       method: 'GET',
       path: `/v1/metadata/files/${files.bucket}`,
       headers: { 'api-key': 'caller-key' },

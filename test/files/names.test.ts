@@ -111,7 +111,7 @@ describe('the name of a file', () => {
 
   it.each(['__proto__', 'constructor', '%2e%2e', '..', '%00', ''])('in no bucket named %s', async (bucket) => {
     const path = `/v1/files/${bucket}/x`;
-    const { status } = await files.service.ask({ method: 'PUT', path, headers: { 'api-key': callerKey }, body: 'x' });
+    const { status } = await files.service.sendRequest({ method: 'PUT', path, headers: { 'api-key': callerKey }, body: 'x' });
     expect(status).toBe(/^[_c]/.test(bucket) ? 403 : 404);
   });
 });

@@ -23,7 +23,7 @@ describeOnEach('uploads side by side on two nodes', (database) => {
     store = await openStore('disk');
     const start = (each: typeof database.database) =>
       startFiles({ blobs: store.blobs, index: createFileIndex(each) }, { files: { maxBucketBytes } });
-    nodes = [await start(database.database), await start(database.other)];
+    nodes = [await start(database.database), await start(database.otherDatabase)];
   });
 
   afterEach(async () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Answered, ask } from '#test/ask.ts';
+import { sendRequest, type TestResponse } from '#test/ask.ts';
 import { callerKey } from '#test/start-service.ts';
 import { type FileService, startFilesOnDisk } from './support.ts';
 
@@ -20,9 +20,9 @@ const record = {
 } as const;
 const types = { prompts: 'PROMPT', conversations: 'CONVERSATION' } as const;
 
-function send(method: string, path: string, body?: unknown, headers: Headers = {}): Promise<Answered> {
+function send(method: string, path: string, body?: unknown, headers: Headers = {}): Promise<TestResponse> {
   const sent = { 'api-key': callerKey, ...(body !== undefined && { 'content-type': 'application/json' }), ...headers };
-  return ask(files.url, { method, path, headers: sent, body });
+  return sendRequest(files.url, { method, path, headers: sent, body });
 }
 
 const at = (kind: Kind, path: string): string => `/v1/${kind}/${files.bucket}/${path}`;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Answered, ask } from '#test/ask.ts';
+import { sendRequest, type TestResponse } from '#test/ask.ts';
 import { type FreshDatabase, freshPostgres, freshSqlite } from '#test/sql-engines.ts';
 import { createApplicationStore, createFileIndex } from '#test/sql-stores.ts';
 import { callerKey } from '#test/start-service.ts';
@@ -59,13 +59,13 @@ describe.each([
     await rig.files.put('taken', 'what is there');
   });
 
-  function send(method: string, path: string, body?: unknown, key = callerKey): Promise<Answered> {
+  function send(method: string, path: string, body?: unknown, key = callerKey): Promise<TestResponse> {
     const headers = { 'api-key': key, ...(body !== undefined && { 'content-type': 'application/json' }) };
-    return ask(rig.files.url, { method, path, headers, body });
+    return sendRequest(rig.files.url, { method, path, headers, body });
   }
 
   const at = (path: string, of = 'files'): string => `${of}/${rig.files.bucket}/${path}`;
-  const relocate = (how: 'move' | 'copy', sourceUrl: string, destinationUrl: string, more: object = {}): Promise<Answered> =>
+  const relocate = (how: 'move' | 'copy', sourceUrl: string, destinationUrl: string, more: object = {}): Promise<TestResponse> =>
     send('POST', `/v1/ops/resource/${how}`, { sourceUrl, destinationUrl, ...more });
   const contents = (...paths: string[]): Promise<(string | number)[]> =>
     Promise.all(

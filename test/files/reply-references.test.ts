@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Answered, Asking } from '#test/ask.ts';
+import type { TestRequest, TestResponse } from '#test/ask.ts';
 import { getBucket, getDeploymentBucket } from '#test/buckets.ts';
 import { delta, finish, plainCompletion } from '#test/chunks.ts';
 import { MemoryBlobs } from '#test/memory-blobs.ts';
@@ -61,9 +61,9 @@ beforeEach(() => {
   });
 });
 
-function as(key: string, method: string, path: string, body?: unknown): Promise<Answered> {
+function as(key: string, method: string, path: string, body?: unknown): Promise<TestResponse> {
   const type = typeof body === 'string' ? 'text/plain' : 'application/json';
-  return service.ask({ method, path, headers: { 'api-key': key, 'content-type': type }, body });
+  return service.sendRequest({ method, path, headers: { 'api-key': key, 'content-type': type }, body });
 }
 
 /** Acts as a model that calls the published application with both files and replies `done` after the tool result. */
@@ -123,7 +123,7 @@ describe('a reply of an application', () => {
 
   it('names only files that the application may read, in a stream', async () => {
     programs = { published: eventsReply(delta({ role: 'assistant', content: 'Here.', custom_content: custom }), finish()) };
-    const { deltas } = await (await service.stream(published, body, { 'api-key': 'alice' })).rest();
+    const { deltas } = await (await service.stream(published, body, { 'api-key': 'alice' })).readRest();
     expect(deltas().flatMap(({ custom_content: shown }) => shown ?? [])).toEqual([kept]);
   });
 
@@ -152,7 +152,7 @@ describe('a reply of an application', () => {
     expect(text).not.toContain('"url"');
   });
 
-  it.each<[string, Asking]>([
+  it.each<[string, TestRequest]>([
     [
       'messages',
       { path: '/msgapi/v1/messages', body: { model: published, max_tokens: 9, messages: [{ role: 'user', content: 'x' }] } },
@@ -173,7 +173,7 @@ describe('a reply of an application', () => {
     ],
   ])('names only files that the application may read, on the surface %s', async (_, asking) => {
     programs = { published: jsonReply(replyWith(custom)) };
-    const { status, text } = await service.ask({ ...asking, headers: withKey('alice') });
+    const { status, text } = await service.sendRequest({ ...asking, headers: withKey('alice') });
     expect(status).toBe(200);
     expect(text).not.toContain('private/salary');
   });
@@ -188,7 +188,7 @@ describe('a file that an assistant message names', () => {
   const notSalary = { salary: 403, given: 200 };
 
   /** Calls the published application through `first` and returns the result of its reads. */
-  async function readThrough(first: string, asking: Partial<Asking> & { body: object }): Promise<unknown> {
+  async function readThrough(first: string, asking: Partial<TestRequest> & { body: object }): Promise<unknown> {
     let read: unknown = 'not called';
     programs = {
       ...programs,
@@ -197,7 +197,7 @@ describe('a file that an assistant message names', () => {
         await jsonReply(plainCompletion('done'))(answering);
       },
     };
-    const { status, text } = await service.ask({ path: chatPath(first), headers: withKey('alice'), ...asking });
+    const { status, text } = await service.sendRequest({ path: chatPath(first), headers: withKey('alice'), ...asking });
     expect([status, text]).toEqual([200, expect.any(String)]);
     return read;
   }
@@ -218,7 +218,7 @@ describe('a file that an assistant message names', () => {
       const grant = { resourcePermissions: [{ url: salary, permissions: ['READ'] }], receiver: published };
       expect((await as(key, 'POST', '/v1/ops/resource/per-request-permissions/grant', grant)).status).toBe(200);
       const body = { messages: [{ role: 'user', content: 'x', custom_content: { attachments: attachmentsOf(salary) } }] };
-      await service.ask({ path: chatPath(published), headers: withKey(key), body });
+      await service.sendRequest({ path: chatPath(published), headers: withKey(key), body });
       await jsonReply(plainCompletion('done'))(answering);
     };
     programs = { configured: call, own: call };
@@ -305,9 +305,9 @@ describe('a file that the reply of an inner call attaches', () => {
         const key = String(answering.received.headers['api-key']);
         const attachments = attachmentsOf(secret);
         const body = { messages: [{ role: 'user', content: 'x', custom_content: { attachments } }] };
-        await service.ask({ path: chatPath(`applications/${alice}/own`), headers: withKey(key), body });
+        await service.sendRequest({ path: chatPath(`applications/${alice}/own`), headers: withKey(key), body });
         await read(key);
-        await service.ask({ path: chatPath(published), headers: withKey(key), body });
+        await service.sendRequest({ path: chatPath(published), headers: withKey(key), body });
         await jsonReply(plainCompletion('done'))(answering);
       },
     };

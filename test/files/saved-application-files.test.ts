@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Answered, ask } from '#test/ask.ts';
+import { sendRequest, type TestResponse } from '#test/ask.ts';
 import { hello, plainCompletion } from '#test/chunks.ts';
 import { jsonReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { callerKey, chatPath } from '#test/start-service.ts';
@@ -28,9 +28,14 @@ afterAll(async () => {
   await host.close();
 });
 
-function as(key: string, method: string, path: string, body?: unknown): Promise<Answered> {
+function as(key: string, method: string, path: string, body?: unknown): Promise<TestResponse> {
   const type = typeof body === 'string' ? 'text/plain' : 'application/json';
-  return ask(files.url, { method, path, headers: { 'api-key': key, ...(body !== undefined && { 'content-type': type }) }, body });
+  return sendRequest(files.url, {
+    method,
+    path,
+    headers: { 'api-key': key, ...(body !== undefined && { 'content-type': type }) },
+    body,
+  });
 }
 
 async function saveApp(name: string): Promise<string> {

@@ -5,7 +5,7 @@ import type { BlobStore } from '#domain/files/blob-store.ts';
 import { DiskBlobStore } from '#stores/files/disk-blob-store.ts';
 import { toS3Address } from '#stores/files/s3-address.ts';
 import { S3BlobStore } from '#stores/files/s3-blob-store.ts';
-import type { Answered } from '#test/ask.ts';
+import type { TestResponse } from '#test/ask.ts';
 import { MemoryFileIndex } from '#test/memory-file-index.ts';
 import { startS3 } from '#test/start-s3.ts';
 import { callerKey, type ServiceOptions, startService, type TestService } from '#test/start-service.ts';
@@ -63,11 +63,11 @@ export interface FileService extends AsyncDisposable {
   readonly base: string;
   readonly bucket: string;
   readonly faults: readonly string[];
-  put(path: string, body: unknown, headers?: Readonly<Record<string, string>>): Promise<Answered>;
-  get(path: string, headers?: Readonly<Record<string, string>>): Promise<Answered>;
-  send(method: string, path: string, headers?: Readonly<Record<string, string>>): Promise<Answered>;
+  put(path: string, body: unknown, headers?: Readonly<Record<string, string>>): Promise<TestResponse>;
+  get(path: string, headers?: Readonly<Record<string, string>>): Promise<TestResponse>;
+  send(method: string, path: string, headers?: Readonly<Record<string, string>>): Promise<TestResponse>;
   /** Of the path below the bucket, query included. */
-  metadata(path: string): Promise<Answered>;
+  metadata(path: string): Promise<TestResponse>;
 }
 
 export interface StoredFileService extends FileService {
@@ -102,15 +102,15 @@ export async function startFiles(
   const options: ServiceOptions & Pick<ServiceDeps, 'files'> = {
     ...others,
     files: { index, ...files },
-    noteFault: (message) => faults.push(message),
+    reportError: (message) => faults.push(message),
   };
   const service = await startService({ models: { m: { upstreams: [{ protocol: 'demo' }] } }, ...configuration }, options);
   const key = { 'api-key': callerKey };
-  const { json } = await service.ask({ method: 'GET', path: '/v1/bucket', headers: key });
+  const { json } = await service.sendRequest({ method: 'GET', path: '/v1/bucket', headers: key });
   const { bucket } = json as { bucket: string };
   const base = `/v1/files/${bucket}`;
   const send: FileService['send'] = (method, path, headers) =>
-    service.ask({ method, path: `${base}/${path}`, headers: { ...key, ...headers } });
+    service.sendRequest({ method, path: `${base}/${path}`, headers: { ...key, ...headers } });
   return {
     service,
     index,
@@ -118,10 +118,11 @@ export async function startFiles(
     base,
     bucket,
     faults,
-    put: (path, body, headers) => service.ask({ method: 'PUT', path: `${base}/${path}`, headers: { ...key, ...headers }, body }),
+    put: (path, body, headers) =>
+      service.sendRequest({ method: 'PUT', path: `${base}/${path}`, headers: { ...key, ...headers }, body }),
     get: (path, headers) => send('GET', path, headers),
     send,
-    metadata: (path) => service.ask({ method: 'GET', path: `/v1/metadata/files/${bucket}/${path}`, headers: key }),
+    metadata: (path) => service.sendRequest({ method: 'GET', path: `/v1/metadata/files/${bucket}/${path}`, headers: key }),
     [Symbol.asyncDispose]: service.close,
   };
 }

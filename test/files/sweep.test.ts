@@ -45,7 +45,7 @@ async function sweepOnce(database: SqlDatabase, laterMs: number): Promise<readon
   const index = new SqlFileIndex(database);
   const leases = new SqlPassageIndex(database);
   const parts = { store: blobs, index, leases, isShared: true, isPlace: async () => true };
-  const sweeper = openSweeper(parts, { clock, caches: new Caches(), newKey: () => '', note: say, noteFault: say });
+  const sweeper = openSweeper(parts, { clock, caches: new Caches(), newKey: () => '', note: say, reportError: say });
   await sweeper.run();
   return said;
 }
@@ -62,15 +62,15 @@ describeOnEach('nodes that share a place in S3', (nodes) => {
     expect(rest).toHaveLength(4);
 
     expect(await sweepOnce(nodes.database, 0)).toEqual([]);
-    expect(await sweepOnce(nodes.other, dayMs - hourMs)).toEqual([]);
+    expect(await sweepOnce(nodes.otherDatabase, dayMs - hourMs)).toEqual([]);
     expect((await s3.names()).objects).toContain(orphan);
-    const said = await Promise.all([nodes.database, nodes.other].map((each) => sweepOnce(each, dayMs + hourMs)));
+    const said = await Promise.all([nodes.database, nodes.otherDatabase].map((each) => sweepOnce(each, dayMs + hourMs)));
     expect(said.flat()).toEqual(['1 contents that no file used were deleted']);
     expect((await s3.names()).objects).toEqual(rest);
 
     await s3.put(orphan, '2');
-    expect(await sweepOnce(nodes.other, dayMs + 20 * hourMs)).toEqual([]);
-    expect(await sweepOnce(nodes.other, 2 * dayMs + hourMs)).toEqual(['1 contents that no file used were deleted']);
+    expect(await sweepOnce(nodes.otherDatabase, dayMs + 20 * hourMs)).toEqual([]);
+    expect(await sweepOnce(nodes.otherDatabase, 2 * dayMs + hourMs)).toEqual(['1 contents that no file used were deleted']);
     expect((await s3.names()).objects).toEqual(rest);
   });
 
@@ -158,7 +158,7 @@ describe('a sweep', () => {
       clock: systemClock,
       caches: new Caches(),
       note: noteFault,
-      noteFault,
+      reportError: noteFault,
     });
     await vi.waitUntil(async () => (await blobs.read('parley-database', undefined))?.resume() !== undefined, { timeout: 10_000 });
     await stores.close();

@@ -26,7 +26,9 @@ it('slow uploads of one user keep no other from storing files', async () => {
   const refused = await files.put('three', 'x');
   expect([refused.status, refused.error.code, refused.headers['retry-after']]).toEqual([503, 'overloaded', '1']);
   const others = `/v1/files/${getBucket('key:other')}/three`;
-  expect((await files.service.ask({ method: 'PUT', path: others, headers: { 'api-key': 'other' }, body: 'x' })).status).toBe(200);
+  expect(
+    (await files.service.sendRequest({ method: 'PUT', path: others, headers: { 'api-key': 'other' }, body: 'x' })).status,
+  ).toBe(200);
   slow[0].end();
   expect(await slow[0].status).toBe(200);
   expect((await files.put('three', 'x')).status).toBe(200);

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Answered, ask } from '#test/ask.ts';
+import { sendRequest, type TestResponse } from '#test/ask.ts';
 import { hello } from '#test/chunks.ts';
 import { callerKey, chatPath, startService, type TestService, withKey } from '#test/start-service.ts';
 
 const page = 'https://app.example';
 const other = 'https://other.example';
 const models = { m: { upstreams: [{ protocol: 'demo' }] } };
-const corsNames = (answer: Answered): string[] =>
+const corsNames = (answer: TestResponse): string[] =>
   Object.keys(answer.headers).filter((name) => name.startsWith('access-control-'));
 
 let closed: TestService;
@@ -25,13 +25,13 @@ beforeAll(async () => {
 
 afterAll(() => Promise.all([closed.close(), listed.close(), open.close()]));
 
-function get(service: TestService, origin: string | undefined, path = '/v1/models'): Promise<Answered> {
-  return service.ask({ method: 'GET', path, headers: { 'api-key': callerKey, ...(origin && { origin }) } });
+function get(service: TestService, origin: string | undefined, path = '/v1/models'): Promise<TestResponse> {
+  return service.sendRequest({ method: 'GET', path, headers: { 'api-key': callerKey, ...(origin && { origin }) } });
 }
 
-function preflight(service: TestService, origin: string, path = '/v1/chat/completions'): Promise<Answered> {
+function preflight(service: TestService, origin: string, path = '/v1/chat/completions'): Promise<TestResponse> {
   const asked = { 'access-control-request-method': 'POST', 'access-control-request-headers': 'api-key,content-type' };
-  return service.ask({ method: 'OPTIONS', path, headers: { origin, ...asked } });
+  return service.sendRequest({ method: 'OPTIONS', path, headers: { origin, ...asked } });
 }
 
 describe('without allowed origins', () => {
@@ -55,12 +55,12 @@ describe('an origin that is allowed', () => {
       await listed.chat('m', { messages: hello }, { origin: page }),
       await listed.chat('m', { messages: hello, stream: true }, { origin: page }),
       await listed.chat('m', { messages: 3 }, { origin: page }),
-      await listed.ask({
+      await listed.sendRequest({
         path: '/anthropic/v1/messages',
         headers: { ...withKey(), origin: page },
         body: { model: 'm', max_tokens: 9, messages: hello },
       }),
-      await listed.ask({ path: '/v1/chat/completions', headers: { ...withKey('unknown'), origin: page }, body: {} }),
+      await listed.sendRequest({ path: '/v1/chat/completions', headers: { ...withKey('unknown'), origin: page }, body: {} }),
     ];
     for (const { headers } of answers) {
       expect(headers).toMatchObject({ 'access-control-allow-origin': page, 'access-control-allow-credentials': 'true' });
@@ -108,9 +108,9 @@ describe('an origin that is not', () => {
 
   it('has the rules of the add-in gateway below its prefix', async () => {
     const asked = { method: 'OPTIONS', path: '/addin/msgapi/v1/messages' };
-    const toOther = await listed.ask({ ...asked, headers: { origin: other } });
+    const toOther = await listed.sendRequest({ ...asked, headers: { origin: other } });
     expect(toOther.headers['access-control-allow-origin']).toBe(other);
-    const toPage = await listed.ask({ ...asked, headers: { origin: page } });
+    const toPage = await listed.sendRequest({ ...asked, headers: { origin: page } });
     expect(toPage.headers['access-control-allow-origin']).toBeUndefined();
   });
 });
@@ -131,7 +131,7 @@ describe('MCP paths', () => {
   const body = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
 
   it('answer pages of allowed origins, and no other', async () => {
-    const from = (service: TestService, origin: string) => service.ask({ path, headers: { ...withKey(), origin }, body });
+    const from = (service: TestService, origin: string) => service.sendRequest({ path, headers: { ...withKey(), origin }, body });
     expect((await from(listed, page)).status).toBe(200);
     expect((await from(listed, other)).status).toBe(403);
     expect((await from(open, other)).status).toBe(200);
@@ -162,11 +162,11 @@ describe('OPTIONS without an origin', () => {
     ['/v1/applications/bucket/', 'GET, HEAD'],
     ['/v1/applications/bucket/a/b', 'DELETE, GET, HEAD, PUT'],
   ])('says of %s that it takes %s', async (path, allow) => {
-    const answer = await ask(closed.url, { method: 'OPTIONS', path });
+    const answer = await sendRequest(closed.url, { method: 'OPTIONS', path });
     expect([answer.status, answer.headers.allow, answer.text]).toEqual([204, allow, '']);
   });
 
   it('is 404 where nothing is served', async () => {
-    expect((await ask(closed.url, { method: 'OPTIONS', path: '/v1/deployments/m/nothing' })).status).toBe(404);
+    expect((await sendRequest(closed.url, { method: 'OPTIONS', path: '/v1/deployments/m/nothing' })).status).toBe(404);
   });
 });

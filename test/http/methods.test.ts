@@ -31,7 +31,7 @@ function methodsOf(pattern: string): string[] {
 
 function ask(method: string, path: string) {
   const body = method === 'GET' || method === 'HEAD' ? undefined : { messages: hello };
-  return whole.service.ask({ method, path, headers: withKey(), body });
+  return whole.service.sendRequest({ method, path, headers: withKey(), body });
 }
 
 describe('a path that is served', () => {

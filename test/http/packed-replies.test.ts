@@ -1,7 +1,7 @@
 import { createServer, type ServerResponse } from 'node:http';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { HttpFault } from '#base/http/client.ts';
+import { HttpError } from '#base/http/client.ts';
 import { Flood, readSlowly } from './slow-reader.ts';
 import { ask, clientKinds, clientsOf, Recording, Servers, toPost } from './support.ts';
 
@@ -47,7 +47,7 @@ describe.each(clientKinds)('a packed reply, read by %s', (_name, Client) => {
     newClient().send(toPost(url, ''), heard);
     expect(await first).toBe('one');
     go();
-    expect((await heard.settled).fault).toBeInstanceOf(HttpFault);
+    expect((await heard.settled).fault).toBeInstanceOf(HttpError);
   });
 
   it('that has no content ends as one', async () => {

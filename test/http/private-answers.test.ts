@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Answered, Asking } from '#test/ask.ts';
+import type { TestRequest, TestResponse } from '#test/ask.ts';
 import { hello, plainCompletion } from '#test/chunks.ts';
 import { jsonReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { startService, type TestService, withKey } from '#test/start-service.ts';
@@ -27,15 +27,15 @@ afterAll(async () => {
   await upstream.close();
 });
 
-const post = (path: string, body: unknown, more = {}): Asking => ({ path, headers: { ...withKey(), ...more }, body });
-const get = (path: string, headers: Readonly<Record<string, string>> = { 'api-key': 'caller-key' }): Asking => ({
+const post = (path: string, body: unknown, more = {}): TestRequest => ({ path, headers: { ...withKey(), ...more }, body });
+const get = (path: string, headers: Readonly<Record<string, string>> = { 'api-key': 'caller-key' }): TestRequest => ({
   method: 'GET',
   path,
   headers,
 });
 const chat = (model: string, more: object = {}) => ({ model, max_tokens: 9, messages: hello, ...more });
 
-const asked: readonly (readonly [status: number, asking: Asking])[] = [
+const asked: readonly (readonly [status: number, asking: TestRequest])[] = [
   [200, get('/v1/user/info')],
   [200, get('/v1/models')],
   [200, get('/v1/consent')],
@@ -59,7 +59,7 @@ const asked: readonly (readonly [status: number, asking: Asking])[] = [
   [202, post('/v1/deployments/demo/mcp', { jsonrpc: '2.0', method: 'notifications/initialized' })],
 ];
 
-function fieldsOf({ headers }: Answered): unknown {
+function fieldsOf({ headers }: TestResponse): unknown {
   return [headers['cache-control'], headers.vary, headers['x-content-type-options']];
 }
 
@@ -67,7 +67,7 @@ describe('an answer that depends on who asks', () => {
   it.each(asked.map(([status, asking]) => [asking.method ?? 'POST', asking.path, status, asking] as const))(
     'is kept by nobody for others, and taken for nothing else: %s %s %i',
     async (_method, _path, status, asking) => {
-      const answer = await service.ask(asking);
+      const answer = await service.sendRequest(asking);
       expect(answer.status).toBe(status);
       const caching = expect.stringMatching(/^private, no-store/);
       expect(fieldsOf(answer)).toEqual([caching, 'Authorization, Api-Key, X-Api-Key', 'nosniff']);
@@ -78,7 +78,7 @@ describe('an answer that depends on who asks', () => {
     const origin = { origin: 'https://page.example' };
     const large = post('/v1/chat/completions', chat('m', { user: 'x'.repeat(6000) }), origin);
     for (const asking of [get('/v1/models', { ...withKey(), ...origin }), post('/v1/chat/completions', chat('m'), origin), large])
-      expect(fieldsOf(await open.ask(asking))).toEqual([
+      expect(fieldsOf(await open.sendRequest(asking))).toEqual([
         'private, no-store',
         'Origin, Authorization, Api-Key, X-Api-Key',
         'nosniff',
@@ -89,7 +89,7 @@ describe('an answer that depends on who asks', () => {
 describe('an answer that is the same for all', () => {
   it('says so', async () => {
     for (const path of ['/v1/sign-in']) {
-      const { headers } = await service.ask(get(path, {}));
+      const { headers } = await service.sendRequest(get(path, {}));
       expect([path, headers['cache-control'], headers['x-content-type-options']]).toEqual([
         path,
         expect.not.stringContaining('private'),

@@ -31,7 +31,7 @@ describe('a body', () => {
     ['Latin-1', [0x47, 0x72, 0xfc, 0xdf, 0x65]],
   ])('with %s is refused on every surface, and told why', async (_what, bytes) => {
     for (const place of everywhere) {
-      const { status, text } = await service.ask({ ...place, headers: withKey(), body: holding(...bytes) });
+      const { status, text } = await service.sendRequest({ ...place, headers: withKey(), body: holding(...bytes) });
       expect([place.path, status]).toEqual([place.path, 400]);
       expect(text).toContain('not valid UTF-8');
     }
@@ -40,8 +40,8 @@ describe('a body', () => {
 
   it('that is not UTF-8 is told only to those who could have sent another', async () => {
     const body = holding(0xff);
-    expect((await service.ask({ path: chatPath('m'), headers: withKey('unknown'), body })).status).toBe(401);
-    expect((await service.ask({ path: chatPath('none'), headers: withKey(), body })).status).toBe(404);
+    expect((await service.sendRequest({ path: chatPath('m'), headers: withKey('unknown'), body })).status).toBe(401);
+    expect((await service.sendRequest({ path: chatPath('none'), headers: withKey(), body })).status).toBe(404);
   });
 
   it('in UTF-8 arrives as it was sent, wherever its bytes are cut', async () => {
@@ -67,7 +67,7 @@ describe('a body', () => {
     async (charset) => {
       for (const place of everywhere) {
         const headers = { 'api-key': callerKey, 'content-type': `application/json; charset=${charset}` };
-        const { status, text } = await service.ask({ ...place, headers, body: right });
+        const { status, text } = await service.sendRequest({ ...place, headers, body: right });
         expect([place.path, status]).toEqual([place.path, 415]);
         expect(text).toContain('UTF-8');
         expect(text.length).toBeLessThan(500);
@@ -86,6 +86,6 @@ describe('a body', () => {
     'application/json; profile="x"; charset=utf-8',
   ])('may come as %s', async (type) => {
     const headers = { 'api-key': callerKey, 'content-type': type };
-    expect((await service.ask({ path: chatPath('m'), headers, body: right })).status).toBe(200);
+    expect((await service.sendRequest({ path: chatPath('m'), headers, body: right })).status).toBe(200);
   });
 });

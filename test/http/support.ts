@@ -5,7 +5,7 @@ import { afterEach } from 'vitest';
 import type {
   HttpClient,
   HttpClientOptions,
-  HttpFault,
+  HttpError,
   HttpRequest,
   HttpTimeouts,
   ReplyHeaders,
@@ -52,7 +52,7 @@ export class Recording implements ReplyListener {
   headers: ReplyHeaders = {};
   pieces: string[] = [];
   calls: string[] = [];
-  fault: HttpFault | null = null;
+  fault: HttpError | null = null;
   readonly settled: Promise<this>;
   onHead: () => void = () => undefined;
   onBytes: (text: string) => void = () => undefined;
@@ -86,7 +86,7 @@ export class Recording implements ReplyListener {
     this.#settle();
   }
 
-  fail(error: HttpFault): void {
+  fail(error: HttpError): void {
     this.calls.push('fail');
     this.fault = error;
     this.#settle();

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { HttpFault } from '#base/http/client.ts';
+import { HttpError } from '#base/http/client.ts';
 import { LeanClient } from '#base/http/lean-client.ts';
 import { toFetch } from '#base/http/to-fetch.ts';
 import { jsonReply, piecesReply, type ScriptedUpstream, silence, startScriptedUpstream } from '#test/scripted-upstream.ts';
@@ -18,7 +18,7 @@ afterAll(async () => {
   await server.close();
 });
 
-const fault = (kind: HttpFault['kind']) => expect.objectContaining({ name: 'HttpFault', kind });
+const fault = (kind: HttpError['kind']) => expect.objectContaining({ name: 'HttpFault', kind });
 
 describe('a fetch over our client', () => {
   it('sends method, fields and body, and leaves those to the client that it sets', async () => {
@@ -106,6 +106,6 @@ describe('a fetch over our client', () => {
   });
 
   it('refuses a method that the client does not have', async () => {
-    await expect(fetch(server.url, { method: 'OPTIONS' })).rejects.toBeInstanceOf(HttpFault);
+    await expect(fetch(server.url, { method: 'OPTIONS' })).rejects.toBeInstanceOf(HttpError);
   });
 });

@@ -245,7 +245,7 @@ describe('a good token', () => {
 
   it.each(['bearer', 'BEARER', 'Bearer  '])('is taken with the scheme written %j', async (scheme) => {
     const headers = { authorization: `${scheme} ${good}` };
-    expect((await service.ask({ method: 'GET', path: '/v1/user/info', headers })).status).toBe(200);
+    expect((await service.sendRequest({ method: 'GET', path: '/v1/user/info', headers })).status).toBe(200);
   });
 
   it.each(['RS384', 'PS256', 'ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'])('may be signed as %s', async (algorithm) => {

@@ -31,7 +31,7 @@ afterAll(async () => {
 
 async function sentTo(deployment: string, headers: Record<string, string>) {
   const asking = { path: chatPath(deployment), headers: { 'content-type': 'application/json', ...headers } };
-  expect((await service.ask({ ...asking, body: { messages: hello } })).status).toBe(200);
+  expect((await service.sendRequest({ ...asking, body: { messages: hello } })).status).toBe(200);
   return host.requests.at(-1)?.headers ?? expect.unreachable();
 }
 
@@ -52,7 +52,7 @@ it('An application that calls another hands on no token', async () => {
   host.script(
     async (answering) => {
       const headers = { authorization: `Bearer ${answering.received.headers['api-key']}` };
-      await service.ask({
+      await service.sendRequest({
         path: chatPath('trusted'),
         headers: { 'content-type': 'application/json', ...headers },
         body: { messages: hello },

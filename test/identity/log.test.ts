@@ -31,8 +31,8 @@ it.each(['info', 'debug'])('no token and no claim of one lands in the log on the
   const statuses: number[] = [];
   for (const token of tokens) {
     const headers = { authorization: `Bearer ${token}` };
-    await node.ask({ method: 'GET', path: '/v1/user/info', headers });
-    const { status } = await node.ask({
+    await node.sendRequest({ method: 'GET', path: '/v1/user/info', headers });
+    const { status } = await node.sendRequest({
       path: chatPath('m'),
       headers: { ...headers, 'content-type': 'application/json' },
       body: { messages: hello },

@@ -46,7 +46,7 @@ describe('a token of an OpenID provider', () => {
   it('is taken wherever a key is', async () => {
     const token = await oidc.userToken('ada');
     const chat = (headers: Record<string, string>) =>
-      service.ask({
+      service.sendRequest({
         path: '/v1/chat/completions',
         headers: { 'content-type': 'application/json', ...headers },
         body: { model: 'staffed', messages: hello },
@@ -61,7 +61,7 @@ describe('a token of an OpenID provider', () => {
 
 describe('the roles of a token', () => {
   const idsFor = async (token: string): Promise<string[]> => {
-    const { json } = await service.ask({ method: 'GET', path: '/v1/models', headers: bearer(token) });
+    const { json } = await service.sendRequest({ method: 'GET', path: '/v1/models', headers: bearer(token) });
     return (json as { data: { id: string }[] }).data.map(({ id }) => id);
   };
 
@@ -70,7 +70,7 @@ describe('the roles of a token', () => {
     expect(await idsFor(ada)).toEqual(['m', 'staffed']);
     expect(await idsFor(bob)).toEqual(['m']);
     const ask = (token: string) =>
-      service.ask({
+      service.sendRequest({
         path: '/v1/chat/completions',
         headers: { 'content-type': 'application/json', ...bearer(token) },
         body: { model: 'staffed', messages: hello },
@@ -86,7 +86,7 @@ describe('the roles of a token', () => {
       for (let call = 0; call < 5; call += 1) {
         const headers = { 'content-type': 'application/json', ...bearer(await oidc.userToken(user)) };
         statuses.push(
-          (await service.ask({ path: '/v1/chat/completions', headers, body: { model: 'm', messages: hello } })).status,
+          (await service.sendRequest({ path: '/v1/chat/completions', headers, body: { model: 'm', messages: hello } })).status,
         );
       }
       expect(new Set(statuses)).toEqual(new Set([200, 429]));
@@ -135,7 +135,7 @@ describe('the keys of an OpenID provider', () => {
     await using node = await startWith(
       { gone: { issuer: gone.issuer, audience }, corporate: { issuer: oidc.issuer, audience } },
       {},
-      { noteFault: (message) => faults.push(message) },
+      { reportError: (message) => faults.push(message) },
     );
     const answer = await whoIs(node, token);
     expect([answer.status, answer.error.type, answer.error.code]).toEqual([503, 'server_overloaded', 'overloaded']);

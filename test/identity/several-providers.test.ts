@@ -41,7 +41,7 @@ describe('users of several identity providers', () => {
   it('are not each other, nor the holder of a key, and use up no one’s limits', async () => {
     const chat = async (headers: Record<string, string>) =>
       (
-        await service.ask({
+        await service.sendRequest({
           path: chatPath('m'),
           headers: { 'content-type': 'application/json', ...headers },
           body: { messages: hello },
@@ -67,14 +67,14 @@ describe('a user’s call of an application', () => {
     await using application = await startScriptedUpstream(async (answering) => {
       seen.push(JSON.stringify(answering.received.headers), answering.received.text);
       const headers = { 'api-key': String(answering.received.headers['api-key']) };
-      within = (await node.ask({ method: 'GET', path: '/v1/user/info', headers })).json;
+      within = (await node.sendRequest({ method: 'GET', path: '/v1/user/info', headers })).json;
       await jsonReply(plainCompletion('hi'))(answering);
     });
     await using node = await startWith(
       { corporate: entryOf(first, { rolesClaim: 'roles' }) },
       { applications: { app: { endpoint: `${application.url}/app` } } },
     );
-    const answer = await node.ask({ path: chatPath('app'), headers: bearer(token), body: { messages: hello } });
+    const answer = await node.sendRequest({ path: chatPath('app'), headers: bearer(token), body: { messages: hello } });
     expect(answer.status).toBe(200);
     expect(within).toEqual({ user: 'grace', project: 'corporate', roles: ['staff'] });
     expect(seen.join()).not.toContain(token);

@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => oidc.stop());
 
 async function waysOf(node: TestService): Promise<readonly Record<string, unknown>[]> {
-  const { status, json } = await node.ask({ method: 'GET', path: '/v1/sign-in' });
+  const { status, json } = await node.sendRequest({ method: 'GET', path: '/v1/sign-in' });
   expect(status).toBe(200);
   return (json as { data: Record<string, unknown>[] }).data;
 }
@@ -164,7 +164,7 @@ describe('the endpoints of a provider', () => {
     });
     const [clock, faults] = [new MovedClock(), [] as string[]];
     const noteFault = (message: string) => faults.push(message);
-    await using node = await startWith({ p: { issuer: provider.url, audience, signIn } }, {}, { clock, noteFault });
+    await using node = await startWith({ p: { issuer: provider.url, audience, signIn } }, {}, { clock, reportError: noteFault });
     const isOffered = async () => (await waysOf(node))[0]?.endpoints !== null;
     expect([await isOffered(), await isOffered(), provider.asked.length]).toEqual([false, false, 1]);
     clock.pass(10_001);

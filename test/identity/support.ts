@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { OAuth2Server } from 'oauth2-mock-server';
 import { onTestFinished } from 'vitest';
 import { type Clock, systemClock } from '#base/time/clock.ts';
-import type { Answered } from '#test/ask.ts';
+import type { TestResponse } from '#test/ask.ts';
 import { listeningAt } from '#test/listening.ts';
 import { type ServiceOptions, startService, type TestService } from '#test/start-service.ts';
 
@@ -92,8 +92,8 @@ export function withProviders(identityProviders: object, more: object = {}): obj
 }
 
 /** What the service says of the one who holds a token. */
-export function whoIs(service: TestService, token: string): Promise<Answered> {
-  return service.ask({ method: 'GET', path: '/v1/user/info', headers: { authorization: `Bearer ${token}` } });
+export function whoIs(service: TestService, token: string): Promise<TestResponse> {
+  return service.sendRequest({ method: 'GET', path: '/v1/user/info', headers: { authorization: `Bearer ${token}` } });
 }
 
 /** The code and the sentence of a refusal. */

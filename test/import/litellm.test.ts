@@ -88,7 +88,7 @@ describe('a configuration of LiteLLM', () => {
     const { text } = await importText(await fixture('litellm-proxy.yaml', { SELF: upstream.url }));
     await using service = await startService(await loadImported(text));
     const ask = (key: string) =>
-      service.ask({
+      service.sendRequest({
         path: '/v1/chat/completions',
         headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
         body: { model: 'own-server', messages: hello },

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { askPostgres } from '#test/ask-postgres.ts';
+import { queryPostgres } from '#test/ask-postgres.ts';
 import { makeFolder } from '#test/check-files.ts';
 import { freshDatabase } from '#test/fresh-database.ts';
 import { runCommand, startProcess } from '#test/start-process.ts';
@@ -24,18 +24,22 @@ it('the walk-through of the page comes to what the page says', async () => {
   const checked = await runCommand(['check', result]);
   expect([checked.code, said(checked.stdout)]).toEqual([0, found(/# (parley\.json: no faults.+)/)]);
   await using service = await startProcess({ configuration: JSON.parse(imported.stdout) });
-  const { text } = await service.ask({ method: 'GET', path: '/v1/user/info', headers: { 'Api-Key': found(/'Api-Key: (.+?)'/) } });
+  const { text } = await service.sendRequest({
+    method: 'GET',
+    path: '/v1/user/info',
+    headers: { 'Api-Key': found(/'Api-Key: (.+?)'/) },
+  });
   expect(text).toBe(found(/# (\{"user".+)/));
 });
 
 it('the statement of the page gives the issued keys of LiteLLM as entries of keys', async () => {
   await using database = await freshDatabase();
-  await askPostgres(
+  await queryPostgres(
     database.url,
     'create table "LiteLLM_VerificationToken" (token text, key_alias text, user_id text, team_id text, expires timestamp(3), models text[], blocked boolean)',
   );
   const statement = found(/keys\.json <<'EOF'\n([\s\S]+?)\nEOF/);
-  const keysNow = async (): Promise<unknown> => Object.values((await askPostgres(database.url, statement))[0] ?? {})[0];
+  const keysNow = async (): Promise<unknown> => Object.values((await queryPostgres(database.url, statement))[0] ?? {})[0];
   expect(await keysNow()).toEqual({ keys: {} });
   const digest = hash('sha256', 'sk-issued-long-ago', 'hex');
   const rows = [
@@ -45,7 +49,7 @@ it('the statement of the page gives the issued keys of LiteLLM as entries of key
     `('blocked', 'blocked', 'ada', null, null, '{}', true)`,
     `('bound', 'bound', 'ada', null, null, '{gpt}', false)`,
   ];
-  await askPostgres(database.url, `insert into "LiteLLM_VerificationToken" values ${rows.join(', ')}`);
+  await queryPostgres(database.url, `insert into "LiteLLM_VerificationToken" values ${rows.join(', ')}`);
   const keys = (await keysNow()) as { keys: Record<string, { expiresAt?: string }> };
   const { expiresAt } = keys.keys[`f${digest.slice(1, 12)}`] ?? {};
   expect(Date.parse(expiresAt ?? '') - Date.now()).toBeGreaterThan(59 * 60_000);
@@ -57,6 +61,10 @@ it('the statement of the page gives the issued keys of LiteLLM as entries of key
     },
   });
   await using service = await startProcess({ configuration: keys as object });
-  const { status } = await service.ask({ method: 'GET', path: '/v1/user/info', headers: { 'Api-Key': 'sk-issued-long-ago' } });
+  const { status } = await service.sendRequest({
+    method: 'GET',
+    path: '/v1/user/info',
+    headers: { 'Api-Key': 'sk-issued-long-ago' },
+  });
   expect(status).toBe(200);
 });

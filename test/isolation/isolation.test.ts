@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { FairQueue } from '#base/isolation/fair-queue.ts';
-import { type IsolationBounds, IsolationFault, runIsolated } from '#base/isolation/run-isolated.ts';
+import { type IsolationBounds, IsolationError, runIsolated } from '#base/isolation/run-isolated.ts';
 import type { Deed } from './program.ts';
 
 const program = new URL('./program.ts', import.meta.url);
@@ -16,7 +16,7 @@ function told(task: Deed, { bounds = roomy, signal = new AbortController().signa
 async function reasonOf(work: Promise<unknown>): Promise<unknown> {
   return work.then(
     () => 'it went well',
-    (thrown) => (thrown instanceof IsolationFault ? [thrown.reason, thrown.message] : thrown),
+    (thrown) => (thrown instanceof IsolationError ? [thrown.reason, thrown.message] : thrown),
   );
 }
 

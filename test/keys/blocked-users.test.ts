@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { ask, askStream } from '#test/ask.ts';
+import { openStream, sendRequest } from '#test/ask.ts';
 import { plainCompletion } from '#test/chunks.ts';
 import { jsonReply } from '#test/scripted-upstream.ts';
 import { askWith, chat, type KeysHouse, knows, makeKey, startKeysHouse, talkOn } from './keys-house.ts';
@@ -148,10 +148,10 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('blocked users and keys that ad
     const before = house.upstream.requests.length;
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
     const path = '/v1/chat/completions';
-    const reading = await askStream(two().url, { path, headers, body: { model: 'm', messages, stream: true } });
-    const streamed = reading.rest();
+    const reading = await openStream(two().url, { path, headers, body: { model: 'm', messages, stream: true } });
+    const streamed = reading.readRest();
     const body = { model: 'm', messages: [{ role: 'user', content: 'Wait' }] };
-    const waiting = ask(two().url, { path, headers, body });
+    const waiting = sendRequest(two().url, { path, headers, body });
     const created = await askWith(two(), token, '/v1/responses', {
       method: 'POST',
       body: { model: 'm', input: 'Go on', background: true },
@@ -176,12 +176,12 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('blocked users and keys that ad
       return talkOn(answering);
     });
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-    const reading = await askStream(two().url, {
+    const reading = await openStream(two().url, {
       path: '/v1/chat/completions',
       headers,
       body: { model: 'app', messages, stream: true },
     });
-    const outer = reading.rest();
+    const outer = reading.readRest();
     await vi.waitFor(() => expect(lent).not.toBe(''), soon);
     await block('ada');
     expect((await outer).error?.code).toBe('user_blocked');

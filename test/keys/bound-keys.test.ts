@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Answered } from '#test/ask.ts';
+import type { TestResponse } from '#test/ask.ts';
 import { getBucket } from '#test/buckets.ts';
 import { hello, plainCompletion } from '#test/chunks.ts';
 import { openResponses, type ResponseDatabase } from '#test/response-stores.ts';
@@ -84,7 +84,7 @@ afterAll(async () => {
   await database[Symbol.asyncDispose]();
 });
 
-const as = (credentials: string, method: string, path: string, body?: object): Promise<Answered> =>
+const as = (credentials: string, method: string, path: string, body?: object): Promise<TestResponse> =>
   askWith(house.nodes[0], credentials, path, { method, ...(body && { body }) });
 const put = (path: string, body: object) => as(token, 'PUT', path, body);
 const post = (credentials: string, path: string, body: object) => as(credentials, 'POST', path, body);
@@ -140,9 +140,9 @@ describe('a key that is bound to deployments', () => {
 
   it('reads, continues, and deletes only the responses that it stored', async () => {
     house.upstream.script(jsonReply(plainCompletion('hi')));
-    const respond = async (credentials: string, more: object = {}): Promise<Answered> =>
+    const respond = async (credentials: string, more: object = {}): Promise<TestResponse> =>
       post(credentials, '/v1/responses', { model: 'm', input: 'Hello', ...more });
-    const idOf = ({ json }: Answered): string => (json as { id: string }).id;
+    const idOf = ({ json }: TestResponse): string => (json as { id: string }).id;
     const sibling = (await makeKey(house.nodes[0], token, { deployments: ['m'] })).key;
     const [users, siblings, own] = [idOf(await respond(token)), idOf(await respond(sibling)), idOf(await respond(key))];
     for (const id of [users, siblings]) {
@@ -166,7 +166,7 @@ describe('a key that is bound to deployments', () => {
   });
 
   it('reads, continues, and deletes only the conversations that it stored', async () => {
-    const idOf = ({ json }: Answered): string => (json as { id: string }).id;
+    const idOf = ({ json }: TestResponse): string => (json as { id: string }).id;
     const [users, own] = [idOf(await post(token, '/v1/conversations', {})), idOf(await post(key, '/v1/conversations', {}))];
     const item = { items: [{ role: 'user', content: 'Hello' }] };
     const use = async (id: string): Promise<number[]> => [

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { ask, askStream } from '#test/ask.ts';
+import { openStream, sendRequest } from '#test/ask.ts';
 import { createKeyStores } from '#test/sql-stores.ts';
 import { startService, type TestService } from '#test/start-service.ts';
 import { createStoreError } from '#test/store-error.ts';
@@ -17,7 +17,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('what goes on with a key that e
   let house: KeysHouse;
   let token: string;
   const stream = (made: Made, node: { url: string } = house.nodes[1], model = 'm') =>
-    askStream(node.url, {
+    openStream(node.url, {
       path: '/v1/chat/completions',
       headers: { 'api-key': made.key, 'content-type': 'application/json' },
       body: { model, messages, stream: true },
@@ -48,7 +48,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('what goes on with a key that e
     await known(made);
     const before = house.upstream.requests.length;
     const reading = await stream(made);
-    const whole = reading.rest();
+    const whole = reading.readRest();
     const received = await asked(before);
     await end(made);
     const { error, content } = await whole;
@@ -68,13 +68,13 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('what goes on with a key that e
     await known(kept);
     const before = house.upstream.requests.length;
     const [first, second] = [await stream(gone), await stream(kept)];
-    const over = first.rest();
+    const over = first.readRest();
     await remove(gone);
     expect((await over).error?.code).toBe('invalid_api_key');
     expect(await knows(house.nodes[1], kept.key)).toBe('ada');
     expect(house.upstream.requests.slice(before).filter(({ isOpen }) => isOpen)).toHaveLength(1);
     expect(await second.next()).toBeDefined();
-    second.leave();
+    second.disconnect();
     await remove(kept);
   });
 
@@ -83,7 +83,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('what goes on with a key that e
     await known(made);
     const before = house.upstream.requests.length;
     house.upstream.script(() => new Promise(() => undefined));
-    const waiting = ask(house.nodes[1].url, {
+    const waiting = sendRequest(house.nodes[1].url, {
       path: '/v1/chat/completions',
       headers: { 'api-key': made.key, 'content-type': 'application/json' },
       body: { model: 'm', messages },
@@ -117,13 +117,13 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('what goes on with a key that e
     const created = await askWith(house.nodes[1], token, '/v1/responses', { method: 'POST', body });
     const { id } = created.json as { id: string };
     const path = `/v1/responses/${id}`;
-    const reading = await askStream(house.nodes[1].url, {
+    const reading = await openStream(house.nodes[1].url, {
       method: 'GET',
       path: `${path}?stream=true`,
       headers: { 'api-key': made.key },
     });
     expect(await reading.next()).toContain('response.created');
-    const over = reading.rest();
+    const over = reading.readRest();
     await remove(made);
     await expect(over).rejects.toThrow();
     expect(((await askWith(house.nodes[0], token, path)).json as { status: string }).status).toBe('in_progress');
@@ -158,15 +158,15 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('what goes on with a key that e
     house.upstream.script(async (answering) => {
       if (!answering.received.path.startsWith('/app')) return talkOn(answering);
       lent = String(answering.received.headers['api-key']);
-      const reading = await askStream(node.url, {
+      const reading = await openStream(node.url, {
         path: '/v1/chat/completions',
         headers: { 'api-key': lent, 'content-type': 'application/json' },
         body: { model: 'm', messages, stream: true },
       });
-      inner = reading.rest().then(({ error }) => error?.code ?? undefined);
+      inner = reading.readRest().then(({ error }) => error?.code ?? undefined);
       return talkOn(answering);
     });
-    const outer = (await stream(made, node, 'app')).rest();
+    const outer = (await stream(made, node, 'app')).readRest();
     await vi.waitFor(() => expect(inner).toBeDefined(), soon);
     expect(await knows(node, lent)).toBe('ada');
     await remove(made);

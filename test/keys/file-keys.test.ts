@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { ask, askStream } from '#test/ask.ts';
+import { openStream, sendRequest } from '#test/ask.ts';
 import { checkValue } from '#test/check-files.ts';
 import { hello, plainCompletion } from '#test/chunks.ts';
 import { MemoryBlobs } from '#test/memory-blobs.ts';
@@ -86,12 +86,12 @@ describe('a key of a configuration file with expiresAt', () => {
   it('ends a stream that it started', async () => {
     configure({ expiresAt: toTime(clock.epochMs() + minuteMs) });
     upstream.script(talkOn);
-    const reading = await askStream(service.url, {
+    const reading = await openStream(service.url, {
       path: '/v1/chat/completions',
       headers: { authorization: `Bearer ${robot}`, 'content-type': 'application/json' },
       body: { model: 'm', messages: hello, stream: true },
     });
-    const ended = reading.rest();
+    const ended = reading.readRest();
     clock.moveCalendar(minuteMs + 1);
     expect((await ended).error?.code).toBe('invalid_api_key');
   });
@@ -195,7 +195,7 @@ describe('a key of a configuration file with deployments', () => {
       if (answering.received.path.startsWith('/app')) {
         const headers = { 'api-key': String(answering.received.headers['api-key']), 'content-type': 'application/json' };
         const body = { model: 'm', messages: hello };
-        inner = (await ask(service.url, { method: 'POST', path: '/v1/chat/completions', headers, body })).status;
+        inner = (await sendRequest(service.url, { method: 'POST', path: '/v1/chat/completions', headers, body })).status;
       }
       await jsonReply(plainCompletion('hi'))(answering);
     });

@@ -3,7 +3,7 @@ import type { SqlDatabase } from '#stores/sql/engine/sql-database.ts';
 import { SqlJournal } from '#stores/sql/journal/journal.ts';
 import { SqlBlockedUserStore } from '#stores/sql/keys/blocked-user-store.ts';
 import { SqlKeyStore } from '#stores/sql/keys/key-store.ts';
-import { type Answered, ask } from '#test/ask.ts';
+import { sendRequest, type TestResponse } from '#test/ask.ts';
 import { MemoryBlobs } from '#test/memory-blobs.ts';
 import { MemoryFileIndex } from '#test/memory-file-index.ts';
 import { openResponses } from '#test/response-stores.ts';
@@ -86,10 +86,15 @@ export async function startKeysHouse(
 }
 
 /** Asks with a key or token; a body is sent as JSON. */
-export function askWith(node: { readonly url: string }, credentials: string, path: string, more: object = {}): Promise<Answered> {
+export function askWith(
+  node: { readonly url: string },
+  credentials: string,
+  path: string,
+  more: object = {},
+): Promise<TestResponse> {
   const { method = 'GET', body, headers = {} } = more as { method?: string; body?: object; headers?: Record<string, string> };
   const type = body === undefined ? {} : { 'content-type': 'application/json' };
-  return ask(node.url, { method, path, headers: { authorization: `Bearer ${credentials}`, ...type, ...headers }, body });
+  return sendRequest(node.url, { method, path, headers: { authorization: `Bearer ${credentials}`, ...type, ...headers }, body });
 }
 
 /** Has a key made by whom a token stands for. */

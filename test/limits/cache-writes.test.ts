@@ -42,7 +42,7 @@ const message = {
 const cost = 0.01 + 0.01 + 0.2 + 0.8;
 
 async function spent(): Promise<number> {
-  const { json } = await service.ask({ method: 'GET', path: '/v1/deployments/claude/limits', headers: withKey() });
+  const { json } = await service.sendRequest({ method: 'GET', path: '/v1/deployments/claude/limits', headers: withKey() });
   return (json as { monthCostStats: { used: number } }).monthCostStats.used;
 }
 
@@ -74,7 +74,7 @@ describe('cache writes of 5 minutes and of an hour', () => {
     const end = { type: 'message_delta', delta: { stop_reason: 'end_turn', stop_sequence: null }, usage: { output_tokens: 0 } };
     upstream.script(piecesReply(toNamed(start), toNamed(end), toNamed({ type: 'message_stop' })));
     const body = { model: 'claude', max_tokens: 10, stream: true, messages: hello };
-    expect(await costOf(() => service.ask({ path: '/msgapi/v1/messages', headers: withKey(), body }))).toBe(cost);
+    expect(await costOf(() => service.sendRequest({ path: '/msgapi/v1/messages', headers: withKey(), body }))).toBe(cost);
   });
 
   it('reach a messages client from a gateway that reports them in its own form', async () => {
@@ -89,7 +89,7 @@ describe('cache writes of 5 minutes and of an hour', () => {
     const body = { model: 'gateway', max_tokens: 10, messages: hello };
     let told: unknown;
     const charged = await costOf(async () => {
-      told = (await service.ask({ path: '/msgapi/v1/messages', headers: withKey(), body })).json;
+      told = (await service.sendRequest({ path: '/msgapi/v1/messages', headers: withKey(), body })).json;
     });
     expect([charged, told]).toMatchObject([
       cost,

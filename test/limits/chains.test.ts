@@ -1,18 +1,18 @@
 import { describe, expect, it } from 'vitest';
-import { type Answered, ask } from '#test/ask.ts';
+import { sendRequest, type TestResponse } from '#test/ask.ts';
 import { hello, plainCompletion } from '#test/chunks.ts';
 import type { Answering, Reply } from '#test/scripted-upstream.ts';
 import { chatPath, type TestService } from '#test/start-service.ts';
 import { chat, counted, type LimitedService, startLimited, usedOf } from './support.ts';
 
 /** Calls back with the key of the request, as an application does. */
-function callBack(service: TestService, { received }: Answering, deployment: string): Promise<Answered> {
+function callBack(service: TestService, { received }: Answering, deployment: string): Promise<TestResponse> {
   const headers = { 'api-key': String(received.headers['api-key']), 'content-type': 'application/json' };
-  return ask(service.url, { path: chatPath(deployment), headers, body: { messages: hello } });
+  return sendRequest(service.url, { path: chatPath(deployment), headers, body: { messages: hello } });
 }
 
 /** An application that calls these one after the other; `answers` gets what they said. */
-function calling({ service }: LimitedService, deployments: readonly string[], answers: Answered[] = []): Reply {
+function calling({ service }: LimitedService, deployments: readonly string[], answers: TestResponse[] = []): Reply {
   return async (answering) => {
     for (const deployment of deployments) answers.push(await callBack(service, answering, deployment));
     answering.head(200, { 'content-type': 'application/json' });
@@ -44,7 +44,7 @@ describe('the calls that an application makes', () => {
   it('are refused where the limits of the one who started it are used up', async () => {
     await using limited = await startLimited({ default: { limits: { m: { requestMinute: 2 } } } });
     const { service, upstream } = limited;
-    const answers: Answered[] = [];
+    const answers: TestResponse[] = [];
     upstream.script(calling(limited, ['m', 'm', 'm'], answers), counted(7, 5), counted(7, 5));
     expect((await chat(service, 'app')).status).toBe(200);
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 429]);
@@ -58,7 +58,7 @@ describe('the calls that an application makes', () => {
       staff: { limits: { m: { requestMinute: 3 } } },
     });
     const { service, upstream } = limited;
-    const answers: Answered[] = [];
+    const answers: TestResponse[] = [];
     upstream.script(calling(limited, ['m', 'm', 'm', 'm'], answers), counted(7, 5), counted(7, 5), counted(7, 5));
     await chat(service, 'app', 'staff');
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 429]);

@@ -16,10 +16,10 @@ describe('a limit of money', () => {
     await chat(service, 'team%2Fm%201');
     expect(await usedOf(service)).toEqual({ dayCostStats: 0.4 });
     upstream.script(eventsReply(...plainReply('hi').slice(0, -1), usage(100, 50)));
-    await (await service.stream('m', { messages: hello })).rest();
+    await (await service.stream('m', { messages: hello })).readRest();
     upstream.script(jsonReply({ object: 'list', data: [], usage: { prompt_tokens: 40, total_tokens: 40 } }));
     const path = '/v1/embeddings';
-    await service.ask({ path, headers: withKey(), body: { model: 'vectors', input: 'x' } });
+    await service.sendRequest({ path, headers: withKey(), body: { model: 'vectors', input: 'x' } });
     expect(await usedOf(service, 'vectors')).toEqual({ dayCostStats: 1 });
     const { status, error, headers } = await chat(service, 'team%2Fm%201');
     expect([status, error.code]).toEqual([429, 'cost_limit_exceeded']);

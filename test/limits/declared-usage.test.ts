@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ask } from '#test/ask.ts';
+import { sendRequest } from '#test/ask.ts';
 import { hello, plainCompletion } from '#test/chunks.ts';
 import { jsonReply, type Reply } from '#test/scripted-upstream.ts';
 import { chatPath, withKey } from '#test/start-service.ts';
@@ -66,7 +66,11 @@ describe('usage that a saved application declares', () => {
     const { service, upstream } = limited;
     const relays: Reply = async (answering) => {
       const headers = { 'api-key': String(answering.received.headers['api-key']), 'content-type': 'application/json' };
-      const inner = await ask(service.url, { path: chatPath(encodeURIComponent(greedy)), headers, body: { messages: hello } });
+      const inner = await sendRequest(service.url, {
+        path: chatPath(encodeURIComponent(greedy)),
+        headers,
+        body: { messages: hello },
+      });
       const { statistics } = inner.json as { statistics: object };
       await jsonReply(plainCompletion('hi', { usage: undefined, statistics }))(answering);
     };
@@ -99,7 +103,7 @@ describe('usage that a saved application declares', () => {
     const { service, upstream } = limited;
     const calls: Reply = async (answering) => {
       const headers = { 'api-key': String(answering.received.headers['api-key']), 'content-type': 'application/json' };
-      await ask(service.url, { path: chatPath('m'), headers, body: { messages: hello } });
+      await sendRequest(service.url, { path: chatPath('m'), headers, body: { messages: hello } });
       await declares({ statistics: { usage_per_model: [asItem('m')] } })(answering);
     };
     upstream.script(calls, counted(7, 5));

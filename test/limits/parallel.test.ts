@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { type Answered, askAndLeave } from '#test/ask.ts';
+import { sendAndDisconnect, type TestResponse } from '#test/ask.ts';
 import { chunk, delta, hello, plainCompletion, plainReply, text, usage } from '#test/chunks.ts';
 import { type Answering, eventsReply, jsonReply, type Reply, refusal } from '#test/scripted-upstream.ts';
 import { chatPath, type TestService, withKey } from '#test/start-service.ts';
@@ -27,7 +27,11 @@ function held(reply: Reply): { reply: Reply; letGo: () => void } {
   };
 }
 
-async function manyAtOnce(service: TestService, count: number, ask: () => Promise<Answered>): Promise<Record<number, number>> {
+async function manyAtOnce(
+  service: TestService,
+  count: number,
+  ask: () => Promise<TestResponse>,
+): Promise<Record<number, number>> {
   const sums: Record<number, number> = {};
   const statuses = await Promise.all(Array.from({ length: count }, async () => (await ask()).status));
   for (const status of statuses) sums[status] = (sums[status] ?? 0) + 1;
@@ -63,7 +67,7 @@ describe.concurrent('a limit worth 50 calls, with 500 at once on a node that kno
     await using limited = await startLimited({ default: { limits: { vectors: { month: 2000 } } } });
     const { service, upstream } = limited;
     upstream.script(slowly(jsonReply({ object: 'list', data: [], usage: { prompt_tokens: 40, total_tokens: 40 } })));
-    const ask = () => service.ask({ path: '/v1/embeddings', headers: withKey(), body: { model: 'vectors', input: 'x' } });
+    const ask = () => service.sendRequest({ path: '/v1/embeddings', headers: withKey(), body: { model: 'vectors', input: 'x' } });
     expect(await manyAtOnce(service, 500, ask)).toEqual({ 200: 50, 429: 450 });
   });
 
@@ -72,7 +76,7 @@ describe.concurrent('a limit worth 50 calls, with 500 at once on a node that kno
     const { service, upstream } = limited;
     upstream.script(slowly(counted(7, 5)));
     const body = { model: 'm', max_tokens: 9, messages: [{ role: 'user', content: 'Hello' }] };
-    const ask = () => service.ask({ path: '/msgapi/v1/messages', headers: withKey(), body });
+    const ask = () => service.sendRequest({ path: '/msgapi/v1/messages', headers: withKey(), body });
     expect(await manyAtOnce(service, 500, ask)).toEqual({ 200: 50, 429: 450 });
   });
 
@@ -103,7 +107,7 @@ describe('a caller that is alone', () => {
       default: { limits: { app: { month: 10 }, m: { month: 10 } }, costLimit: { month: 0.001 } },
     });
     const { service, upstream } = limited;
-    const answers: Answered[] = [];
+    const answers: TestResponse[] = [];
     upstream.script(calling(service, 'app', answers), calling(service, 'm', answers), counted(7, 5));
     expect((await chat(service, 'app')).status).toBe(200);
     expect(answers.map(({ status }) => status)).toEqual([200, 200]);
@@ -111,10 +115,10 @@ describe('a caller that is alone', () => {
 });
 
 /** An application that calls one deployment with its key. */
-function calling(service: TestService, deployment: string, answers: Answered[]): Reply {
+function calling(service: TestService, deployment: string, answers: TestResponse[]): Reply {
   return async (answering) => {
     const headers = withKey(String(answering.received.headers['api-key']));
-    answers.push(await service.ask({ path: chatPath(deployment), headers, body: { messages: hello } }));
+    answers.push(await service.sendRequest({ path: chatPath(deployment), headers, body: { messages: hello } }));
     await jsonReply(plainCompletion('done', { usage: undefined }))(answering);
   };
 }
@@ -163,9 +167,9 @@ describe('what is reserved for a call under way', () => {
     upstream.script(async (answering) => {
       answering.head();
       await answering.events(delta({ role: 'assistant', content: '' }), text('x'.repeat(16)));
-      answering.cut();
+      answering.destroyConnection();
     });
-    const { error } = await (await service.stream('m', { messages: hello })).rest();
+    const { error } = await (await service.stream('m', { messages: hello })).readRest();
     expect(error).toBeDefined();
     expect((await statsOf(service)).monthTokenStats).toMatchObject({ used: 6 });
     expect(await reservedOf(limited)).toBeUndefined();
@@ -175,10 +179,10 @@ describe('what is reserved for a call under way', () => {
     await using limited = await startLimited(byMonth(5000));
     const { service, upstream } = limited;
     upstream.script(held(counted(7, 5)).reply);
-    const caller = askAndLeave(service.url, { path: chatPath('m'), headers: withKey(), body: { messages: hello } });
+    const caller = sendAndDisconnect(service.url, { path: chatPath('m'), headers: withKey(), body: { messages: hello } });
     await upstream.request(0);
     expect(await reservedOf(limited)).toBe(4096);
-    caller.leave();
+    caller.disconnect();
     await vi.waitFor(async () => expect(await reservedOf(limited)).toBeUndefined(), 8_000);
   });
 
@@ -189,9 +193,9 @@ describe('what is reserved for a call under way', () => {
     upstream.script(waiting.reply);
     const first = chat(service);
     await upstream.request(0);
-    const second = askAndLeave(service.url, { path: chatPath('m'), headers: withKey(), body: { messages: hello } });
+    const second = sendAndDisconnect(service.url, { path: chatPath('m'), headers: withKey(), body: { messages: hello } });
     await vi.waitFor(() => expect(service.inFlightCalls.size).toBe(2), 8_000);
-    second.leave();
+    second.disconnect();
     await vi.waitFor(() => expect(service.inFlightCalls.size).toBe(1), 8_000);
     waiting.letGo();
     expect((await first).status).toBe(200);
@@ -206,7 +210,7 @@ describe('what is reserved for a call under way', () => {
     await chat(service);
     upstream.script(eventsReply(...plainReply('one', 'two'), usage(70, 850)));
     const readers = await Promise.all([1, 2].map(() => service.stream('m', { messages: hello })));
-    await Promise.all(readers.map((reader) => reader.rest()));
+    await Promise.all(readers.map((reader) => reader.readRest()));
     expect((await statsOf(service)).monthTokenStats).toMatchObject({ used: 12 + 2 * 920 });
     expect(await reservedOf(limited)).toBeUndefined();
     expect((await chat(service)).error.message).toContain('(1852 of 1000)');
@@ -261,7 +265,7 @@ describe('calls that wait for others of their caller', () => {
     const reader = await service.stream('m', { messages: hello });
     const second = chat(service);
     goOn.resolve();
-    await reader.rest();
+    await reader.readRest();
     expect((await second).status).toBe(200);
   });
 });

@@ -38,7 +38,7 @@ describe('usage.cost', () => {
   it('is in a stream if stream_options ask for it, which the upstream does not see', async () => {
     upstream.script(eventsReply(...plainReply('Hi.')));
     const body = { messages: hello, stream_options: { include_usage: true, include_cost: true } };
-    const { usages } = await (await service.stream('priced', body)).rest();
+    const { usages } = await (await service.stream('priced', body)).readRest();
     expect(usages.at(-1)).toMatchObject({ total_tokens: 12, cost });
     expect(upstream.requests.at(-1)?.body.stream_options).toEqual({ include_usage: true });
   });
@@ -46,12 +46,12 @@ describe('usage.cost', () => {
   it('is on the messages and the Responses surface', async () => {
     upstream.script(jsonReply(plainCompletion('Hi.')));
     const headers = { ...withKey(), ...header };
-    const message = await service.ask({
+    const message = await service.sendRequest({
       path: '/msgapi/v1/messages',
       headers,
       body: { model: 'priced', max_tokens: 10, messages: hello },
     });
-    const response = await service.ask({
+    const response = await service.sendRequest({
       path: '/v1/responses',
       headers,
       body: { model: 'priced', input: 'Hello', store: false },

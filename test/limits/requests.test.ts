@@ -41,7 +41,7 @@ describe('a limit of requests', () => {
   it('says no byte of a stream before it refuses', async () => {
     await using limited = await startLimited({ default: { limits: { m: { requestDay: 1 } } } });
     const { service } = limited;
-    await (await service.stream('m', { messages: hello })).rest();
+    await (await service.stream('m', { messages: hello })).readRest();
     const { status, headers } = await service.stream('m', { messages: hello });
     expect(status).toBe(429);
     expect(headers['content-type']).toContain('application/json');

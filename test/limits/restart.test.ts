@@ -39,7 +39,7 @@ const statusOf = async (node: TestProcess, model: string): Promise<number> =>
   (await node.chat(model, { messages: hello })).status;
 
 async function usedOf(node: TestProcess, model: string): Promise<Record<string, number>> {
-  const { json } = await node.ask({ method: 'GET', path: `/v1/deployments/${model}/limits`, headers: withKey() });
+  const { json } = await node.sendRequest({ method: 'GET', path: `/v1/deployments/${model}/limits`, headers: withKey() });
   const stats = Object.entries(json as Record<string, { used: number; total: number | null }>);
   return Object.fromEntries(stats.filter(([, { total }]) => total !== null).map(([name, { used }]) => [name, used]));
 }

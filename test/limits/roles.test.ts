@@ -55,7 +55,7 @@ describe('a limit of 0 or less', () => {
 
   it('hides the deployment from listings', async () => {
     await using limited = await startLimited({ default: { limits: { m: { day: 0 } } } });
-    const get = (path: string, key: string) => limited.service.ask({ method: 'GET', path, headers: { 'api-key': key } });
+    const get = (path: string, key: string) => limited.service.sendRequest({ method: 'GET', path, headers: { 'api-key': key } });
     const idsOf = async (key: string) =>
       ((await get('/openai/models', key)).json as { data: { id: string }[] }).data.map(({ id }) => id);
     expect(await idsOf('caller-key')).toEqual(['n', 'team/m 1', 'vectors']);

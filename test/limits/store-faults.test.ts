@@ -34,12 +34,12 @@ describe('a store of counters beyond a wire', () => {
     const noted: string[] = [];
     await using limited = await startLimited(roles, {
       limitStore,
-      noteFault: (message, thrown) => noted.push(`${message}: ${(thrown as Error).message}`),
+      reportError: (message, thrown) => noted.push(`${message}: ${(thrown as Error).message}`),
     });
     const { service } = limited;
     limitStore.failsAtCharge = true;
     expect((await chat(service)).status).toBe(200);
-    const { isDone, error } = await (await service.stream('m', { messages: hello })).rest();
+    const { isDone, error } = await (await service.stream('m', { messages: hello })).readRest();
     expect([isDone, error]).toEqual([true, undefined]);
     expect(noted).toEqual(Array(2).fill('what a call used could not be counted: the store is gone'));
     expect(await usedOf(service)).toEqual({ minuteTokenStats: 0, minuteRequestStats: 2 });
@@ -48,7 +48,7 @@ describe('a store of counters beyond a wire', () => {
   it('that is gone lets no call in, and tells nothing of itself', async () => {
     const limitStore = new FarStore();
     const noted: string[] = [];
-    await using limited = await startLimited(roles, { limitStore, noteFault: (message) => noted.push(message) });
+    await using limited = await startLimited(roles, { limitStore, reportError: (message) => noted.push(message) });
     const { service, upstream } = limited;
     limitStore.failsAtAll = true;
     const { status, error, headers } = await chat(service);

@@ -1,5 +1,5 @@
 import { type Clock, systemClock } from '#base/time/clock.ts';
-import type { Answered } from '#test/ask.ts';
+import type { TestResponse } from '#test/ask.ts';
 import { hello, plainCompletion } from '#test/chunks.ts';
 import { jsonReply, type Reply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { type ServiceOptions, startService, type TestService, withKey } from '#test/start-service.ts';
@@ -76,11 +76,11 @@ export function counted(prompt: number, completion: number, more: object = {}): 
   return jsonReply(plainCompletion('hi', { usage }));
 }
 
-export function chat(service: TestService, deployment = 'm', key = 'caller-key'): Promise<Answered> {
+export function chat(service: TestService, deployment = 'm', key = 'caller-key'): Promise<TestResponse> {
   return service.chat(deployment, { messages: hello }, withKey(key));
 }
 
-export async function statusOf(asked: Promise<Answered>): Promise<number> {
+export async function statusOf(asked: Promise<TestResponse>): Promise<number> {
   return (await asked).status;
 }
 
@@ -102,7 +102,11 @@ export interface WindowStats {
 
 /** What the service says is used. */
 export async function statsOf(service: TestService, deployment = 'm', key = 'caller-key'): Promise<Record<string, WindowStats>> {
-  const answer = await service.ask({ method: 'GET', path: `/v1/deployments/${deployment}/limits`, headers: { 'api-key': key } });
+  const answer = await service.sendRequest({
+    method: 'GET',
+    path: `/v1/deployments/${deployment}/limits`,
+    headers: { 'api-key': key },
+  });
   return answer.json as Record<string, WindowStats>;
 }
 

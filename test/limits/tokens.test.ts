@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { askAndLeave } from '#test/ask.ts';
+import { sendAndDisconnect } from '#test/ask.ts';
 import { chunk, delta, hello, plainReply, text, usage } from '#test/chunks.ts';
 import { eventsReply, jsonReply, silence } from '#test/scripted-upstream.ts';
 import { chat, startLimited, statusesAround, statusOf, usedOf } from './support.ts';
@@ -35,7 +35,7 @@ describe('a limit of tokens', () => {
     const { service, upstream } = limited;
     upstream.script(eventsReply(...plainReply('one', 'two'), usage(70, 50)));
     for (const sum of [120, 240]) {
-      await (await service.stream('m', { messages: hello })).rest();
+      await (await service.stream('m', { messages: hello })).readRest();
       expect(await usedOf(service)).toMatchObject({ minuteTokenStats: sum });
     }
   });
@@ -44,7 +44,7 @@ describe('a limit of tokens', () => {
     await using limited = await startLimited(byMinute(1000));
     const { service, upstream } = limited;
     upstream.script(eventsReply(...plainReply('x'.repeat(400)).slice(0, -1)));
-    await (await service.stream('m', { messages: hello })).rest();
+    await (await service.stream('m', { messages: hello })).readRest();
     expect(await usedOf(service)).toMatchObject({ minuteTokenStats: 102 });
   });
 
@@ -57,7 +57,7 @@ describe('a limit of tokens', () => {
     });
     const reader = await service.stream('m', { messages: hello });
     await reader.next();
-    reader.leave();
+    reader.disconnect();
     await vi.waitFor(async () => expect((await usedOf(service)).minuteTokenStats).toBeGreaterThan(0), 8_000);
     expect(await usedOf(service)).toEqual({ minuteTokenStats: 12, dayRequestStats: 1 });
   });
@@ -66,9 +66,9 @@ describe('a limit of tokens', () => {
     await using limited = await startLimited(byMinute(1000));
     const { service, upstream } = limited;
     upstream.script(silence);
-    const caller = service.chatAndLeave('m', { messages: [{ role: 'user', content: 'x'.repeat(80) }] });
+    const caller = service.chatAndDisconnect('m', { messages: [{ role: 'user', content: 'x'.repeat(80) }] });
     await upstream.request(0);
-    caller.leave();
+    caller.disconnect();
     await vi.waitFor(async () => expect((await usedOf(service)).minuteTokenStats).toBe(20), 8_000);
   });
 
@@ -78,9 +78,9 @@ describe('a limit of tokens', () => {
     upstream.script(async (answering) => {
       answering.head();
       await answering.events(delta({ role: 'assistant', content: '' }), text('x'.repeat(40)));
-      answering.cut();
+      answering.destroyConnection();
     });
-    const { error } = await (await service.stream('m', { messages: hello })).rest();
+    const { error } = await (await service.stream('m', { messages: hello })).readRest();
     expect(error?.code).toBe('upstream_failed');
     expect(await usedOf(service)).toMatchObject({ minuteTokenStats: 12 });
   });
@@ -91,7 +91,7 @@ describe('a limit of tokens', () => {
     upstream.script(
       eventsReply(...plainReply('hi').slice(0, -1), chunk({ usage: { prompt_tokens, completion_tokens: 3 } as never })),
     );
-    await (await service.stream('m', { messages: hello })).rest();
+    await (await service.stream('m', { messages: hello })).readRest();
     expect(await usedOf(service)).toMatchObject({ minuteTokenStats: 3 });
   });
 
@@ -127,7 +127,7 @@ describe('a limit of tokens', () => {
 describe('a limit of the tokens of embeddings', () => {
   const vectors = (fields: object) => jsonReply({ object: 'list', data: [], ...fields });
   const ask = (service: Awaited<ReturnType<typeof startLimited>>['service'], input: unknown) =>
-    service.ask({
+    service.sendRequest({
       path: '/openai/deployments/vectors/embeddings',
       headers: { 'api-key': 'caller-key', 'content-type': 'application/json' },
       body: { input },
@@ -164,9 +164,9 @@ describe('a limit of the tokens of embeddings', () => {
     upstream.script(silence);
     const headers = { 'api-key': 'caller-key', 'content-type': 'application/json' };
     const body = { model: 'vectors', input: 'x'.repeat(40) };
-    const caller = askAndLeave(service.url, { path: '/v1/embeddings', headers, body });
+    const caller = sendAndDisconnect(service.url, { path: '/v1/embeddings', headers, body });
     await upstream.request(0);
-    caller.leave();
+    caller.disconnect();
     await vi.waitFor(async () => expect((await usedOf(service, 'vectors')).minuteTokenStats).toBe(10), 8_000);
   });
 

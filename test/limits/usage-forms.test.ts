@@ -27,7 +27,7 @@ describe('usage in the forms of vendors', () => {
     );
     const {
       usages: [told],
-    } = await (await service.stream('m', { messages: hello })).rest();
+    } = await (await service.stream('m', { messages: hello })).readRest();
     expect(told).toMatchObject({ prompt_tokens: 1336, completion_tokens: 31, prompt_tokens_details: { cached_tokens: 1280 } });
     expect((await usedOf(service)).monthTokenStats).toBe(1367);
   });

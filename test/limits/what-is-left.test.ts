@@ -57,14 +57,14 @@ describe('GET /v1/deployments/{id}/limits', () => {
     ['DELETE', '/v1/deployments/m/limits', 405, 'method_not_allowed'],
   ])('answers %s %s with %i', async (method, path, status, code) => {
     await using limited = await startLimited({});
-    const answer = await limited.service.ask({ method, path, headers: { 'api-key': 'caller-key' } });
+    const answer = await limited.service.sendRequest({ method, path, headers: { 'api-key': 'caller-key' } });
     expect([answer.status, answer.error.code]).toEqual([status, code]);
   });
 
   it('needs a key', async () => {
     await using limited = await startLimited({});
     for (const path of ['/v1/deployments/m/limits', '/v1/user/info']) {
-      const { status, error } = await limited.service.ask({ method: 'GET', path });
+      const { status, error } = await limited.service.sendRequest({ method: 'GET', path });
       expect([status, error.code]).toEqual([401, 'missing_credentials']);
     }
   });
@@ -73,7 +73,7 @@ describe('GET /v1/deployments/{id}/limits', () => {
 describe('GET /v1/user/info', () => {
   it('says whom the key stands for', async () => {
     await using limited = await startLimited({});
-    const { json } = await limited.service.ask({ method: 'GET', path: '/v1/user/info', headers: { 'api-key': 'both' } });
+    const { json } = await limited.service.sendRequest({ method: 'GET', path: '/v1/user/info', headers: { 'api-key': 'both' } });
     expect(json).toEqual({ user: 'key:both', project: 'both', roles: ['default', 'staff'] });
   });
 });

@@ -14,7 +14,7 @@ afterAll(() => service[Symbol.asyncDispose]());
 
 describe.each(['openai', 'compat'])('below /%s', (prefix) => {
   it('addons are those of the configuration, without where they are', async () => {
-    const { json, text } = await service.ask({ method: 'GET', path: `/${prefix}/addons`, headers: withKey() });
+    const { json, text } = await service.sendRequest({ method: 'GET', path: `/${prefix}/addons`, headers: withKey() });
     expect(json).toMatchObject({
       object: 'list',
       data: [
@@ -33,11 +33,11 @@ describe.each(['openai', 'compat'])('below /%s', (prefix) => {
   });
 
   it('assistants are none', async () => {
-    const { json } = await service.ask({ method: 'GET', path: `/${prefix}/assistants`, headers: withKey() });
+    const { json } = await service.sendRequest({ method: 'GET', path: `/${prefix}/assistants`, headers: withKey() });
     expect(json).toEqual({ object: 'list', data: [] });
   });
 
   it.each(['addons', 'assistants'])('%s are told to nobody without a key', async (kind) => {
-    expect((await service.ask({ method: 'GET', path: `/${prefix}/${kind}` })).status).toBe(401);
+    expect((await service.sendRequest({ method: 'GET', path: `/${prefix}/${kind}` })).status).toBe(401);
   });
 });

@@ -65,7 +65,7 @@ type Item = { readonly id: string; readonly object: string; readonly features: R
 >;
 
 async function itemAt(path: string, key = 'user'): Promise<Item> {
-  const { status, json } = await service.ask({ method: 'GET', path, headers: { 'api-key': key } });
+  const { status, json } = await service.sendRequest({ method: 'GET', path, headers: { 'api-key': key } });
   expect([path, status]).toEqual([path, 200]);
   return json as Item;
 }
@@ -170,7 +170,7 @@ describe('an item of a listing', () => {
     expect(typedItem.application_type_schema_id).toBe(typed.applicationTypeSchemaId);
     expect(typedItem.application_properties).toEqual({ starters: ['Hello'] });
     for (const path of ['/openai/applications', '/openai/deployments', '/v1/models', '/compat/applications']) {
-      const { status, text } = await service.ask({ method: 'GET', path, headers: { 'api-key': 'user' } });
+      const { status, text } = await service.sendRequest({ method: 'GET', path, headers: { 'api-key': 'user' } });
       expect([path, status]).toEqual([path, 200]);
       expect(text).not.toMatch(/Keep this to yourself|"shop"/);
     }
@@ -180,7 +180,7 @@ describe('an item of a listing', () => {
 describe('an application that a user made', () => {
   it('shows its settings only to that user, and its starters to other users', async () => {
     const id = `applications/${getBucket('key:p')}/mine`;
-    const saved = await service.ask({
+    const saved = await service.sendRequest({
       method: 'PUT',
       path: `/v1/${id}`,
       headers: withKey('user'),
@@ -191,7 +191,7 @@ describe('an application that a user made', () => {
     const toOthers = await itemAt(`/openai/applications/${id}`, 'other');
     expect(toOthers).toMatchObject({ id, application: id, application_type_schema_id: typed.applicationTypeSchemaId });
     expect(toOthers.application_properties).toEqual({ starters: ['Hello'] });
-    await service.ask({ method: 'DELETE', path: `/v1/${id}`, headers: withKey('user') });
+    await service.sendRequest({ method: 'DELETE', path: `/v1/${id}`, headers: withKey('user') });
   });
 });
 
@@ -216,8 +216,12 @@ describe('/v1/deployment-names', () => {
   });
 
   it('refuses an unknown kind, and callers without a key', async () => {
-    const refused = await service.ask({ method: 'GET', path: '/v1/deployment-names?type=model,addon', headers: withKey('user') });
+    const refused = await service.sendRequest({
+      method: 'GET',
+      path: '/v1/deployment-names?type=model,addon',
+      headers: withKey('user'),
+    });
     expect([refused.status, refused.error.param]).toEqual([400, 'type']);
-    expect((await service.ask({ method: 'GET', path: '/v1/deployment-names' })).status).toBe(401);
+    expect((await service.sendRequest({ method: 'GET', path: '/v1/deployment-names' })).status).toBe(401);
   });
 });

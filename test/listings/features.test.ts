@@ -50,9 +50,10 @@ afterAll(async () => {
 });
 
 const last = (): Received => host.requests.at(-1) ?? expect.unreachable();
-const post = (path: string, body: unknown, headers = {}) => service.ask({ path, headers: { ...withKey(), ...headers }, body });
+const post = (path: string, body: unknown, headers = {}) =>
+  service.sendRequest({ path, headers: { ...withKey(), ...headers }, body });
 const get = (path: string, headers = {}) =>
-  service.ask({ method: 'GET', path, headers: { 'api-key': 'caller-key', ...headers } });
+  service.sendRequest({ method: 'GET', path, headers: { 'api-key': 'caller-key', ...headers } });
 
 describe('a feature that a program serves', () => {
   it.each([
@@ -115,7 +116,7 @@ describe('a feature that a program serves', () => {
 
   it('takes credentials and JSON only', async () => {
     const path = '/v1/deployments/app/tokenize';
-    expect((await service.ask({ path, headers: { 'content-type': 'application/json' }, body: {} })).status).toBe(401);
+    expect((await service.sendRequest({ path, headers: { 'content-type': 'application/json' }, body: {} })).status).toBe(401);
     expect((await post(path, 'x', { 'content-type': 'text/plain' })).status).toBe(415);
   });
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Answered } from '#test/ask.ts';
+import type { TestResponse } from '#test/ask.ts';
 import { hello } from '#test/chunks.ts';
 import { startService, type TestService, withKey } from '#test/start-service.ts';
 
@@ -36,8 +36,8 @@ beforeAll(async () => {
 
 afterAll(() => service.close());
 
-function get(path: string, key = 'user'): Promise<Answered> {
-  return service.ask({ method: 'GET', path, headers: { 'api-key': key } });
+function get(path: string, key = 'user'): Promise<TestResponse> {
+  return service.sendRequest({ method: 'GET', path, headers: { 'api-key': key } });
 }
 
 async function idsAt(path: string, key?: string): Promise<string[]> {
@@ -62,7 +62,7 @@ describe('a listing', () => {
     ['/v1/embeddings', { model: 'nope', input: 'x' }],
     ['/msgapi/v1/messages', { model: 'nope', max_tokens: 1 }],
   ])('that is at /v1/models is named to callers of %s who ask for what there is not', async (path, fields) => {
-    const { status, error } = await service.ask({ path, headers: withKey('user'), body: { messages: hello, ...fields } });
+    const { status, error } = await service.sendRequest({ path, headers: withKey('user'), body: { messages: hello, ...fields } });
     expect([status, error.message]).toEqual([404, 'There is no deployment nope; GET /v1/models lists yours.']);
   });
 
@@ -150,12 +150,12 @@ describe('a listing', () => {
   );
 
   it('needs a key', async () => {
-    expect((await service.ask({ method: 'GET', path: '/v1/models' })).error.code).toBe('missing_credentials');
+    expect((await service.sendRequest({ method: 'GET', path: '/v1/models' })).error.code).toBe('missing_credentials');
     expect((await get('/v1/models', 'unknown')).error.code).toBe('invalid_api_key');
   });
 
   it('answers HEAD without a body', async () => {
-    const answer = await service.ask({ method: 'HEAD', path: '/v1/models', headers: { 'api-key': 'user' } });
+    const answer = await service.sendRequest({ method: 'HEAD', path: '/v1/models', headers: { 'api-key': 'user' } });
     expect([answer.status, answer.text]).toEqual([200, '']);
   });
 });
@@ -180,7 +180,7 @@ describe('a deployment that needs a role', () => {
     expect((await own.chat('m', { messages: hello })).status).toBe(403);
     own.reload({ models: { m: { upstreams }, next: { upstreams } } });
     expect((await own.chat('m', { messages: hello })).status).toBe(200);
-    const { json } = await own.ask({ method: 'GET', path: '/v1/models', headers: { 'api-key': 'caller-key' } });
+    const { json } = await own.sendRequest({ method: 'GET', path: '/v1/models', headers: { 'api-key': 'caller-key' } });
     expect(json).toMatchObject({ data: [{ id: 'm' }, { id: 'next' }] });
   });
 });

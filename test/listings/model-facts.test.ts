@@ -24,7 +24,7 @@ afterAll(() => service.close());
 
 describe('/v1/models', () => {
   it('gives names, limits and abilities under the names that clients read', async () => {
-    const { json } = await service.ask({ method: 'GET', path: '/v1/models', headers: withKey() });
+    const { json } = await service.sendRequest({ method: 'GET', path: '/v1/models', headers: withKey() });
     expect((json as { data: object[] }).data).toMatchObject([
       {
         ...{ id: 'claude-main', type: 'model', display_name: 'Claude for all', context_length: 200_000, context_window: 200_000 },

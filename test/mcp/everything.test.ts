@@ -76,7 +76,7 @@ describe.each(transports)('the reference server over %s', (transport, protocol) 
     for (let event: string | undefined = ''; !event?.includes('1 of 120'); event = await stream.next())
       expect(event).toBeDefined();
     await server.stop();
-    const { chunks, content } = await stream.rest();
+    const { chunks, content } = await stream.readRest();
     expect(content()).toBe('Done.');
     expect(chunks.some(({ choices }) => choices[0]?.finish_reason === 'stop')).toBe(true);
     expect(toolTexts(model)).toEqual([expect.stringMatching(/^The tool failed: The MCP server Tools broke off/)]);

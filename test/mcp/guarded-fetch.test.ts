@@ -1,7 +1,7 @@
 import type { LookupAddress } from 'node:dns';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { createGuardedFetch, withinBytes } from '#base/net/guarded-fetch.ts';
+import { createGuardedFetch, limitBytes } from '#base/net/guarded-fetch.ts';
 import { NetGuard } from '#base/net/net-guard.ts';
 import { startWebServer } from './support.ts';
 
@@ -59,7 +59,7 @@ describe('a bound on what is read', () => {
   const read = async (type: string, pieces: readonly string[], maxBytes = 10) => {
     const faults: string[] = [];
     const body = ReadableStream.from(pieces.map((piece) => new TextEncoder().encode(piece))) as ReadableStream;
-    const response = withinBytes(new Response(body, { headers: { 'content-type': type } }), maxBytes, ({ message }) =>
+    const response = limitBytes(new Response(body, { headers: { 'content-type': type } }), maxBytes, ({ message }) =>
       faults.push(message),
     );
     const text = await response.text().catch(({ kind }) => kind);
@@ -85,11 +85,11 @@ describe('a bound on what is read', () => {
     const packed = gzipSync('x'.repeat(1_000_000));
     const server = await startWebServer(() => new Response(packed, { headers: { 'content-encoding': 'gzip' } }));
     const response = await createGuardedFetch(new NetGuard(['127.0.0.1']), 1000)(server.url);
-    await expect(withinBytes(response, 100_000, () => undefined).text()).rejects.toMatchObject({ kind: 'too_large' });
+    await expect(limitBytes(response, 100_000, () => undefined).text()).rejects.toMatchObject({ kind: 'too_large' });
   });
 
   it('leaves an answer without a body as it is', () => {
     const response = new Response(null, { status: 204 });
-    expect(withinBytes(response, 1, () => undefined)).toBe(response);
+    expect(limitBytes(response, 1, () => undefined)).toBe(response);
   });
 });

@@ -9,7 +9,7 @@ const admin = { keys: { [callerKey]: { project: 'test', role: 'admin' } } };
 
 async function startersOf(service: TestService): Promise<readonly string[]> {
   const headers = { 'api-key': callerKey };
-  const { json } = await service.ask({ method: 'GET', path: '/v1/deployments/app/configuration', headers });
+  const { json } = await service.sendRequest({ method: 'GET', path: '/v1/deployments/app/configuration', headers });
   return (json as { starters: string[] }).starters;
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Answered } from '#test/ask.ts';
+import type { TestResponse } from '#test/ask.ts';
 import { RecordedTelemetry } from '#test/recorded-telemetry.ts';
 import { startService, withKey } from '#test/start-service.ts';
 import { mirrored, post, rpc, startServed, stateless, toolCall } from './served-support.ts';
@@ -8,7 +8,7 @@ import { says } from './support.ts';
 const answer = says('An answer.');
 
 /** The status, and the code of JSON-RPC. */
-function toTold({ status, json }: Answered): string {
+function toTold({ status, json }: TestResponse): string {
   const { error } = json as { error?: { code: number | string } };
   return `${status} ${error?.code ?? 'ok'}`;
 }
@@ -148,7 +148,7 @@ describe('the transport', () => {
   it('has no streams and no sessions of its own: GET and DELETE are 405', async () => {
     const { service } = await startServed();
     for (const method of ['GET', 'HEAD', 'DELETE']) {
-      const { status, headers } = await service.ask({ method, path: '/v1/deployments/model/mcp', headers: withKey() });
+      const { status, headers } = await service.sendRequest({ method, path: '/v1/deployments/model/mcp', headers: withKey() });
       expect([status, headers.allow]).toEqual([405, expect.stringContaining('POST')]);
     }
   });
@@ -161,7 +161,7 @@ describe('the transport', () => {
       ['nothing', 404],
       ['', 404],
     ] as const) {
-      const asked = await service.ask({ path: `/v1/deployments/model/${name}`, headers: withKey(), body: rpc('ping') });
+      const asked = await service.sendRequest({ path: `/v1/deployments/model/${name}`, headers: withKey(), body: rpc('ping') });
       expect([name, asked.status]).toEqual([name, status]);
     }
   });
@@ -170,12 +170,12 @@ describe('the transport', () => {
     const { service } = await startServed({ security: { maxBodyBytes: 10_000 } });
     const path = '/v1/deployments/none/mcp';
     const type = { 'content-type': 'application/json' };
-    const large = await service.ask({ path, headers: type, body: 'x'.repeat(20_000) });
+    const large = await service.sendRequest({ path, headers: type, body: 'x'.repeat(20_000) });
     expect([large.status, large.error.code]).toEqual([413, 'payload_too_large']);
-    expect((await service.ask({ path, headers: type, body: {} })).error.code).toBe('missing_credentials');
-    const html = await service.ask({ path, headers: { ...withKey(), 'content-type': 'text/html' }, body: 'x' });
+    expect((await service.sendRequest({ path, headers: type, body: {} })).error.code).toBe('missing_credentials');
+    const html = await service.sendRequest({ path, headers: { ...withKey(), 'content-type': 'text/html' }, body: 'x' });
     expect(html.error.code).toBe('unsupported_media_type');
-    expect((await service.ask({ path, headers: withKey(), body: '{' })).error.code).toBe('deployment_not_found');
+    expect((await service.sendRequest({ path, headers: withKey(), body: '{' })).error.code).toBe('deployment_not_found');
   });
 
   it('cancels only the calls of the session that asks for it', async () => {

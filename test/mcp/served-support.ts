@@ -1,6 +1,6 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { onTestFinished } from 'vitest';
-import type { Answered } from '#test/ask.ts';
+import type { TestResponse } from '#test/ask.ts';
 import { jsonReply, type Reply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { callerKey, startService, type TestService, withKey } from '#test/start-service.ts';
 
@@ -50,8 +50,8 @@ export async function connect({ url }: TestService, era: Era, options: { id?: st
 }
 
 /** Sends one body as it stands. */
-export function post(service: TestService, body: unknown, headers: Readonly<Record<string, string>> = {}): Promise<Answered> {
-  return service.ask({ path: '/v1/deployments/model/mcp', headers: { ...withKey(), ...headers }, body });
+export function post(service: TestService, body: unknown, headers: Readonly<Record<string, string>> = {}): Promise<TestResponse> {
+  return service.sendRequest({ path: '/v1/deployments/model/mcp', headers: { ...withKey(), ...headers }, body });
 }
 
 export function rpc(method: string, params?: object): object {

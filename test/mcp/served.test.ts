@@ -155,7 +155,7 @@ describe.each(eras)('a deployment as an MCP server, to a stock client of %s', (e
       ['vectors', '400 operation_not_supported'],
     ]) {
       const headers = { 'api-key': 'caller-key', 'content-type': 'application/json' };
-      const { status, error } = await service.ask({ path: `/v1/deployments/${id}/mcp`, headers, body: {} });
+      const { status, error } = await service.sendRequest({ path: `/v1/deployments/${id}/mcp`, headers, body: {} });
       expect(`${status} ${error.code}`).toBe(told);
     }
   });

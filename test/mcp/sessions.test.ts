@@ -171,7 +171,7 @@ describe('a session', () => {
       run: (_args, { mcpReq }) => new Promise(() => mcpReq.signal.addEventListener('abort', () => cancelled.resolve())),
     };
     const { server, service } = await start([waits]);
-    const { leave } = service.chatAndLeave('app', ask);
+    const { disconnect: leave } = service.chatAndDisconnect('app', ask);
     await vi.waitFor(() => expect(server.asked('tools/call')).toHaveLength(1), 8_000);
     leave();
     await cancelled.promise;

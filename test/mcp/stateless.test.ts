@@ -85,7 +85,7 @@ describe('a server of the 2026-07-28 revision', () => {
   it('hears that its caller left, by the end of its stream', async () => {
     const waits: ServedTool = { name: 'waits', run: () => new Promise(() => undefined) };
     const { server, service } = await start(waits);
-    const { leave } = service.chatAndLeave('app', ask);
+    const { disconnect: leave } = service.chatAndDisconnect('app', ask);
     await vi.waitFor(() => expect(server.asked('tools/call')).toHaveLength(1), 8_000);
     leave();
     await server.asked('tools/call')[0]?.closed;

@@ -7,7 +7,7 @@ import { onTestFinished } from 'vitest';
 import { Caches } from '#base/cache/bounded-cache.ts';
 import type { Clock } from '#base/time/clock.ts';
 import type { McpToolsetSettings } from '#domain/quick-app/quick-app.ts';
-import type { Answered } from '#test/ask.ts';
+import type { TestResponse } from '#test/ask.ts';
 import { freePort } from '#test/listening.ts';
 import { eventsReply, type Reply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { startService, type TestService } from '#test/start-service.ts';
@@ -239,14 +239,18 @@ export interface Said {
 }
 
 /** The reply, which must be one. */
-export function choiceOf({ json }: Answered): { readonly message: Said; readonly finish_reason: string } {
+export function choiceOf({ json }: TestResponse): { readonly message: Said; readonly finish_reason: string } {
   return (json as { choices: [{ message: Said; finish_reason: string }] }).choices[0];
 }
 
 export const ask = { messages: [{ role: 'user', content: 'Do it.' }] };
 
 /** Answers the question of the last reply with the last control, and those of the replies before it with the others. */
-export function answer(service: TestService, before: readonly Answered[], controls: readonly object[]): Promise<Answered> {
+export function answer(
+  service: TestService,
+  before: readonly TestResponse[],
+  controls: readonly object[],
+): Promise<TestResponse> {
   const turns = before.flatMap((reply, nth) => [
     choiceOf(reply).message,
     { role: 'user', custom_content: { completed_control: controls[nth] } },

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { fixture } from '#test/anthropic-streams.ts';
-import type { Answered } from '#test/ask.ts';
+import type { TestResponse } from '#test/ask.ts';
 import { delta, finish } from '#test/chunks.ts';
-import { grammarFaults, readMessageEvents } from '#test/message-events.ts';
+import { findGrammarErrors, readMessageEvents } from '#test/message-events.ts';
 import { eventsReply, piecesReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { callerKey, startService, type TestService } from '#test/start-service.ts';
-import { recorded, upstreamOf } from '#test/vendor-replies.ts';
+import { createUpstream, recorded } from '#test/vendor-replies.ts';
 
 /**
  * What an agent for the command line sends on the dialect, part for part as it sends it, its texts replaced: the first request of a
@@ -29,7 +29,7 @@ beforeAll(async () => {
     models: {
       claude: { upstreams: [{ protocol: 'anthropic', endpoint, key: 'k', model: 'claude-upstream' }] },
       gpt: { upstreams: [{ endpoint, model: 'gpt-upstream' }] },
-      bedrock: { upstreams: [upstreamOf('bedrock', url)] },
+      bedrock: { upstreams: [createUpstream('bedrock', url)] },
       demo: { upstreams: [{ protocol: 'demo' }] },
     },
   });
@@ -40,9 +40,9 @@ afterAll(async () => {
   await upstream.close();
 });
 
-function send(body: object): Promise<Answered> {
+function send(body: object): Promise<TestResponse> {
   const headers = { 'x-api-key': callerKey, 'content-type': 'application/json', 'anthropic-beta': betas };
-  return service.ask({ path: '/anthropic/v1/messages?beta=true', headers, body });
+  return service.sendRequest({ path: '/anthropic/v1/messages?beta=true', headers, body });
 }
 
 const calling = eventsReply(
@@ -69,7 +69,7 @@ describe('an agent client', () => {
     upstream.script(calling);
     const answer = await send(requestOf('first', 'gpt'));
     const events = readMessageEvents(answer.text);
-    expect(grammarFaults(events)).toEqual([]);
+    expect(findGrammarErrors(events)).toEqual([]);
     expect(events.filter(({ type }) => type === 'content_block_start')).toMatchObject([
       { content_block: { type: 'text' } },
       { content_block: { type: 'tool_use', id: 'call_1', name: 'Bash' } },
@@ -145,7 +145,7 @@ describe('an agent client', () => {
 
   it('works with the demo', async () => {
     const answer = await send({ ...requestOf('first', 'demo'), max_tokens: 10 });
-    expect(grammarFaults(readMessageEvents(answer.text))).toEqual([]);
+    expect(findGrammarErrors(readMessageEvents(answer.text))).toEqual([]);
   });
 });
 
@@ -153,7 +153,7 @@ describe('an agent client with a Claude of Bedrock', () => {
   it('keeps the marks of the prompt cache, thoughts with their signatures, images, documents and failures', async () => {
     upstream.script(recorded('bedrock', 'thinking-tools'));
     const answer = await send(requestOf('later', 'bedrock'));
-    expect(grammarFaults(readMessageEvents(answer.text))).toEqual([]);
+    expect(findGrammarErrors(readMessageEvents(answer.text))).toEqual([]);
     expect(String(answer.headers['parley-ignored']).split(', ')).not.toContain('cache_control');
     const body = upstream.requests.at(-1)?.body as unknown as ConverseBody;
     const point = { cachePoint: { type: 'default' } };

@@ -1,6 +1,6 @@
 import Anthropic, { APIError, APIUserAbortError } from '@anthropic-ai/sdk';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { textOf } from '#test/message-events.ts';
+import { getText } from '#test/message-events.ts';
 import type { MockedService } from '#test/mocked-service.ts';
 import { callerKey } from '#test/start-service.ts';
 import { hello, lastContent, png, startMessagesService } from './support.ts';
@@ -39,7 +39,7 @@ describe.each(everywhere)('the Anthropic SDK on %s, with %s', (prefix, model) =>
   it('gets a message', async () => {
     const message = await clients[prefix]().messages.create(asks(model));
     expect(message).toMatchObject({ type: 'message', role: 'assistant', stop_reason: 'end_turn' });
-    expect(textOf(message as never)).toBe(hello);
+    expect(getText(message as never)).toBe(hello);
     expect(message.usage).toMatchObject({ input_tokens: 11, output_tokens: 13 });
     expect(message._request_id).toBeTruthy();
   });
@@ -51,7 +51,7 @@ describe.each(everywhere)('the Anthropic SDK on %s, with %s', (prefix, model) =>
     const message = await stream.finalMessage();
     expect(heard.join('')).toBe(hello);
     expect(heard.length).toBeGreaterThan(3);
-    expect(textOf(message as never)).toBe(hello);
+    expect(getText(message as never)).toBe(hello);
     expect(message.stop_reason).toBe('end_turn');
     expect(message.usage).toMatchObject({ input_tokens: 11, output_tokens: 13 });
   });
@@ -73,7 +73,7 @@ describe.each(everywhere)('the Anthropic SDK on %s, with %s', (prefix, model) =>
       { role: 'user' as const, content: results },
     ];
     const second = await client.messages.create({ ...body, messages });
-    expect(textOf(second as never)).toBe('It is sunny in Paris and rainy in Oslo.');
+    expect(getText(second as never)).toBe('It is sunny in Paris and rainy in Oslo.');
     expect(second.stop_reason).toBe('end_turn');
   });
 
@@ -133,7 +133,7 @@ describe('the Anthropic SDK', () => {
     stream.on('streamEvent', ({ type }) => types.add(type));
     const message = await stream.finalMessage();
     expect(message.stop_reason).toBe('end_turn');
-    expect(textOf(message as never).length).toBeGreaterThan(10);
+    expect(getText(message as never).length).toBeGreaterThan(10);
     expect([...types].sort()).toEqual([
       'content_block_delta',
       'content_block_start',

@@ -12,6 +12,6 @@ it.each([9_007_199_254_740_994, { a: 1 }, true])('a finish reason of %j is told 
   await using upstream = await startScriptedUpstream(jsonReply(odd));
   await using service = await startService({ models: { m: { upstreams: [{ endpoint: upstream.endpoint }] } } });
   const body = { model: 'm', max_tokens: 5, messages: [{ role: 'user', content: 'hi' }] };
-  const answer = await service.ask({ path: '/msgapi/v1/messages', headers: withKey(), body });
+  const answer = await service.sendRequest({ path: '/msgapi/v1/messages', headers: withKey(), body });
   expect([answer.status, (answer.json as { stop_reason: string }).stop_reason]).toEqual([200, 'end_turn']);
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Answered } from '#test/ask.ts';
+import type { TestResponse } from '#test/ask.ts';
 import { hello, plainCompletion } from '#test/chunks.ts';
 import { upstreamsAreOdd } from '#test/described-answers.ts';
 import { jsonReply, startScriptedUpstream } from '#test/scripted-upstream.ts';
@@ -32,7 +32,7 @@ async function startLimited(limits: object, costLimit: object = {}) {
 }
 
 async function used(service: TestService, deployment: string): Promise<Record<string, { used: number }>> {
-  const answer = await service.ask({
+  const answer = await service.sendRequest({
     method: 'GET',
     path: `/v1/deployments/${deployment}/limits`,
     headers: { 'api-key': 'caller-key' },
@@ -40,7 +40,7 @@ async function used(service: TestService, deployment: string): Promise<Record<st
   return answer.json as Record<string, { used: number }>;
 }
 
-function told({ status, json, headers }: Answered): unknown[] {
+function told({ status, json, headers }: TestResponse): unknown[] {
   return [status, (json as { error: { type: string } }).error.type, headers['retry-after'] !== undefined];
 }
 
@@ -101,7 +101,7 @@ describe('limits on the messages surface', () => {
     await using limited = await startLimited({ day: 1_000, requestDay: 10 });
     const { service } = limited;
     const headers = { 'api-key': 'caller-key', 'content-type': 'application/json' };
-    await service.ask({ path: '/msgapi/v1/messages/count_tokens', headers, body: { model: 'gpt', messages: hello } });
+    await service.sendRequest({ path: '/msgapi/v1/messages/count_tokens', headers, body: { model: 'gpt', messages: hello } });
     await post(service, { model: 'gpt', messages: [] });
     expect(await used(service, 'gpt')).toMatchObject({ dayTokenStats: { used: 0 }, dayRequestStats: { used: 0 } });
   });

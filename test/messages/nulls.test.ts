@@ -39,7 +39,7 @@ const messages = [{ role: 'user', content: 'Hello' }];
 
 async function sentFor(model: string, fields: object, path = 'messages') {
   const body = { model, max_tokens: 5, messages, ...fields };
-  const answer = await service.ask({ path: `/msgapi/v1/${path}`, headers: withKey(), body });
+  const answer = await service.sendRequest({ path: `/msgapi/v1/${path}`, headers: withKey(), body });
   expect(answer.status).toBe(200);
   expect(answer.headers).not.toHaveProperty('parley-ignored');
   const upstream = model === 'gpt' ? gpt : claude;
@@ -114,6 +114,6 @@ describe('null in a message request', () => {
 
   it.each(['model', 'messages', 'max_tokens'])('is no %s', async (field) => {
     const body = { model: 'claude', max_tokens: 5, messages, [field]: null };
-    expect((await service.ask({ path: '/msgapi/v1/messages', headers: withKey(), body })).status).toBe(400);
+    expect((await service.sendRequest({ path: '/msgapi/v1/messages', headers: withKey(), body })).status).toBe(400);
   });
 });

@@ -1,6 +1,6 @@
 import Anthropic from '@anthropic-ai/sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { textOf } from '#test/message-events.ts';
+import { getText } from '#test/message-events.ts';
 import { callerKey, startService, type TestService } from '#test/start-service.ts';
 
 const name = 'get_weather';
@@ -50,14 +50,14 @@ describe('a quick app with tools of its caller', () => {
     const { content, parley } = first;
     const second = await ask(asked, { role: 'assistant', content, parley } as Anthropic.MessageParam, toResult(first));
     expect(second.stop_reason).toBe('end_turn');
-    expect(textOf(second as never)).toContain('Sunny, 23 degrees');
+    expect(getText(second as never)).toContain('Sunny, 23 degrees');
   });
 
   it('answers from the result alone, for a stock client that does not', async () => {
     const first = await ask(asked);
     const second = await ask(asked, { role: 'assistant', content: first.content }, toResult(first));
     expect(second.stop_reason).toBe('end_turn');
-    expect(textOf(second as never)).toContain('Sunny, 23 degrees');
+    expect(getText(second as never)).toContain('Sunny, 23 degrees');
   });
 
   it('refuses a state that was changed', async () => {

@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { askStream } from '#test/ask.ts';
+import { openStream } from '#test/ask.ts';
 import { plainReply } from '#test/chunks.ts';
-import { expectClosedByLeaving } from '#test/closed-while-open.ts';
+import { expectClosedOnDisconnect } from '#test/closed-while-open.ts';
 import { upstreamsAreOdd } from '#test/described-answers.ts';
-import { grammarFaults, readMessageEvents } from '#test/message-events.ts';
+import { findGrammarErrors, readMessageEvents } from '#test/message-events.ts';
 import { RecordedTelemetry } from '#test/recorded-telemetry.ts';
 import {
   type Answering,
@@ -100,7 +100,7 @@ describe('a call to an upstream of the dialect', () => {
     claude.script(piecesReply(odd));
     const answer = await post(service, { model: 'helped', stream: true, extra: 1 });
     expect(claude.requests.at(-1)?.body).not.toHaveProperty('extra');
-    expect(grammarFaults(readMessageEvents(answer.text))).toEqual([]);
+    expect(findGrammarErrors(readMessageEvents(answer.text))).toEqual([]);
   });
 
   it('gives the events back byte for byte, wherever they were cut', async () => {
@@ -143,7 +143,7 @@ describe('a call to an upstream of the dialect', () => {
         toNamed({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } } as never),
       );
       await answering.bytes(piece.repeat(10));
-      answering.cut();
+      answering.destroyConnection();
     });
     const answer = await post(service, { model: 'm', stream: true });
     expect(readMessageEvents(answer.text).at(-1)).toMatchObject({ type: 'error', error: { type: 'api_error' } });
@@ -194,10 +194,10 @@ describe('a call to an upstream of the dialect', () => {
       await answering.bytes(odd.slice(0, odd.indexOf('event: brand_new')));
     });
     const index = claude.requests.length;
-    const reader = await askStream(service.url, { path, headers: withKey(), body: asking({ model: 'm', stream: true }) });
+    const reader = await openStream(service.url, { path, headers: withKey(), body: asking({ model: 'm', stream: true }) });
     await reader.next();
     const received = await claude.request(index);
-    await expectClosedByLeaving(received, () => reader.leave());
+    await expectClosedOnDisconnect(received, () => reader.disconnect());
     await telemetry.ended();
     expect(telemetry.ends.at(-1)).toMatchObject({ outcome: 'left', promptTokens: 12 });
   });
@@ -205,7 +205,7 @@ describe('a call to an upstream of the dialect', () => {
 
 describe('tokens', () => {
   const count = (body: object) =>
-    service.ask({ path: `${path}/count_tokens`, headers: { ...withKey(), 'anthropic-beta': 'b' }, body });
+    service.sendRequest({ path: `${path}/count_tokens`, headers: { ...withKey(), 'anthropic-beta': 'b' }, body });
 
   it('are counted by the upstream of the dialect, wherever it stands', async () => {
     claude.script(jsonReply({ input_tokens: 42 }));
@@ -234,7 +234,7 @@ describe('of a deployment with upstreams of two kinds', () => {
     claude.script(refusal(503));
     gpt.script(eventsReply(...plainReply('Translated.')));
     const answer = await post(service, { model: 'both', stream: true, max_tokens: 7 });
-    expect(grammarFaults(readMessageEvents(answer.text))).toEqual([]);
+    expect(findGrammarErrors(readMessageEvents(answer.text))).toEqual([]);
     expect(answer.text).toContain('Translated.');
     expect(gpt.requests.at(-1)?.body).toMatchObject({ model: 'both', max_tokens: 7, stream: true });
   });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isJsonObject } from '#base/json/json.ts';
 import { delta, finish, text, usage } from '#test/chunks.ts';
-import { grammarFaults, readMessageEvents } from '#test/message-events.ts';
+import { findGrammarErrors, readMessageEvents } from '#test/message-events.ts';
 import { piecesReply, type ScriptedUpstream, startScriptedUpstream, toEvent } from '#test/scripted-upstream.ts';
 import { callerKey, startService, type TestService } from '#test/start-service.ts';
 
@@ -47,7 +47,7 @@ function scriptPieces(texts: readonly string[], readSize: number): void {
 
 async function ask(path: string, body: object): Promise<string> {
   const headers = { 'api-key': callerKey, 'content-type': 'application/json' };
-  const answer = await service.ask({ path, headers, body: { model: 'gpt', stream: true, ...body } });
+  const answer = await service.sendRequest({ path, headers, body: { model: 'gpt', stream: true, ...body } });
   expect(answer.status).toBe(200);
   return answer.text;
 }
@@ -58,7 +58,7 @@ describe.each([1, 3, 100])('a run of text, %i events a read', (readSize) => {
   it('is told in the messages dialect piece by piece', async () => {
     scriptPieces(['first', ...pieces], readSize);
     const events = readMessageEvents(await ask('/anthropic/v1/messages', messages));
-    expect(grammarFaults(events)).toEqual([]);
+    expect(findGrammarErrors(events)).toEqual([]);
     const texts = events.flatMap((event) =>
       event.type === 'content_block_delta' && event.delta.type === 'text_delta' ? [event.delta.text] : [],
     );

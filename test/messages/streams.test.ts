@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { askStream } from '#test/ask.ts';
+import { openStream } from '#test/ask.ts';
 import { chunk, delta, finish, plainReply, text } from '#test/chunks.ts';
-import { expectClosedByLeaving } from '#test/closed-while-open.ts';
-import { blocksOf, grammarFaults, readMessageEvents } from '#test/message-events.ts';
+import { expectClosedOnDisconnect } from '#test/closed-while-open.ts';
+import { buildBlocks, findGrammarErrors, readMessageEvents } from '#test/message-events.ts';
 import { RecordedTelemetry } from '#test/recorded-telemetry.ts';
 import {
   type Answering,
@@ -42,7 +42,7 @@ afterAll(async () => {
 });
 
 const open = (model: string) =>
-  askStream(service.url, { path: '/msgapi/v1/messages', headers: withKey(), body: asking({ model, stream: true }) });
+  openStream(service.url, { path: '/msgapi/v1/messages', headers: withKey(), body: asking({ model, stream: true }) });
 
 describe('a translated stream', () => {
   it('is in the order of the dialect, with no end mark of another', async () => {
@@ -51,8 +51,8 @@ describe('a translated stream', () => {
     expect(answer.headers['content-type']).toContain('text/event-stream');
     expect(answer.text).not.toContain('[DONE]');
     const events = readMessageEvents(answer.text);
-    expect(grammarFaults(events)).toEqual([]);
-    expect(blocksOf(events)).toEqual([{ type: 'text', text: 'Hello' }]);
+    expect(findGrammarErrors(events)).toEqual([]);
+    expect(buildBlocks(events)).toEqual([{ type: 'text', text: 'Hello' }]);
     expect(events.at(-2)).toMatchObject({ usage: { input_tokens: 7, output_tokens: 5 } });
   });
 
@@ -87,7 +87,7 @@ describe('a translated stream', () => {
       ),
     );
     const events = readMessageEvents((await post(service, { model: 'app', stream: true })).text);
-    expect(grammarFaults(events)).toEqual([]);
+    expect(findGrammarErrors(events)).toEqual([]);
     expect(events.filter(({ type }) => type === 'ping')).toMatchObject([
       { parley: { custom_content: { stages: [{ index: 0, name: 'Work', status: null }] } } },
       { parley: { custom_content: { stages: [{ index: 0, status: 'completed' }] } } },
@@ -143,14 +143,14 @@ describe('a translated stream', () => {
     while (!data?.includes('text_delta')) data = await reader.next();
     vi.advanceTimersByTime(15_000);
     expect(await reader.next()).toBe('event: ping\n{"type":"ping"}');
-    reader.leave();
+    reader.disconnect();
     await telemetry.ended();
   });
 });
 
 describe('a fault of the upstream', () => {
   it.each([
-    ['cut off', (answering: Answering) => answering.cut()],
+    ['cut off', (answering: Answering) => answering.destroyConnection()],
     ['ended without an end mark', (answering: Answering) => void answering.response.end()],
     ['told of in an event', (answering: Answering) => void answering.response.end('data: {"error":{"message":"Oops."}}\n\n')],
   ])('in the middle, %s, is an error event and the end', async (_form, fail) => {
@@ -172,7 +172,7 @@ describe('a fault of the upstream', () => {
       await answering.events(
         delta({ role: 'assistant', custom_content: { stages: [{ index: 0, name: 'Work', status: null }] } }),
       );
-      answering.cut();
+      answering.destroyConnection();
     });
     const events = readMessageEvents((await post(service, { model: 'app', stream: true })).text);
     expect(events.at(-2)).toEqual({ type: 'ping', parley: { custom_content: { stages: [{ index: 0, status: 'failed' }] } } });
@@ -193,7 +193,7 @@ describe('a fault of the upstream', () => {
     upstream.script(async (answering) => {
       answering.head();
       await answering.events(...plainReply('half').slice(0, 2));
-      answering.cut();
+      answering.destroyConnection();
     });
     const answer = await post(service, {});
     expect([answer.status, (answer.json as { error: { type: string } }).error.type]).toEqual([500, 'api_error']);
@@ -218,7 +218,7 @@ describe('a client disconnect', () => {
     const reader = await open(model);
     await reader.next();
     const received = await upstream.request(index);
-    await expectClosedByLeaving(received, () => reader.leave());
+    await expectClosedOnDisconnect(received, () => reader.disconnect());
     await telemetry.ended();
     expect(telemetry.ends.at(-1)?.outcome).toBe('left');
     if (model === 'm') expect(telemetry.ends.at(-1)?.completionTokens).toBeGreaterThan(0);
@@ -233,7 +233,7 @@ describe('a client disconnect', () => {
     const asked = fetch(`${service.url}/msgapi/v1/messages`, { method: 'POST', headers, body, signal: leaving.signal });
     asked.catch(() => undefined);
     const received = await upstream.request(index);
-    await expectClosedByLeaving(received, () => leaving.abort());
+    await expectClosedOnDisconnect(received, () => leaving.abort());
     await expect(asked).rejects.toThrow();
   });
 });
@@ -257,7 +257,7 @@ describe('a slow reader', () => {
     reader.pause();
     await untilStill(() => sent);
     expect(sent).toBeLessThan(1_000);
-    reader.leave();
+    reader.disconnect();
     await telemetry.ended();
   });
 });

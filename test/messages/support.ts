@@ -1,5 +1,5 @@
 import { LLMock } from '@copilotkit/aimock';
-import type { Answered } from '#test/ask.ts';
+import type { TestResponse } from '#test/ask.ts';
 import { type MockedService, startBefore } from '#test/mocked-service.ts';
 import { callerKey, type TestService, usersDemoPaceMs, withKey } from '#test/start-service.ts';
 
@@ -70,8 +70,8 @@ export function lastContent(mock: LLMock): unknown {
 }
 
 /** A request for a message, with `Api-Key` on the canonical prefix. */
-export function post(service: TestService, body: object, headers: Readonly<Record<string, string>> = {}): Promise<Answered> {
-  return service.ask({ path: '/msgapi/v1/messages', headers: { ...withKey(callerKey), ...headers }, body: asking(body) });
+export function post(service: TestService, body: object, headers: Readonly<Record<string, string>> = {}): Promise<TestResponse> {
+  return service.sendRequest({ path: '/msgapi/v1/messages', headers: { ...withKey(callerKey), ...headers }, body: asking(body) });
 }
 
 /** A whole request body. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Answered } from '#test/ask.ts';
+import type { TestResponse } from '#test/ask.ts';
 import { plainCompletion } from '#test/chunks.ts';
 import { jsonReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { callerKey, startService, type TestService, withKey } from '#test/start-service.ts';
@@ -35,11 +35,15 @@ afterAll(async () => {
 
 type Headers = Readonly<Record<string, string>>;
 
-function askAt(prefix: string, headers: Headers, body: unknown = asking({})): Promise<Answered> {
-  return service.ask({ path: `/${prefix}/v1/messages`, headers: { 'content-type': 'application/json', ...headers }, body });
+function askAt(prefix: string, headers: Headers, body: unknown = asking({})): Promise<TestResponse> {
+  return service.sendRequest({
+    path: `/${prefix}/v1/messages`,
+    headers: { 'content-type': 'application/json', ...headers },
+    body,
+  });
 }
 
-function typeOf(answer: Answered): string {
+function typeOf(answer: TestResponse): string {
   return (answer.json as { error: { type: string } }).error.type;
 }
 
@@ -68,7 +72,7 @@ describe('credentials of the messages surface', () => {
   });
 
   it('in x-api-key are taken nowhere else', async () => {
-    const chat = await service.ask({
+    const chat = await service.sendRequest({
       path: '/v1/chat/completions',
       headers: { 'x-api-key': callerKey, 'content-type': 'application/json' },
       body: {},
@@ -97,14 +101,14 @@ describe('an error of the messages surface', () => {
     ['GET', '/anthropic/v1/models', 401, 'authentication_error'],
     ['GET', '/anthropic/v1/models/a%2F..%2Fb', 401, 'authentication_error'],
   ])('of %s %s is %d', async (method, path, status, type) => {
-    const answer = await service.ask({ method, path });
+    const answer = await service.sendRequest({ method, path });
     expect([answer.status, typeOf(answer)]).toEqual([status, type]);
     const { request_id } = answer.json as { request_id: string };
     expect([answer.headers['request-id'], answer.headers['x-request-id']]).toEqual([request_id, request_id]);
   });
 
   it('elsewhere keeps its own shape', async () => {
-    const answer = await service.ask({ method: 'GET', path: '/msgapis/v1/models' });
+    const answer = await service.sendRequest({ method: 'GET', path: '/msgapis/v1/models' });
     expect(answer.error.code).toBe('route_not_found');
     expect(answer.headers).not.toHaveProperty('request-id');
   });
@@ -202,7 +206,7 @@ describe('the messages surface', () => {
 
   it('checks who counts tokens, and what', async () => {
     const path = '/msgapi/v1/messages/count_tokens';
-    const count = (body: object): Promise<Answered> => service.ask({ path, headers: withKey(), body });
+    const count = (body: object): Promise<TestResponse> => service.sendRequest({ path, headers: withKey(), body });
     const messages = [{ role: 'user', content: 'x'.repeat(40) }];
     expect((await count({ model: 'm', messages })).json).toEqual({ input_tokens: 10 });
     const tools = [{ name: 'f', input_schema: { type: 'object' } }];

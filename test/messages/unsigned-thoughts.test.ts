@@ -9,7 +9,7 @@ import {
   startScriptedUpstream,
 } from '#test/scripted-upstream.ts';
 import { startService, type TestService } from '#test/start-service.ts';
-import { recorded, upstreamOf } from '#test/vendor-replies.ts';
+import { createUpstream, recorded } from '#test/vendor-replies.ts';
 import { responsesReply } from '../upstreams/matrix-support.ts';
 import { post } from './support.ts';
 
@@ -52,7 +52,7 @@ beforeAll(async () => {
       thinking: { upstreams: [{ endpoint, acceptsReasoning: true }], ...once },
       strict: { upstreams: [{ endpoint, acceptsReasoning: false }], ...once },
       responses: { upstreams: [{ endpoint, api: 'responses' }], ...once },
-      gemini: { upstreams: [upstreamOf('gemini', url)], ...once },
+      gemini: { upstreams: [createUpstream('gemini', url)], ...once },
     },
     applications: {
       quick: {

@@ -100,7 +100,7 @@ describe('what a translation would make something else of', () => {
 
   it('is not counted either', async () => {
     const { max_tokens: _bound, ...body } = asking({ model: 'gpt', ...upload }) as { max_tokens: number };
-    const answer = await service.ask({ path: '/msgapi/v1/messages/count_tokens', headers: withKey(), body });
+    const answer = await service.sendRequest({ path: '/msgapi/v1/messages/count_tokens', headers: withKey(), body });
     expect(answer.status).toBe(400);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ask } from '#test/ask.ts';
+import { sendRequest } from '#test/ask.ts';
 import { plainCompletion, plainReply } from '#test/chunks.ts';
 import { DelegatingLimitStore } from '#test/delegating-limit-store.ts';
 import { startScriptedUpstream, toEvent } from '#test/scripted-upstream.ts';
@@ -43,7 +43,7 @@ async function callAll({ url }: TestService): Promise<readonly string[]> {
     ['/v1/embeddings', { model: 'vectors', input: 'x' }],
     ['/v1/chat/completions', { model: 'app', messages }],
   ];
-  const answers = await Promise.all(calls.map(([path, body]) => ask(url, { path, headers: withKey(), body })));
+  const answers = await Promise.all(calls.map(([path, body]) => sendRequest(url, { path, headers: withKey(), body })));
   return answers.map(({ status, text }) => `${status} ${/"error"/.test(text)}`);
 }
 
@@ -65,7 +65,7 @@ describe.each(faults)('a store that %s when it is told what was used', (_fault, 
         roles: { default: { limits: { '*': { day: 1_000_000, requestDay: 1_000 } }, costLimit: { day: 100_000 } } },
         security: { allowPrivateNetworks: ['127.0.0.1/32'] },
       },
-      { limitStore: new FaultyStore(charge), noteFault: (message) => noted.push(message) },
+      { limitStore: new FaultyStore(charge), reportError: (message) => noted.push(message) },
     );
     const startMs = performance.now();
     expect(await callAll(service)).toEqual(Array(6).fill('200 false'));

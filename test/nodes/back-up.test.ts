@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, it, vi } from 'vitest';
 import type { ConsentForm } from '#contract/consent.ts';
-import { type Answered, ask } from '#test/ask.ts';
+import { sendRequest, type TestResponse } from '#test/ask.ts';
 import { startProcess, type TestProcess } from '#test/start-process.ts';
 import { withKey } from '#test/start-service.ts';
 import { openFolder } from '#test/temporary-folder.ts';
@@ -20,8 +20,8 @@ function backUp(from: string, to: string): Promise<{ stdout: string }> {
   return promisify(execFile)(process.execPath, [program, from, to]);
 }
 
-function put(node: TestProcess, path: string, body: unknown): Promise<Answered> {
-  return node.ask({ method: 'PUT', path, headers: withKey(), body });
+function put(node: TestProcess, path: string, body: unknown): Promise<TestResponse> {
+  return node.sendRequest({ method: 'PUT', path, headers: withKey(), body });
 }
 
 it('A copy that is made while a node works is a whole node of that moment', async () => {
@@ -32,7 +32,7 @@ it('A copy that is made while a node works is a whole node of that moment', asyn
   await using node = await startProcess({ configuration, flags: ['--data', data] });
   const { bucket } = (await get(node, '/v1/bucket')).json as { bucket: string };
   const { consent } = (await get(node, consentPath)).json as { consent: ConsentForm };
-  expect((await ask(node.url, { path: consentPath, headers: withKey(), body: { consent } })).status).toBe(200);
+  expect((await sendRequest(node.url, { path: consentPath, headers: withKey(), body: { consent } })).status).toBe(200);
   const application = `/v1/applications/${bucket}/kept`;
   expect((await put(node, application, demoQuickApp)).status).toBe(201);
   expect((await put(node, `/v1/files/${bucket}/kept.txt`, 'kept')).status).toBe(200);

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { type Answered, ask } from '#test/ask.ts';
-import { askPostgres } from '#test/ask-postgres.ts';
+import { sendRequest, type TestResponse } from '#test/ask.ts';
+import { queryPostgres } from '#test/ask-postgres.ts';
 import { freshDatabase, type TestDatabase } from '#test/fresh-database.ts';
 import { type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { startProcess, type TestProcess } from '#test/start-process.ts';
@@ -46,7 +46,7 @@ export async function startCluster(count: number, starting: Promise<TestDatabase
     s3,
     host,
     start,
-    query: (statement) => askPostgres(database.url, statement),
+    query: (statement) => queryPostgres(database.url, statement),
     async [Symbol.asyncDispose]() {
       for (const node of running) await node[Symbol.asyncDispose]();
       await Promise.all([host.close(), ...[database, redis, s3].map((server) => server[Symbol.asyncDispose]())]);
@@ -119,8 +119,8 @@ export const demoQuickApp = {
 };
 
 /** Asks with the key of a caller. */
-export function get(node: TestProcess, path: string, key = callerKey): Promise<Answered> {
-  return ask(node.url, { method: 'GET', path, headers: { 'api-key': key } });
+export function get(node: TestProcess, path: string, key = callerKey): Promise<TestResponse> {
+  return sendRequest(node.url, { method: 'GET', path, headers: { 'api-key': key } });
 }
 
 export interface Health {

@@ -1,4 +1,4 @@
-import { ask } from '#test/ask.ts';
+import { sendRequest } from '#test/ask.ts';
 import { delta, finish, plainCompletion, text, usage } from '#test/chunks.ts';
 import type { Answering } from '#test/scripted-upstream.ts';
 import { withKey } from '#test/start-service.ts';
@@ -53,7 +53,7 @@ async function runErrand({ received, response }: Answering): Promise<void> {
   const { ask: requests } = JSON.parse(content) as Errand;
   const told: Told[] = [];
   for (const { url, ...asking } of requests) {
-    const answer = await ask(url, { ...asking, headers: withKey(String(received.headers['api-key'])) });
+    const answer = await sendRequest(url, { ...asking, headers: withKey(String(received.headers['api-key'])) });
     told.push({ status: answer.status, text: answer.text });
   }
   response.setHeader('content-type', 'application/json');

@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { askPostgres } from '#test/ask-postgres.ts';
+import { queryPostgres } from '#test/ask-postgres.ts';
 import { hello } from '#test/chunks.ts';
 import { freshDatabase, type TestDatabase } from '#test/fresh-database.ts';
 import { startProcess, type TestProcess } from '#test/start-process.ts';
@@ -26,7 +26,7 @@ function start(data: string): Promise<TestProcess> {
 }
 
 async function put(node: TestProcess, name: string): Promise<number> {
-  return (await node.ask({ method: 'PUT', path: `${path}/${name}`, headers, body: name })).status;
+  return (await node.sendRequest({ method: 'PUT', path: `${path}/${name}`, headers, body: name })).status;
 }
 
 beforeAll(async () => {
@@ -78,7 +78,7 @@ describe('a folder of files that is lost for good', () => {
     const files = join(folder.path, 'new/files');
     {
       await using node = await start('new');
-      await node.said(claimIn);
+      await node.untilOutput(claimIn);
       expect(await put(node, 'new.txt')).toBe(503);
       const [, claim = ''] = claimIn.exec(node.output.stdout) ?? [];
       expect(claim).toBe(await readFile(join(folder.path, 'one/files/parley-database'), 'utf8'));
@@ -93,7 +93,7 @@ describe('a folder of files that is lost for good', () => {
 
 describe('a database of a version before, which names no place', () => {
   it('takes the folder that has contents of its files, and no other', async () => {
-    await askPostgres(database.url, 'update database_name set contents_place = null');
+    await queryPostgres(database.url, 'update database_name set contents_place = null');
     await rm(join(folder.path, 'one/files/parley-database'), { force: true });
     await using empty = await start('empty');
     expect((await get(empty, `${path}/kept.txt`)).status).toBe(503);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { ConsentForm } from '#contract/consent.ts';
-import { ask } from '#test/ask.ts';
+import { sendRequest } from '#test/ask.ts';
 import { hello } from '#test/chunks.ts';
 import { startProcess, type TestProcess } from '#test/start-process.ts';
 import { callerKey, withKey } from '#test/start-service.ts';
@@ -15,7 +15,7 @@ const forever = [{ role: 'user', content: '100000' }];
 /** Accepts the form of today, and kills the node in the moment that the 200 is there. */
 async function acceptAndKill(node: TestProcess): Promise<void> {
   const { consent } = (await get(node, consentPath)).json as { consent: ConsentForm };
-  const { status } = await ask(node.url, { path: consentPath, headers: withKey(), body: { consent } });
+  const { status } = await sendRequest(node.url, { path: consentPath, headers: withKey(), body: { consent } });
   process.kill(node.pid, 'SIGKILL');
   expect(status).toBe(200);
   expect((await node.ended).signal).toBe('SIGKILL');
@@ -36,7 +36,9 @@ describe('a node that is killed in the middle of streams', () => {
   it('takes its own streams with it, and nothing of what was committed, nor a stream of another node', async () => {
     const { bucket } = (await get(victim, '/v1/bucket')).json as { bucket: string };
     const file = `/v1/files/${bucket}/kept.txt`;
-    expect((await victim.ask({ method: 'PUT', path: file, headers: { 'api-key': callerKey }, body: 'kept' })).status).toBe(200);
+    expect(
+      (await victim.sendRequest({ method: 'PUT', path: file, headers: { 'api-key': callerKey }, body: 'kept' })).status,
+    ).toBe(200);
     expect((await victim.chat('counted', { messages: hello })).status).toBe(200);
     const used = "select id from usage_records where deployment = 'counted'";
     await vi.waitFor(async () => expect(await cluster.query(used)).toHaveLength(1), { timeout: 5_000, interval: 100 });
@@ -49,10 +51,10 @@ describe('a node that is killed in the middle of streams', () => {
     const requests = cluster.host.requests.filter(({ body }) => JSON.stringify(body.messages) === JSON.stringify(forever));
     await acceptAndKill(victim);
 
-    for (const reader of lost) await expect(reader.rest()).rejects.toThrow();
+    for (const reader of lost) await expect(reader.readRest()).rejects.toThrow();
     for (const { closed } of requests) expect((await closed).early).toBe(true);
     for (const reader of kept) {
-      const { content, isDone, error } = await reader.rest();
+      const { content, isDone, error } = await reader.readRest();
       expect([content(), isDone, error]).toEqual(['x'.repeat(50), true, undefined]);
     }
     expect((await get(other, consentPath)).json).toEqual({ accepted: true });
@@ -96,7 +98,7 @@ describe('a consent that was answered with 200', () => {
       await acceptAndKill(node);
       node = started.use(await start());
       expect((await get(node, consentPath)).json).toEqual({ accepted: true });
-      const gone = await node.ask({ method: 'DELETE', path: consentPath, headers: { 'api-key': callerKey } });
+      const gone = await node.sendRequest({ method: 'DELETE', path: consentPath, headers: { 'api-key': callerKey } });
       expect(gone.status).toBe(204);
     }
   });

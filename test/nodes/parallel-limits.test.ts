@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
 import { describe, expect, it, vi } from 'vitest';
-import { ask } from '#test/ask.ts';
+import { sendRequest } from '#test/ask.ts';
 import { hello } from '#test/chunks.ts';
 import type { TestProcess } from '#test/start-process.ts';
 import { chatPath, withKey } from '#test/start-service.ts';
@@ -24,7 +24,7 @@ async function crowd({ nodes }: Cluster, deployment: string, key: string): Promi
   const sums: Record<number, number> = {};
   const calls = Array.from({ length: 500 }, (_, index) => {
     const { url } = nodes[index % nodes.length] ?? expect.unreachable();
-    return ask(url, { path: chatPath(deployment), headers: withKey(key), body: { messages: hello } });
+    return sendRequest(url, { path: chatPath(deployment), headers: withKey(key), body: { messages: hello } });
   });
   for (const { status } of await Promise.all(calls)) sums[status] = (sums[status] ?? 0) + 1;
   return sums;
@@ -66,7 +66,9 @@ describe('a node that is killed', () => {
     const [victim, other] = [nodeOf(cluster, 0), nodeOf(cluster, 1)];
     cluster.host.script(() => undefined);
     const lost = Promise.allSettled(
-      [1, 2].map(() => ask(victim.url, { path: chatPath('priced'), headers: withKey('crowd'), body: { messages: hello } })),
+      [1, 2].map(() =>
+        sendRequest(victim.url, { path: chatPath('priced'), headers: withKey('crowd'), body: { messages: hello } }),
+      ),
     );
     await cluster.host.request(0);
     const reserved = async () => (await statsOf(other, 'priced', 'crowd', 'monthCostStats')).reserved;

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { ConsentForm } from '#contract/consent.ts';
-import { type Answered, ask } from '#test/ask.ts';
+import { sendRequest, type TestResponse } from '#test/ask.ts';
 import { hello } from '#test/chunks.ts';
 import { startPostgres, type TestPostgres } from '#test/start-postgres.ts';
 import type { TestProcess } from '#test/start-process.ts';
@@ -28,13 +28,13 @@ afterAll(() => cluster[Symbol.asyncDispose]());
 
 const consentPath = '/v1/consent/app';
 
-async function accept(): Promise<Answered> {
+async function accept(): Promise<TestResponse> {
   const { consent } = (await get(node, consentPath)).json as { consent: ConsentForm };
-  return ask(node.url, { path: consentPath, headers: withKey(), body: { consent } });
+  return sendRequest(node.url, { path: consentPath, headers: withKey(), body: { consent } });
 }
 
-function put(path: string, body: unknown): Promise<Answered> {
-  return ask(node.url, { method: 'PUT', path, headers: withKey(), body });
+function put(path: string, body: unknown): Promise<TestResponse> {
+  return sendRequest(node.url, { method: 'PUT', path, headers: withKey(), body });
 }
 
 /** How the application fares that calls a model which requires consent, and one that requires none. */
@@ -69,9 +69,9 @@ describe('nodes whose PostgreSQL is stopped', () => {
 
   it('refuse at once what needs it, with 503 and when to come back', async () => {
     const form = { consent: { app: { consentRequired: false } } };
-    const asked: readonly [string, () => Promise<Answered>][] = [
+    const asked: readonly [string, () => Promise<TestResponse>][] = [
       ['a consent', () => get(node, '/v1/consent')],
-      ['to give one', () => ask(node.url, { path: '/v1/consent/app', headers: withKey(), body: form })],
+      ['to give one', () => sendRequest(node.url, { path: '/v1/consent/app', headers: withKey(), body: form })],
       ['a file', () => get(node, `/v1/files/${bucket}/one.txt`)],
       ['to keep one', () => put(`/v1/files/${bucket}/one.txt`, 'one')],
       ['an application', () => get(node, `/v1/applications/${bucket}/one`)],
@@ -91,7 +91,7 @@ describe('nodes whose PostgreSQL is stopped', () => {
     expect((await node.chat('free', { messages: hello })).status).toBe(200);
     expect((await node.chat('bounded', { messages: hello })).status).toBe(200);
     expect((await node.chat('guarded', { messages: hello })).status).toBe(200);
-    expect((await (await node.stream('free', { messages: hello })).rest()).isDone).toBe(true);
+    expect((await (await node.stream('free', { messages: hello })).readRest()).isDone).toBe(true);
     expect(await statusesInside()).toEqual([503, 200]);
   });
 });
@@ -104,11 +104,11 @@ describe('nodes whose PostgreSQL is back', () => {
     const before = await rowsOf('usage_records', demoCalls);
     await postgres.stop();
     for (let call = 0; call < 5; call += 1) expect((await node.chat('demo', { messages: hello })).status).toBe(200);
-    await node.said(/records of usage cannot be written/);
+    await node.untilOutput(/records of usage cannot be written/);
     await postgres.start();
     const written = async () => expect(await rowsOf('usage_records', demoCalls)).toBe(before + 5);
     await vi.waitFor(written, { timeout: 15_000, interval: 100 });
-    await node.said(/records of usage are written again; 0 were lost/);
+    await node.untilOutput(/records of usage are written again; 0 were lost/);
     await until(other, []);
     expect(await statusesInside()).toEqual([200, 200]);
     expect((await get(other, consentPath)).json).toEqual({ accepted: true });

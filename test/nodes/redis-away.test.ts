@@ -66,7 +66,7 @@ describe('nodes whose Redis is stopped', () => {
       expect(value.error.message).toMatch(/limits/);
     }
     expect((await refusing.chat('free', { messages: hello })).status).toBe(200);
-    const { content, isDone } = await (await refusing.stream('free', { messages: hello })).rest();
+    const { content, isDone } = await (await refusing.stream('free', { messages: hello })).readRest();
     expect([content(), isDone]).toEqual(['xx', true]);
     expect((await healthOf(refusing)).ready).toBe(200);
     expect((await refusing.chat('weather', { messages: [{ role: 'user', content: 'Count to 1' }] })).status).toBe(200);
@@ -85,10 +85,10 @@ describe('nodes whose Redis is stopped', () => {
 
   it('admit what a limit holds for where the configuration allows it, and note it', async () => {
     await allowing.configure({ ...toConfiguration(cluster.host.url), limits: { onStoreFailure: 'allow' } });
-    await allowing.said(/read anew/);
+    await allowing.untilOutput(/read anew/);
     const value = await allowing.chat('bounded', { messages: hello });
     expect(value.status).toBe(200);
-    await allowing.said(/a call could not be counted/);
+    await allowing.untilOutput(/a call could not be counted/);
     expect((await refusing.chat('bounded', { messages: hello })).status).toBe(503);
   });
 });
@@ -96,7 +96,7 @@ describe('nodes whose Redis is stopped', () => {
 describe('nodes whose Redis is back', () => {
   it('have the configuration that one of them got meanwhile', async () => {
     await vi.waitFor(async () => {
-      await refusing.said(/the configuration of another node was put in force/);
+      await refusing.untilOutput(/the configuration of another node was put in force/);
     });
     await cluster.redis.stop();
     await isAway(refusing);

@@ -64,7 +64,7 @@ describe('a configuration that changes on one node', () => {
     await changed.configure(withModel('other'));
     await vi.waitFor(async () => expect(await modelsOf(other)).not.toContain('added'), { timeout: 10_000, interval: 50 });
     goOn.resolve();
-    const { content, isDone } = await reader.rest();
+    const { content, isDone } = await reader.readRest();
     expect([content(), isDone]).toEqual(['x'.repeat(100), true]);
   });
 
@@ -76,8 +76,8 @@ describe('a configuration that changes on one node', () => {
     await redis.publish('parley:notices', JSON.stringify({ from: 'a newer node', id: 1, topic: 'configuration', text }));
     redis.disconnect();
     for (const node of cluster.nodes) {
-      await node.said(/"level":"error".*the configuration of another node is refused here: modles: is not a known key/);
-      await node.said(/"level":"error".*the configuration of another node is refused here: telemtry: is not a known key/);
+      await node.untilOutput(/"level":"error".*the configuration of another node is refused here: modles: is not a known key/);
+      await node.untilOutput(/"level":"error".*the configuration of another node is refused here: telemtry: is not a known key/);
       expect(await modelsOf(node)).not.toContain('odd');
     }
   });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { ConsentForm } from '#contract/consent.ts';
-import { type Answered, ask } from '#test/ask.ts';
+import { sendRequest, type TestResponse } from '#test/ask.ts';
 import { hello } from '#test/chunks.ts';
 import type { TestProcess } from '#test/start-process.ts';
 import { callerKey, chatPath, withKey } from '#test/start-service.ts';
@@ -21,8 +21,8 @@ beforeAll(async () => {
 
 afterAll(() => cluster[Symbol.asyncDispose]());
 
-function chat(node: TestProcess, deployment: string, key = callerKey): Promise<Answered> {
-  return ask(node.url, { path: chatPath(deployment), headers: withKey(key), body: { messages: hello } });
+function chat(node: TestProcess, deployment: string, key = callerKey): Promise<TestResponse> {
+  return sendRequest(node.url, { path: chatPath(deployment), headers: withKey(key), body: { messages: hello } });
 }
 
 type Stats = Record<string, { total: number | null; used: number }>;
@@ -32,18 +32,23 @@ async function usedOf(node: TestProcess, deployment: string, window: string, key
 }
 
 /** Sends the application on an errand over one node; gives what it was told, and the answer itself. */
-async function sendOut(node: TestProcess, ...requests: Errand['ask']): Promise<{ told: readonly Told[]; answer: Answered }> {
+async function sendOut(node: TestProcess, ...requests: Errand['ask']): Promise<{ told: readonly Told[]; answer: TestResponse }> {
   const answer = await node.chat('app', { messages: errand(...requests) });
   expect(answer.status).toBe(200);
   return { told: JSON.parse(String(answer.completion.choices[0]?.message.content)) as Told[], answer };
 }
 
-function del(node: TestProcess, path: string, key = callerKey): Promise<Answered> {
-  return ask(node.url, { method: 'DELETE', path, headers: { 'api-key': key } });
+function del(node: TestProcess, path: string, key = callerKey): Promise<TestResponse> {
+  return sendRequest(node.url, { method: 'DELETE', path, headers: { 'api-key': key } });
 }
 
-function put(node: TestProcess, path: string, body: unknown, headers: Readonly<Record<string, string>> = {}): Promise<Answered> {
-  return ask(node.url, { method: 'PUT', path, headers: { ...withKey(), ...headers }, body });
+function put(
+  node: TestProcess,
+  path: string,
+  body: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<TestResponse> {
+  return sendRequest(node.url, { method: 'PUT', path, headers: { ...withKey(), ...headers }, body });
 }
 
 describe('a limit on three nodes', () => {
@@ -72,7 +77,7 @@ describe('a limit on three nodes', () => {
     const reader = await second.stream('counted', { messages: [{ role: 'user', content: '1000' }] });
     await reader.next();
     await reader.next();
-    reader.leave();
+    reader.disconnect();
     await vi.waitFor(async () => expect(await usedOf(third, 'counted', 'dayTokenStats')).toBeGreaterThan(96), 8_000);
     expect((await chat(third, 'counted')).status).toBe(200);
     await vi.waitFor(async () => expect(await usedOf(third, 'counted', 'dayTokenStats')).toBeGreaterThan(108), 8_000);
@@ -102,7 +107,7 @@ describe('a consent', () => {
     ] as const) {
       expect(await guarded(first, taker)).toBe(403);
       const { consent } = (await get(taker, path)).json as { consent: ConsentForm };
-      expect((await ask(giver.url, { path, headers: withKey(), body: { consent } })).json).toEqual({ accepted: true });
+      expect((await sendRequest(giver.url, { path, headers: withKey(), body: { consent } })).json).toEqual({ accepted: true });
       expect(await guarded(second, taker)).toBe(200);
       expect((await get(taker, path)).json).toEqual({ accepted: true });
       expect((await del(taker, path)).status).toBe(204);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { askPostgres } from '#test/ask-postgres.ts';
+import { queryPostgres } from '#test/ask-postgres.ts';
 import { hello } from '#test/chunks.ts';
 import { freePort } from '#test/listening.ts';
 import { createTables } from '#test/sql-stores.ts';
@@ -30,7 +30,7 @@ describe('a node that starts while PostgreSQL is away', () => {
     await postgres.stop();
     const environment = { PARLEY_DATABASE_URL: postgres.url, PARLEY_SECRET: secret };
     await using node = await startProcess({ configuration, environment });
-    await node.said(/the shared database cannot be reached/);
+    await node.untilOutput(/the shared database cannot be reached/);
     expect(await healthOf(node)).toMatchObject({ codes: ['database_away'], ready: 503, hindrances: ['database_away'] });
     expect((await node.chat('demo', { messages: hello })).status).toBe(200);
     const refused = await get(node, '/v1/consent');
@@ -55,15 +55,15 @@ describe('a node that starts while PostgreSQL is away', () => {
 
 describe('a node that finds PostgreSQL later, but made by a later version', () => {
   it('says so, and is not ready', async () => {
-    await askPostgres(postgres.url, 'create database later');
+    await queryPostgres(postgres.url, 'create database later');
     const { href: url } = new URL('/later', postgres.url);
     await createTables(url);
-    await askPostgres(url, 'insert into parley_migrations (version) values (1000)');
+    await queryPostgres(url, 'insert into parley_migrations (version) values (1000)');
     await postgres.stop();
     const environment = { PARLEY_DATABASE_URL: url, PARLEY_SECRET: secret };
     await using node = await startProcess({ configuration, environment });
     await postgres.start();
-    await node.said(/the database has tables of version 1000/);
+    await node.untilOutput(/the database has tables of version 1000/);
     expect(await healthOf(node)).toMatchObject({ codes: ['database_away'], ready: 503 });
     expect((await node.chat('demo', { messages: hello })).status).toBe(200);
   });
@@ -74,7 +74,7 @@ describe('a node that starts while Redis is away', () => {
     const port = await freePort();
     const environment = { PARLEY_REDIS_URL: `redis://127.0.0.1:${port}`, PARLEY_SECRET: secret };
     await using node = await startProcess({ configuration, environment });
-    await node.said(/the shared store cannot be reached/);
+    await node.untilOutput(/the shared store cannot be reached/);
     expect(await healthOf(node)).toMatchObject({ codes: ['redis_away'], ready: 503, hindrances: ['redis_away'] });
     expect((await node.chat('demo', { messages: hello })).status).toBe(503);
     await using _redis = await startRedis('--port', String(port));
@@ -121,18 +121,18 @@ describe('a secret that is changed', () => {
       await using node = await start(older);
       const { bucket } = (await get(node, '/v1/bucket')).json as { bucket: string };
       path = `/v1/applications/${bucket}/kept`;
-      expect((await node.ask({ method: 'PUT', path, headers: withKey(), body: demoQuickApp })).status).toBe(201);
+      expect((await node.sendRequest({ method: 'PUT', path, headers: withKey(), body: demoQuickApp })).status).toBe(201);
     }
     {
       await using node = await start(`${newer},${older}`);
-      await node.said(/1 applications were sealed with the newest secret/);
+      await node.untilOutput(/1 applications were sealed with the newest secret/);
     }
     {
       await using node = await start(newer);
       expect((await get(node, path)).json).toMatchObject({ displayName: demoQuickApp.displayName });
     }
     await using lost = await start(older);
-    await lost.said(/not all applications could be sealed/);
+    await lost.untilOutput(/not all applications could be sealed/);
     expect((await get(lost, path)).status).toBe(503);
   });
 });
@@ -142,9 +142,9 @@ describe('a node that starts says in its log', () => {
     await using redis = await startRedis();
     const environment = { PARLEY_REDIS_URL: redis.url, PARLEY_SECRET: 'canary-short' };
     await using node = await startProcess({ configuration, environment });
-    await node.said(/"level":"warn".*PARLEY_SECRET is shorter than 32 characters/);
-    await node.said(/"level":"warn".*PARLEY_DATABASE_URL is not: consents/);
-    await node.said(/"level":"warn".*PARLEY_FILES_URL is not: the contents/);
+    await node.untilOutput(/"level":"warn".*PARLEY_SECRET is shorter than 32 characters/);
+    await node.untilOutput(/"level":"warn".*PARLEY_DATABASE_URL is not: consents/);
+    await node.untilOutput(/"level":"warn".*PARLEY_FILES_URL is not: the contents/);
     expect(node.output.stdout).not.toContain('canary');
   });
 });

@@ -16,7 +16,7 @@ const daysAgo = new Date(Date.now() - 2 * 86_400_000);
 async function putFile(node: TestProcess, name: string): Promise<string> {
   const { bucket } = (await get(node, '/v1/bucket')).json as { bucket: string };
   const path = `/v1/files/${bucket}/${name}`;
-  expect((await node.ask({ method: 'PUT', path, headers, body: name })).status).toBe(200);
+  expect((await node.sendRequest({ method: 'PUT', path, headers, body: name })).status).toBe(200);
   return path;
 }
 
@@ -36,7 +36,7 @@ describe('a node that starts', () => {
     for (const name of [orphan, young, foreign]) await writeFile(join(contents, name), name);
     for (const name of [used, orphan, foreign]) await utimes(join(contents, name), daysAgo, daysAgo);
     await using node = await start();
-    await node.said(/1 contents that no file used were deleted/);
+    await node.untilOutput(/1 contents that no file used were deleted/);
     expect((await readdir(contents)).sort()).toEqual([used, young, foreign].sort());
     expect((await get(node, path)).text).toBe('kept.txt');
   });

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { askStream } from '#test/ask.ts';
+import { openStream } from '#test/ask.ts';
 import { freshDatabase, type TestDatabase } from '#test/fresh-database.ts';
 import { type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { startProcess, type TestProcess } from '#test/start-process.ts';
@@ -62,12 +62,14 @@ it('What an application asks on another node with its per-request key ends with 
     if (!answering.received.path.startsWith('/app')) return talkOn(answering);
     lent = String(answering.received.headers['api-key']);
     const headers = { 'api-key': lent, 'content-type': 'application/json' };
-    const reading = await askStream(two.url, { path: '/v1/chat/completions', headers, body: { ...body, model: 'm' } });
-    inner = reading.rest().then(({ error }) => error?.code ?? undefined);
+    const reading = await openStream(two.url, { path: '/v1/chat/completions', headers, body: { ...body, model: 'm' } });
+    inner = reading.readRest().then(({ error }) => error?.code ?? undefined);
     return talkOn(answering);
   });
   const headers = { 'api-key': made.key, 'content-type': 'application/json' };
-  const outer = (await askStream(one.url, { path: '/v1/chat/completions', headers, body: { ...body, model: 'app' } })).rest();
+  const outer = (
+    await openStream(one.url, { path: '/v1/chat/completions', headers, body: { ...body, model: 'app' } })
+  ).readRest();
   await vi.waitFor(() => expect(inner).toBeDefined(), soon);
   expect(await knows(two, lent)).toBe('ada');
   await askWith(two, token, `/v1/user/keys/${made.id}`, { method: 'DELETE' });

@@ -13,8 +13,8 @@ import { HeldRights } from '#domain/callers/held-rights.ts';
 import type { StoredKey } from '#domain/callers/key-store.ts';
 import type { ShareStore } from '#domain/chats/chat-share.ts';
 import type { ChatStore } from '#domain/chats/chat-store.ts';
-import { bucketOf } from '#domain/files/bucket.ts';
-import type { FileFacts } from '#domain/files/file-index.ts';
+import { toBucket } from '#domain/files/bucket.ts';
+import type { FileInfo } from '#domain/files/file-index.ts';
 import { MemoryPerRequestKeys } from '#stores/memory/per-request-keys.ts';
 import { SqlJournal } from '#stores/sql/journal/journal.ts';
 import { SqlBlockedUserStore } from '#stores/sql/keys/blocked-user-store.ts';
@@ -39,7 +39,7 @@ type Parts = ServiceOptions & Pick<ServiceDeps, 'prepare'>;
 
 const key = 'the-local-key';
 const subject = 'key:local';
-const bucket = bucketOf(subject);
+const bucket = toBucket(subject);
 export const aliases = { compat: ['openai'], msgapi: ['anthropic'] };
 
 type Credentials = Readonly<Record<string, Readonly<Record<string, string>>>>;
@@ -99,7 +99,7 @@ export async function startExampleService(): Promise<ExampleService> {
   const token = await issuer.token({ sub: 'ada', roles: maker.roles });
   const others = { responses, evaluations, chats: stored.chats(), shares: stored.shares(), keys };
   const service = await startService(toConfiguration(upstream.endpoint, issuer), { ...parts, ...others });
-  const made = await service.ask({
+  const made = await service.sendRequest({
     path: '/v1/responses',
     headers: { ...credentials.apiKey, 'content-type': 'application/json' },
     body: { model: 'demo', input: 'Hello' },
@@ -178,7 +178,7 @@ async function putEvaluated(store: EvaluationStores['store']): Promise<void> {
     startedAtMs: 1,
     ...open,
   };
-  await store.begin(begun, 'node', { mostKept: 20, maxBytes: 1e9, mostUnderWay: 100 });
+  await store.begin(begun, 'node', { maxStored: 20, maxBytes: 1e9, maxInProgress: 100 });
   const [check] = asked.checks;
   await store.addResult(id, 'node', {
     ...{ nth: 0, caseId, case: asked, outcome: 'passed', answer: 'Hello', toolRuns: [], error: null, usage: [], durationMs: 1 },
@@ -195,7 +195,7 @@ async function putChat(chats: ChatStore): Promise<void> {
 }
 
 /** What is shared of it, with a stored file. */
-async function putShare(chats: ChatStore, shares: ShareStore, file: FileFacts | undefined): Promise<void> {
+async function putShare(chats: ChatStore, shares: ShareStore, file: FileInfo | undefined): Promise<void> {
   const { chatId, share: id, shareToken } = exampleNames;
   const place = { subject, id: chatId };
   const { head } = (await chats.read(place, 0)) ?? {};

@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Answered, ask } from '#test/ask.ts';
+import { sendRequest, type TestResponse } from '#test/ask.ts';
 import { plainCompletion } from '#test/chunks.ts';
 import { type Answering, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { callerKey, startService, type TestService, withKey } from '#test/start-service.ts';
 import { formType, sound, toForm } from './support.ts';
 
 /** What an application asks for with its key, while it answers. */
-type Inner = (key: string) => Promise<Answered>;
+type Inner = (key: string) => Promise<TestResponse>;
 
 let inner: Inner;
-let got: Answered | undefined;
+let got: TestResponse | undefined;
 let lastKey = '';
 let host: ScriptedUpstream;
 let service: TestService;
@@ -19,15 +19,15 @@ const requests: Readonly<Record<string, Inner>> = {
   'a text to go on with, at its path': (key) =>
     send(key, '/openai/deployments/guarded/completions?api-version=2024-10-21', { prompt: 'a' }),
   'a form with the model behind the file': (key) =>
-    ask(service.url, {
+    sendRequest(service.url, {
       path: '/v1/audio/transcriptions',
       headers: { 'api-key': key, 'content-type': formType },
       body: toForm(sound, { name: 'model', value: 'guarded' }),
     }),
 };
 
-const send = (key: string, path: string, body: object): Promise<Answered> =>
-  ask(service.url, { path, headers: withKey(key), body });
+const send = (key: string, path: string, body: object): Promise<TestResponse> =>
+  sendRequest(service.url, { path, headers: withKey(key), body });
 
 async function answerAsTold({ received, response }: Answering): Promise<void> {
   response.setHeader('content-type', 'application/json');
@@ -60,7 +60,7 @@ afterAll(async () => {
 });
 
 /** What the application was answered, called on behalf of the user. */
-async function through(asking: Inner, key = callerKey): Promise<Answered> {
+async function through(asking: Inner, key = callerKey): Promise<TestResponse> {
   inner = asking;
   const { status, text } = await service.chat('app', { messages: [{ role: 'user', content: 'hi' }] }, { 'api-key': key });
   expect(status, text).toBe(200);
@@ -80,14 +80,14 @@ it.each(Object.entries(requests))('an application needs consent for %s', async (
 
 it.each(Object.entries(requests))('with the consent of its user, and of no other, it is answered: %s', async (_what, request) => {
   const path = '/v1/consent/app';
-  const { json } = await service.ask({ method: 'GET', path, headers: { 'api-key': callerKey } });
+  const { json } = await service.sendRequest({ method: 'GET', path, headers: { 'api-key': callerKey } });
   const { consent } = json as { consent: object };
   expect(consent).toMatchObject({ guarded: { consentRequired: true } });
-  expect((await service.ask({ path, headers: withKey(), body: { consent } })).status).toBe(200);
+  expect((await service.sendRequest({ path, headers: withKey(), body: { consent } })).status).toBe(200);
   expect((await through(request)).status).toBe(200);
   expect((await through(request, 'other')).error.code).toBe('consent_required');
   expect((await request(lastKey)).status).toBe(401);
-  await service.ask({ method: 'DELETE', path, headers: { 'api-key': callerKey } });
+  await service.sendRequest({ method: 'DELETE', path, headers: { 'api-key': callerKey } });
   expect((await through(request)).error.code).toBe('consent_required');
 });
 

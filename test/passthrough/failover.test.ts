@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { Answered } from '#test/ask.ts';
+import type { TestResponse } from '#test/ask.ts';
 import { freePort } from '#test/listening.ts';
 import { callerKey, startService, type TestService, withKey } from '#test/start-service.ts';
 import { formType, type Part, type RawUpstream, readForm, sendJson, sound, startRawUpstream, toForm } from './support.ts';
@@ -35,13 +35,13 @@ afterAll(async () => {
   await second[Symbol.asyncDispose]();
 });
 
-const post = (api: string, body: object): Promise<Answered> =>
-  service.ask({ path: `/v1/${api}`, headers: withKey(), body: { model: 'two', ...body } });
+const post = (api: string, body: object): Promise<TestResponse> =>
+  service.sendRequest({ path: `/v1/${api}`, headers: withKey(), body: { model: 'two', ...body } });
 
-function sendForm(model: string, file: Part): Promise<Answered> {
+function sendForm(model: string, file: Part): Promise<TestResponse> {
   const form = toForm({ name: 'model', value: model }, file, { name: 'prompt', value: 'A name' });
   const headers = { 'api-key': callerKey, 'content-type': formType };
-  return service.ask({ path: '/v1/audio/transcriptions', headers, body: form });
+  return service.sendRequest({ path: '/v1/audio/transcriptions', headers, body: form });
 }
 
 /** Refuses before, or after, the request has come. */

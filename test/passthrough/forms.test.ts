@@ -1,7 +1,7 @@
 import { type ClientRequest, type IncomingMessage, request as openRequest, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { Answered } from '#test/ask.ts';
+import type { TestResponse } from '#test/ask.ts';
 import { callerKey, startService, type TestService } from '#test/start-service.ts';
 import { untilStill } from '#test/until-still.ts';
 import { formType, type Part, type RawUpstream, readForm, sendJson, sound, startRawUpstream, toForm, toPart } from './support.ts';
@@ -37,8 +37,8 @@ const ofDeployment = (id = 'listener') => `/openai/deployments/${id}/audio/trans
 const headers = { 'api-key': callerKey, 'content-type': formType };
 const named: Part = { name: 'model', value: 'listener' };
 
-function send(body: Buffer, at = path, more: Record<string, string> = {}): Promise<Answered> {
-  return service.ask({ path: at, headers: { ...headers, ...more }, body });
+function send(body: Buffer, at = path, more: Record<string, string> = {}): Promise<TestResponse> {
+  return service.sendRequest({ path: at, headers: { ...headers, ...more }, body });
 }
 
 /** Answers with the fields that came. */
@@ -175,7 +175,7 @@ describe('a form is refused', () => {
   });
 
   it('larger than files may be', async () => {
-    const { status, error } = await service.ask({
+    const { status, error } = await service.sendRequest({
       path,
       headers: { ...headers, 'content-length': String(600 * mebibyte) },
     });

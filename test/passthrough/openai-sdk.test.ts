@@ -100,7 +100,7 @@ it('a model without chat says where it is asked', async () => {
 });
 
 it('listings say what a model answers', async () => {
-  const { json } = await mocked.service.ask({
+  const { json } = await mocked.service.sendRequest({
     method: 'GET',
     path: '/openai/models/listener',
     headers: { 'api-key': callerKey },

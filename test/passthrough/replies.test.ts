@@ -1,7 +1,7 @@
 import OpenAI from 'openai';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { type Answered, askAndLeave } from '#test/ask.ts';
-import { expectClosedByLeaving } from '#test/closed-while-open.ts';
+import { sendAndDisconnect, type TestResponse } from '#test/ask.ts';
+import { expectClosedOnDisconnect } from '#test/closed-while-open.ts';
 import { RecordedTelemetry } from '#test/recorded-telemetry.ts';
 import {
   type Answering,
@@ -56,8 +56,8 @@ afterAll(async () => {
 
 const stock = () => new OpenAI({ apiKey: callerKey, baseURL: `${service.url}/v1`, maxRetries: 0 });
 
-function post(api: string, body: object, key = callerKey): Promise<Answered> {
-  return service.ask({ path: `/v1/${api}`, headers: withKey(key), body: { model: 'all', ...body } });
+function post(api: string, body: object, key = callerKey): Promise<TestResponse> {
+  return service.sendRequest({ path: `/v1/${api}`, headers: withKey(key), body: { model: 'all', ...body } });
 }
 
 const text = (content: string) => ({ choices: [{ index: 0, text: content, finish_reason: null }] });
@@ -132,7 +132,7 @@ describe('a stream', () => {
 
   it.each([
     ['without its end', async (answering: Answering) => answering.response.end()],
-    ['in the middle', (answering: Answering) => answering.cut()],
+    ['in the middle', (answering: Answering) => answering.destroyConnection()],
     ['with an error', (answering: Answering) => answering.events({ error: { message: 'no more' } })],
   ])('that breaks off %s ends with an error', async (_how, breakOff) => {
     upstream.script(async (answering) => {
@@ -164,7 +164,7 @@ describe('sound', () => {
     upstream.script(async (answering) => {
       answering.head(200, { 'content-type': 'audio/mpeg' });
       await answering.bytes('begun');
-      answering.cut();
+      answering.destroyConnection();
     });
     await expect(post('audio/speech', spoken)).rejects.toThrow();
   });
@@ -190,9 +190,13 @@ describe('sound', () => {
   it('is left with its caller', async () => {
     upstream.script(silence);
     const index = upstream.requests.length;
-    const caller = askAndLeave(service.url, { path: '/v1/audio/speech', headers: withKey(), body: { model: 'all', ...spoken } });
+    const caller = sendAndDisconnect(service.url, {
+      path: '/v1/audio/speech',
+      headers: withKey(),
+      body: { model: 'all', ...spoken },
+    });
     const received = await upstream.request(index);
-    await expectClosedByLeaving(received, () => caller.leave());
+    await expectClosedOnDisconnect(received, () => caller.disconnect());
     await telemetry.ended();
     expect(telemetry.ends.at(-1)).toMatchObject({ outcome: 'left', status: 499 });
   });

@@ -2,7 +2,7 @@ import { cp, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/pr
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { askStream } from '#test/ask.ts';
+import { openStream } from '#test/ask.ts';
 import { hello } from '#test/chunks.ts';
 import { runProgram, startProcess, type TestProcess } from '#test/start-process.ts';
 import { chatPath, withKey } from '#test/start-service.ts';
@@ -45,7 +45,7 @@ async function edit(name: string, change: (text: string) => string): Promise<voi
 /** The embedded default, as it is built, with the key that it prints. */
 async function startBuilt(): Promise<{ node: TestProcess; headers: Record<string, string> }> {
   const node = await startProcess({ configuration: null, program });
-  await node.said(/#key=\S+\n/);
+  await node.untilOutput(/#key=\S+\n/);
   expect(node.output.stderr).toBe('');
   return { node, headers: withKey(/#key=(\S+)/.exec(node.output.stdout)?.[1]) };
 }
@@ -53,19 +53,23 @@ async function startBuilt(): Promise<{ node: TestProcess; headers: Record<string
 it('the built service answers a chat, a stream, a question to documents, embeddings, the page and the reference', async () => {
   const { node, headers } = await startBuilt();
   await using _node = node;
-  const whole = await node.ask({ path: chatPath('demo'), headers, body: { messages: hello } });
+  const whole = await node.sendRequest({ path: chatPath('demo'), headers, body: { messages: hello } });
   expect([whole.status, whole.completion.choices[0]?.finish_reason]).toEqual([200, 'stop']);
-  const stream = await askStream(node.url, { path: chatPath('demo'), headers, body: { stream: true, messages: hello } });
-  const streamed = await stream.rest();
+  const stream = await openStream(node.url, { path: chatPath('demo'), headers, body: { stream: true, messages: hello } });
+  const streamed = await stream.readRest();
   expect([streamed.isDone, streamed.content()]).toEqual([true, whole.completion.choices[0]?.message.content]);
   const question = [{ role: 'user', content: 'How long may I keep a borrowed book?' }];
-  const answered = await node.ask({ path: chatPath('sample'), headers, body: { messages: question } });
+  const answered = await node.sendRequest({ path: chatPath('sample'), headers, body: { messages: question } });
   expect(answered.completion.choices[0]?.message.content).toContain('Books may be kept for three weeks');
-  const vectors = await node.ask({ path: '/v1/embeddings', headers, body: { model: 'demo-embeddings', input: 'parley' } });
+  const vectors = await node.sendRequest({
+    path: '/v1/embeddings',
+    headers,
+    body: { model: 'demo-embeddings', input: 'parley' },
+  });
   expect((vectors.json as { data: { embedding: number[] }[] }).data[0]?.embedding).toHaveLength(384);
-  const page = await node.ask({ method: 'GET', path: '/' });
+  const page = await node.sendRequest({ method: 'GET', path: '/' });
   expect(page.text).toContain('the page of this checkout');
-  expect((await node.ask({ method: 'GET', path: '/docs/scalar.js' })).status).toBe(200);
+  expect((await node.sendRequest({ method: 'GET', path: '/docs/scalar.js' })).status).toBe(200);
 });
 
 it.runIf(process.platform === 'linux')('bin/parley sets what bounds memory, and leaves what is set already', async () => {
@@ -91,7 +95,7 @@ it('stacks of the built service show files and lines of the sources', async () =
   expect(await build()).toMatchObject({ code: 0, stdout: expect.stringContaining('The service is built') });
   const { node } = await startBuilt();
   await using _node = node;
-  await node.said(/the documents of the sample app could not be stored.*\n/);
+  await node.untilOutput(/the documents of the sample app could not be stored.*\n/);
   const [, file = '', line] =
     /at \S+ \((file:[^)]+\/src\/app\/sample\/sample-applications\.ts):(\d+):\d+\)/.exec(node.output.stdout) ?? [];
   const source = await readFile(new URL(file), 'utf8');

@@ -24,7 +24,7 @@ describe('a data folder', () => {
     const start = () => startProcess({ configuration, flags: ['--data', data] });
     const pseudonym = async (node: TestProcess): Promise<string | undefined> => {
       expect((await node.chat('demo', { messages: hello })).status).toBe(200);
-      await node.said(/"msg":"call"/);
+      await node.untilOutput(/"msg":"call"/);
       return /"user":"([0-9a-f]{12})"/.exec(node.output.stdout)?.[1];
     };
     await using first = await start();

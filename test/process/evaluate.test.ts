@@ -33,7 +33,7 @@ const evaluate = (...args: string[]) =>
 
 async function save(name: string, example: string): Promise<void> {
   const body = await readFile(join(examples, example), 'utf8');
-  const { status } = await service.ask({ method: 'PUT', path: pathOf(name), headers: withKey(), body });
+  const { status } = await service.sendRequest({ method: 'PUT', path: pathOf(name), headers: withKey(), body });
   expect(status).toBeLessThan(300);
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { type Answered, ask } from '#test/ask.ts';
+import { sendRequest, type TestResponse } from '#test/ask.ts';
 import { startProcess, type TestProcess } from '#test/start-process.ts';
 import { callerKey } from '#test/start-service.ts';
 import { openFolder } from '#test/temporary-folder.ts';
@@ -8,10 +8,10 @@ vi.setConfig({ testTimeout: 60_000 });
 
 const count = 60;
 
-function send(node: TestProcess, method: string, path: string, body?: unknown): Promise<Answered> {
+function send(node: TestProcess, method: string, path: string, body?: unknown): Promise<TestResponse> {
   const type = typeof body === 'string' ? 'text/plain' : 'application/json';
   const headers = { 'api-key': callerKey, ...(body !== undefined && { 'content-type': type }) };
-  return ask(node.url, { method, path, headers, body });
+  return sendRequest(node.url, { method, path, headers, body });
 }
 
 /** The content of each number in a folder; undefined where nothing is. */

@@ -7,6 +7,6 @@ it('health is not degraded by notices that stay, which the log names', async () 
     identityProviders: { sso: { issuer: 'http://127.0.0.1:9' } },
   };
   await using node = await startProcess({ configuration });
-  await node.said(/identityProviders\.sso\.audience/);
-  expect((await node.ask({ method: 'GET', path: '/health' })).json).toMatchObject({ status: 'ok', reasons: [] });
+  await node.untilOutput(/identityProviders\.sso\.audience/);
+  expect((await node.sendRequest({ method: 'GET', path: '/health' })).json).toMatchObject({ status: 'ok', reasons: [] });
 }, 30_000);

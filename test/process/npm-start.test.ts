@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { expect, it, vi } from 'vitest';
-import { askStream } from '#test/ask.ts';
+import { openStream } from '#test/ask.ts';
 import { delta, finish, hello } from '#test/chunks.ts';
 import { startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { callerKey, chatPath, withKey } from '#test/start-service.ts';
@@ -63,14 +63,14 @@ it.each([
   await using folder = await openFolder();
   using npm = await startNpm(folder.path, { m: { upstreams: [{ endpoint: upstream.endpoint }] } });
   const body = { stream: true, messages: hello };
-  const reader = await askStream(npm.url, { path: chatPath('m'), headers: withKey(), body });
+  const reader = await openStream(npm.url, { path: chatPath('m'), headers: withKey(), body });
   await reader.next();
   npm.send(target, signal);
   await vi.waitUntil(() => npm.output().includes('"msg":"stopping"'), { timeout: 10_000, interval: 10 });
   // Until then a second signal, which npm passes on, would have ended the process at once.
   await sleep(200);
   goOn.resolve();
-  expect((await reader.rest()).isDone).toBe(true);
+  expect((await reader.readRest()).isDone).toBe(true);
   expect(await npm.ended).toEqual([0, null]);
   await vi.waitUntil(() => !npm.isRunning(), { timeout: 10_000, interval: 20 });
   expect(npm.output()).toContain('"msg":"stopped"');

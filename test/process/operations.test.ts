@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { TLSSocket } from 'node:tls';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { ask } from '#test/ask.ts';
+import { sendRequest } from '#test/ask.ts';
 import { hello, plainReply } from '#test/chunks.ts';
 import { freePort } from '#test/listening.ts';
 import { eventsReply, refusal, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
@@ -16,7 +16,7 @@ const fixtures = fileURLToPath(new URL('./fixtures', import.meta.url));
 const demo = { models: { demo: { upstreams: [{ protocol: 'demo' }] } } };
 
 function get(node: TestProcess, path: string) {
-  return node.ask({ method: 'GET', path });
+  return node.sendRequest({ method: 'GET', path });
 }
 
 describe('a node tells operators', () => {
@@ -39,14 +39,14 @@ describe('a node tells operators', () => {
     expect([health.status, health.json]).toMatchObject([200, { status: 'ok', reasons: [] }]);
     const ready = await get(node, '/ready');
     expect([ready.status, ready.json]).toMatchObject([200, { status: 'ready', reasons: [] }]);
-    expect((await node.ask({ method: 'POST', path: '/health' })).status).toBe(405);
+    expect((await node.sendRequest({ method: 'POST', path: '/health' })).status).toBe(405);
     expect((await get(node, '/openapi.json')).json).toMatchObject({ openapi: expect.stringMatching(/^3\./) });
     expect((await get(node, '/docs')).text).toMatch(/<html/i);
   });
 
   it('what was measured, without ids of callers, keys or contents', async () => {
     upstream.script(eventsReply(...plainReply('canary of the reply')));
-    await (await node.stream('m', { messages: [{ role: 'user', content: 'canary of the question' }] })).rest();
+    await (await node.stream('m', { messages: [{ role: 'user', content: 'canary of the question' }] })).readRest();
     await node.chat('no-such-deployment', { messages: hello });
     await vi.waitUntil(async () => /m\b/.test((await get(node, '/metrics')).text), { interval: 20 });
     const { text, headers, status } = await get(node, '/metrics');
@@ -68,8 +68,8 @@ describe('a node tells operators', () => {
     await using node = await startProcess({ configuration: demo, environment: { PARLEY_METRICS_PORT: String(port) } });
     expect((await get(node, '/metrics')).status).toBe(404);
     const own = `http://127.0.0.1:${port}`;
-    expect((await ask(own, { method: 'GET', path: '/metrics' })).text).toMatch(/^# TYPE /m);
-    expect((await ask(own, { method: 'GET', path: '/v1/models', headers: { 'api-key': callerKey } })).status).toBe(404);
+    expect((await sendRequest(own, { method: 'GET', path: '/metrics' })).text).toMatch(/^# TYPE /m);
+    expect((await sendRequest(own, { method: 'GET', path: '/v1/models', headers: { 'api-key': callerKey } })).status).toBe(404);
   });
 
   it('which upstream is left alone', async () => {
@@ -87,7 +87,7 @@ describe('a node tells operators', () => {
   it('of every call in its log, without keys or contents', async () => {
     upstream.script(refusal(500, {}, { message: 'the upstream key canary-key is wrong' }));
     const { headers } = await node.chat('faulty', { messages: [{ role: 'user', content: 'canary of the question' }] });
-    await node.said(new RegExp(String(headers['x-request-id'])));
+    await node.untilOutput(new RegExp(String(headers['x-request-id'])));
     expect(node.output.stdout).not.toMatch(/canary|caller-key/);
     for (const line of node.output.stdout.split('\n').filter((each) => each.startsWith('{')))
       expect(JSON.parse(line)).toHaveProperty('level');
@@ -121,7 +121,7 @@ describe('HTTPS', () => {
     expect(node.url).toMatch(/^https:/);
     expect(await shown(node.url)).toEqual({ name: 'first.parley.test', status: 200 });
     await writeFile(cert, 'not a certificate');
-    await node.said(/the certificate was not changed/);
+    await node.untilOutput(/the certificate was not changed/);
     expect((await shown(node.url)).name).toBe('first.parley.test');
     await put('second');
     await vi.waitUntil(async () => (await shown(node.url)).name === 'second.parley.test', { interval: 50, timeout: 10_000 });

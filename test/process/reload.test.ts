@@ -8,12 +8,12 @@ import { callerKey, withKey } from '#test/start-service.ts';
 import { openFolder } from '#test/temporary-folder.ts';
 
 async function modelsOf(node: TestProcess): Promise<string[]> {
-  const { json } = await node.ask({ method: 'GET', path: '/v1/models', headers: withKey() });
+  const { json } = await node.sendRequest({ method: 'GET', path: '/v1/models', headers: withKey() });
   return (json as { data: { id: string }[] }).data.map(({ id }) => id);
 }
 
 async function healthOf(node: TestProcess): Promise<{ status: string; reasons: { code: string; message: string }[] }> {
-  const { json, status } = await node.ask({ method: 'GET', path: '/health' });
+  const { json, status } = await node.sendRequest({ method: 'GET', path: '/health' });
   expect(status).toBe(200);
   return json as { status: string; reasons: { code: string; message: string }[] };
 }
@@ -36,7 +36,7 @@ describe('a changed configuration', () => {
         const isStreamed = calls % 2 === 0;
         calls += 1;
         if (isStreamed) {
-          const { content, isDone, error } = await (await node.stream('m', { messages: hello })).rest();
+          const { content, isDone, error } = await (await node.stream('m', { messages: hello })).readRest();
           if (content() !== 'one two three' || !isDone) failures.push(JSON.stringify(error));
         } else {
           const answer = await node.chat('m', { messages: hello });
@@ -72,10 +72,10 @@ describe('a changed configuration', () => {
     const reader = await node.stream('m', { messages: hello });
     await reader.next();
     await node.configure({ models: { other: { upstreams: [{ protocol: 'demo' }] } }, keys: { another: { project: 'p' } } });
-    await node.said(/read anew/);
+    await node.untilOutput(/read anew/);
     expect((await node.chat('m', { messages: hello })).status).toBe(401);
     goOn.resolve();
-    const { content, isDone, error } = await reader.rest();
+    const { content, isDone, error } = await reader.readRest();
     expect([content(), isDone, error]).toEqual(['before, after', true, undefined]);
   });
 
@@ -98,9 +98,9 @@ describe('a changed configuration', () => {
       const { status, reasons } = await healthOf(node);
       expect(status).toBe('degraded');
       expect(reasons.map(({ code }) => code)).toContain('configuration_refused');
-      await node.said(told);
-      expect((await (await node.stream('m', { messages: hello })).rest()).content()).toBe('fine');
-      expect((await node.ask({ method: 'GET', path: '/ready' })).status).toBe(200);
+      await node.untilOutput(told);
+      expect((await (await node.stream('m', { messages: hello })).readRest()).content()).toBe('fine');
+      expect((await node.sendRequest({ method: 'GET', path: '/ready' })).status).toBe(200);
     }
     await node.configure({ ...good, models: { ...good.models, second: { upstreams: [{ protocol: 'demo' }] } } });
     await vi.waitUntil(async () => (await healthOf(node)).status === 'ok', { interval: 20, timeout: 10_000 });
@@ -130,7 +130,7 @@ describe('a changed configuration', () => {
     await using node = await startProcess({ configuration: { models: { m: { upstreams: [{ protocol: 'demo' }] } } } });
     await node.configure({ models: { m: { upstreams: [{ protocol: 'demo' }] }, n: { upstreams: [{ protocol: 'demo' }] } } });
     await vi.waitFor(async () => expect(await modelsOf(node)).toEqual(['m', 'n']), { timeout: 10_000, interval: 50 });
-    await node.said(/read anew/);
+    await node.untilOutput(/read anew/);
     expect(node.output.stdout.match(/read anew/g)).toHaveLength(1);
   }, 30_000);
 });

@@ -17,11 +17,11 @@ describe('signals of a running node', () => {
     const keys = { ci: { key: `\${file:${file}}`, project: 'ci' } };
     await using node = await startProcess({ configuration: { models: { demo }, keys } });
     const statusWith = async (key: string): Promise<number> =>
-      (await node.ask({ method: 'GET', path: '/v1/models', headers: { 'api-key': key } })).status;
+      (await node.sendRequest({ method: 'GET', path: '/v1/models', headers: { 'api-key': key } })).status;
     expect(await statusWith('the-first-key-of-this-test')).toBe(200);
     await writeFile(file, 'the-second-key-of-this-test\n');
     node.kill('SIGHUP');
-    await node.said(/the configuration was read anew/);
+    await node.untilOutput(/the configuration was read anew/);
     expect(await statusWith('the-second-key-of-this-test')).toBe(200);
     expect(await statusWith('the-first-key-of-this-test')).toBe(401);
   });
@@ -34,7 +34,7 @@ describe('signals of a running node', () => {
     await using node = await startProcess({ configuration: { models: { demo }, keys } });
     await writeFile(file, '');
     node.kill('SIGHUP');
-    await node.said(/configuration refused/);
+    await node.untilOutput(/configuration refused/);
     expect(node.output.stdout + node.output.stderr).toContain(file);
     expect((await node.chat('demo', { messages: hello })).status).toBe(200);
   });
@@ -54,6 +54,6 @@ describe('signals of a running node', () => {
     await using node = await startProcess({ configuration: null });
     node.kill('SIGHUP');
     await new Promise((resolve) => setTimeout(resolve, 200));
-    expect((await node.ask({ method: 'GET', path: '/health' })).status).toBe(200);
+    expect((await node.sendRequest({ method: 'GET', path: '/health' })).status).toBe(200);
   });
 });

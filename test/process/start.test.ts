@@ -36,7 +36,7 @@ it('a node that has started has neither logged nor counted a call', async () => 
   await node.chat('demo', { messages: hello });
   const after = await (await fetch(`${node.url}/metrics`)).text();
   expect(after).toMatch(/^gen_ai_\w+_count/m);
-  await node.said(/"msg":"call"/);
+  await node.untilOutput(/"msg":"call"/);
 });
 
 describe('a node that cannot start', () => {
@@ -108,14 +108,18 @@ describe('a node that cannot start', () => {
 describe('a node that starts', () => {
   it('without a configuration serves the demo, with a key that it prints and nobody else has', async () => {
     await using node = await startProcess({ configuration: null });
-    await node.said(/#key=\S+\n/);
+    await node.untilOutput(/#key=\S+\n/);
     const key = /#key=(\S+)/.exec(node.output.stdout)?.[1];
     expect(key).toBeDefined();
     const headers = withKey(key);
-    const answer = await node.ask({ path: '/openai/deployments/demo/chat/completions', headers, body: { messages: hello } });
+    const answer = await node.sendRequest({
+      path: '/openai/deployments/demo/chat/completions',
+      headers,
+      body: { messages: hello },
+    });
     expect(answer.status).toBe(200);
     expect((await node.chat('demo', { messages: hello })).status).toBe(401);
-    const { json } = await node.ask({ method: 'GET', path: '/v1/models', headers });
+    const { json } = await node.sendRequest({ method: 'GET', path: '/v1/models', headers });
     expect((json as { data: { id: string }[] }).data.map(({ id }) => id)).toEqual(
       expect.arrayContaining(['demo', 'demo-embeddings']),
     );
@@ -132,7 +136,7 @@ describe('a node that starts', () => {
       flags: ['--config', base],
       environment: { UPSTREAM: upstream.url, UPSTREAM_KEY: 'from the environment' },
     });
-    expect((await (await node.stream('m', { messages: hello })).rest()).content()).toBe('hi');
+    expect((await (await node.stream('m', { messages: hello })).readRest()).content()).toBe('hi');
     expect(upstream.requests[0]?.headers.authorization).toBe('Bearer from the environment');
   });
 
@@ -144,7 +148,7 @@ describe('a node that starts', () => {
       await reader.next();
       node.kill('SIGKILL');
       expect((await node.ended).signal).toBe('SIGKILL');
-      await expect(reader.rest()).rejects.toThrow();
+      await expect(reader.readRest()).rejects.toThrow();
     }
   });
 });

@@ -67,10 +67,10 @@ describe('a node that is told to stop', () => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     expect((await askOver(agent, node, '/v1/models')).status).toBe(200);
     node.kill(signal);
-    await node.said(/"msg":"stopping"/);
+    await node.untilOutput(/"msg":"stopping"/);
     await expect(node.chat('m', { messages: hello })).rejects.toThrow();
     goOn();
-    const { content, isDone, error } = await reader.rest();
+    const { content, isDone, error } = await reader.readRest();
     expect([content(), isDone, error]).toEqual(['before, after', true, undefined]);
     expect(await node.ended).toMatchObject({ code: 0, signal: null });
     agent.destroy();
@@ -78,14 +78,18 @@ describe('a node that is told to stop', () => {
 
   it('by SIGTERM says first that it is not ready, and takes calls a moment longer', async () => {
     await using node = await startProcess({ configuration: demo, environment: { PARLEY_LAME_DUCK_MS: '60000' } });
-    const ready = () => node.ask({ method: 'GET', path: '/ready' });
+    const ready = () => node.sendRequest({ method: 'GET', path: '/ready' });
     expect((await ready()).status).toBe(200);
     node.kill('SIGTERM');
-    await node.said(/"lame_duck_ms":30000/);
+    await node.untilOutput(/"lame_duck_ms":30000/);
     const { status, json } = await ready();
     expect([status, json]).toEqual([503, expect.objectContaining({ reasons: [expect.objectContaining({ code: 'stopping' })] })]);
-    expect((await node.ask({ method: 'GET', path: '/v1/models', headers: { 'api-key': 'caller-key' } })).status).toBe(200);
-    expect((await (await node.stream('demo', { messages: [{ role: 'user', content: 'Count to 1' }] })).rest()).isDone).toBe(true);
+    expect((await node.sendRequest({ method: 'GET', path: '/v1/models', headers: { 'api-key': 'caller-key' } })).status).toBe(
+      200,
+    );
+    expect((await (await node.stream('demo', { messages: [{ role: 'user', content: 'Count to 1' }] })).readRest()).isDone).toBe(
+      true,
+    );
     node.kill('SIGINT');
     expect((await node.ended).code).toBe(130);
   });
@@ -105,7 +109,7 @@ describe('a node that is told to stop', () => {
     const underWay = askOver(waiting, node, '/v1/chat/completions', chat('m'));
     await upstream.request(0);
     node.kill('SIGTERM');
-    await node.said(/"lame_duck_ms":/);
+    await node.untilOutput(/"lame_duck_ms":/);
     const asked: readonly (readonly [status: number, path: string, body?: unknown, headers?: Record<string, string>])[] = [
       [200, '/v1/models'],
       [503, '/ready'],
@@ -130,11 +134,11 @@ describe('a node that is told to stop', () => {
     await using open = await withOpenStream({ PARLEY_LAME_DUCK_MS: '200' });
     const { node, reader, goOn } = open;
     node.kill('SIGTERM');
-    await node.said(/"msg":"stopping"/);
+    await node.untilOutput(/"msg":"stopping"/);
     expect(node.output.stdout).toMatch(/"lame_duck_ms":200[\s\S]*"drain_ms":29800,"msg":"stopping"/);
-    await expect(node.ask({ method: 'GET', path: '/ready' })).rejects.toThrow();
+    await expect(node.sendRequest({ method: 'GET', path: '/ready' })).rejects.toThrow();
     goOn();
-    expect((await reader.rest()).isDone).toBe(true);
+    expect((await reader.readRest()).isDone).toBe(true);
     expect(await node.ended).toMatchObject({ code: 0, signal: null });
   });
 
@@ -149,7 +153,7 @@ describe('a node that is told to stop', () => {
     await using open = await withOpenStream({ PARLEY_DRAIN_MS: '300' });
     const { node, reader, upstream } = open;
     node.kill('SIGTERM');
-    const { content, isDone, error } = await reader.rest();
+    const { content, isDone, error } = await reader.readRest();
     expect([content(), isDone, error?.code]).toEqual(['before', true, 'shutting_down']);
     expect(error?.type).toBe('server_overloaded');
     expect((await upstream.requests[0]?.closed)?.early).toBe(true);
@@ -175,7 +179,7 @@ describe('a node that is told to stop', () => {
     await using open = await withOpenStream(longDrain);
     const { node } = open;
     node.kill('SIGTERM');
-    await node.said(/"msg":"stopping"/);
+    await node.untilOutput(/"msg":"stopping"/);
     node.kill('SIGTERM');
     expect((await node.ended).code).toBe(130);
   });

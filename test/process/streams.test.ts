@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { askAndLeave } from '#test/ask.ts';
+import { sendAndDisconnect } from '#test/ask.ts';
 import { delta, finish, hello, plainReply, text } from '#test/chunks.ts';
-import { expectClosedByLeaving } from '#test/closed-while-open.ts';
+import { expectClosedOnDisconnect } from '#test/closed-while-open.ts';
 import { eventsReply, type ScriptedUpstream, silence, startScriptedUpstream, toEvent } from '#test/scripted-upstream.ts';
 import { startProcess, type TestProcess } from '#test/start-process.ts';
 import { chatPath, withKey } from '#test/start-service.ts';
@@ -33,9 +33,13 @@ describe('a process whose caller leaves', () => {
   it('leaves its upstream before the head and in the middle', async () => {
     upstream.script(silence);
     const index = upstream.requests.length;
-    const caller = askAndLeave(node.url, { path: chatPath('m'), headers: withKey(), body: { messages: hello, stream: true } });
+    const caller = sendAndDisconnect(node.url, {
+      path: chatPath('m'),
+      headers: withKey(),
+      body: { messages: hello, stream: true },
+    });
     const waiting = await upstream.request(index);
-    await expectClosedByLeaving(waiting, () => caller.leave());
+    await expectClosedOnDisconnect(waiting, () => caller.disconnect());
 
     upstream.script(async (answering) => {
       answering.head();
@@ -44,7 +48,7 @@ describe('a process whose caller leaves', () => {
     const reader = await node.stream('m', { messages: hello });
     await reader.next();
     const streaming = await upstream.request(index + 1);
-    await expectClosedByLeaving(streaming, () => reader.leave());
+    await expectClosedOnDisconnect(streaming, () => reader.disconnect());
   });
 
   it('lets go of a hundred callers that leave at once', async () => {
@@ -55,7 +59,7 @@ describe('a process whose caller leaves', () => {
     const first = upstream.requests.length;
     const readers = await Promise.all(Array.from({ length: 100 }, () => node.stream('m', { messages: hello })));
     await Promise.all(readers.map((reader) => reader.next()));
-    for (const reader of readers) reader.leave();
+    for (const reader of readers) reader.disconnect();
     const ends = await Promise.all(upstream.requests.slice(first).map(({ closed }) => closed));
     expect(ends).toHaveLength(100);
     expect(ends.every(({ early }) => early)).toBe(true);
@@ -69,10 +73,10 @@ describe('a process whose upstream dies', () => {
       await answering.events(delta({ role: 'assistant', content: 'half' }));
       answering.reset();
     });
-    const { content, error, isDone } = await (await node.stream('m', { messages: hello })).rest();
+    const { content, error, isDone } = await (await node.stream('m', { messages: hello })).readRest();
     expect([content(), error?.code, isDone]).toEqual(['half', 'upstream_failed', true]);
     upstream.script(eventsReply(...plainReply('fine')));
-    expect((await (await node.stream('m', { messages: hello })).rest()).content()).toBe('fine');
+    expect((await (await node.stream('m', { messages: hello })).readRest()).content()).toBe('fine');
   });
 });
 
@@ -98,6 +102,6 @@ describe('a process whose reader is slow', () => {
     expect(isOver).toBe(false);
     expect(sentBytes).toBeLessThan(48 * megabyte);
     expect((await residentBytes()) - beforeBytes).toBeLessThan(64 * megabyte);
-    reader.leave();
+    reader.disconnect();
   }, 30_000);
 });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Answered } from '#test/ask.ts';
+import type { TestResponse } from '#test/ask.ts';
 import { jsonReply, type Reply, refusal, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { chatPath, withKey } from '#test/start-service.ts';
 import { calls, messageOf, operationsOf, type Rig, rigOf, says, stagesOf, user } from './support.ts';
@@ -20,9 +20,9 @@ const twoTools: readonly Reply[] = [calls('First.', ['one', {}]), calls(['two', 
 const withTools = (...replies: readonly Reply[]): Promise<Rig> => rigOf(operationsOf(api, 'one', 'two'), ...replies);
 
 const failedMessage = (state: unknown): object => ({ role: 'assistant', content: 'First.', custom_content: { state } });
-const fail = (rig: Rig, messages: readonly object[] = asked): Promise<Answered> =>
-  rig.service.ask({ path: chatPath('app'), headers: withKey(), body: { messages } });
-const stateOf = ({ error }: Answered): unknown =>
+const fail = (rig: Rig, messages: readonly object[] = asked): Promise<TestResponse> =>
+  rig.service.sendRequest({ path: chatPath('app'), headers: withKey(), body: { messages } });
+const stateOf = ({ error }: TestResponse): unknown =>
   (error as unknown as { custom_content: { state: unknown } }).custom_content.state;
 
 describe('a run that fails behind tools that ran', () => {
@@ -51,7 +51,7 @@ describe('a run that fails behind tools that ran', () => {
 
   it('tells the state before its error and with it, and what was used', async () => {
     await using rig = await withTools(...twoTools, broken);
-    const streamed = await (await rig.service.stream('app', { messages: asked })).rest();
+    const streamed = await (await rig.service.stream('app', { messages: asked })).readRest();
     const states = streamed.deltas().flatMap(({ custom_content: custom }) => custom?.state ?? []);
     expect(states).toHaveLength(1);
     expect(streamed.error).toMatchObject({

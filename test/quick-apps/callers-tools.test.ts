@@ -67,7 +67,7 @@ describe('tools of the caller', () => {
 
   it('stream whole: a delta for each call, the state, the end', async () => {
     await using rig = await rigOf({}, calls(['look_up', { q: 1 }], ['book', {}]));
-    const streamed = await (await rig.service.stream('app', { messages: [user('Go.')], tools })).rest();
+    const streamed = await (await rig.service.stream('app', { messages: [user('Go.')], tools })).readRest();
     const deltas = streamed.deltas();
     expect(deltas.filter((delta) => namesOf(delta) !== undefined).map(namesOf)).toEqual([['look_up'], ['book']]);
     expect(deltas.filter(({ custom_content: custom }) => custom?.state)).toHaveLength(1);
@@ -104,7 +104,7 @@ describe('results of tools of the caller', () => {
     const asked = [user('Book a seat.')];
     const stopped = messageOf(await rig.chat(asked, { tools }));
     for (const given of [[result('call_9', '')], [result('call_0', 'Done.'), result('call_0', 'Again.')]]) {
-      const refused = await rig.service.ask({
+      const refused = await rig.service.sendRequest({
         path: '/openai/deployments/app/chat/completions',
         headers: withKey(),
         body: { messages: [...asked, stopped, ...given], tools },

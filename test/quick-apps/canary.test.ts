@@ -85,7 +85,7 @@ function readable(text: string): string {
 const mine = `applications/${getBucket('key:test')}/mine`;
 
 it('no secret of a quick app reaches a reply, its stages and state, a model, a listing, an export, an error or the log', async () => {
-  const saved = await node.ask({ method: 'PUT', path: `/v1/${mine}`, headers: withKey(), body: quickApp(properties()) });
+  const saved = await node.sendRequest({ method: 'PUT', path: `/v1/${mine}`, headers: withKey(), body: quickApp(properties()) });
   expect(saved.status).toBe(201);
   const seen: string[] = [saved.text];
   for (const id of ['app', mine]) {
@@ -93,7 +93,7 @@ it('no secret of a quick app reaches a reply, its stages and state, a model, a l
     const whole = await node.chat(id, { messages: [user('Call all.')] });
     expect([whole.status, whole.completion.choices[0]?.message.content]).toEqual([200, 'Done.']);
     expect(whole.completion.choices[0]?.message.custom_content?.stages?.length).toBeGreaterThanOrEqual(all.length + 1);
-    const streamed = await (await node.stream(id, { messages: [user('Call all.')] })).rest();
+    const streamed = await (await node.stream(id, { messages: [user('Call all.')] })).readRest();
     seen.push(whole.text, streamed.data.join('\n'));
   }
   const faulty = { ...quickApp(properties()), displayname: canary.slice(0, 3) };
@@ -101,10 +101,10 @@ it('no secret of a quick app reaches a reply, its stages and state, a model, a l
     ...['/openai/deployments', '/openai/applications', '/v1/models', `/v1/applications/${getBucket('key:test')}/`, `/v1/${mine}`],
     ...['/v1/deployments/app/configuration', '/v1/consent/app', '/health', '/metrics', '/openapi.json'],
   ];
-  for (const path of paths) seen.push((await node.ask({ method: 'GET', path, headers: withKey() })).text);
-  seen.push((await node.ask({ method: 'PUT', path: `/v1/${mine}`, headers: withKey(), body: faulty })).text);
+  for (const path of paths) seen.push((await node.sendRequest({ method: 'GET', path, headers: withKey() })).text);
+  seen.push((await node.sendRequest({ method: 'PUT', path: `/v1/${mine}`, headers: withKey(), body: faulty })).text);
   await node.configure({ applications: { app: { ...quickApp(properties()), displayname: 'x' } } });
-  await node.said(/configuration refused/);
+  await node.untilOutput(/configuration refused/);
   seen.push(node.output.stdout, node.output.stderr, ...model.requests.map(({ text }) => text));
   for (const text of seen) expect(readable(text)).not.toMatch(found);
   // They were there to be seen: the servers have got them, and told them.

@@ -72,7 +72,7 @@ describe('a call of a client tool', () => {
 
   it('streams whole: the call, its state, its end', async () => {
     await using rig = await rigOf(clientTools, calls(['get_weather', { city: 'Oslo' }]));
-    const streamed = await (await rig.service.stream('app', { messages: [user('Weather?')] })).rest();
+    const streamed = await (await rig.service.stream('app', { messages: [user('Weather?')] })).readRest();
     const deltas = streamed.deltas();
     expect(deltas.filter(({ function_call }) => function_call)).toEqual([
       { function_call: { name: 'get_weather', arguments: '{"city":"Oslo"}' } },

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { StageDelta } from '#contract/chat/chunk.ts';
 import { delta, finish, plainCompletion, text, usage } from '#test/chunks.ts';
-import { expectClosedByLeaving } from '#test/closed-while-open.ts';
+import { expectClosedOnDisconnect } from '#test/closed-while-open.ts';
 import { type Answering, eventsReply, jsonReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { watchNode } from '#test/watch-node.ts';
 import { calls, messageOf, quickApp, type Rig, says, stagesOf, startRig, toldTo, user } from './support.ts';
@@ -149,7 +149,7 @@ it('cancels the called deployments and their inner calls if the client disconnec
   const before = host.requests.length;
   const stream = await rig.service.stream('app', { messages: [user('Ask all.')] });
   const asked = await Promise.all([host.request(before), host.request(before + 1)]);
-  await expectClosedByLeaving(asked, () => stream.leave());
+  await expectClosedOnDisconnect(asked, () => stream.disconnect());
 });
 
 describe('which deployments are tools', () => {
@@ -223,13 +223,13 @@ describe('which deployments are tools', () => {
     // Of the other one a warning of the configuration tells.
     const message = `app depends on ${lost}, which does not exist`;
     expect([namesOf(rig), watch.log]).toEqual([['pets'], [message]]);
-    expect(state.troubles()).toEqual([{ code: 'dependency_missing', message }]);
+    expect(state.listIssues()).toEqual([{ code: 'dependency_missing', message }]);
     rig.service.reload({
       models: { model: { upstreams: [{ endpoint: rig.model.endpoint }] } },
       applications: { app: quickApp(asks('pets')), pets: other() },
     });
     await rig.chat('Hello');
-    expect([namesOf(rig), state.troubles()]).toEqual([['pets'], []]);
+    expect([namesOf(rig), state.listIssues()]).toEqual([['pets'], []]);
   });
 });
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { beforeEach, expect, it } from 'vitest';
 import type { Clock } from '#base/time/clock.ts';
 import type { FileIndex } from '#domain/files/file-index.ts';
-import { KeptTexts } from '#services/files/kept-texts.ts';
+import { StoredTexts } from '#services/files/kept-texts.ts';
 import { SqlFileIndex } from '#stores/sql/files/file-index.ts';
 import { MemoryBlobs } from '#test/memory-blobs.ts';
 import { MemoryFileIndex } from '#test/memory-file-index.ts';
@@ -33,14 +33,21 @@ const noteFault = (message: string, thrown: unknown): void => void faults.push(`
 
 /** With room for 200 KiB a user. */
 function open(index: FileIndex): (owner: typeof ann, kibibytes: number) => Promise<boolean> {
-  const texts = new KeptTexts({ index, blobs, clock, maxKeptBytes: 200 * kibibyte, newId: randomUUID, noteFault });
-  return (owner, kibibytes) => texts.keep(owner, texts.newName(), 'x'.repeat(kibibytes * kibibyte));
+  const texts = new StoredTexts({
+    index,
+    blobs,
+    clock,
+    maxStoredTextBytes: 200 * kibibyte,
+    newId: randomUUID,
+    reportError: noteFault,
+  });
+  return (owner, kibibytes) => texts.store(owner, texts.newName(), 'x'.repeat(kibibytes * kibibyte));
 }
 
 describeOnEach('texts that are kept for one user', (database) => {
   it('have a bound, whatever the application and the node, and make room as they end', async () => {
     const keep = open(new SqlFileIndex(database.database));
-    const keepElsewhere = open(new SqlFileIndex(database.other));
+    const keepElsewhere = open(new SqlFileIndex(database.otherDatabase));
     expect(await keep(ann, 100)).toBe(true);
     expect(await keepElsewhere({ ...ann, application: 'other' }, 100)).toBe(true);
     expect(await keep(ann, 1)).toBe(false);
@@ -80,7 +87,7 @@ it('Where a user has no room left results are cut, and the call goes on', async 
   await using rig = await startRig({
     app: operationsOf(api, ...names),
     replies: [calls(...names.map((name) => [name, {}] as const)), says('Done.')],
-    options: { files: { index, blobs, maxKeptBytes: 1000 }, noteFault },
+    options: { files: { index, blobs, maxStoredTextBytes: 1000 }, reportError: noteFault },
   });
   const reply = messageOf(await rig.chat('Read.'));
   const { state } = (reply as { custom_content: { state: object } }).custom_content;

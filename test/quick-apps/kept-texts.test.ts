@@ -32,7 +32,7 @@ const names = ['one', 'two', 'three', 'four'];
 const readsAll = (): Reply => calls(...names.map((name) => [name, {}] as const));
 const noteFault = (message: string): number => faults.push(message);
 const start = (...replies: readonly Reply[]): Promise<Rig> =>
-  startRig({ app: operationsOf(api, ...names), replies, options: { files: { index, blobs }, noteFault } });
+  startRig({ app: operationsOf(api, ...names), replies, options: { files: { index, blobs }, reportError: noteFault } });
 const stateOf = (message: object): object => (message as { custom_content: { state: object } }).custom_content.state;
 const sizeOf = (message: object): number => JSON.stringify(stateOf(message)).length;
 const lost = '{"lost":"What stood here was too long to be sent to and fro, and is not kept any more."}';
@@ -150,7 +150,7 @@ describe('a text that is kept', () => {
       { path: folder, headers, method: 'GET' },
       { path, headers, method: 'PUT', body: { told: 'something else' } },
     ];
-    for (const each of asked) expect([each.method, (await rig.service.ask(each)).status]).toEqual([each.method, 403]);
+    for (const each of asked) expect([each.method, (await rig.service.sendRequest(each)).status]).toEqual([each.method, 403]);
     expect(index.all).toEqual([file]);
   });
 
@@ -167,7 +167,11 @@ describe('a text that is kept', () => {
 describe('a run that waits for its caller', () => {
   const ring = { client_toolset: [{ name: 'ring', description: 'Rings.', parameters: [] }] };
   const startRinging = (...replies: readonly Reply[]): Promise<Rig> =>
-    startRig({ app: { ...operationsOf(api, ...names), ...ring }, replies, options: { files: { index, blobs }, noteFault } });
+    startRig({
+      app: { ...operationsOf(api, ...names), ...ring },
+      replies,
+      options: { files: { index, blobs }, reportError: noteFault },
+    });
   const rang = (text: string): object => ({ role: 'function', name: 'ring', content: text });
   const text = 'y'.repeat(100_000);
 

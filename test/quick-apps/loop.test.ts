@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { StageDelta } from '#contract/chat/chunk.ts';
 import { delta, finish, text, usage } from '#test/chunks.ts';
-import { expectClosedByLeaving } from '#test/closed-while-open.ts';
+import { expectClosedOnDisconnect } from '#test/closed-while-open.ts';
 import { eventsReply, jsonReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { calls, messageOf, operationsOf, rigOf, says, stagesOf, startRig, toldTo, user } from './support.ts';
 
@@ -112,7 +112,7 @@ describe('a run', () => {
   it('gives role, stages, text, state, end, usage and statistics in this order', async () => {
     await using rig = await rigOf(tools('one'), calls('Let me see.', ['one', {}]), says('Done.'));
     const stream = await rig.service.stream('app', { messages: [user('Do it.')] });
-    const streamed = await stream.rest();
+    const streamed = await stream.readRest();
     expect(streamed.isDone).toBe(true);
     expect(streamed.content()).toBe('Let me see.\n\nDone.');
     const kinds = streamed.chunks.map(({ choices: [choice], usage: used, statistics }) => {
@@ -145,15 +145,15 @@ describe('a run', () => {
     for (let event = ''; !event.includes('"name":"one"'); ) event = (await stream.next()) ?? 'over "name":"one"';
     while (go === undefined) await delay(1);
     go();
-    expect((await stream.rest()).isDone).toBe(true);
+    expect((await stream.readRest()).isDone).toBe(true);
   });
 
   it('that its model leaves without an answer closes its stages, says so, and ends', async () => {
     await using rig = await rigOf(tools('one'), calls(['one', {}]), (answering) => {
       answering.head();
-      answering.cut();
+      answering.destroyConnection();
     });
-    const streamed = await (await rig.service.stream('app', { messages: [user('Do it.')] })).rest();
+    const streamed = await (await rig.service.stream('app', { messages: [user('Do it.')] })).readRest();
     expect([streamed.error?.code, streamed.isDone]).toEqual(['upstream_unavailable', true]);
     const stages = streamed.deltas().flatMap(({ custom_content: custom }) => custom?.stages ?? []);
     expect(stages.at(-1)?.status).toBe('completed');
@@ -167,7 +167,7 @@ describe('a caller who leaves', () => {
     const before = api.requests.length;
     const stream = await rig.service.stream('app', { messages: [user('Do all.')] });
     const asked = await Promise.all([0, 1, 2].map((nth) => api.request(before + nth)));
-    await expectClosedByLeaving(asked, () => stream.leave());
+    await expectClosedOnDisconnect(asked, () => stream.disconnect());
     expect(rig.model.requests).toHaveLength(1);
   });
 
@@ -177,14 +177,14 @@ describe('a caller who leaves', () => {
     const [toolset] = tools('one').web_api_toolset;
     await using rig = await rigOf({ web_api_toolset: [{ ...toolset, authorization }] }, calls(['one', {}]), says('Never.'));
     const before = api.requests.length;
-    const leaving = rig.service.chatAndLeave('app', { messages: [user('Do it.')] });
+    const leaving = rig.service.chatAndDisconnect('app', { messages: [user('Do it.')] });
     await api.request(before);
-    leaving.leave();
+    leaving.disconnect();
     rig.model.script(() => undefined);
     const nextAsked = rig.model.requests.length;
-    const second = rig.service.chatAndLeave('app', { messages: [user('Again.')] });
+    const second = rig.service.chatAndDisconnect('app', { messages: [user('Again.')] });
     const asked = await rig.model.request(nextAsked);
-    await expectClosedByLeaving(asked, () => second.leave());
+    await expectClosedOnDisconnect(asked, () => second.disconnect());
   });
 });
 
@@ -255,7 +255,7 @@ it('every part of a reply, and the whole, names the application that was called 
     configuration: { keys: { 'caller-key': { project: 'test', role: 'admin' } } },
   });
   const traced = { 'x-parley-trace': 'true' };
-  const { chunks } = await (await rig.service.stream('app', { messages: [user('Do it.')] }, traced)).rest();
+  const { chunks } = await (await rig.service.stream('app', { messages: [user('Do it.')] }, traced)).readRest();
   expect(new Set(chunks.map(({ model }) => model))).toEqual(new Set(['app']));
   rig.model.script(calls(['ring', {}], ['knock', {}]));
   const first = await rig.chat('Do it.');

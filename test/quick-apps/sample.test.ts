@@ -4,7 +4,7 @@ import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Chunk, Completion } from '#contract/chat/chunk.ts';
 import { Accumulator } from '#contract/chat/fold-frames.ts';
-import type { Answered, Asking } from '#test/ask.ts';
+import type { TestRequest, TestResponse } from '#test/ask.ts';
 import { startProcess, type TestProcess } from '#test/start-process.ts';
 import { withKey } from '#test/start-service.ts';
 
@@ -17,7 +17,7 @@ let key: string;
 
 beforeAll(async () => {
   node = await startProcess({ configuration: null });
-  await node.said(/#key=\S+\n/);
+  await node.untilOutput(/#key=\S+\n/);
   key = /#key=(\S+)/.exec(node.output.stdout)?.[1] ?? '';
 });
 
@@ -35,8 +35,8 @@ async function ask(model: string, question: string, attached: readonly object[] 
   return message;
 }
 
-function sendJson(asking: Asking): Promise<Answered> {
-  return node.ask({ ...asking, headers: withKey(key) });
+function sendJson(asking: TestRequest): Promise<TestResponse> {
+  return node.sendRequest({ ...asking, headers: withKey(key) });
 }
 
 /** What the application suggests to begin with. */

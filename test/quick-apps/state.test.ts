@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Answered } from '#test/ask.ts';
+import type { TestResponse } from '#test/ask.ts';
 import { delta, finish, text } from '#test/chunks.ts';
 import { eventsReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { calls, messageOf, operationsOf, quickApp, type Rig, says, startRig, user } from './support.ts';
@@ -24,7 +24,7 @@ afterAll(() => rig[Symbol.asyncDispose]());
 
 const withState = (state: unknown): object => ({ ...stopped, custom_content: { state } });
 
-function sendBack(message: object, deployment = 'app', headers: Record<string, string> = {}): Promise<Answered> {
+function sendBack(message: object, deployment = 'app', headers: Record<string, string> = {}): Promise<TestResponse> {
   return rig.service.chat(deployment, { messages: [asked, message, result] }, headers);
 }
 

@@ -57,7 +57,7 @@ describe('a run with tools whose answer must follow a schema', () => {
     await using rig = await start(calls('Wait.', ['weather', {}]), says('{"degrees":', '7}'));
     const streamed = await (
       await rig.service.stream('app', { messages: [{ role: 'user', content: 'How warm?' }], response_format })
-    ).rest();
+    ).readRest();
     expect(streamed.deltas().flatMap(({ content }) => content ?? [])).toEqual(['{"degrees":7}']);
   });
 

@@ -1,7 +1,7 @@
 import type { TraceItem } from '#agent/quick-app/trace-run.ts';
 import { isJsonObject } from '#base/json/json.ts';
 import type { Chunk, Completion, StageDelta } from '#contract/chat/chunk.ts';
-import type { Answered } from '#test/ask.ts';
+import type { TestResponse } from '#test/ask.ts';
 import { delta, finish, text, usage } from '#test/chunks.ts';
 import { eventsReply, type Reply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { type ServiceOptions, startService, type TestService } from '#test/start-service.ts';
@@ -50,7 +50,7 @@ export interface Rig extends AsyncDisposable {
   readonly service: TestService;
   readonly model: ScriptedUpstream;
   /** Asks the application `app`, without a stream. */
-  chat(messages: readonly object[] | string, fields?: object, headers?: Record<string, string>): Promise<Answered>;
+  chat(messages: readonly object[] | string, fields?: object, headers?: Record<string, string>): Promise<TestResponse>;
   /** The messages of the nth request to the model, the last one where nothing is said. */
   sent(nth?: number): SentMessage[];
   /** The tools that it was offered. */
@@ -128,14 +128,14 @@ function toCall([name, args]: Wanted, index: number): object {
   return { index, id: `call_${index}`, type: 'function', function: { name, arguments: written } };
 }
 
-export function messageOf({ completion }: Answered): Completion['choices'][number]['message'] {
+export function messageOf({ completion }: TestResponse): Completion['choices'][number]['message'] {
   const message = completion.choices[0]?.message;
   if (message === undefined) throw new Error('there is no message');
   return message;
 }
 
 /** Returns the trace of a run that was requested with `X-Parley-Trace`. It is empty if the reply has none. */
-export function getTrace(answered: Answered): readonly TraceItem[] {
+export function getTrace(answered: TestResponse): readonly TraceItem[] {
   return readTrace(messageOf(answered).custom_content);
 }
 
@@ -143,7 +143,7 @@ export function readTrace(custom: unknown): readonly TraceItem[] {
   return isJsonObject(custom) && Array.isArray(custom.trace) ? (custom.trace as TraceItem[]) : [];
 }
 
-export function stagesOf(answered: Answered): StageDelta[] {
+export function stagesOf(answered: TestResponse): StageDelta[] {
   return messageOf(answered).custom_content?.stages ?? [];
 }
 

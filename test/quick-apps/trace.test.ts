@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { JsonObject } from '#base/json/json.ts';
-import type { Answered } from '#test/ask.ts';
+import type { TestResponse } from '#test/ask.ts';
 import { text } from '#test/chunks.ts';
 import type { Streamed } from '#test/read-events.ts';
 import { jsonReply, type Reply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
@@ -12,7 +12,7 @@ interface TraceRig extends AsyncDisposable {
   readonly service: TestService;
   readonly model: ScriptedUpstream;
   /** Asks the application `app` and wants to see how it works. */
-  chat(fields?: object, headers?: Record<string, string>): Promise<Answered>;
+  chat(fields?: object, headers?: Record<string, string>): Promise<TestResponse>;
 }
 
 const traced = { 'x-parley-trace': 'true' };
@@ -112,9 +112,9 @@ describe('the trace of a run', () => {
   it('comes while the run goes on, and leaves the rest of the reply as it is', async () => {
     await using rig = await rigOf(operationsOf(api, 'one'), [calls('Let me see.', ['one', {}]), says('Done.')]);
     const stream = await rig.service.stream('app', { messages: [user('Do it.')] }, traced);
-    const streamed = await stream.rest();
+    const streamed = await stream.readRest();
     rig.model.script(calls('Let me see.', ['one', {}]), says('Done.'));
-    const plain = await (await rig.service.stream('app', { messages: [user('Do it.')] })).rest();
+    const plain = await (await rig.service.stream('app', { messages: [user('Do it.')] })).readRest();
     const kindsOf = ({ chunks }: Streamed) =>
       chunks.map(({ choices: [choice], usage, statistics }) => {
         const { trace, ...custom } = (choice?.delta.custom_content ?? {}) as JsonObject;
@@ -135,11 +135,11 @@ describe('the trace of a run', () => {
     const cut: Reply = async (answering) => {
       answering.head();
       await answering.events(text('Half'));
-      answering.cut();
+      answering.destroyConnection();
     };
     await using rig = await rigOf(operationsOf(api, 'one'), [calls(['one', {}]), cut]);
     const stream = await rig.service.stream('app', { messages: [user('Do it.')] }, traced);
-    const streamed = await stream.rest();
+    const streamed = await stream.readRest();
     expect(streamed.error?.code).toBe('upstream_failed');
     const [, tool, second] = traceOfStream(streamed);
     expect(parsed(tool?.received)).toEqual({ text: 'HTTP 500: broken', failed: true });
@@ -214,7 +214,7 @@ describe('a secret', () => {
 });
 
 describe('a trace is told', () => {
-  const isTraced = (answered: Answered) => [answered.status, answered.text.includes('"trace"')];
+  const isTraced = (answered: TestResponse) => [answered.status, answered.text.includes('"trace"')];
 
   it('of an application of the configuration to the role admin alone', async () => {
     await using rig = await rigOf({}, [says('Done.')]);
@@ -236,7 +236,7 @@ describe('a trace is told', () => {
     await using rig = await rigOf({}, [says('Done.')]);
     const id = `applications/${bucketOfProject('plain')}/mine`;
     const entry = quickApp({}, { userRoles: ['admin'] });
-    const saved = await rig.service.ask({ method: 'PUT', path: `/v1/${id}`, headers: withKey('plain'), body: entry });
+    const saved = await rig.service.sendRequest({ method: 'PUT', path: `/v1/${id}`, headers: withKey('plain'), body: entry });
     expect(saved.status).toBe(201);
     const ask = (key: string) => rig.service.chat(id, { messages: [user('Do it.')] }, { ...traced, 'api-key': key });
     expect(isTraced(await ask('plain'))).toEqual([200, true]);
@@ -249,7 +249,7 @@ describe('a trace is told', () => {
       inner: quickApp({ instructions: 'canary-of-the-inner' }),
       outside: { endpoint: `${host.url}/app` },
     });
-    const inside: Answered[] = [];
+    const inside: TestResponse[] = [];
     host.script(async ({ received, response }) => {
       const key = String(received.headers['api-key']);
       inside.push(await rig.service.chat('inner', { messages: [user('Inside.')] }, { ...traced, 'api-key': key }));

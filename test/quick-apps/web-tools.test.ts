@@ -274,7 +274,7 @@ describe('what an API answers', () => {
     ['a fault without one', ({ response }) => void response.writeHead(500).end(), 'HTTP 500', 'failed'],
     ['a long refusal, cut', jsonReply('x'.repeat(9000), 400), /^HTTP 400: "x{1999}…$/, 'failed'],
     ['nothing', ({ response }) => void response.writeHead(204).end(), 'Done: HTTP 204, no content.', 'completed'],
-    ['a connection that breaks', (answering) => answering.cut(), /^The tool failed: /, 'failed'],
+    ['a connection that breaks', (answering) => answering.destroyConnection(), /^The tool failed: /, 'failed'],
   ])('is told to the model: %s', async (_what, reply, expected, status) => {
     api.script(reply);
     const { rig, answered } = await call(toolset(operation()), {});

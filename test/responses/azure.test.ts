@@ -67,8 +67,8 @@ describe('/compat/deployments/{id}/responses', () => {
   it('needs a version, as other calls there do', async () => {
     const body = { input: 'Hello', store: false };
     const path = '/compat/deployments/gpt/responses';
-    const without = await mocked.service.ask({ path, headers: withKey(), body });
-    const having = await mocked.service.ask({ path: `${path}/2024-10-21`, headers: withKey(), body });
+    const without = await mocked.service.sendRequest({ path, headers: withKey(), body });
+    const having = await mocked.service.sendRequest({ path: `${path}/2024-10-21`, headers: withKey(), body });
     expect([without.status, without.error.code, having.status]).toEqual([400, 'invalid_api_version', 200]);
   });
 });

@@ -28,7 +28,7 @@ describe('a background run that reaches its maximum duration', () => {
     const { headers } = await program.request(0);
     const statusOfKey = async () => {
       const asking = { method: 'GET', path: '/v1/user/info', headers: { 'api-key': String(headers['api-key']) } };
-      return (await service.ask(asking)).status;
+      return (await service.sendRequest(asking)).status;
     };
     expect(await statusOfKey()).toBe(200);
     const ended = await vi.waitFor(async () => {

@@ -61,7 +61,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a response in the background o
     await client().responses.create({ model: 'slow', input: 'count to 1, in front' });
     const list = async (query: string, key = callerKey) => {
       const asked = { method: 'GET', path: `/v1/user/responses${query}`, headers: { 'api-key': key } };
-      const { status, json } = await (nodes[1] as TestService).ask(asked);
+      const { status, json } = await (nodes[1] as TestService).sendRequest(asked);
       return { status, ...(json as { data: Record<string, unknown>[]; has_more: boolean; last_id: string; error: object }) };
     };
     const first = await list('?limit=2');
@@ -109,8 +109,8 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a response in the background o
     const queued = await create('count to 20');
     const stores = stored.stores();
     const { runs } = stores.responses;
-    const isUnderWay = vi.spyOn(runs, 'isUnderWay').mockRejectedValueOnce(createStoreError('it is away'));
-    const eventsAfter = vi.spyOn(runs, 'eventsAfter').mockRejectedValueOnce(createStoreError('it is away'));
+    const isUnderWay = vi.spyOn(runs, 'isInProgress').mockRejectedValueOnce(createStoreError('it is away'));
+    const eventsAfter = vi.spyOn(runs, 'readEventsAfter').mockRejectedValueOnce(createStoreError('it is away'));
     const configuration = { models: {}, keys: { [callerKey]: { project: 'clients' } } };
     await using reader = await startService(configuration, { responses: { ...stores, isShared: true } });
     const events: ResponseStreamEvent[] = [];

@@ -38,7 +38,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a conversation on two nodes of
   });
 
   it('is made without a body too', async () => {
-    const { status, json } = await mocked.service.ask({ path: '/v1/conversations', headers: withKey() });
+    const { status, json } = await mocked.service.sendRequest({ path: '/v1/conversations', headers: withKey() });
     expect([status, json]).toMatchObject([200, { object: 'conversation', metadata: {} }]);
   });
 
@@ -107,7 +107,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a conversation on two nodes of
     const asked = client().responses.create({ model: 'gpt', input: 'x', conversation: 'conv_none' });
     await expect(asked).rejects.toMatchObject({ status: 400, code: 'conversation_not_found', param: 'conversation' });
     for (const path of ['/v1/conversations/conv_none', '/v1/conversations/nothing', '/v1/conversations/conv_none/items'])
-      expect((await mocked.service.ask({ method: 'GET', path, headers: { 'api-key': 'caller-key' } })).status).toBe(404);
+      expect((await mocked.service.sendRequest({ method: 'GET', path, headers: { 'api-key': 'caller-key' } })).status).toBe(404);
   });
 });
 

@@ -17,7 +17,7 @@ export const countSlowly: Reply = async (answering) => {
     });
     await sleep(pauseMs);
   }
-  if (said.includes('break off')) return answering.cut();
+  if (said.includes('break off')) return answering.destroyConnection();
   const usage = { prompt_tokens: 3, completion_tokens: most, total_tokens: most + 3 };
   await answering.events({ ...head, choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }, { ...head, choices: [], usage });
   answering.done();

@@ -47,7 +47,7 @@ describe('arguments of tool calls', () => {
 
   it('count in /tokenize', async () => {
     const path = '/v1/deployments/m/tokenize';
-    const answered = await service.ask({
+    const answered = await service.sendRequest({
       path,
       headers: withKey(),
       body: { inputs: [{ type: 'request', value: { messages } }] },

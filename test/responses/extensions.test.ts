@@ -67,7 +67,7 @@ describe('extension items', () => {
     script();
     const { id } = responseOf(await post(service, { model: 'app', input: 'Go.', include }));
     const read = async (query = '') =>
-      responseOf(await service.ask({ method: 'GET', path: `/v1/responses/${id}${query}`, headers: withKey() }));
+      responseOf(await service.sendRequest({ method: 'GET', path: `/v1/responses/${id}${query}`, headers: withKey() }));
     const plain = await read();
     expect([types(plain.output), plain.parley]).toEqual([['message'], undefined]);
     const all = await read(`?${include.map((name) => `include[]=${name}`).join('&')}`);
@@ -77,9 +77,9 @@ describe('extension items', () => {
 
   it('are part of listed items only if the request includes them', async () => {
     const get = async (path: string) =>
-      (await service.ask({ method: 'GET', path, headers: withKey() })).json as { data: { id: string; type: string }[] };
+      (await service.sendRequest({ method: 'GET', path, headers: withKey() })).json as { data: { id: string; type: string }[] };
     const create = { path: '/v1/conversations', headers: withKey(), body: {} };
-    const { id: conversation } = (await service.ask(create)).json as { id: string };
+    const { id: conversation } = (await service.sendRequest(create)).json as { id: string };
     script();
     const { id } = responseOf(await post(service, { model: 'app', input: 'Go.', include, conversation }));
     script();
@@ -95,13 +95,13 @@ describe('extension items', () => {
     }
     const { data } = await get(`${items}?${all}`);
     const stage = data.find(({ type }) => type === 'parley:stage')?.id;
-    const ask = (query: string) => service.ask({ method: 'GET', path: `${items}/${stage}${query}`, headers: withKey() });
+    const ask = (query: string) => service.sendRequest({ method: 'GET', path: `${items}/${stage}${query}`, headers: withKey() });
     expect([(await ask('')).status, (await ask(`?${all}`)).status]).toEqual([404, 200]);
   });
 
   it('leave no page of listed items empty', async () => {
     const create = { path: '/v1/conversations', headers: withKey(), body: {} };
-    const { id: conversation } = (await service.ask(create)).json as { id: string };
+    const { id: conversation } = (await service.sendRequest(create)).json as { id: string };
     script();
     await post(service, { model: 'app', input: 'Go.', include, conversation });
     const items = await clientOf(service).conversations.items.list(conversation, { limit: 1, order: 'asc' });

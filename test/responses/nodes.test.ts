@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { type Answered, ask } from '#test/ask.ts';
+import { sendRequest, type TestResponse } from '#test/ask.ts';
 import { freshDatabase, type TestDatabase } from '#test/fresh-database.ts';
 import { type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { startProcess, type TestProcess } from '#test/start-process.ts';
@@ -22,10 +22,10 @@ function start(environment: Readonly<Record<string, string>>, flags: readonly st
   return startProcess({ configuration: { models: { slow } }, environment, flags });
 }
 
-const post = (node: TestProcess, body: object, path = '/v1/responses'): Promise<Answered> =>
-  node.ask({ path, headers: withKey(), body });
-const read = (node: TestProcess, id: string): Promise<Answered> =>
-  ask(node.url, { method: 'GET', path: `/v1/responses/${id}`, headers: { 'api-key': callerKey } });
+const post = (node: TestProcess, body: object, path = '/v1/responses'): Promise<TestResponse> =>
+  node.sendRequest({ path, headers: withKey(), body });
+const read = (node: TestProcess, id: string): Promise<TestResponse> =>
+  sendRequest(node.url, { method: 'GET', path: `/v1/responses/${id}`, headers: { 'api-key': callerKey } });
 
 async function begin(node: TestProcess, fields: object = {}): Promise<string> {
   const { status, json, text } = await post(node, { model: 'slow', input: forever, background: true, ...fields });
@@ -69,7 +69,7 @@ describe.concurrent('nodes that share a PostgreSQL', () => {
       { timeout: 45_000, interval: 500 },
     );
     expect(await statusOf(other, kept)).toEqual(['in_progress', undefined]);
-    const events = await ask(other.url, {
+    const events = await sendRequest(other.url, {
       ...{ method: 'GET', path: `/v1/responses/${ids[0]}?stream=true`, headers: { 'api-key': callerKey } },
     });
     expect(events.text).toMatch(/event: response.failed\n.*\n\ndata: \[DONE\]\n\n$/);
@@ -106,7 +106,7 @@ describe.concurrent('nodes that share a PostgreSQL', () => {
       text += 'gone';
       await vi.waitFor(async () => {
         const path = `/v1/responses/${id}`;
-        expect((await other.ask({ method: 'DELETE', path, headers: { 'api-key': callerKey } })).status).toBe(200);
+        expect((await other.sendRequest({ method: 'DELETE', path, headers: { 'api-key': callerKey } })).status).toBe(200);
       });
     }
     const last = /event: response.completed\ndata: (.*)\n/.exec(text)?.[1] ?? '{}';

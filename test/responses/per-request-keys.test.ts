@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Answered, ask } from '#test/ask.ts';
+import { sendRequest, type TestResponse } from '#test/ask.ts';
 import { hello, plainCompletion } from '#test/chunks.ts';
 import { openResponses, type ResponseDatabase } from '#test/response-stores.ts';
 import { jsonReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
@@ -33,15 +33,15 @@ describe('the per-request key of an application', () => {
   });
 
   /** Calls the application, which sends one request with its per-request key. Returns the answer that it received. */
-  async function askAsProgram(method: string, path: string, body?: object): Promise<Answered> {
-    let answer: Answered | undefined;
+  async function askAsProgram(method: string, path: string, body?: object): Promise<TestResponse> {
+    let answer: TestResponse | undefined;
     program.script(async (answering) => {
       const headers = { 'api-key': String(answering.received.headers['api-key']), 'content-type': 'application/json' };
-      answer = await ask(service.url, { method, path, headers, ...(body && { body }) });
+      answer = await sendRequest(service.url, { method, path, headers, ...(body && { body }) });
       await jsonReply(plainCompletion('done'))(answering);
     });
     const headers = { 'api-key': callerKey, 'content-type': 'application/json' };
-    await service.ask({ path: '/v1/chat/completions', headers, body: { model: 'app', messages: hello } });
+    await service.sendRequest({ path: '/v1/chat/completions', headers, body: { model: 'app', messages: hello } });
     if (answer === undefined) throw new Error('the application was not called');
     return answer;
   }

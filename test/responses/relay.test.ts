@@ -209,7 +209,7 @@ describe('a caller of an upstream that speaks the dialect', () => {
     native.script(async (answering: Answering) => {
       answering.head();
       await answering.bytes(toBytes(begun));
-      answering.cut();
+      answering.destroyConnection();
     });
     const { text } = await post(service, { ...ask, stream: true });
     expect(text.startsWith(toBytes(begun))).toBe(true);
@@ -271,7 +271,7 @@ describe('a response whose state rests here', () => {
       const { input: sent } = (await lastBody()) as { input: object[] };
       expect(sent[0]).toMatchObject({ type: 'reasoning', encrypted_content: 'gAAAA-upstream' });
       expect(sent[1]).toMatchObject({ type: 'function_call', call_id: 'call_1' });
-      const foreign = await service.ask({ path: '/v1/responses', headers: withKey('other'), body: { ...asked, input } });
+      const foreign = await service.sendRequest({ path: '/v1/responses', headers: withKey('other'), body: { ...asked, input } });
       expect([foreign.status, JSON.parse(foreign.text).error.code]).toEqual([400, 'invalid_encrypted_content']);
     }
   });
@@ -388,7 +388,7 @@ describe('a caller of another dialect', () => {
   it('of the Messages API is answered too, with calls of tools', async () => {
     native.script(piecesReply(toBytes(streamOf([reasoning, message, call]))));
     const body = { model: 'm', max_tokens: 100, stream: true, messages: [{ role: 'user', content: 'Hello' }] };
-    const { status, text } = await service.ask({ path: '/msgapi/v1/messages', headers: withKey(callerKey), body });
+    const { status, text } = await service.sendRequest({ path: '/msgapi/v1/messages', headers: withKey(callerKey), body });
     expect(status, text).toBe(200);
     expect(text).toContain('"type":"tool_use","id":"call_1","name":"f"');
     expect(text).toContain('"stop_reason":"tool_use"');
@@ -398,7 +398,7 @@ describe('a caller of another dialect', () => {
     const asked = { messages: [{ role: 'user', content: 'Hello' }] };
     const asMessages = { model: 'm', max_tokens: 2000, thinking: { type: 'enabled', budget_tokens: 1024 }, ...asked };
     const messages = (more: object) =>
-      service.ask({ path: '/msgapi/v1/messages', headers: withKey(callerKey), body: { ...asMessages, ...more } });
+      service.sendRequest({ path: '/msgapi/v1/messages', headers: withKey(callerKey), body: { ...asMessages, ...more } });
     native.script(jsonReply({ ...whole, output: [reasoning, message] }));
     const { choices } = (await service.chat('m', asked)).completion;
     expect(choices[0]?.message).toMatchObject({ reasoning_content: 'Hm.', content: 'Grüße 😀' });

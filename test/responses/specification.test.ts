@@ -72,11 +72,11 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('what two nodes of %s answer', 
     asked += 1;
     const node = nodes[asked % nodes.length] as TestService;
     node.forgetFailures();
-    const answered = await node.ask({ method, path: `/v1/${path}`, headers: withKey(callerKey), body });
+    const answered = await node.sendRequest({ method, path: `/v1/${path}`, headers: withKey(callerKey), body });
     const { status, headers } = answered;
     const type = headers['content-type']?.split(';', 1)[0] ?? '';
     const answer = { method, path: `/v1/${path.split('?', 1)[0]}`, status, type, text: answered.text, isWhole: true };
-    expect(held.faultsOfAnswer(answer)).toEqual([]);
+    expect(held.findAnswerErrors(answer)).toEqual([]);
     return answered;
   }
 
@@ -171,7 +171,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('what two nodes of %s answer', 
     upstream.script(async (answering: Answering) => {
       answering.head();
       await answering.events(text('Half'));
-      answering.cut();
+      answering.destroyConnection();
     });
     const { text: bytes } = await tell('POST', 'responses', { model: 'm', input: 'Hi', stream: true });
     expect(bytes).toContain('event: response.failed');
@@ -230,9 +230,9 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('what two nodes of %s answer', 
     const snapshots = events.flatMap(({ response }) => (isJsonObject(response) ? [['ResponseResource', response] as const] : []));
     for (const [type, value] of [...events.map((event) => ['StreamingEvent', event] as const), ...snapshots]) {
       const without = (field: string) => Object.fromEntries(Object.entries(value).filter(([name]) => name !== field));
-      const unheard = Object.keys(value).filter((field) => held.faultsOf(type, without(field)).length === 0);
+      const unheard = Object.keys(value).filter((field) => held.findErrors(type, without(field)).length === 0);
       expect(unheard.filter((field) => !mayBeAbsent.includes(field))).toEqual([]);
-      expect(held.faultsOf(type, { ...value, more: 1 })).toHaveLength(1);
+      expect(held.findErrors(type, { ...value, more: 1 })).toHaveLength(1);
     }
   });
 });

@@ -1,7 +1,7 @@
 import { LLMock } from '@copilotkit/aimock';
 import OpenAI from 'openai';
 import { expect } from 'vitest';
-import type { Answered } from '#test/ask.ts';
+import type { TestResponse } from '#test/ask.ts';
 import { type MockedService, startBefore } from '#test/mocked-service.ts';
 import { Specification } from '#test/open-responses/specification.ts';
 import { callerKey, type ServiceOptions, type TestService, withKey } from '#test/start-service.ts';
@@ -88,8 +88,8 @@ export function clientsInTurn({ nodes }: MockedService): (base?: string, apiKey?
   };
 }
 
-export function post(service: TestService, body: object, path = '/v1/responses'): Promise<Answered> {
-  return service.ask({ path, headers: withKey(callerKey), body });
+export function post(service: TestService, body: object, path = '/v1/responses'): Promise<TestResponse> {
+  return service.sendRequest({ path, headers: withKey(callerKey), body });
 }
 
 export interface Told {
@@ -116,7 +116,7 @@ export function requireOrder(text: string, isOwn = true): Told[] {
     return event;
   });
   expect(events.map((event) => event.sequence_number)).toEqual(events.map((_event, index) => index));
-  if (isOwn) for (const event of events) expect(specification.faultsOf('StreamingEvent', event)).toEqual([]);
+  if (isOwn) for (const event of events) expect(specification.findErrors('StreamingEvent', event)).toEqual([]);
   expect(events.slice(0, 2).map(({ type }) => type)).toEqual(['response.created', 'response.in_progress']);
   const ends = events.filter(({ type }) => /^response\.(completed|incomplete|failed)$/.test(type));
   expect(ends).toHaveLength(1);
@@ -150,10 +150,10 @@ function requireNesting(events: readonly Told[]): void {
 const specification = new Specification();
 
 /** A response in one JSON text. Fails for one that has not all that is promised, or more. */
-export function responseOf({ status, text }: Answered): ReturnType<typeof toAny> {
+export function responseOf({ status, text }: TestResponse): ReturnType<typeof toAny> {
   expect(status, text).toBe(200);
   const response: unknown = JSON.parse(text);
-  expect(specification.faultsOf('ResponseResource', response)).toEqual([]);
+  expect(specification.findErrors('ResponseResource', response)).toEqual([]);
   return toAny(response);
 }
 

@@ -39,7 +39,7 @@ describe('the surface', () => {
   it('refuses in the order of every call', async () => {
     const path = '/v1/responses';
     const body = { model: 'm', input: 'Hi' };
-    expect(refusalOf(await service.ask({ path, body }))).toEqual([401, 'missing_credentials']);
+    expect(refusalOf(await service.sendRequest({ path, body }))).toEqual([401, 'missing_credentials']);
     expect(refusalOf(await post(service, { ...body, model: 'gone', input: 1 }))).toEqual([404, 'model_not_found']);
     expect(refusalOf(await post(service, { ...body, model: 'staff' }))).toEqual([403, 'access_denied']);
     expect(refusalOf(await post(service, { ...body, model: 'vectors' }))).toEqual([400, 'operation_not_supported']);
@@ -49,7 +49,7 @@ describe('the surface', () => {
 
   it('counts a call against the limits of its caller', async () => {
     upstream.script(eventsReply(...plainReply('Hi')));
-    const ask = () => service.ask({ path: '/v1/responses', headers: withKey('poor'), body: { model: 'm', input: 'Hi' } });
+    const ask = () => service.sendRequest({ path: '/v1/responses', headers: withKey('poor'), body: { model: 'm', input: 'Hi' } });
     const first = await ask();
     expect([first.status, first.headers['x-ratelimit-remaining-requests']]).toEqual([200, '0']);
     expect(refusalOf(await ask())).toEqual([429, 'request_limit_exceeded']);
@@ -58,10 +58,10 @@ describe('the surface', () => {
   it('has no WebSocket, and says so', async () => {
     for (const path of ['/v1/responses', '/openai/v1/responses']) {
       const headers = { ...withKey(callerKey), connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13' };
-      const { status, text } = await service.ask({ method: 'GET', path, headers });
+      const { status, text } = await service.sendRequest({ method: 'GET', path, headers });
       expect(status).toBe(426);
       expect(JSON.parse(text).error.message).toContain('POST');
-      expect((await service.ask({ method: 'GET', path, headers: withKey(callerKey) })).status).toBe(405);
+      expect((await service.sendRequest({ method: 'GET', path, headers: withKey(callerKey) })).status).toBe(405);
     }
   });
 
@@ -140,7 +140,11 @@ describe('a conversation that is compacted', () => {
     const [asked] = await messages();
     expect(asked).toMatchObject({ role: 'user', content: expect.stringContaining('The user lives in Oslo.') });
     expect(asked).toMatchObject({ content: expect.stringMatching(/Where do I live\?$/) });
-    const foreign = await service.ask({ path: '/v1/responses', headers: withKey('other'), body: { model: 'm', input: next } });
+    const foreign = await service.sendRequest({
+      path: '/v1/responses',
+      headers: withKey('other'),
+      body: { model: 'm', input: next },
+    });
     expect(refusalOf(foreign)).toEqual([400, 'invalid_encrypted_content']);
   });
 });

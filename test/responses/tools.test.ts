@@ -233,7 +233,7 @@ describe('a response that ends early', () => {
     upstream.script(async (answering: Answering) => {
       answering.head();
       await answering.events(call(0, 'a', 'f', '{"x":'));
-      answering.cut();
+      answering.destroyConnection();
     });
     const { status, text: bytes } = await post(service, { model: 'm', input: 'Hi', stream: true });
     expect(status).toBe(200);
@@ -318,7 +318,7 @@ describe('what a response has beside its text', () => {
       { role: 'user', custom_content: { completed_control: { label: 'Yes', value: {} } } },
     ]);
     const sealed = output.at(-1) as { encrypted_content: string };
-    const others = await service.ask({ path: '/v1/responses', headers: withKey('other'), body: { model: 'app', input } });
+    const others = await service.sendRequest({ path: '/v1/responses', headers: withKey('other'), body: { model: 'app', input } });
     expect([others.status, JSON.parse(others.text).error.code]).toEqual([400, 'invalid_encrypted_content']);
     const changed = { ...sealed, encrypted_content: `${sealed.encrypted_content.slice(0, -4)}AAAA` };
     const altered = await post(service, { model: 'app', input: [...input.slice(0, 1), changed] });

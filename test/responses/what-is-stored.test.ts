@@ -35,7 +35,7 @@ afterAll(async () => {
 });
 
 const create = (fields: object = {}) => post(service, { model: 'm', input: 'Hi', ...fields });
-const get = (path: string) => service.ask({ method: 'GET', path, headers: { 'api-key': callerKey } });
+const get = (path: string) => service.sendRequest({ method: 'GET', path, headers: { 'api-key': callerKey } });
 const idOf = ({ json }: { json: unknown }): string => (json as { id: string }).id;
 const refusalOf = ({ status, text }: { status: number; text: string }) => {
   const { error } = JSON.parse(text);
@@ -70,7 +70,7 @@ describe('where nothing is stored', () => {
     expect(await count()).toEqual(there);
     expect((await get(`/v1/responses/${before}`)).status).toBe(200);
     for (const path of [`/v1/responses/${before}`, `/v1/conversations/${conversation}`])
-      expect((await service.ask({ method: 'DELETE', path, headers: { 'api-key': callerKey } })).status).toBe(200);
+      expect((await service.sendRequest({ method: 'DELETE', path, headers: { 'api-key': callerKey } })).status).toBe(200);
     service.reload(configuration());
   });
 });
@@ -102,7 +102,7 @@ describe('a run in the background', () => {
       if (answering.received.path === '/app') {
         const key = String(answering.received.headers['api-key']);
         const body = { model: 'm', input: 'Hi', background: true };
-        told = refusalOf(await service.ask({ path: '/v1/responses', headers: withKey(key), body }));
+        told = refusalOf(await service.sendRequest({ path: '/v1/responses', headers: withKey(key), body }));
       }
       await eventsReply(...plainReply('Hi'))(answering);
     });

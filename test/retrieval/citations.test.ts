@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Answered } from '#test/ask.ts';
+import type { TestResponse } from '#test/ask.ts';
 import { makePdf } from '../../bench/retrieval/make/make-pdf.ts';
 import { calls, messageOf, type Rig, says, stagesOf, toldTo, user } from '../quick-apps/support.ts';
 import { attachmentsOf, startWith, TestShelves } from './rig.ts';
@@ -21,7 +21,7 @@ beforeEach(async () => {
 
 afterEach(() => shelves[Symbol.asyncDispose]());
 
-function titlesOf(answered: Answered): (string | undefined)[] {
+function titlesOf(answered: TestResponse): (string | undefined)[] {
   return attachmentsOf(answered).map(({ title }) => title);
 }
 
@@ -66,7 +66,7 @@ describe('the answer of an application with documents', () => {
   it('has them between its text and its end', async () => {
     await using rig = await startAnswering(looksUp('mill'), says('Monks ', '[', '1', '].'));
     const stream = await rig.service.stream('app', { messages: [user('Who?')] });
-    const { chunks } = await stream.rest();
+    const { chunks } = await stream.readRest();
     const deltas = chunks.flatMap(({ choices }) => choices);
     const at = deltas.findIndex(({ delta }) => delta.custom_content?.attachments !== undefined);
     const lastText = deltas.findLastIndex(({ delta }) => typeof delta.content === 'string' && delta.content !== '');

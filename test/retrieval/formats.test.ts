@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Paper } from '../../bench/retrieval/corpus/paper.ts';
 import { makeDocument } from '../../bench/retrieval/make/make-document.ts';
-import { makeDocxOf, makeZip, wordParagraph } from '../../bench/retrieval/make/make-office.ts';
+import { makeDocxFromBody, makeZip, wordParagraph } from '../../bench/retrieval/make/make-office.ts';
 import { makePdf } from '../../bench/retrieval/make/make-pdf.ts';
 import { load } from './loading.ts';
 
@@ -179,7 +179,7 @@ describe('a document', () => {
     const shown = '<w:r><w:lastRenderedPageBreak/><w:t>on page two</w:t></w:r>';
     const asked = '<w:p><w:r><w:br w:type="page"/></w:r></w:p>';
     const body = `${wordParagraph('one')}${asked}<w:p>${shown}</w:p>${wordParagraph('still two')}`;
-    const { passages } = await load(makeDocxOf(body), 'a.docx');
+    const { passages } = await load(makeDocxFromBody(body), 'a.docx');
     expect(passages.map(({ page, text }) => [page, text])).toEqual([
       [1, 'one'],
       [2, 'on page two\nstill two'],

@@ -2,7 +2,7 @@ import { crc32, deflateRawSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import type { Paper } from '../../bench/retrieval/corpus/paper.ts';
 import { makeDocument } from '../../bench/retrieval/make/make-document.ts';
-import { makeDocxOf, makeZip } from '../../bench/retrieval/make/make-office.ts';
+import { makeDocxFromBody, makeZip } from '../../bench/retrieval/make/make-office.ts';
 import { makePdf } from '../../bench/retrieval/make/make-pdf.ts';
 import { faultOf, load } from './loading.ts';
 
@@ -103,7 +103,7 @@ describe('XML', () => {
     const word = `<?xml version="1.0"?>${docType}<w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:body>${body}</w:body></w:document>`;
     const slide = `<?xml version="1.0"?>${docType}<p:sld xmlns:p="p" xmlns:a="a"><p:sp><a:p><a:t>before &l12; &file; after</a:t></a:p></p:sp></p:sld>`;
     const { unzipSync } = await import('fflate');
-    const docx = makeZip({ ...unzipSync(makeDocxOf('')), 'word/document.xml': word });
+    const docx = makeZip({ ...unzipSync(makeDocxFromBody('')), 'word/document.xml': word });
     const pptx = makeZip({ ...unzipSync(makeDocument({ ...small, file: 'a.pptx' })), 'ppt/slides/slide1.xml': slide });
     for (const [bytes, name] of [
       [docx, 'a.docx'],
@@ -120,7 +120,7 @@ describe('XML', () => {
   });
 
   it('nested without end ends within the time, and is no crash', async () => {
-    const word = makeDocxOf(`${'<w:ins>'.repeat(200_000)}${'</w:ins>'.repeat(200_000)}`);
+    const word = makeDocxFromBody(`${'<w:ins>'.repeat(200_000)}${'</w:ins>'.repeat(200_000)}`);
     const bounds = { timeoutMs: 2000 };
     expect(await faultOf(load(word, 'a.docx', bounds))).toMatch(/damaged|empty|2 s/);
     expect(await faultOf(load(`<html>${'<div>'.repeat(300_000)}text`, 'a.html', bounds))).toMatch(/damaged|it was read|2 s/);

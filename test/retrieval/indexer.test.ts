@@ -46,7 +46,7 @@ function indexerOf({ owner = 'node', clock = systemClock, maxBytes = 100_000, ..
   const indexer = new DocumentIndexer({
     ...{ index: given.index ?? index, blobs, clock, owner },
     bounds: { ...defaultDocumentBounds, maxBytes },
-    noteFault: (message) => faults.push(message),
+    reportError: (message) => faults.push(message),
   });
   opened.push(indexer);
   return indexer;
@@ -84,7 +84,7 @@ function vectorsOf(document: string, embedder: LetterEmbedder): Promise<number> 
 }
 
 async function read(indexer: DocumentIndexer, file: IndexedFile, embedder = new LetterEmbedder()) {
-  return indexer.want(file, embedder).done;
+  return indexer.requestIndexing(file, embedder).done;
 }
 
 describe('a file', () => {
@@ -130,7 +130,7 @@ describe('a file', () => {
     const indexer = indexerOf();
     const embedder = new LetterEmbedder();
     const [ahead, asked] = [blobs.file('one.md', longText), blobs.file('two.md', longText)];
-    const readings = [indexer.want(ahead, embedder, 'ahead'), indexer.want(asked, embedder)];
+    const readings = [indexer.requestIndexing(ahead, embedder, 'ahead'), indexer.requestIndexing(asked, embedder)];
     const [one, two] = await Promise.all(readings.map(({ done }) => done));
     expect(two).toEqual(one);
     expect(await index.read(one?.id ?? '', 0, 999)).toHaveLength(80);
@@ -158,7 +158,7 @@ describe('a file', () => {
       id: '',
       failure: 'It was deleted or replaced while it was to be read.',
     });
-    expect(await index.contentOf(file.blob)).toBeUndefined();
+    expect(await index.findContent(file.blob)).toBeUndefined();
   });
 
   it('of another length than the index of files says is not read', async () => {
@@ -190,11 +190,11 @@ describe('what somebody waits for', () => {
     const indexer = indexerOf();
     const embedder = new LetterEmbedder();
     const files = [1, 2, 3, 4].map((nth) => blobs.file(`${nth}.txt`, `${text} ${nth}`));
-    const ahead = files.slice(0, 3).map((file) => indexer.want(file, embedder, 'ahead'));
-    await until(() => ahead[0]?.hasBegun === true);
-    const asked = [files[3], files[2]].map((file) => indexer.want(file as IndexedFile, embedder));
-    await until(() => asked[0]?.hasBegun === true);
-    expect(ahead.map(({ hasBegun }) => hasBegun)).toEqual([true, false, false]);
+    const ahead = files.slice(0, 3).map((file) => indexer.requestIndexing(file, embedder, 'ahead'));
+    await until(() => ahead[0]?.hasStarted === true);
+    const asked = [files[3], files[2]].map((file) => indexer.requestIndexing(file as IndexedFile, embedder));
+    await until(() => asked[0]?.hasStarted === true);
+    expect(ahead.map(({ hasStarted: hasBegun }) => hasBegun)).toEqual([true, false, false]);
     blobs.release();
     await Promise.all([...ahead, ...asked].map(({ done }) => done));
     expect(asked[1]).toBe(ahead[2]);
@@ -208,7 +208,7 @@ describe('what somebody waits for', () => {
     const embedder = new LetterEmbedder();
     embedder.gate = gate.promise;
     const indexer = indexerOf();
-    const ahead = await indexer.want(blobs.file('a.md', longText), embedder, 'ahead').done;
+    const ahead = await indexer.requestIndexing(blobs.file('a.md', longText), embedder, 'ahead').done;
     const asked = await read(indexer, blobs.file('b.txt', 'Waited for.'), embedder);
     gate.resolve();
     await until(async () => (await vectorsOf(ahead.id, embedder)) === 80 && (await vectorsOf(asked.id, embedder)) === 1);
@@ -247,7 +247,7 @@ describe('a restart', () => {
   it('in the middle of reading begins that document anew', async () => {
     const file = blobs.file('a.md', longText);
     const { id, passages } = await read(indexerOf(), file);
-    const content = await index.contentOf(file.blob);
+    const content = await index.findContent(file.blob);
     await index.begin(id, content ?? '');
     await index.addPassages({ id, title: '' }, [{ nth: 0, page: null, headings: [], text: 'half' }]);
     expect(await index.find(id)).toBeUndefined();

@@ -50,7 +50,7 @@ describe('the documents of one user', () => {
     const blobs = new MemoryBlobs();
     const index = new SqlPassageIndex(database.database);
     const indexer = new DocumentIndexer({
-      ...{ index, blobs, clock: systemClock, owner: 'node', noteFault: () => undefined },
+      ...{ index, blobs, clock: systemClock, owner: 'node', reportError: () => undefined },
       bounds: { ...defaultDocumentBounds, maxMemoryMb: 200 },
     });
     const embedder = new LetterEmbedder();
@@ -58,7 +58,7 @@ describe('the documents of one user', () => {
     const bomb = pdfBomb(250 * megabyte);
     const mine = [0, 1, 2].map((nth) => blobs.file(`${nth}.pdf`, Buffer.concat([bomb, Buffer.from(` ${nth}`)]), 'mine'));
     const read = (file: (typeof mine)[number]) =>
-      indexer.want(file, embedder).done.then(({ failure }) => order.push(`${file.bucket} ${failure ?? 'read'}`));
+      indexer.requestIndexing(file, embedder).done.then(({ failure }) => order.push(`${file.bucket} ${failure ?? 'read'}`));
     const all = mine.map(read);
     await read(blobs.file('a.txt', 'A paragraph.', 'yours'));
     expect(order.filter((each) => each === 'yours read')).toHaveLength(1);

@@ -7,7 +7,7 @@ import { describeOnEach } from '#test/sql-engines.ts';
 
 describeOnEach('the index of passages', (node) => {
   const index = () => new SqlPassageIndex(node.database);
-  const other = () => new SqlPassageIndex(node.other);
+  const other = () => new SqlPassageIndex(node.otherDatabase);
 
   function documentOf(passages: number, fields: Partial<IndexedDocument> = {}): IndexedDocument {
     const id = randomUUID();
@@ -121,7 +121,7 @@ describeOnEach('the index of passages', (node) => {
   it('says what share of the question a passage has', async () => {
     const document = await put(['the valve of the boiler', 'a valve']);
     const hits = await index().searchWords('Which valve is on the boiler?', [document.id], 9);
-    expect(hits.map(({ nth, share }) => [nth, share])).toEqual([
+    expect(hits.map(({ nth, matchedShare: share }) => [nth, share])).toEqual([
       [0, 1],
       [1, 0.5],
     ]);
@@ -192,7 +192,7 @@ describeOnEach('the index of passages', (node) => {
     const stored = { bucket: randomUUID(), contentType: 'text/plain', contentLength: 1, createdAtMs: 1, updatedAtMs: 1 };
     for (const [at, blob] of blobs.entries()) {
       await files.put({ ...stored, path: `file ${at}`, etag: blob, blob }, undefined, 100);
-      await index().noteContent(blob, `content of ${[kept, gone][at]?.id}`);
+      await index().recordContent(blob, `content of ${[kept, gone][at]?.id}`);
     }
     await index().begin(unfinished.id, 'content of nothing');
     await index().addPassages(unfinished, [passageOf('unfinished')]);
@@ -204,8 +204,8 @@ describeOnEach('the index of passages', (node) => {
     expect(await index().find(kept.id)).toEqual(kept);
     expect(await found('word', [kept, gone])).toHaveLength(1);
     expect(await index().find(gone.id)).toBeUndefined();
-    expect(await index().contentOf(blobs[0] ?? '')).toBe(`content of ${kept.id}`);
-    expect(await index().contentOf(blobs[1] ?? '')).toBeUndefined();
+    expect(await index().findContent(blobs[0] ?? '')).toBe(`content of ${kept.id}`);
+    expect(await index().findContent(blobs[1] ?? '')).toBeUndefined();
   });
 
   it('holds and drops thousands of passages', async () => {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Answered } from '#test/ask.ts';
+import type { TestResponse } from '#test/ask.ts';
 import { startProcess } from '#test/start-process.ts';
 import { type ServiceOptions, startService, type TestService } from '#test/start-service.ts';
 import { createStoreError } from '#test/store-error.ts';
@@ -26,7 +26,7 @@ let faults: string[];
 
 async function start(options: ServiceOptions = {}, configuration: object = {}): Promise<void> {
   const noteFault = (message: string): number => faults.push(message);
-  service = await startService({ models, ...configuration }, { ...shelves.options, noteFault, ...options });
+  service = await startService({ models, ...configuration }, { ...shelves.options, reportError: noteFault, ...options });
 }
 
 beforeEach(async () => {
@@ -40,11 +40,11 @@ afterEach(async () => {
   await shelves[Symbol.asyncDispose]();
 });
 
-function saveWith(references: readonly string[]): Promise<Answered> {
+function saveWith(references: readonly string[]): Promise<TestResponse> {
   return save(service, pathOf('app'), quickApp({ document_relative_url: references }));
 }
 
-function ask(id = `applications/${ownBucket}/app`, key?: string): Promise<Answered> {
+function ask(id = `applications/${ownBucket}/app`, key?: string): Promise<TestResponse> {
   return show(service, `/v1/deployments/${id}/documents`, key);
 }
 
@@ -95,7 +95,7 @@ describe('saving an application', () => {
     await start();
     const reference = await shelves.put('a.txt', 'First text.', ownBucket);
     await saveWith([reference]);
-    await until(async () => (await shelves.index.contentOf(blobOf(0))) !== undefined);
+    await until(async () => (await shelves.index.findContent(blobOf(0))) !== undefined);
   });
 
   it('works where the files cannot be looked up, which is noted and tried again by who asks', async () => {
@@ -186,7 +186,7 @@ describe('a process', () => {
       for (const name of ['one.txt', 'two.md']) {
         const body = Array.from({ length: 60 }, (_, nth) => `# Part ${nth}\n\n${name} ${nth}`).join('\n\n');
         const asking = { method: 'PUT', path: `/v1/${fileOf(name)}`, headers: { 'api-key': 'caller-key' }, body };
-        expect((await node.ask(asking)).status).toBe(200);
+        expect((await node.sendRequest(asking)).status).toBe(200);
       }
       await node.configure({ models, applications: { app: appWith('one.txt') } });
       await until(() => known() > 0);

@@ -298,7 +298,7 @@ describe('asked before its documents were read, an application', () => {
     while (event !== undefined && !event.includes('Reading the documents')) event = await stream.next();
     expect(event).toContain('0 of 2 read, now one.txt');
     shelves.blobs.release();
-    expect((await stream.rest()).content()).toBe('Done.');
+    expect((await stream.readRest()).content()).toBe('Done.');
     expect(toldTo(rig)[0]).toContain('Second text.');
   });
 
@@ -307,12 +307,12 @@ describe('asked before its documents were read, an application', () => {
     const reference = await shelves.put('one.txt', 'First text.');
     const blob = shelves.files.all[0]?.blob ?? '';
     await using rig = await startWith(shelves, [reference], { query: 'text' });
-    const leaving = rig.service.chatAndLeave('app', { messages: [user('look')] });
+    const leaving = rig.service.chatAndDisconnect('app', { messages: [user('look')] });
     await until(() => rig.model.requests.length === 1);
-    leaving.leave();
+    leaving.disconnect();
     await until(() => rig.service.inFlightCalls.size === 0);
     shelves.blobs.release();
-    await until(async () => (await shelves.index.contentOf(blob)) !== undefined);
+    await until(async () => (await shelves.index.findContent(blob)) !== undefined);
     expect(rig.model.requests).toHaveLength(1);
   });
 });
@@ -351,7 +351,7 @@ describe('the configured embedding model', () => {
     const reference = await shelves.put('rooms.md', long);
     const broken = { vectors: { type: 'embedding', upstreams: [{ endpoint: 'http://127.0.0.1:9/v1' }], maxRetryAttempts: 1 } };
     const configuration = { models: broken, retrieval: { embeddingModel: 'vectors' } };
-    const options = { noteFault: (message: string) => faults.push(message) };
+    const options = { reportError: (message: string) => faults.push(message) };
     const asks = calls(['query_document', { query: 'ZX-1077' }]);
     const replies = [asks, says('Done.'), asks, says('Done.')];
     await using rig = await startWith(shelves, [reference], {}, { configuration, options, replies });
@@ -378,7 +378,7 @@ describe('a process of its own', () => {
       'api-key': 'caller-key',
       'content-type': 'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
     };
-    expect((await node.ask({ method: 'PUT', path: `/v1/${document_relative_url}`, headers, body })).status).toBe(200);
+    expect((await node.sendRequest({ method: 'PUT', path: `/v1/${document_relative_url}`, headers, body })).status).toBe(200);
     const answered = await node.chat('app', { messages: [user('How much may a hotel room cost?')] });
     expect(answered.completion.choices[0]?.message.content).toContain('140 euros');
     expect(attachmentsOf(answered)).toMatchObject([{ title: 'travel.docx', reference_url: document_relative_url }]);

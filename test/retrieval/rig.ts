@@ -2,13 +2,13 @@ import type { ResponseAttachment } from '#contract/chat/chunk.ts';
 import { toReference } from '#domain/files/file-references.ts';
 import type { OpenDatabase } from '#stores/sql/engine/sql-database.ts';
 import { SqlPassageIndex } from '#stores/sql/passages/passage-index.ts';
-import type { Answered } from '#test/ask.ts';
+import type { TestResponse } from '#test/ask.ts';
 import { MemoryBlobs } from '#test/memory-blobs.ts';
 import { MemoryFileIndex } from '#test/memory-file-index.ts';
 import type { Reply } from '#test/scripted-upstream.ts';
 import { type FreshDatabase, freshSqlite } from '#test/sql-engines.ts';
 import type { ServiceOptions } from '#test/start-service.ts';
-import { documentOf } from '../../src/tools/retrieval/indexing/read-content.ts';
+import { computeDocumentId } from '../../src/tools/retrieval/indexing/read-content.ts';
 import { calls, messageOf, type Rig, says, startRig } from '../quick-apps/support.ts';
 import { wordEmbedder } from './word-embedder.ts';
 
@@ -40,7 +40,7 @@ export class TestShelves implements AsyncDisposable {
 
   /** Returns the ID of the indexed document with this content. */
   async findDocument(blob: string): Promise<string> {
-    return documentOf((await this.index.contentOf(blob)) ?? '');
+    return computeDocumentId((await this.index.findContent(blob)) ?? '');
   }
 
   get options(): ServiceOptions {
@@ -76,6 +76,6 @@ export function startWith(shelves: TestShelves, references: readonly string[], a
   });
 }
 
-export function attachmentsOf(answered: Answered): readonly ResponseAttachment[] {
+export function attachmentsOf(answered: TestResponse): readonly ResponseAttachment[] {
   return messageOf(answered).custom_content?.attachments ?? [];
 }

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Answered } from '#test/ask.ts';
+import type { TestResponse } from '#test/ask.ts';
 import { getBucket } from '#test/buckets.ts';
 import { delta, finish, plainReply } from '#test/chunks.ts';
 import { listeningAt } from '#test/listening.ts';
@@ -98,7 +98,7 @@ const withToken = (token_url: string): object =>
     client_secret: 's',
     token_url,
   });
-const saved = (service: TestService, entry: object): Promise<Answered> => save(service, pathOf('mine', bucket), entry);
+const saved = (service: TestService, entry: object): Promise<TestResponse> => save(service, pathOf('mine', bucket), entry);
 const runSaved = async (service: TestService, entry: object): Promise<string> => {
   const { status, text } = await saved(service, entry);
   if (status >= 400) return text;
@@ -126,10 +126,10 @@ const doors: Readonly<Record<string, (service: TestService, url: string) => Prom
   'an application that a user made': (service, url) => runSaved(service, { endpoint: url }),
   'a server whose tools are listed': async (service, url) => {
     const toolset = { type: 'mcp', name: 'x', mcp_server_info: { url, protocol: 'streamable_http' } };
-    return (await service.ask({ path: '/v1/tools/list', headers: withKey(), body: { toolset } })).text;
+    return (await service.sendRequest({ path: '/v1/tools/list', headers: withKey(), body: { toolset } })).text;
   },
   'a document to import': async (service, url) =>
-    (await service.ask({ path: '/v1/import-openapi', headers: withKey(), body: { url } })).text,
+    (await service.sendRequest({ path: '/v1/import-openapi', headers: withKey(), body: { url } })).text,
   'the document of an addon': async (service, url) => {
     const reload = (): unknown => service.reload(configuration({ addons: { a: { url } }, ...allowed(service) }));
     if (url.includes('user:pw@')) {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Answered } from '#test/ask.ts';
+import type { TestResponse } from '#test/ask.ts';
 import { getBucket } from '#test/buckets.ts';
 import { hello } from '#test/chunks.ts';
 import { pathOf, quickApp } from '../applications/support.ts';
@@ -26,8 +26,8 @@ beforeAll(async () => {
 
 afterAll(() => whole[Symbol.asyncDispose]());
 
-function as(key: string, method: string, path: string, body?: unknown): Promise<Answered> {
-  return whole.service.ask({ method, path, headers: { 'api-key': key, 'content-type': 'application/json' }, body });
+function as(key: string, method: string, path: string, body?: unknown): Promise<TestResponse> {
+  return whole.service.sendRequest({ method, path, headers: { 'api-key': key, 'content-type': 'application/json' }, body });
 }
 
 /** From within a folder of one's own to another, in every spelling that some reader of paths takes for it. */
@@ -161,7 +161,7 @@ describe('an id', () => {
       addons: [{ name: id }],
     });
     expect([addon.status, addon.error.code]).toEqual([400, 'unknown_addon']);
-    const unknown = await whole.service.ask({ method: 'GET', path: '/v1/models', headers: { 'api-key': id } });
+    const unknown = await whole.service.sendRequest({ method: 'GET', path: '/v1/models', headers: { 'api-key': id } });
     expect([unknown.status, unknown.error.code]).toEqual([401, 'invalid_api_key']);
   });
 

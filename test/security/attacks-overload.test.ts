@@ -45,7 +45,12 @@ describe('a packed body', () => {
       br: Buffer.from('x'),
     };
     for (const [encoding, body] of Object.entries(packed)) {
-      const { status } = await whole.service.ask({ method, path, headers: { ...withKey(), 'content-encoding': encoding }, body });
+      const { status } = await whole.service.sendRequest({
+        method,
+        path,
+        headers: { ...withKey(), 'content-encoding': encoding },
+        body,
+      });
       expect([encoding, status]).toEqual([encoding, 415]);
     }
   });
@@ -60,7 +65,7 @@ describe('JSON', () => {
       '['.repeat(100_000),
       `${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}`,
     ]) {
-      const { status } = await inTime(whole.service.ask({ method, path, headers: withKey(), body }), path);
+      const { status } = await inTime(whole.service.sendRequest({ method, path, headers: withKey(), body }), path);
       expect(status).toBeGreaterThanOrEqual(400);
       expect(status).toBeLessThan(500);
     }
@@ -75,7 +80,7 @@ describe('a form', () => {
   ])('of %s is read once and refused', async (_what, body) => {
     const asking = { method: 'PUT', path: `/v1/files/${bucket}/a`, body };
     const headers = { ...withKey(), 'content-type': 'multipart/form-data; boundary=B' };
-    expect((await inTime(whole.service.ask({ ...asking, headers }), 'the form')).status).toBe(400);
+    expect((await inTime(whole.service.sendRequest({ ...asking, headers }), 'the form')).status).toBe(400);
   });
 });
 
@@ -112,7 +117,7 @@ describe('a header field', () => {
         ['POST', '/msgapi/v1/messages'],
         ['PUT', `/v1/files/${bucket}/a`],
       ] as const) {
-        const asked = whole.service.ask({ method, path, headers: { ...withKey(), [name]: value }, body: '{}' });
+        const asked = whole.service.sendRequest({ method, path, headers: { ...withKey(), [name]: value }, body: '{}' });
         expect((await inTime(asked, `${name} ${unit}`)).status).toBeLessThan(500);
       }
     }
@@ -221,7 +226,7 @@ describe('the service', () => {
     for (const value of values) {
       const { [field]: _valid, ...rest } = body as Record<string, unknown>;
       const text = `${JSON.stringify(rest).slice(0, -1)},"${field}":${value}}`;
-      const answer = await whole.service.ask({
+      const answer = await whole.service.sendRequest({
         ...{ path, body: text },
         headers: { ...withKey(), 'content-type': 'application/json' },
       });

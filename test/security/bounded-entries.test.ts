@@ -99,7 +99,7 @@ describe('references in an application', () => {
     const find = vi.spyOn(store, 'find');
     const findAll = vi.spyOn(store, 'findAll');
     graphs.length = 0;
-    const form = await service.ask({ method: 'GET', path: `/v1/consent/${id}`, headers: withKey() });
+    const form = await service.sendRequest({ method: 'GET', path: `/v1/consent/${id}`, headers: withKey() });
     expect(form.status).toBe(200);
     expect(graphs[0]?.dangling).toHaveLength(199);
     expect([find.mock.calls.length, findAll.mock.calls.length]).toEqual([expect.toSatisfy((calls) => calls <= 2), 1]);

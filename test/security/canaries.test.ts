@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Answered } from '#test/ask.ts';
+import type { TestResponse } from '#test/ask.ts';
 import { getBucket } from '#test/buckets.ts';
 import { type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { type Ended, startProcess, type TestProcess } from '#test/start-process.ts';
@@ -32,14 +32,14 @@ async function ask(
   path: string,
   body?: unknown,
   headers: Readonly<Record<string, string>> = {},
-): Promise<Answered> {
+): Promise<TestResponse> {
   const all = { 'api-key': secrets['caller key'], ...(body !== undefined && json), ...headers };
-  const answered = await node.ask({ method, path, headers: all, body });
+  const answered = await node.sendRequest({ method, path, headers: all, body });
   answers.push({ what: `${what}: ${method} ${path}`, text: `${JSON.stringify(answered.headers)} ${answered.text}` });
   return answered;
 }
 
-function chat(what: string, deployment: string, words: string, more: object = {}): Promise<Answered> {
+function chat(what: string, deployment: string, words: string, more: object = {}): Promise<TestResponse> {
   const messages = [{ role: 'user', content: `${contents.message} ${words}` }];
   return ask(what, 'POST', `/openai/deployments/${deployment}/chat/completions`, { messages, ...more });
 }
@@ -251,7 +251,7 @@ describe('an address with a password', () => {
         configuration: { applications: { app: { endpoint: 'http://127.0.0.1:1' } } },
         environment,
       });
-      const told = await started.ask({ method: 'GET', path: '/health' });
+      const told = await started.sendRequest({ method: 'GET', path: '/health' });
       started.kill('SIGTERM');
       const { stdout, stderr } = await started.ended;
       output = `${told.text}${stdout}${stderr}`;

@@ -165,7 +165,7 @@ function answerAsModel(answering: Answering): void | Promise<void> {
   const message = `the key ${authorization ?? key} of ${extra} is wrong`;
   if (said === 'refuse') return jsonReply({ error: { message } }, 401)(answering);
   if (said === 'fail') return jsonReply({ error: { message } }, 400)(answering);
-  if (said === 'break') return answering.cut();
+  if (said === 'break') return answering.destroyConnection();
   if (said === 'late') return eventsReply(delta({ role: 'assistant', content: 'Well' }), { error: { message } })(answering);
   if (received.path.endsWith('/embeddings'))
     return jsonReply({ object: 'list', data: [{ index: 0, embedding: [1] }], usage: {} })(answering);

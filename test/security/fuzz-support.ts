@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
-import type { Answered } from '#test/ask.ts';
+import type { TestResponse } from '#test/ask.ts';
 import { fuzzRuns } from '#test/same-cases.ts';
 import { requireErrorShape } from '#test/sane-answer.ts';
 
@@ -37,7 +37,7 @@ export async function inTime<Value>(value: Promise<Value>, what: string): Promis
 }
 
 /** Throws where an answer is our fault, or is an error in another shape than that of docs/wire.md, Errors. */
-export function requireSane({ status, text }: Pick<Answered, 'status' | 'text'>): void {
+export function requireSane({ status, text }: Pick<TestResponse, 'status' | 'text'>): void {
   if (status === 500 || status < 100) throw new Error(`${status} ${text}`);
   if (status < 400 || text === '') return;
   requireErrorShape(text);

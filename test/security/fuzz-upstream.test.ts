@@ -58,7 +58,7 @@ async function requireMapped({ deployment, isStreamed, isMessages }: Asked, answ
   });
   const path = isMessages ? '/msgapi/v1/messages' : deployment === 'vectors' ? '/v1/embeddings' : '/v1/chat/completions';
   const body = { model: deployment, max_tokens: 5, messages: hello, input: 'x', stream: isStreamed };
-  const { status, text, headers } = await inTime(whole.service.ask({ path, headers: withKey(), body }), 'an answer');
+  const { status, text, headers } = await inTime(whole.service.sendRequest({ path, headers: withKey(), body }), 'an answer');
   if (text.includes('internal_error')) throw new Error(`a fault of our own: ${text}`);
   if (status >= 400) return requireErrorShape(text);
   if (headers['content-type']?.startsWith('application/json')) return void JSON.parse(text);

@@ -116,7 +116,7 @@ async function send(
   type = 'application/json',
 ): Promise<number> {
   const headers = { ...withKey(), 'content-type': type };
-  const answer = await inTime(whole.service.ask({ method, path, headers, body }), `${method} ${path}`);
+  const answer = await inTime(whole.service.sendRequest({ method, path, headers, body }), `${method} ${path}`);
   requireSane(answer);
   return answer.status;
 }
@@ -173,14 +173,20 @@ describe('an application that is saved, odd as it may be', () => {
         saved += 1;
         const get = { 'api-key': callerKey };
         for (const listed of ['/openai/deployments', '/anthropic/v1/models', `/v1/applications/${bucket}/`]) {
-          const { status } = await whole.service.ask({ method: 'GET', path: listed, headers: get });
+          const { status } = await whole.service.sendRequest({ method: 'GET', path: listed, headers: get });
           expect([listed, status]).toEqual([listed, 200]);
         }
         for (const part of ['configuration', 'limits'])
           requireSane(
-            await whole.service.ask({ method: 'GET', path: `/v1/deployments/applications/${bucket}/odd/${part}`, headers: get }),
+            await whole.service.sendRequest({
+              method: 'GET',
+              path: `/v1/deployments/applications/${bucket}/odd/${part}`,
+              headers: get,
+            }),
           );
-        requireSane(await whole.service.ask({ method: 'GET', path: `/v1/consent/applications/${bucket}/odd`, headers: get }));
+        requireSane(
+          await whole.service.sendRequest({ method: 'GET', path: `/v1/consent/applications/${bucket}/odd`, headers: get }),
+        );
         const used = whole.service.chat(`applications/${bucket}/odd`, {
           messages: [{ role: 'user', content: 'Hi' }],
           max_tokens: 2,
@@ -332,7 +338,7 @@ describe('any request', () => {
       }),
       bounds(200),
     );
-    expect((await whole.service.ask({ method: 'GET', path: '/health' })).status).toBe(200);
+    expect((await whole.service.sendRequest({ method: 'GET', path: '/health' })).status).toBe(200);
   });
 });
 

@@ -44,7 +44,7 @@ afterAll(async () => {
   await upstream[Symbol.asyncDispose]();
 });
 
-const ask = (path: string, body: unknown) => service.ask({ path, headers: withKey(), body: JSON.stringify(body) });
+const ask = (path: string, body: unknown) => service.sendRequest({ path, headers: withKey(), body: JSON.stringify(body) });
 const askTokens = (input: readonly object[]) => ask('/v1/responses/input_tokens', { model: 'demo', input });
 
 async function expectShortHold(status: number, run: () => Promise<{ status: number; json: unknown }>): Promise<void> {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type PassThroughApi, passThrough, passThroughApis } from '#contract/pass-through.ts';
-import type { Answered, Asking } from '#test/ask.ts';
+import type { TestRequest, TestResponse } from '#test/ask.ts';
 import { getBucket } from '#test/buckets.ts';
 import { hello, plainCompletion } from '#test/chunks.ts';
 import { type Answering, jsonReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
@@ -24,7 +24,7 @@ type Told = number | `${number} ${string}`;
 interface Row {
   /** As it was registered, with HEAD under GET, and the files of the page as one. */
   readonly route: string;
-  readonly asking: (caller: CallerKind) => Asking;
+  readonly asking: (caller: CallerKind) => TestRequest;
   readonly told: Readonly<Record<CallerKind, Told>>;
 }
 
@@ -79,9 +79,9 @@ const document = { openapi: '3.0.0', info: { title: 'x', version: '1' }, servers
 
 const toolset = { type: 'mcp', name: 'x', mcp_server_info: { url: 'http://127.0.0.1:1/mcp', protocol: 'streamable_http' } };
 
-const get = (path: string) => (): Asking => ({ method: 'GET', path });
-const post = (path: string, body: unknown) => (): Asking => ({ path, body });
-const put = (path: string, body: unknown) => (): Asking => ({ method: 'PUT', path, body });
+const get = (path: string) => (): TestRequest => ({ method: 'GET', path });
+const post = (path: string, body: unknown) => (): TestRequest => ({ path, body });
+const put = (path: string, body: unknown) => (): TestRequest => ({ method: 'PUT', path, body });
 
 const deploymentPaths = ['compat', 'openai'].flatMap((prefix): Row[] => {
   const base = `/${prefix}/deployments`;
@@ -116,7 +116,7 @@ const deploymentPaths = ['compat', 'openai'].flatMap((prefix): Row[] => {
 
 /** With every field that one of them must have. */
 function toPassThrough(path: string, api: PassThroughApi): Row['asking'] {
-  if (passThrough[api].takes !== 'form')
+  if (passThrough[api].accepts !== 'form')
     return post(path, { model: 'other', prompt: 'x', input: 'x', voice: 'x', query: 'x', documents: ['x'] });
   const body = toForm({ name: 'model', value: 'other' }, sound);
   return () => ({ path, headers: { 'content-type': formType }, body });
@@ -477,8 +477,8 @@ afterAll(async () => {
   await issuer.stop();
 });
 
-function as(key: string, method: string, path: string, body?: unknown): Promise<Answered> {
-  return whole.service.ask({ method, path, headers: { 'api-key': key, 'content-type': 'application/json' }, body });
+function as(key: string, method: string, path: string, body?: unknown): Promise<TestResponse> {
+  return whole.service.sendRequest({ method, path, headers: { 'api-key': key, 'content-type': 'application/json' }, body });
 }
 
 /** The key that an application is sent with a call of the owner, who hands on the file `given`. */
@@ -517,16 +517,16 @@ describe('every route × every caller', () => {
     const { method, path, body, headers: own } = asking(caller);
     const type = body !== undefined && { 'content-type': 'application/json' };
     const headers = { ...credentials[caller], ...type, ...own };
-    const answer = await whole.service.ask({ method: method ?? 'POST', path, headers, body });
+    const answer = await whole.service.sendRequest({ method: method ?? 'POST', path, headers, body });
     expect(toTold(answer)).toBe(told[caller]);
     if (caller !== 'owner' && caller !== 'chain') expect(answer.text).not.toContain(canary);
     if (!route.startsWith('GET ')) return;
-    const head = await whole.service.ask({ method: 'HEAD', path, headers });
+    const head = await whole.service.sendRequest({ method: 'HEAD', path, headers });
     expect([head.status, head.text]).toEqual([answer.status, '']);
   });
 });
 
-function toTold({ status, text }: Answered): Told {
+function toTold({ status, text }: TestResponse): Told {
   if (status < 400) return status;
   const { error } = JSON.parse(text) as { error: { code?: string; type: string } };
   return `${status} ${error.code ?? error.type}`;

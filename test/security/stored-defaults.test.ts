@@ -99,7 +99,7 @@ describe('a stored application of another shape', () => {
     const answer = await service.chat(id, { messages: hello });
     expect([answer.status, answer.error?.code]).toEqual([400, 'operation_not_supported']);
     expect(answer.error?.message).toContain(path);
-    const listing = await service.ask({ method: 'GET', path: '/v1/models', headers: { 'api-key': 'caller-key' } });
+    const listing = await service.sendRequest({ method: 'GET', path: '/v1/models', headers: { 'api-key': 'caller-key' } });
     expect((listing.json as { data: { id: string }[] }).data.map((each) => each.id)).toContain(id);
     expect((await remove(service, pathOf(`shape-${name}`))).status).toBe(204);
   });

@@ -49,7 +49,7 @@ export async function startWhole(toConfiguration: (hostUrl: string) => object): 
     keys: { store: new SqlKeyStore(database), blockedUsers: new SqlBlockedUserStore(database), isShared: false },
     evaluations: { store: new SqlEvaluationStore(database, seal), leases: responses.runs, isShared: false },
     files: { index: new MemoryFileIndex(), blobs: await DiskBlobStore.open(folder) },
-    noteFault: (message, thrown) => faults.push(`${message}: ${describe(thrown)}`),
+    reportError: (message, thrown) => faults.push(`${message}: ${describe(thrown)}`),
     prepare(app) {
       app.addHook('onRoute', ({ method, url }) => void routes.push(...[method].flat().map((name) => `${name} ${url}`)));
       operatorRoutes(app);

@@ -1,8 +1,8 @@
-import { bucketOf } from '#domain/files/bucket.ts';
+import { toBucket } from '#domain/files/bucket.ts';
 import { quickApp } from '../applications/support.ts';
 
 /** Of whoever sends `callerKey`. */
-export const bucket = bucketOf('key:test');
+export const bucket = toBucket('key:test');
 const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } };
 const weather = { name: 'weather', description: 'It', parameters: { type: 'object', properties: { city: { type: 'string' } } } };
 const control = { label: 'Yes', value: { a: 1 } };

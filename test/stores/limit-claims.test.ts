@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import '#test/same-cases.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '#base/time/clock.ts';
-import type { AskedClaim, Counter, Found, LimitStore, MadeClaims } from '#domain/limits/limit-store.ts';
+import type { Counter, LeasedClaims, LimitStore, RequestedClaim, ReserveOutcome } from '#domain/limits/limit-store.ts';
 import { costWindows, deploymentWindows } from '#domain/limits/windows.ts';
 import { MemoryLimitStore } from '#stores/memory/limit-store.ts';
 import { RedisLimitStore } from '#stores/redis/limit-store.ts';
@@ -64,7 +64,7 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
 interface UnderWay {
   readonly node: number;
   readonly holder: string;
-  readonly claims: readonly AskedClaim[];
+  readonly claims: readonly RequestedClaim[];
   /** Under which each of the stores has them. */
   readonly leases: readonly string[];
 }
@@ -73,7 +73,7 @@ function countersOf(holder: string, total: number, added: Amounts): Counter[] {
   return windows.map((window) => ({ window, holder, endsAtMs, total, amount: added[window.kind] }));
 }
 
-function claimsOf(holder: string, { tokens, cost }: Amounts, exempt: Amounts): AskedClaim[] {
+function claimsOf(holder: string, { tokens, cost }: Amounts, exempt: Amounts): RequestedClaim[] {
   return [
     { kind: 'tokens', holder, amount: tokens, exempt: exempt.tokens },
     { kind: 'cost', holder, amount: cost, exempt: exempt.cost },
@@ -97,7 +97,7 @@ class Both {
     on: number,
     name: string,
     { amounts: asked, total, exempt }: { amounts: Amounts; total: number; exempt: Amounts },
-  ): Promise<Found> {
+  ): Promise<ReserveOutcome> {
     const holder = this.#run + name;
     const claims = claimsOf(holder, asked, exempt);
     const counters = countersOf(holder, total, { ...nothing, requests: asked.requests });
@@ -120,7 +120,7 @@ class Both {
     );
     const counters = countersOf(this.#run + holder, 0, used).filter(({ amount }) => amount > 0);
     const stores: LimitStore[] = [this.#memory, this.#redis[on] ?? expect.unreachable()];
-    for (const [index, store] of stores.entries()) await store.settle(counters, { claims, lease: leases[index] } as MadeClaims);
+    for (const [index, store] of stores.entries()) await store.settle(counters, { claims, lease: leases[index] } as LeasedClaims);
   }
 
   /** A node dies with its calls, and its lease is over. */

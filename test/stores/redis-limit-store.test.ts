@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vites
 import { systemClock } from '#base/time/clock.ts';
 import type { Counter } from '#domain/limits/limit-store.ts';
 import { deploymentWindows } from '#domain/limits/windows.ts';
-import { StoreFault } from '#domain/store-fault.ts';
+import { StoreError } from '#domain/store-fault.ts';
 import { RedisLimitStore } from '#stores/redis/limit-store.ts';
 import { charge, count } from '#test/count.ts';
 import { freePort } from '#test/listening.ts';
@@ -136,7 +136,7 @@ describe('counters in a Redis that nodes share', () => {
     const { made } = await reserve(store, 20);
     const seen = new RedisLimitStore(other.link, systemClock);
     await other.link.run((connection) => connection.call('CLIENT', 'KILL', 'TYPE', 'normal'));
-    await expect(store.settle([], made)).rejects.toThrow(StoreFault);
+    await expect(store.settle([], made)).rejects.toThrow(StoreError);
     await vi.waitFor(async () => expect((await reserve(seen, 0)).reserved).toEqual([0]), 5_000);
   });
 
@@ -152,7 +152,7 @@ describe('counters in a Redis that nodes share', () => {
     await count(store, [counter(), counter({ window: requestDay })]);
     const [name = ''] = await linkOf(0).run((connection) => connection.keys('*:day:*'));
     await linkOf(0).run((connection) => connection.set(name, 'many'));
-    await expect(count(store, [counter(), counter({ window: requestDay })])).rejects.toThrow(StoreFault);
+    await expect(count(store, [counter(), counter({ window: requestDay })])).rejects.toThrow(StoreError);
     expect(await count(store, [counter()])).toEqual([1]);
   });
 });

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it, vi } from 'vitest';
 import { systemClock } from '#base/time/clock.ts';
 import { toErrorBody, toParleyError } from '#contract/errors/errors.ts';
-import { StoreFault } from '#domain/store-fault.ts';
+import { StoreError } from '#domain/store-fault.ts';
 import { RedisNodeBroadcast } from '#stores/redis/node-broadcast.ts';
 import type { RedisLink } from '#stores/redis/redis-link.ts';
 import { freePort } from '#test/listening.ts';
@@ -31,7 +31,7 @@ describe('a link to a Redis', () => {
     await redis.stop();
     const steps = Array.from({ length: 100 }, () => failure(increment(node.link)));
     for (const { thrown } of await Promise.all(steps)) {
-      expect(thrown).toBeInstanceOf(StoreFault);
+      expect(thrown).toBeInstanceOf(StoreError);
       expect(thrown).toMatchObject({ message: expect.stringContaining('it cannot be reached') });
     }
     await vi.waitFor(() => expect(node.noted.join('\n')).toContain('the shared store cannot be reached'), 8_000);
@@ -48,7 +48,7 @@ describe('a link to a Redis', () => {
     const waiting = failure(node.link.run((connection) => connection.blpop('queue', 0)));
     await vi.waitFor(async () => expect(await clients()).toContain('cmd=blpop'), 8_000);
     await other.link.run((connection) => connection.call('CLIENT', 'KILL', 'TYPE', 'normal'));
-    expect((await waiting).thrown).toBeInstanceOf(StoreFault);
+    expect((await waiting).thrown).toBeInstanceOf(StoreError);
     await vi.waitFor(() => increment(node.link), 5_000);
     expect(await clients()).not.toContain('cmd=blpop');
   });
@@ -84,7 +84,7 @@ describe('a link to a Redis', () => {
   it('to nobody is open all the same, and works once somebody listens there', async () => {
     const port = await freePort();
     await using node = await openNode({ url: `redis://127.0.0.1:${port}` });
-    expect((await failure(increment(node.link))).thrown).toBeInstanceOf(StoreFault);
+    expect((await failure(increment(node.link))).thrown).toBeInstanceOf(StoreError);
     await using _redis = await startRedis('--port', String(port));
     expect(await vi.waitFor(() => increment(node.link), 5_000)).toBe(1);
   });
@@ -129,7 +129,7 @@ describe('a link to a Redis', () => {
     await using redis = await startRedis('--requirepass', 'another');
     await using node = await openNode({ url: `redis://:${password}@127.0.0.1:${redis.port}` });
     const { thrown } = await failure(increment(node.link));
-    expect(thrown).toBeInstanceOf(StoreFault);
+    expect(thrown).toBeInstanceOf(StoreError);
     expect(node.noted.join('\n')).toContain('WRONGPASS');
     expect(node.noted.join('\n')).not.toContain(password);
   });
@@ -139,7 +139,7 @@ describe('a link to a Redis', () => {
     await using node = await openNode(redis);
     await node.link.run((connection) => connection.set('text', 'a'));
     const { thrown } = await failure(node.link.transact((step) => step.hset('text', 'canary-field', 'canary-value')));
-    const { cause } = thrown as StoreFault;
+    const { cause } = thrown as StoreError;
     expect(cause).toMatchObject({ message: expect.stringContaining('WRONGTYPE') });
     expect(JSON.stringify([thrown, cause, Object.entries(cause as object)])).not.toContain('canary');
   });
@@ -158,7 +158,7 @@ describe('a link over TLS', () => {
     await using redis = await startTls();
     const { url } = redis;
     await using node = await openNode({ url });
-    expect((await failure(increment(node.link))).thrown).toBeInstanceOf(StoreFault);
+    expect((await failure(increment(node.link))).thrown).toBeInstanceOf(StoreError);
     expect(node.noted.join()).toContain('self-signed certificate');
   });
 
@@ -191,8 +191,8 @@ describe('notices between nodes', () => {
       }, 5_000);
     await tell('one');
     await redis.stop();
-    await expect(first.publish({ topic: 'configuration', text: 'outdated' })).rejects.toThrow(StoreFault);
-    await expect(first.publish({ topic: 'configuration', text: 'late' })).rejects.toThrow(StoreFault);
+    await expect(first.publish({ topic: 'configuration', text: 'outdated' })).rejects.toThrow(StoreError);
+    await expect(first.publish({ topic: 'configuration', text: 'late' })).rejects.toThrow(StoreError);
     await redis.start();
     await vi.waitFor(
       () => expect(heard.map((texts) => texts.at(-1)).slice(1)).toEqual(Array(2).fill('configuration late')),

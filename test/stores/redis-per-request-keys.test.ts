@@ -6,7 +6,7 @@ import { systemClock } from '#base/time/clock.ts';
 import type { ModelUsage } from '#contract/chat/chunk.ts';
 import type { Caller, Chain } from '#domain/callers/caller.ts';
 import { HeldRights } from '#domain/callers/held-rights.ts';
-import { StoreFault } from '#domain/store-fault.ts';
+import { StoreError } from '#domain/store-fault.ts';
 import { startRedis, type TestRedis } from '#test/start-redis.ts';
 import { openNode, type RedisNode } from './redis-support.ts';
 
@@ -54,8 +54,8 @@ describe('a per-request key made on one node', () => {
 
   it('is told on another which key of its user it began with, so that it ends with that one', async () => {
     const madeKey = { id: 'key-1', version: 3, deployments: ['app'] };
-    const key = await one.keys.issue(callerWith(undefined, { madeKey }));
-    expect((await find(other, key)).madeKey).toEqual({ ...madeKey, deployments: null });
+    const key = await one.keys.issue(callerWith(undefined, { userKey: madeKey }));
+    expect((await find(other, key)).userKey).toEqual({ ...madeKey, deployments: null });
     await one.keys.revoke(key);
   });
 
@@ -244,7 +244,7 @@ describe('the usage of calls with a key', () => {
 describe('the life of per-request keys', () => {
   it('is as long as their call, however long it runs', async () => {
     const lifeMs = 2_000;
-    await using node = await openNode({ url: redis.url, lifeMs });
+    await using node = await openNode({ url: redis.url, lifetimeMs: lifeMs });
     const key = await node.keys.issue(callerWith());
     const fromMs = systemClock.nowMs();
     const leftMs = () => other.link.run((connection) => connection.pttl(`parley:keys:${node.link.node}`));
@@ -281,8 +281,8 @@ describe('per-request keys while Redis is away', () => {
     const caller = callerWith();
     const key = await node.keys.issue(caller);
     await store.stop();
-    await expect(node.keys.issue(callerWith())).rejects.toThrow(StoreFault);
-    await expect(far.keys.find(key)).rejects.toThrow(StoreFault);
+    await expect(node.keys.issue(callerWith())).rejects.toThrow(StoreError);
+    await expect(far.keys.find(key)).rejects.toThrow(StoreError);
     expect(await node.keys.find(key)).toBe(caller);
     await store.start();
     await vi.waitFor(async () => expect(await far.keys.find(key)).toBeDefined(), waiting);
@@ -311,9 +311,9 @@ describe('per-request keys while Redis is away', () => {
   });
 
   it('are gone from a Redis that kept them, where they were revoked meanwhile', async () => {
-    await using node = await openNode({ url: redis.url, lifeMs: 1_000 });
+    await using node = await openNode({ url: redis.url, lifetimeMs: 1_000 });
     const [kept, ended] = await Promise.all([node.keys.issue(callerWith()), node.keys.issue(callerWith())]);
-    const cut = vi.spyOn(node.link, 'run').mockRejectedValueOnce(new StoreFault('it cannot be reached'));
+    const cut = vi.spyOn(node.link, 'run').mockRejectedValueOnce(new StoreError('it cannot be reached'));
     await node.keys.revoke(ended);
     cut.mockRestore();
     expect(await other.keys.find(ended)).toBeDefined();
@@ -323,7 +323,7 @@ describe('per-request keys while Redis is away', () => {
   });
 
   it('are put back where Redis lost them without any connection breaking', async () => {
-    await using node = await openNode({ url: redis.url, lifeMs: 1_000 });
+    await using node = await openNode({ url: redis.url, lifetimeMs: 1_000 });
     const key = await node.keys.issue(callerWith());
     await other.link.run((connection) => connection.flushall());
     expect(await other.keys.find(key)).toBeUndefined();
@@ -344,7 +344,7 @@ describe('the rights of a per-request key', () => {
     for (const node of [one, other, third]) {
       const { chain } = await find(node, key);
       expect(chain?.rights.granted).toEqual(grant);
-      expect([chain?.rights.may('READ', url), chain?.rights.may('WRITE', url)]).toEqual([true, false]);
+      expect([chain?.rights.allows('READ', url), chain?.rights.allows('WRITE', url)]).toEqual([true, false]);
     }
     await (await find(third, key)).chain?.rights.change({ revoke: grant });
     for (const node of [one, other, third]) expect((await find(node, key)).chain?.rights.granted).toEqual([]);
@@ -357,7 +357,7 @@ describe('the rights of a per-request key', () => {
     const key = await one.keys.issue(callerWith(undefined, { chain }));
     await (await find(one, key)).chain?.rights.change({ grant });
     const { rights } = (await find(other, key)).chain ?? expect.unreachable();
-    expect([rights.granted, rights.received, rights.may('WRITE', 'files/b/shared/in/it')]).toEqual([grant, received, true]);
+    expect([rights.granted, rights.received, rights.allows('WRITE', 'files/b/shared/in/it')]).toEqual([grant, received, true]);
     await one.keys.revoke(key);
     await expect(rights.change({ grant })).resolves.toBeUndefined();
     expect(await other.keys.find(key)).toBeUndefined();
@@ -368,6 +368,6 @@ describe('the rights of a per-request key', () => {
     const key = await gone.keys.issue(callerWith());
     const { chain } = await find(other, key);
     await gone[Symbol.asyncDispose]();
-    await expect(chain?.rights.change({ grant })).rejects.toBeInstanceOf(StoreFault);
+    await expect(chain?.rights.change({ grant })).rejects.toBeInstanceOf(StoreError);
   });
 });

@@ -16,7 +16,7 @@ export interface RedisNode extends AsyncDisposable {
 
 export interface NodeOptions {
   readonly url: string;
-  readonly lifeMs?: number;
+  readonly lifetimeMs?: number;
 }
 
 export async function openNode({ url, ...options }: NodeOptions): Promise<RedisNode> {
@@ -25,9 +25,9 @@ export async function openNode({ url, ...options }: NodeOptions): Promise<RedisN
     const { message: words, cause } = thrown as Error & { readonly cause?: Error };
     noted.push(`${message}: ${words} (${cause?.message})`);
   };
-  const link = await openRedis(new Secret(url), { noteFault, randomBytes });
+  const link = await openRedis(new Secret(url), { reportError: noteFault, randomBytes });
   const newKey = () => randomBytes(32).toString('base64url');
-  const keys = new RedisPerRequestKeys({ link, clock: systemClock, newKey, noteFault, ...options });
+  const keys = new RedisPerRequestKeys({ link, clock: systemClock, newKey, reportError: noteFault, ...options });
   return {
     link,
     keys,

@@ -4,7 +4,7 @@ import { Accumulator } from '#contract/chat/fold-frames.ts';
 import type { RawFrame } from '#contract/chat/frame.ts';
 import { MessageReader } from '#upstreams/anthropic/message-reader.ts';
 import { TranslatedEvents } from '#upstreams/anthropic/translated-events.ts';
-import { framesOf } from './streamed-reply.ts';
+import { readFrames } from './streamed-reply.ts';
 
 /** The bytes of a stream of the Messages dialect, as latin1 text. */
 export function fixture(name: string): string {
@@ -14,9 +14,9 @@ export function fixture(name: string): string {
 /** A translated reply: its frames, and what they fold to. */
 export async function translate(
   pieces: readonly string[],
-): Promise<{ frames: readonly RawFrame[]; fault: unknown; folded: Completion }> {
-  const { frames, fault } = await framesOf(pieces, new TranslatedEvents(new MessageReader(1_700_000_000, 'claude')));
-  const whole = new Accumulator();
-  for (const frame of frames) for (const chunk of frame.chunks) whole.add(chunk as unknown as Chunk);
-  return { frames, fault, folded: whole.completion() };
+): Promise<{ frames: readonly RawFrame[]; error: unknown; folded: Completion }> {
+  const { frames, error } = await readFrames(pieces, new TranslatedEvents(new MessageReader(1_700_000_000, 'claude')));
+  const accumulator = new Accumulator();
+  for (const frame of frames) for (const chunk of frame.chunks) accumulator.add(chunk as unknown as Chunk);
+  return { frames, error, folded: accumulator.completion() };
 }

@@ -8,8 +8,8 @@ const descriptions = new Map<string, OpenApiDocument>();
 /** Returns the content of `/openapi.json`: the same object for the same aliases. */
 export function describeApi(aliases: Configuration['aliases'] = { compat: [], msgapi: [] }): OpenApiDocument {
   const key = JSON.stringify(aliases);
-  const known = descriptions.get(key);
-  if (known !== undefined) return known;
+  const cached = descriptions.get(key);
+  if (cached !== undefined) return cached;
   const document = JSON.parse(JSON.stringify(toOpenApi(apiOperations({ aliases }), '1.2.3'))) as OpenApiDocument;
   descriptions.set(key, document);
   return document;

@@ -1,7 +1,7 @@
 import { Client } from 'pg';
 
 /** Asks a PostgreSQL as its operator does, past all stores. */
-export async function askPostgres(url: string, statement: string): Promise<readonly Record<string, unknown>[]> {
+export async function queryPostgres(url: string, statement: string): Promise<readonly Record<string, unknown>[]> {
   const client = new Client({ connectionString: url });
   await client.connect();
   try {

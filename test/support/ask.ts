@@ -4,7 +4,7 @@ import type { ErrorBody } from '#contract/errors/error-body.ts';
 import { StreamReader } from './read-events.ts';
 
 /** A request exactly as it shall be sent. */
-export interface Asking {
+export interface TestRequest {
   /** POST where absent. */
   readonly method?: string;
   /** Sent as it stands: not normalised, not encoded. */
@@ -15,7 +15,7 @@ export interface Asking {
 }
 
 /** A whole answer. */
-export interface Answered {
+export interface TestResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
@@ -25,8 +25,8 @@ export interface Answered {
 }
 
 /** Asks and reads the whole answer. */
-export async function ask(url: string, asking: Asking): Promise<Answered> {
-  const response = await send(url, asking);
+export async function sendRequest(url: string, options: TestRequest): Promise<TestResponse> {
+  const response = await send(url, options);
   let text = '';
   response.setEncoding('utf8');
   for await (const piece of response) text += piece;
@@ -47,29 +47,29 @@ export async function ask(url: string, asking: Asking): Promise<Answered> {
 }
 
 /** Asks and gives the reply as soon as its head is there. */
-export async function askStream(url: string, asking: Asking): Promise<StreamReader> {
-  return new StreamReader(await send(url, asking));
+export async function openStream(url: string, options: TestRequest): Promise<StreamReader> {
+  return new StreamReader(await send(url, options));
 }
 
 /** Sends a request and leaves when told, whether or not a head came. */
-export function askAndLeave(url: string, asking: Asking): { leave(): number } {
-  const request = open(url, asking);
+export function sendAndDisconnect(url: string, options: TestRequest): { disconnect(): number } {
+  const request = open(url, options);
   request.on('error', () => undefined);
   return {
-    leave() {
+    disconnect() {
       request.destroy();
       return performance.now();
     },
   };
 }
 
-function send(url: string, asking: Asking): Promise<IncomingMessage> {
+function send(url: string, options: TestRequest): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
-    open(url, asking).once('response', resolve).on('error', reject);
+    open(url, options).once('response', resolve).on('error', reject);
   });
 }
 
-function open(url: string, { method = 'POST', path, headers = {}, body }: Asking) {
+function open(url: string, { method = 'POST', path, headers = {}, body }: TestRequest) {
   const { hostname, port } = new URL(url);
   const bytes = toBytes(body);
   const length: Record<string, string> =

@@ -1,15 +1,15 @@
 import { afterAll, afterEach } from 'vitest';
 import { takeSeenAnswers, upstreamsAreNotOdd } from './described-answers.ts';
-import { faultsOfAnswer } from './faults-of-answer.ts';
+import { findAnswerErrors } from './faults-of-answer.ts';
 
 // Runs beside every test: whatever a service of the test answered is measured against its description, and what its Responses surface answered
 // against the specification of that.
 
-const mostTold = 5;
+const maxReported = 5;
 
 function check(): void {
-  const faults = [...new Set(takeSeenAnswers().flatMap(faultsOfAnswer))];
-  if (faults.length > 0) throw new Error(faults.slice(0, mostTold).join('\n'));
+  const faults = [...new Set(takeSeenAnswers().flatMap(findAnswerErrors))];
+  if (faults.length > 0) throw new Error(faults.slice(0, maxReported).join('\n'));
 }
 
 afterEach(check);

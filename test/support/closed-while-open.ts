@@ -8,10 +8,13 @@ const maxWaitMs = 30_000;
  * Makes the caller leave while the upstream still answers, and waits until the service closes that exchange. Nothing but the
  * leaving can close it: the reply is unfinished, and no time limit fires so early.
  */
-export async function expectClosedByLeaving(received: readonly Received[] | Received, leave: () => unknown): Promise<void> {
+export async function expectClosedOnDisconnect(
+  received: readonly Received[] | Received,
+  disconnect: () => unknown,
+): Promise<void> {
   const all = [received].flat();
   expect(all.every(({ isOpen }) => isOpen)).toBe(true);
-  leave();
+  disconnect();
   let timer: NodeJS.Timeout | undefined;
   const hang = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(

@@ -1,4 +1,4 @@
-import type { AskedClaim, Counter, Found, LimitStore, MadeClaims } from '#domain/limits/limit-store.ts';
+import type { Counter, LeasedClaims, LimitStore, RequestedClaim, ReserveOutcome } from '#domain/limits/limit-store.ts';
 import { MemoryLimitStore } from '#stores/memory/limit-store.ts';
 
 /** Limit store that subclasses can delay, or make fail. */
@@ -14,12 +14,12 @@ export class DelegatingLimitStore implements LimitStore {
     return Promise.resolve();
   }
 
-  reserve(counters: readonly Counter[], claims: readonly AskedClaim[]): Found | Promise<Found> {
-    const reserve = (): Found => this.#store.reserve(counters, claims);
+  reserve(counters: readonly Counter[], claims: readonly RequestedClaim[]): ReserveOutcome | Promise<ReserveOutcome> {
+    const reserve = (): ReserveOutcome => this.#store.reserve(counters, claims);
     return this.beforeReserve()?.then(reserve) ?? reserve();
   }
 
-  settle(counters: readonly Counter[], made: MadeClaims): Promise<void> {
-    return this.beforeSettle().then(() => this.#store.settle(counters, made));
+  settle(counters: readonly Counter[], leasedClaims: LeasedClaims): Promise<void> {
+    return this.beforeSettle().then(() => this.#store.settle(counters, leasedClaims));
   }
 }

@@ -16,7 +16,7 @@ export interface SeenAnswer {
 }
 
 /** Longer ones are not kept: they are files and tests of overload. */
-const longestText = 1_000_000;
+const maxTextChars = 1_000_000;
 
 let seen: SeenAnswer[] = [];
 let hasOddUpstreams = false;
@@ -37,9 +37,9 @@ export function mayBeOdd(): boolean {
 
 /** What was answered since it was asked last. */
 export function takeSeenAnswers(): readonly SeenAnswer[] {
-  const taken = seen;
+  const answers = seen;
   seen = [];
-  return taken;
+  return answers;
 }
 
 /** Keeps what a server answers, until the test ends and it is checked against the description. */
@@ -49,23 +49,23 @@ export function seeAnswers(server: Server, toDocument: SeenAnswer['toDocument'])
     const [path = ''] = url.split('?', 1);
     const pieces: Buffer[] = [];
     let length = 0;
-    const keep = (chunk: unknown, encoding: unknown): void => {
+    const collect = (chunk: unknown, encoding: unknown): void => {
       if (typeof chunk !== 'string' && !(chunk instanceof Uint8Array)) return;
       length += chunk.length;
-      if (length > longestText) return;
+      if (length > maxTextChars) return;
       pieces.push(typeof chunk === 'string' ? Buffer.from(chunk, toEncoding(encoding)) : Buffer.from(chunk));
     };
     for (const name of ['write', 'end'] as const) {
       const send = response[name] as (...all: unknown[]) => unknown;
       Object.assign(response, {
         [name]: (...all: unknown[]) => {
-          keep(all[0], all[1]);
+          collect(all[0], all[1]);
           return send.apply(response, all);
         },
       });
     }
     response.once('close', () => {
-      if (!response.headersSent || length > longestText) return;
+      if (!response.headersSent || length > maxTextChars) return;
       const head = String(Reflect.get(response, '_header'));
       const type = /^content-type: *([^;\r]*)/im.exec(head)?.[1] ?? '';
       const body = Buffer.concat(pieces);
@@ -91,16 +91,18 @@ export function toValues(type: string, text: string): readonly unknown[] {
 /** The operation of a path; of several the one with the most literal pattern, since ids may hold slashes. */
 export function findOperation(operations: readonly Documented[], method: string, path: string): Documented | undefined {
   const literal = ({ path: pattern }: Documented): number => pattern.replaceAll(/\{\w+\}/g, '').length;
-  const [best] = operations.filter((each) => toForm(each.path).test(path)).sort((one, other) => literal(other) - literal(one));
-  const asked = method === 'HEAD' ? ['head', 'get'] : [method.toLowerCase()];
-  return best && operations.find((each) => each.path === best.path && asked.includes(each.method));
+  const [best] = operations
+    .filter((operation) => toForm(operation.path).test(path))
+    .sort((left, right) => literal(right) - literal(left));
+  const acceptedMethods = method === 'HEAD' ? ['head', 'get'] : [method.toLowerCase()];
+  return best && operations.find((operation) => operation.path === best.path && acceptedMethods.includes(operation.method));
 }
 
 const forms = new Map<string, RegExp>();
 
 function toForm(pattern: string): RegExp {
-  const known = forms.get(pattern);
-  if (known !== undefined) return known;
+  const cached = forms.get(pattern);
+  if (cached !== undefined) return cached;
   const source = pattern
     .replaceAll(/[.$]/g, '\\$&')
     .replaceAll(/\{(id|path)\}/g, '.+')

@@ -44,14 +44,14 @@ export interface ExampleRequest {
 export function readOperations({ paths }: OpenApiDocument): readonly Documented[] {
   return Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => {
-      const requestBody = originalOf(operation, paths)?.requestBody ?? operation.requestBody;
+      const requestBody = findOriginal(operation, paths)?.requestBody ?? operation.requestBody;
       return { ...operation, ...(requestBody && { requestBody }), method, path };
     }),
   );
 }
 
 /** The document shows the examples of an operation at its first path only. They are sent to its aliases too. */
-function originalOf({ description = '' }: DescribedOperation, paths: OpenApiDocument['paths']): DescribedOperation | undefined {
+function findOriginal({ description = '' }: DescribedOperation, paths: OpenApiDocument['paths']): DescribedOperation | undefined {
   const [, method = '', path = ''] = /^Alias of `(\w+) (\S+)`/.exec(description) ?? [];
   return paths[path]?.[method.toLowerCase()];
 }
@@ -68,9 +68,9 @@ export function toRequests(operation: Documented): readonly ExampleRequest[] {
   const { method, path, parameters = [] } = operation;
   const required = parameters.filter((parameter) => parameter.required);
   const all = parameters.filter(({ example }) => example !== undefined);
-  return bodiesOf(operation).flatMap(({ name, body }) =>
-    [required, ...(all.length > required.length ? [all] : [])].map((sent, nth) => ({
-      title: `${method.toUpperCase()} ${path}${name}${nth === 0 ? '' : ' with every parameter'}`,
+  return listBodies(operation).flatMap(({ name, body }) =>
+    [required, ...(all.length > required.length ? [all] : [])].map((sent, index) => ({
+      title: `${method.toUpperCase()} ${path}${name}${index === 0 ? '' : ' with every parameter'}`,
       operation,
       url: toUrl(path, sent),
       headers: Object.fromEntries(of('header', sent)),
@@ -79,7 +79,7 @@ export function toRequests(operation: Documented): readonly ExampleRequest[] {
   );
 }
 
-function bodiesOf({ requestBody }: Documented): readonly { readonly name: string; readonly body: ExampleRequest['body'] }[] {
+function listBodies({ requestBody }: Documented): readonly { readonly name: string; readonly body: ExampleRequest['body'] }[] {
   if (requestBody === undefined) return [{ name: '', body: undefined }];
   return Object.entries(requestBody.content).flatMap(([type, { examples = {} }]) =>
     Object.entries(examples).map(([name, { value }]) => ({ name: ` (${name})`, body: { type, value } })),
@@ -93,6 +93,6 @@ function toUrl(path: string, parameters: readonly DescribedParameter[]): string 
   return query === '' ? filled : `${filled}?${query}`;
 }
 
-function of(place: DescribedParameter['in'], parameters: readonly DescribedParameter[]): [string, string][] {
-  return parameters.filter((each) => each.in === place).map(({ name, example }) => [name, String(example)]);
+function of(location: DescribedParameter['in'], parameters: readonly DescribedParameter[]): [string, string][] {
+  return parameters.filter((parameter) => parameter.in === location).map(({ name, example }) => [name, String(example)]);
 }

@@ -7,7 +7,7 @@ import { Validators } from './validators.ts';
 const ofHttp: ReadonlySet<number> = new Set([405, 408, 417, 426, 431]);
 /** Replies that pass through as upstreams give them may have more fields than are described. */
 const passedOn: ReadonlySet<string> = new Set(['Chat', 'Embeddings', 'Further APIs', 'Messages', 'Responses', 'MCP']);
-const longestValue = 600;
+const maxValueChars = 600;
 
 class Description {
   readonly #operations: readonly Documented[];
@@ -18,7 +18,7 @@ class Description {
     this.#validators = new Validators(document);
   }
 
-  faultsOf({ method, path, status, type, text, isWhole }: SeenAnswer): readonly string[] {
+  findErrors({ method, path, status, type, text, isWhole }: SeenAnswer): readonly string[] {
     const operation = findOperation(this.#operations, method, path);
     if (operation === undefined || ofHttp.has(status)) return [];
     const key = status in operation.responses ? status : 'default';
@@ -28,20 +28,20 @@ class Description {
     if (text === '' || method === 'HEAD' || (!isWhole && type !== 'text/event-stream')) return [];
     const { content } = described;
     if (content === undefined) return ['it has a body'];
-    const known = type in content ? type : '*/*';
-    if (!(known in content)) return [`its media type is ${type}`];
+    const documentedType = type in content ? type : '*/*';
+    if (!(documentedType in content)) return [`its media type is ${type}`];
     const isPassedOn = 'default' in operation.responses || operation.tags.some((tag) => passedOn.has(tag));
     if (isPassedOn && status < 300 && mayBeOdd()) return [];
     const check = isPassedOn ? 'openAnswer' : 'answer';
     const isError = (value: unknown): boolean =>
       type === 'text/event-stream' && typeof value === 'object' && value !== null && 'error' in value;
-    const values = toValues(known, text).filter((value) => !isError(value));
+    const values = toValues(documentedType, text).filter((value) => !isError(value));
     return values.flatMap((value) =>
       this.#validators[check](
         operation,
         key,
-        known,
-      )(value).map((fault) => `${fault} in ${JSON.stringify(value).slice(0, longestValue)}`),
+        documentedType,
+      )(value).map((error) => `${error} in ${JSON.stringify(value).slice(0, maxValueChars)}`),
     );
   }
 }
@@ -51,15 +51,15 @@ const descriptions = new WeakMap<OpenApiDocument, Description>();
 const specification = new Specification();
 
 /** In what an answer is not as its service describes it, or as the specification of its surface has it. */
-export function faultsOfAnswer(answer: SeenAnswer): readonly string[] {
+export function findAnswerErrors(answer: SeenAnswer): readonly string[] {
   const document = answer.toDocument();
   const description = descriptions.get(document) ?? new Description(document);
   descriptions.set(document, description);
   const { method, path, status } = answer;
-  const against = status < 300 && mayBeOdd() ? [] : specification.faultsOfAnswer(answer);
+  const against = status < 300 && mayBeOdd() ? [] : specification.findAnswerErrors(answer);
   const faults = [
-    ...description.faultsOf(answer).map((fault) => `/openapi.json says otherwise: ${fault}`),
-    ...against.map((fault) => `Open Responses says otherwise: ${fault}`),
+    ...description.findErrors(answer).map((error) => `/openapi.json says otherwise: ${error}`),
+    ...against.map((error) => `Open Responses says otherwise: ${error}`),
   ];
-  return faults.map((fault) => `${method} ${path} ${status}: ${fault}`);
+  return faults.map((error) => `${method} ${path} ${status}: ${error}`);
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { askPostgres } from './ask-postgres.ts';
+import { queryPostgres } from './ask-postgres.ts';
 import { sharedServer } from './shared-server.ts';
 
 /** A database of a PostgreSQL. */
@@ -12,11 +12,11 @@ export interface TestDatabase extends AsyncDisposable {
 export async function freshDatabase(): Promise<TestDatabase> {
   const server = await sharedServer('postgres');
   const name = `test_${randomUUID().replaceAll('-', '')}`;
-  await askPostgres(server, `create database ${name}`);
+  await queryPostgres(server, `create database ${name}`);
   return {
     url: new URL(`/${name}`, server).href,
     [Symbol.asyncDispose]: async () => {
-      await askPostgres(server, `drop database ${name} with (force)`);
+      await queryPostgres(server, `drop database ${name} with (force)`);
     },
   };
 }

@@ -5,20 +5,20 @@ const everyMs = 10;
  * CPU time, so other processes of a busy machine do not add to it.
  */
 export async function measureLongestHold(run: () => unknown): Promise<number> {
-  let longestMs = 0;
+  let maxMs = 0;
   let before = { atMs: performance.now(), cpu: process.threadCpuUsage() };
-  const look = (): void => {
+  const sample = (): void => {
     const now = { atMs: performance.now(), cpu: process.threadCpuUsage() };
     const workedMs = (now.cpu.user - before.cpu.user + now.cpu.system - before.cpu.system) / 1000;
-    longestMs = Math.max(longestMs, Math.min(now.atMs - before.atMs, workedMs));
+    maxMs = Math.max(maxMs, Math.min(now.atMs - before.atMs, workedMs));
     before = now;
   };
-  const timer = setInterval(look, everyMs);
+  const timer = setInterval(sample, everyMs);
   try {
     await run();
-    look();
+    sample();
   } finally {
     clearInterval(timer);
   }
-  return longestMs;
+  return maxMs;
 }

@@ -13,18 +13,18 @@ export class MemoryApplicationStore implements ApplicationStore {
   readonly #byId = new Map<string, readonly string[]>();
 
   async find(id: string): Promise<StoredApplication | undefined> {
-    return this.#formsOf(id).at(-1);
+    return this.#listForms(id).at(-1);
   }
 
   async findAll(ids: readonly string[]): Promise<readonly StoredApplication[]> {
-    return ids.flatMap((id) => this.#formsOf(id).at(-1) ?? []);
+    return ids.flatMap((id) => this.#listForms(id).at(-1) ?? []);
   }
 
   async put(application: StoredApplication, condition: WriteCondition): Promise<StoredApplication | undefined> {
     const before = await this.find(application.id);
     if (!isMet(condition, before?.etag)) return undefined;
-    const kept = before && { owner: before.owner, spelling: before.spelling, createdAtMs: before.createdAtMs };
-    const stored = { ...application, ...kept };
+    const retained = before && { owner: before.owner, spelling: before.spelling, createdAtMs: before.createdAtMs };
+    const stored = { ...application, ...retained };
     this.#byId.set(application.id, [...(this.#byId.get(application.id) ?? []), JSON.stringify(stored)]);
     return stored;
   }
@@ -38,12 +38,12 @@ export class MemoryApplicationStore implements ApplicationStore {
   }
 
   async move({ from, to, spelling, replaces, nowMs, etag }: ApplicationMove): Promise<'moved' | 'absent' | 'occupied'> {
-    const forms = this.#formsOf(from);
+    const forms = this.#listForms(from);
     if (forms.length === 0) return 'absent';
     if (this.#byId.has(to) && !replaces) return 'occupied';
     const last = forms.length - 1;
-    const moved = forms.map((form, nth) =>
-      JSON.stringify({ ...form, id: to, spelling, ...(nth === last && { updatedAtMs: nowMs, etag }) }),
+    const moved = forms.map((form, index) =>
+      JSON.stringify({ ...form, id: to, spelling, ...(index === last && { updatedAtMs: nowMs, etag }) }),
     );
     this.#byId.set(to, moved);
     this.#byId.delete(from);
@@ -59,20 +59,24 @@ export class MemoryApplicationStore implements ApplicationStore {
   }
 
   async versions(id: string): Promise<readonly ApplicationVersion[]> {
-    const forms = this.#formsOf(id).map(({ etag, updatedAtMs }, nth) => ({ version: nth + 1, etag, savedAtMs: updatedAtMs }));
+    const forms = this.#listForms(id).map(({ etag, updatedAtMs }, index) => ({
+      version: index + 1,
+      etag,
+      savedAtMs: updatedAtMs,
+    }));
     return forms.reverse();
   }
 
   async findVersion(id: string, version: number): Promise<StoredApplication | undefined> {
-    return version < 1 ? undefined : this.#formsOf(id).at(version - 1);
+    return version < 1 ? undefined : this.#listForms(id).at(version - 1);
   }
 
-  #formsOf(id: string): StoredApplication[] {
+  #listForms(id: string): StoredApplication[] {
     return (this.#byId.get(id) ?? []).map((text) => JSON.parse(text) as StoredApplication);
   }
 
   #those(areMeant: (application: StoredApplication) => boolean): readonly StoredApplication[] {
-    const all = [...this.#byId.keys()].flatMap((id) => this.#formsOf(id).at(-1) ?? []);
-    return all.filter(areMeant).sort((one, other) => (one.id < other.id ? -1 : 1));
+    const all = [...this.#byId.keys()].flatMap((id) => this.#listForms(id).at(-1) ?? []);
+    return all.filter(areMeant).sort((left, right) => (left.id < right.id ? -1 : 1));
   }
 }

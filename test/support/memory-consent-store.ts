@@ -10,8 +10,8 @@ export class MemoryConsentStore implements ConsentStore {
   }
 
   async put(subject: string, consent: StoredConsent): Promise<void> {
-    const own = this.#bySubject.get(subject) ?? new Map<string, string>();
-    this.#bySubject.set(subject, own.set(consent.deployment, JSON.stringify(consent)));
+    const consents = this.#bySubject.get(subject) ?? new Map<string, string>();
+    this.#bySubject.set(subject, consents.set(consent.deployment, JSON.stringify(consent)));
   }
 
   async delete(subject: string, deployment: string): Promise<void> {
@@ -19,7 +19,7 @@ export class MemoryConsentStore implements ConsentStore {
   }
 
   async list(subject: string): Promise<readonly StoredConsent[]> {
-    const own = [...(this.#bySubject.get(subject)?.values() ?? [])].map((text) => JSON.parse(text) as StoredConsent);
-    return own.sort((one, other) => (one.deployment < other.deployment ? -1 : 1));
+    const consents = [...(this.#bySubject.get(subject)?.values() ?? [])].map((text) => JSON.parse(text) as StoredConsent);
+    return consents.sort((left, right) => (left.deployment < right.deployment ? -1 : 1));
   }
 }

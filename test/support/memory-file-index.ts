@@ -1,11 +1,11 @@
 import type {
   FileIndex,
+  FileMove,
   FilePage,
   FileQuery,
   IndexedFile,
-  IndexPlace,
+  IndexLocation,
   MoveOutcome,
-  Moving,
   OverQuota,
   PutOutcome,
   Reservation,
@@ -26,8 +26,8 @@ export class MemoryFileIndex implements FileIndex {
     return this.#files.get(toKey(bucket, path));
   }
 
-  async findAll(places: readonly IndexPlace[]): Promise<readonly IndexedFile[]> {
-    return places.flatMap(({ bucket, path }) => this.#files.get(toKey(bucket, path)) ?? []);
+  async findAll(locations: readonly IndexLocation[]): Promise<readonly IndexedFile[]> {
+    return locations.flatMap(({ bucket, path }) => this.#files.get(toKey(bucket, path)) ?? []);
   }
 
   /** How many contents are on their way. */
@@ -70,7 +70,7 @@ export class MemoryFileIndex implements FileIndex {
     return file;
   }
 
-  async move({ from, to, replaces, nowMs }: Moving, maxBucketBytes: number): Promise<MoveOutcome> {
+  async move({ from, to, replaces, nowMs }: FileMove, maxBucketBytes: number): Promise<MoveOutcome> {
     const file = this.#files.get(toKey(from.bucket, from.path));
     if (file === undefined) return { outcome: 'absent' };
     const replaced = this.#files.get(toKey(to.bucket, to.path));
@@ -84,11 +84,11 @@ export class MemoryFileIndex implements FileIndex {
   }
 
   async list({ bucket, prefix, after, limit }: FileQuery): Promise<FilePage> {
-    const rest = this.#in(bucket)
+    const matches = this.#in(bucket)
       .filter(({ path }) => path.startsWith(prefix) && (after === undefined || compare(path, after) > 0))
-      .sort((one, other) => compare(one.path, other.path));
-    const items = rest.slice(0, limit);
-    return { items, next: rest.length > limit ? items.at(-1)?.path : undefined };
+      .sort((left, right) => compare(left.path, right.path));
+    const items = matches.slice(0, limit);
+    return { items, next: matches.length > limit ? items.at(-1)?.path : undefined };
   }
 
   /** Of the files, and of what is on its way, but for one. */
@@ -108,6 +108,6 @@ function toKey(bucket: string, path: string): string {
   return `${bucket}/${path}`;
 }
 
-function compare(one: string, other: string): number {
-  return Buffer.compare(Buffer.from(one), Buffer.from(other));
+function compare(left: string, right: string): number {
+  return Buffer.compare(Buffer.from(left), Buffer.from(right));
 }

@@ -23,9 +23,9 @@ const deltaTypes: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** What breaks the order of the dialect; empty where nothing does. */
-export function grammarFaults(events: readonly Event[]): string[] {
+export function findGrammarErrors(events: readonly Event[]): string[] {
   const faults: string[] = [];
-  const claim = (holds: boolean, fault: string): void => void (holds || faults.push(fault));
+  const claim = (holds: boolean, error: string): void => void (holds || faults.push(error));
   let phase: 'before' | 'blocks' | 'totals' | 'after' = 'before';
   let open: { index: number; type: string } | undefined;
   let next = 0;
@@ -72,7 +72,7 @@ export function grammarFaults(events: readonly Event[]): string[] {
 }
 
 /** The blocks that the events make up; the input of a tool is the JSON text of its deltas. */
-export function blocksOf(events: readonly Event[]): ContentBlock[] {
+export function buildBlocks(events: readonly Event[]): ContentBlock[] {
   const blocks: ContentBlock[] = [];
   for (const event of events) {
     if (event.type === 'content_block_start') blocks.push({ ...event.content_block });
@@ -87,6 +87,6 @@ export function blocksOf(events: readonly Event[]): ContentBlock[] {
   return blocks;
 }
 
-export function textOf({ content }: Pick<MessagesReply, 'content'>): string {
+export function getText({ content }: Pick<MessagesReply, 'content'>): string {
   return content.map((block) => (block.type === 'text' ? block.text : '')).join('');
 }

@@ -63,7 +63,7 @@ export async function startMockedService(): Promise<MockedService> {
 export async function startBefore(mock: LLMock, configuration: object, ...options: ServiceOptions[]): Promise<MockedService> {
   const service = await startService(configuration, options[0]);
   const nodes = [service];
-  for (const others of options.slice(1)) nodes.push(await startService(configuration, others));
+  for (const nodeOptions of options.slice(1)) nodes.push(await startService(configuration, nodeOptions));
   return {
     service,
     nodes,

@@ -19,7 +19,7 @@ if (utils.isPatient !== true) {
 
 function toPatient(wait: Wait): Wait {
   return (condition, options = {}) => {
-    const given = typeof options === 'number' ? { timeout: options } : options;
-    return wait(condition, { ...given, timeout: Math.max(given.timeout ?? 0, minWaitMs) });
+    const normalized = typeof options === 'number' ? { timeout: options } : options;
+    return wait(condition, { ...normalized, timeout: Math.max(normalized.timeout ?? 0, minWaitMs) });
   };
 }

@@ -16,19 +16,19 @@ export function readPrometheus(text: string): Sample[] {
   for (const line of text.split('\n')) {
     if (line === '') continue;
     if (line.startsWith('#')) {
-      const [, kind, name = '', type = ''] = /^# (HELP|TYPE|UNIT) (\S+) (.*)$/.exec(line) ?? fault(line);
+      const [, kind, name = '', type = ''] = /^# (HELP|TYPE|UNIT) (\S+) (.*)$/.exec(line) ?? fail(line);
       if (kind === 'TYPE') {
-        if (types.has(name)) fault(line);
+        if (types.has(name)) fail(line);
         types.set(name, type);
       }
       continue;
     }
     const sample = readSample(line);
     const key = JSON.stringify([sample.name, sample.labels]);
-    if (seen.has(key)) fault(`twice: ${line}`);
+    if (seen.has(key)) fail(`twice: ${line}`);
     seen.add(key);
     if (!types.has(sample.name) && types.get(sample.name.replace(/_(bucket|count|sum)$/, '')) !== 'histogram')
-      fault(`no type: ${line}`);
+      fail(`no type: ${line}`);
     samples.push(sample);
   }
   checkHistograms(samples, types);
@@ -36,15 +36,15 @@ export function readPrometheus(text: string): Sample[] {
 }
 
 function readSample(line: string): Sample {
-  const [, name = '', inside = '', value = ''] = sampleForm.exec(line) ?? fault(line);
+  const [, name = '', inside = '', value = ''] = sampleForm.exec(line) ?? fail(line);
   const labels: Record<string, string> = {};
   labelForm.lastIndex = 0;
   while (labelForm.lastIndex < inside.length) {
-    const [, label = '', text = ''] = labelForm.exec(inside) ?? fault(line);
+    const [, label = '', text = ''] = labelForm.exec(inside) ?? fail(line);
     labels[label] = text;
   }
   const number = value === '+Inf' ? Number.POSITIVE_INFINITY : Number(value);
-  return Number.isNaN(number) ? fault(line) : { name, labels, value: number };
+  return Number.isNaN(number) ? fail(line) : { name, labels, value: number };
 }
 
 function checkHistograms(samples: readonly Sample[], types: ReadonlyMap<string, string>): void {
@@ -52,15 +52,15 @@ function checkHistograms(samples: readonly Sample[], types: ReadonlyMap<string, 
   for (const [name, type] of types) {
     if (type !== 'histogram') continue;
     for (const { labels, value } of samples.filter((sample) => sample.name === `${name}_count`)) {
-      const own = bySeries.get(`${name}_bucket${JSON.stringify(labels)}`) ?? [];
-      const counts = own.map((bucket) => bucket.value);
-      if (own.at(-1)?.labels.le !== '+Inf' || counts.at(-1) !== value) fault(`${name}: the last bucket is not the count`);
-      if (counts.some((count, index) => count < (counts[index - 1] ?? 0))) fault(`${name}: buckets shrink`);
+      const buckets = bySeries.get(`${name}_bucket${JSON.stringify(labels)}`) ?? [];
+      const counts = buckets.map((bucket) => bucket.value);
+      if (buckets.at(-1)?.labels.le !== '+Inf' || counts.at(-1) !== value) fail(`${name}: the last bucket is not the count`);
+      if (counts.some((count, index) => count < (counts[index - 1] ?? 0))) fail(`${name}: buckets shrink`);
     }
   }
 }
 
-function fault(what: string): never {
+function fail(what: string): never {
   throw new Error(`not Prometheus text: ${what}`);
 }
 
@@ -70,9 +70,9 @@ export function readValue(
   name: string,
   labels: Readonly<Record<string, string>> = {},
 ): number | undefined {
-  const found = samples.filter(
-    (one) => one.name === name && Object.entries(labels).every(([key, value]) => one.labels[key] === value),
+  const matches = samples.filter(
+    (sample) => sample.name === name && Object.entries(labels).every(([key, value]) => sample.labels[key] === value),
   );
-  if (found.length > 1) throw new Error(`${name} is ambiguous`);
-  return found[0]?.value;
+  if (matches.length > 1) throw new Error(`${name} is ambiguous`);
+  return matches[0]?.value;
 }

@@ -40,7 +40,7 @@ export class StreamReader {
     for (;;) {
       const { done, value } = await this.#blocks.next();
       if (done) return undefined;
-      const data = this.#take(value);
+      const data = this.#accept(value);
       if (data !== undefined) return data;
     }
   }
@@ -50,18 +50,18 @@ export class StreamReader {
     for (;;) {
       const { done, value } = await this.#blocks.next();
       if (done) return undefined;
-      if (this.#take(value) === undefined) return this.comments.at(-1);
+      if (this.#accept(value) === undefined) return this.comments.at(-1);
     }
   }
 
   /** Everything, from the first event on, once the stream is over. Rejects where the connection breaks. */
-  async rest(): Promise<Streamed> {
+  async readRest(): Promise<Streamed> {
     while ((await this.next()) !== undefined);
     return toStreamed(this.#data, this.comments);
   }
 
   /** Leaves; gives the time on the clock of `performance.now`. */
-  leave(): number {
+  disconnect(): number {
     this.#response.destroy();
     return performance.now();
   }
@@ -70,7 +70,7 @@ export class StreamReader {
     this.#response.pause();
   }
 
-  #take(block: string): string | undefined {
+  #accept(block: string): string | undefined {
     if (block.startsWith(':')) {
       this.comments.push(block);
       return undefined;
@@ -85,14 +85,14 @@ export class StreamReader {
 }
 
 async function* readBlocks(response: IncomingMessage): AsyncGenerator<string> {
-  let rest = '';
+  let buffered = '';
   response.setEncoding('utf8');
   for await (const piece of response) {
-    const blocks = (rest + piece).split('\n\n');
-    rest = blocks.pop() ?? '';
+    const blocks = (buffered + piece).split('\n\n');
+    buffered = blocks.pop() ?? '';
     yield* blocks;
   }
-  if (rest !== '') throw new Error(`the stream ended inside an event: ${rest}`);
+  if (buffered !== '') throw new Error(`the stream ended inside an event: ${buffered}`);
 }
 
 function toStreamed(all: readonly string[], comments: readonly string[]): Streamed {

@@ -13,7 +13,7 @@ export class RecordedTelemetry implements Telemetry {
 
   begin(start: CallStart): CallRecord {
     this.starts.push(start);
-    this.#tell();
+    this.#notify();
     const record: CallRecord = {
       trace,
       caller: undefined,
@@ -26,7 +26,7 @@ export class RecordedTelemetry implements Telemetry {
       attempt: () => ({ trace, end: (outcome) => void this.tries.push(outcome) }),
       end: (end) => {
         this.ends.push(end);
-        this.#tell();
+        this.#notify();
       },
     };
     this.records.push(record);
@@ -39,7 +39,7 @@ export class RecordedTelemetry implements Telemetry {
   }
 
   /** Resolves when more than so many calls have begun. */
-  begun(count: number): Promise<void> {
+  untilStarted(count: number): Promise<void> {
     return this.#until(() => this.starts.length > count);
   }
 
@@ -48,7 +48,7 @@ export class RecordedTelemetry implements Telemetry {
     return new Promise((resolve) => this.#waiting.push({ isThere, resolve }));
   }
 
-  #tell(): void {
+  #notify(): void {
     for (const waiting of this.#waiting.filter(({ isThere }) => isThere())) {
       this.#waiting.splice(this.#waiting.indexOf(waiting), 1);
       waiting.resolve();

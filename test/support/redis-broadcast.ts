@@ -13,7 +13,7 @@ interface OpenBroadcast {
 
 /** Connects a node to the broadcast of a Redis. */
 export async function openBroadcast(url: string): Promise<OpenBroadcast> {
-  const link = await openRedis(new Secret(url), { noteFault: () => undefined, randomBytes });
+  const link = await openRedis(new Secret(url), { reportError: () => undefined, randomBytes });
   return {
     broadcast: new RedisNodeBroadcast(link),
     countSubscribers: () => link.run((redis) => redis.call('PUBSUB', 'NUMSUB', 'parley:notices:passing')),

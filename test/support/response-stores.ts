@@ -27,8 +27,9 @@ export interface ResponseDatabase extends AsyncDisposable {
 
 /** A database of responses that was not there before, and is gone afterwards. */
 export async function openResponses(engine: 'SQLite' | 'PostgreSQL'): Promise<ResponseDatabase> {
-  const place = engine === 'SQLite' ? await openFolder() : await freshDatabase();
-  const opened = 'url' in place ? await openPostgres(new Secret(place.url)) : await openSqlite(`${place.path}/parley.db`);
+  const location = engine === 'SQLite' ? await openFolder() : await freshDatabase();
+  const opened =
+    'url' in location ? await openPostgres(new Secret(location.url)) : await openSqlite(`${location.path}/parley.db`);
   const { database } = opened;
   const seal = new Seal([new Secret('a secret of this test')]);
   return {
@@ -50,7 +51,7 @@ export async function openResponses(engine: 'SQLite' | 'PostgreSQL'): Promise<Re
     chats: () => new SqlChatStore(database, seal),
     async [Symbol.asyncDispose]() {
       await opened.close();
-      await place[Symbol.asyncDispose]();
+      await location[Symbol.asyncDispose]();
     },
   };
 }

@@ -58,7 +58,7 @@ export function tokenCache(clock: Clock = systemClock) {
 
 /** Runs a tool of this definition once. */
 export function callTool(definition: Partial<RestToolDefinition> & { url: string }, args: JsonObject, authorizer?: Authorizer) {
-  const whole: RestToolDefinition = {
+  const completeDefinition: RestToolDefinition = {
     name: 'tool',
     description: '',
     parameters: { type: 'object' },
@@ -74,5 +74,5 @@ export function callTool(definition: Partial<RestToolDefinition> & { url: string
     authorizer: authorizer ?? createAuthorizer(null, tokenCache()),
     limits: { connectMs: 60_000, timeoutMs: 500, maxReplyBytes: 10_000 },
   };
-  return createRestTool(whole, options).run(args, { signal: never, report: () => Promise.resolve(), cite: () => 1 });
+  return createRestTool(completeDefinition, options).run(args, { signal: never, report: () => Promise.resolve(), cite: () => 1 });
 }

@@ -8,7 +8,7 @@ import { defaultToolSettings } from './tool-settings.ts';
 
 const clock: Clock = { nowMs: () => 0, epochMs: () => 5000, sleep: () => Promise.resolve() };
 
-export function run(options: Pick<LoopOptions, 'ask'> & Partial<LoopOptions>) {
+export function run(options: Pick<LoopOptions, 'sendRequest'> & Partial<LoopOptions>) {
   return runLoop({
     request: { messages: [{ role: 'user', content: 'Hello' }] },
     tools: [],
@@ -21,7 +21,7 @@ export function run(options: Pick<LoopOptions, 'ask'> & Partial<LoopOptions>) {
   });
 }
 
-export async function chunksOf(options: Parameters<typeof run>[0]): Promise<Chunk[]> {
+export async function collectChunks(options: Parameters<typeof run>[0]): Promise<Chunk[]> {
   const chunks: Chunk[] = [];
   for await (const frame of run(options)) chunks.push(...frame.chunks);
   return chunks;

@@ -17,27 +17,27 @@ export function scriptedModel(...scripts: Script[]) {
   return { ask, asked };
 }
 
-export function says(delta: Delta, finish_reason: FinishReason | null = null): Partial<Chunk> {
+export function messageChunk(delta: Delta, finish_reason: FinishReason | null = null): Partial<Chunk> {
   return { choices: [{ index: 0, delta, finish_reason }] };
 }
 
 export function ends(finishReason: FinishReason): Partial<Chunk> {
-  return says({}, finishReason);
+  return messageChunk({}, finishReason);
 }
 
 /** A reply that calls tools, each given as name and arguments. */
-export function calls(...wanted: (readonly [name: string, args: unknown])[]): Script {
-  const tool_calls = wanted.map(([name, args], index) => ({
+export function calls(...toolCalls: (readonly [name: string, args: unknown])[]): Script {
+  const tool_calls = toolCalls.map(([name, args], index) => ({
     index,
     id: `id_${name}_${index}`,
     type: 'function' as const,
     function: { name, arguments: typeof args === 'string' ? args : JSON.stringify(args) },
   }));
-  return [says({ role: 'assistant', content: null, tool_calls }), ends('tool_calls')];
+  return [messageChunk({ role: 'assistant', content: null, tool_calls }), ends('tool_calls')];
 }
 
 export function answers(text: string): Script {
-  return [says({ role: 'assistant', content: text }), ends('stop')];
+  return [messageChunk({ role: 'assistant', content: text }), ends('stop')];
 }
 
 export function used(prompt_tokens: number, completion_tokens: number): Partial<Chunk> {

@@ -49,7 +49,7 @@ export class Answering {
   }
 
   /** Closes the connection in the middle. */
-  cut(): void {
+  destroyConnection(): void {
     this.response.destroy();
   }
 
@@ -87,9 +87,9 @@ export async function startScriptedUpstream(...replies: readonly Reply[]): Promi
     const reply = script.length > 1 ? script.shift() : script[0];
     try {
       await reply?.(new Answering(received, response));
-    } catch (thrown) {
+    } catch (error) {
       response.destroy();
-      throw thrown;
+      throw error;
     }
   });
   server.listen(0, '127.0.0.1');
@@ -107,8 +107,8 @@ export async function startScriptedUpstream(...replies: readonly Reply[]): Promi
       script = [...next];
     },
     request(index) {
-      const known = requests[index];
-      return known === undefined ? new Promise((resolve) => waiting.push({ index, resolve })) : Promise.resolve(known);
+      const received = requests[index];
+      return received === undefined ? new Promise((resolve) => waiting.push({ index, resolve })) : Promise.resolve(received);
     },
     close,
     [Symbol.asyncDispose]: close,

@@ -18,7 +18,7 @@ export interface Node {
   readonly engine: string;
   readonly database: SqlDatabase;
   /** What another node on the same database sees. */
-  readonly other: SqlDatabase;
+  readonly otherDatabase: SqlDatabase;
 }
 
 const engines = [
@@ -33,26 +33,26 @@ const patient: OpenOptions = { timeoutMs: 60_000 };
 export function describeOnEach(what: string, tests: (node: Node) => void): void {
   describe.each(engines)(`${what} on $engine`, ({ engine, fresh }) => {
     const opened: OpenDatabase[] = [];
-    let whole: FreshDatabase | undefined;
+    let testDatabase: FreshDatabase | undefined;
     beforeAll(async () => {
-      whole = await fresh();
-      opened.push(await whole.open(patient), await whole.open(patient));
+      testDatabase = await fresh();
+      opened.push(await testDatabase.open(patient), await testDatabase.open(patient));
     });
     afterAll(async () => {
       for (const { close } of opened) await close();
-      await whole?.[Symbol.asyncDispose]();
+      await testDatabase?.[Symbol.asyncDispose]();
     });
     const at = (index: number): SqlDatabase => {
-      const found = opened[index];
-      if (found === undefined) throw new Error('the database is not open yet');
-      return found.database;
+      const match = opened[index];
+      if (match === undefined) throw new Error('the database is not open yet');
+      return match.database;
     };
     tests({
       engine,
       get database() {
         return at(0);
       },
-      get other() {
+      get otherDatabase() {
         return at(1);
       },
     });

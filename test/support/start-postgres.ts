@@ -36,8 +36,8 @@ export async function startPostgres(...furtherSettings: readonly string[]): Prom
   if (user !== undefined) {
     for (const path of [folder, data, join(folder, 'password')]) await chown(path, user.uid, user.gid);
   }
-  const named = ['--username=parley', '--auth=scram-sha-256', `--pwfile=${join(folder, 'password')}`];
-  await promisify(execFile)(join(bin, 'initdb'), [`--pgdata=${data}`, ...named, ...clusterFlags], { ...user, cwd: '/' });
+  const authFlags = ['--username=parley', '--auth=scram-sha-256', `--pwfile=${join(folder, 'password')}`];
+  await promisify(execFile)(join(bin, 'initdb'), [`--pgdata=${data}`, ...authFlags, ...clusterFlags], { ...user, cwd: '/' });
   const port = await freePort();
   const command = [join(bin, 'postgres'), '-D', data, '-p', String(port), ...toFlags([...serverFlags, ...furtherSettings])];
   let running = await listening(command, user);
@@ -86,12 +86,12 @@ async function listening(command: readonly string[], user: User): Promise<TiedPr
   const running = spawnTied(command, { stopSignal: 'INT', ...(user && { user }) });
   const { child } = running;
   await new Promise<void>((resolve, reject) => {
-    let said = '';
+    let stderrText = '';
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-      said += text;
-      if (said.includes('ready to accept connections')) resolve();
+      stderrText += text;
+      if (stderrText.includes('ready to accept connections')) resolve();
     });
-    child.once('close', () => reject(new Error(`PostgreSQL did not start: ${said}`)));
+    child.once('close', () => reject(new Error(`PostgreSQL did not start: ${stderrText}`)));
   });
   return running;
 }

@@ -3,7 +3,7 @@ import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Answered, type Asking, ask, askStream } from './ask.ts';
+import { openStream, sendRequest, type TestRequest, type TestResponse } from './ask.ts';
 import type { StreamReader } from './read-events.ts';
 import { callerKey, chatPath, withKey } from './start-service.ts';
 
@@ -12,7 +12,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 export const main = join(root, 'dist/main.js');
 /** Node keeps here what it made of the sources: each process starts in half the time. */
 const compiled = join(root, 'node_modules/.cache/parley-compiled');
-const longestCommandMs = 15_000;
+const maxCommandMs = 15_000;
 
 /** What a process wrote, and how it ended. */
 interface Output {
@@ -42,9 +42,9 @@ export interface TestProcess extends AsyncDisposable {
   readonly output: Output;
   readonly ended: Promise<Ended>;
   /** Resolves when stdout or stderr has what is looked for. */
-  said(pattern: RegExp): Promise<void>;
-  ask(asking: Asking): Promise<Answered>;
-  chat(deployment: string, body: object): Promise<Answered>;
+  untilOutput(pattern: RegExp): Promise<void>;
+  sendRequest(options: TestRequest): Promise<TestResponse>;
+  chat(deployment: string, body: object): Promise<TestResponse>;
   stream(deployment: string, body: object): Promise<StreamReader>;
   /** Puts another configuration in the place of the first, in one step; text as it is. */
   configure(configuration: object | string): Promise<void>;
@@ -58,7 +58,7 @@ export function runCommand(args: readonly string[], environment: Readonly<Record
 
 /** A process of its own that runs any command to its end. */
 export function runProgram(command: readonly string[], environment: Readonly<Record<string, string>> = {}): Promise<Ended> {
-  return toRunning(command, environment, { timeout: longestCommandMs, killSignal: 'SIGKILL' }).ended;
+  return toRunning(command, environment, { timeout: maxCommandMs, killSignal: 'SIGKILL' }).ended;
 }
 
 /** `parley serve` in a process of its own, once it listens. Rejects with what it said where it ends before. */
@@ -78,14 +78,14 @@ export async function startProcess({
     await rename(`${file}.next`, file);
   };
   if (configuration !== null) await configure(configuration);
-  const named = configuration === null ? [] : ['--config', file];
-  const args = ['serve', ...named, '--port', '0', '--data', join(folder, 'data'), ...flags];
+  const configFlags = configuration === null ? [] : ['--config', file];
+  const args = ['serve', ...configFlags, '--port', '0', '--data', join(folder, 'data'), ...flags];
   const started = program === undefined ? [process.execPath, main] : [program];
   const running = toRunning([...started, ...args], { PARLEY_LAME_DUCK_MS: '0', ...environment });
-  const { child, ended, output, said } = running;
+  const { child, ended, output, said: untilOutput } = running;
   const greeting = /Parley listens on (https?:\/\/[^\s,]+)/;
   const clean = () => rm(folder, { recursive: true, force: true });
-  await Promise.race([said(greeting), ended]);
+  await Promise.race([untilOutput(greeting), ended]);
   const url = greeting.exec(output.stdout)?.[1];
   if (url === undefined) {
     await clean();
@@ -96,11 +96,11 @@ export async function startProcess({
     pid: child.pid ?? 0,
     output,
     ended,
-    said,
-    ask: (asking) => ask(url, asking),
-    chat: (deployment, body) => ask(url, { path: chatPath(deployment), headers: withKey(), body }),
+    untilOutput,
+    sendRequest: (options) => sendRequest(url, options),
+    chat: (deployment, body) => sendRequest(url, { path: chatPath(deployment), headers: withKey(), body }),
     stream: (deployment, body) =>
-      askStream(url, { path: chatPath(deployment), headers: withKey(), body: { stream: true, ...body } }),
+      openStream(url, { path: chatPath(deployment), headers: withKey(), body: { stream: true, ...body } }),
     configure,
     kill: (signal) => void child.kill(signal),
     [Symbol.asyncDispose]: async () => {
@@ -113,8 +113,8 @@ export async function startProcess({
 
 function toRunning(command: readonly string[], environment: Readonly<Record<string, string>>, bounds: SpawnOptions = {}) {
   const { PATH = '', HOME = '' } = process.env;
-  const [program = '', ...words] = command;
-  const child: ChildProcess = spawn(program, words, {
+  const [program = '', ...args] = command;
+  const child: ChildProcess = spawn(program, args, {
     cwd: root,
     env: { PATH, HOME, NODE_COMPILE_CACHE: compiled, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -129,12 +129,12 @@ function toRunning(command: readonly string[], environment: Readonly<Record<stri
       waiting = waiting.filter(({ pattern }) => !pattern.test(output[name]));
     });
   }
-  const said = (pattern: RegExp): Promise<void> => {
+  const untilOutput = (pattern: RegExp): Promise<void> => {
     if (pattern.test(output.stdout) || pattern.test(output.stderr)) return Promise.resolve();
     return new Promise((resolve) => waiting.push({ pattern, resolve }));
   };
   const ended = new Promise<Ended>((resolve) => {
     child.once('close', (code, signal) => resolve({ ...output, code, signal }));
   });
-  return { child, output, said, ended };
+  return { child, output, said: untilOutput, ended };
 }

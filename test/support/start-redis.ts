@@ -41,12 +41,12 @@ async function listening(command: readonly string[]): Promise<TiedProcess> {
   // It says everything on stdout.
   const running = spawnTied(['sh', '-c', 'exec "$@" >&2', 'sh', ...command], { stopSignal: 'TERM' });
   await new Promise<void>((resolve, reject) => {
-    let said = '';
+    let stderrText = '';
     running.child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-      said += text;
-      if (said.includes('Ready to accept connections')) resolve();
+      stderrText += text;
+      if (stderrText.includes('Ready to accept connections')) resolve();
     });
-    running.child.once('close', () => reject(new Error(`Redis did not start: ${said}`)));
+    running.child.once('close', () => reject(new Error(`Redis did not start: ${stderrText}`)));
   });
   return running;
 }

@@ -61,13 +61,13 @@ export async function startS3(): Promise<TestS3> {
 async function listening(port: number): Promise<TiedProcess> {
   const running = spawnTied([process.execPath, main, String(port)], { stopSignal: 'TERM' });
   const url = await new Promise<string>((resolve, reject) => {
-    let said = '';
+    let stderrText = '';
     running.child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-      said += text;
-      const [, address] = /^(http:\S+)$/m.exec(said) ?? [];
+      stderrText += text;
+      const [, address] = /^(http:\S+)$/m.exec(stderrText) ?? [];
       if (address !== undefined) resolve(address);
     });
-    running.child.once('close', () => reject(new Error(`S3 did not start: ${said}`)));
+    running.child.once('close', () => reject(new Error(`S3 did not start: ${stderrText}`)));
   });
   await fetch(`${url}/${bucket}`, { method: 'PUT' });
   return running;

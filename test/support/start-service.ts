@@ -10,7 +10,7 @@ import { Seal } from '#base/secrets/seal.ts';
 import { Secret } from '#base/secrets/secret.ts';
 import { type Clock, systemClock } from '#base/time/clock.ts';
 import { checkConfiguration } from '#configuration/check.ts';
-import { formatFault } from '#configuration/configuration-fault.ts';
+import { formatConfigurationError } from '#configuration/configuration-fault.ts';
 import { LiveConfig } from '#configuration/live-config.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
 import type { PerRequestKeys } from '#domain/callers/per-request-keys.ts';
@@ -27,7 +27,7 @@ import type { InFlightCalls } from '#services/node/in-flight-calls.ts';
 import { MemoryLimitStore } from '#stores/memory/limit-store.ts';
 import { MemoryPerRequestKeys } from '#stores/memory/per-request-keys.ts';
 import { describeApi } from './api-description.ts';
-import { type Answered, type Asking, ask, askAndLeave, askStream } from './ask.ts';
+import { openStream, sendAndDisconnect, sendRequest, type TestRequest, type TestResponse } from './ask.ts';
 import { seeAnswers } from './described-answers.ts';
 import { MemoryApplicationStore } from './memory-application-store.ts';
 import { MemoryConsentStore } from './memory-consent-store.ts';
@@ -63,7 +63,7 @@ export interface ServiceOptions {
   readonly noteMissing?: (application: string, references: readonly string[]) => void;
   readonly noteUnusablePart?: NoteUnusablePart;
   readonly noteAudit?: NoteAudit;
-  readonly noteFault?: (message: string, thrown: unknown) => void;
+  readonly reportError?: (message: string, error: unknown) => void;
 }
 
 /** An entry of the audit log, as `noteAudit` receives it. */
@@ -78,13 +78,13 @@ export interface TestService extends AsyncDisposable {
   readonly inFlightCalls: InFlightCalls;
   readonly loadBalancer: LoadBalancer;
   readonly snapshot: LiveConfig;
-  ask(asking: Asking): Promise<Answered>;
+  sendRequest(options: TestRequest): Promise<TestResponse>;
   /** A chat completion on the deployment path. */
-  chat(deployment: string, body: object, headers?: Headers): Promise<Answered>;
+  chat(deployment: string, body: object, headers?: Headers): Promise<TestResponse>;
   /** The same with `stream: true`, as soon as the head is there. */
   stream(deployment: string, body: object, headers?: Headers): Promise<StreamReader>;
   /** The same, with nobody waiting for the answer. */
-  chatAndLeave(deployment: string, body: object): { leave(): number };
+  chatAndDisconnect(deployment: string, body: object): { disconnect(): number };
   reload(configuration: object): void;
   /** Has every upstream of the configuration asked again. */
   forgetFailures(): void;
@@ -100,9 +100,9 @@ export async function startService(configuration: object, options: ServiceOption
   const embedder = options.embedder ?? local;
   const http = options.http ?? new LeanClient();
   const snapshot = new LiveConfig(toConfiguration(configuration));
-  const { clock = systemClock, telemetry = silentTelemetry, demoPaceMs = 1, ...others } = options;
+  const { clock = systemClock, telemetry = silentTelemetry, demoPaceMs = 1, ...deps } = options;
   const { app, inFlightCalls, loadBalancer } = composeService({
-    ...others,
+    ...deps,
     stores: toStores(options),
     snapshot: snapshot.current,
     http,
@@ -127,14 +127,14 @@ export async function startService(configuration: object, options: ServiceOption
     inFlightCalls,
     loadBalancer,
     snapshot,
-    ask: (asking) => ask(url, asking),
-    chat: (deployment, body, headers) => ask(url, toAsking(deployment, body, headers)),
-    stream: (deployment, body, headers) => askStream(url, toAsking(deployment, { stream: true, ...body }, headers)),
-    chatAndLeave: (deployment, body) => askAndLeave(url, toAsking(deployment, body)),
+    sendRequest: (options) => sendRequest(url, options),
+    chat: (deployment, body, headers) => sendRequest(url, toTestRequest(deployment, body, headers)),
+    stream: (deployment, body, headers) => openStream(url, toTestRequest(deployment, { stream: true, ...body }, headers)),
+    chatAndDisconnect: (deployment, body) => sendAndDisconnect(url, toTestRequest(deployment, body)),
     reload: (next) => snapshot.replace(toConfiguration(next)),
     forgetFailures() {
       for (const { upstreams } of snapshot.current().deployments.values())
-        for (const each of upstreams) loadBalancer.succeeded(each, Number.POSITIVE_INFINITY);
+        for (const upstream of upstreams) loadBalancer.recordSuccess(upstream, Number.POSITIVE_INFINITY);
     },
     close,
     [Symbol.asyncDispose]: close,
@@ -142,13 +142,13 @@ export async function startService(configuration: object, options: ServiceOption
 }
 
 /** Stores of one test, in memory. */
-function toStores(given: ServiceOptions): Parameters<typeof composeService>[0]['stores'] {
+function toStores(options: ServiceOptions): Parameters<typeof composeService>[0]['stores'] {
   const newKey = (): string => randomBytes(32).toString('base64url');
   return {
-    consents: given.consents ?? new MemoryConsentStore(),
-    applications: given.applications ?? new MemoryApplicationStore(),
-    limits: given.limitStore ?? new MemoryLimitStore(),
-    perRequestKeys: given.perRequestKeys ?? new MemoryPerRequestKeys(newKey),
+    consents: options.consents ?? new MemoryConsentStore(),
+    applications: options.applications ?? new MemoryApplicationStore(),
+    limits: options.limitStore ?? new MemoryLimitStore(),
+    perRequestKeys: options.perRequestKeys ?? new MemoryPerRequestKeys(newKey),
     seal: new Seal([new Secret('a secret of this test')]),
   };
 }
@@ -162,12 +162,12 @@ export function withKey(key = callerKey): Record<string, string> {
   return { 'api-key': key, 'content-type': 'application/json' };
 }
 
-function toAsking(deployment: string, body: object, headers: Headers = {}): Asking {
+function toTestRequest(deployment: string, body: object, headers: Headers = {}): TestRequest {
   return { path: chatPath(deployment), headers: { ...withKey(), ...headers }, body };
 }
 
 function toConfiguration(value: object): Configuration {
   const checked = checkConfiguration({ keys: { [callerKey]: { project: 'test' } }, ...value });
-  if ('faults' in checked) throw new Error(checked.faults.map(formatFault).join('\n'));
+  if ('faults' in checked) throw new Error(checked.faults.map(formatConfigurationError).join('\n'));
   return checked.configuration;
 }

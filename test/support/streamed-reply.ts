@@ -7,33 +7,33 @@ import { type EventReader, type ReplyDialect, sendForReply } from '#upstreams/up
 export interface Streamed {
   readonly frames: readonly RawFrame[];
   /** What it fails with. */
-  readonly fault: unknown;
+  readonly error: unknown;
   /** How long its connection may stay open behind the end mark; undefined if it was not left open. */
   readonly endsWithinMs: number | undefined;
 }
 
 /** The frames that the pieces of a streamed reply give, one read after the other. The connection closes behind them unless it stays open. */
-export async function framesOf(pieces: readonly string[], reader: EventReader, { staysOpen = false } = {}): Promise<Streamed> {
+export async function readFrames(pieces: readonly string[], reader: EventReader, { staysOpen = false } = {}): Promise<Streamed> {
   const frames: RawFrame[] = [];
-  let fault: unknown;
+  let failure: unknown;
   const dialect: ReplyDialect = {
     readEvents: () => reader,
-    readWhole: () => expect.unreachable('the reply is a stream'),
-    readRefusal: () => expect.unreachable('the reply is a stream'),
+    readComplete: () => expect.unreachable('the reply is a stream'),
+    readErrorReply: () => expect.unreachable('the reply is a stream'),
   };
-  const { promise: over, resolve } = Promise.withResolvers<void>();
+  const { promise: ended, resolve } = Promise.withResolvers<void>();
   const sink = {
     frame: (frame: RawFrame) => void frames.push(frame),
     end: resolve,
     fail: (error: unknown) => {
-      fault = error;
+      failure = error;
       resolve();
     },
   };
   const client = new ScriptedClient(pieces, staysOpen);
   sendForReply(client, {} as HttpRequest, dialect, sink);
-  await over;
-  return { frames, fault, endsWithinMs: client.endsWithinMs };
+  await ended;
+  return { frames, error: failure, endsWithinMs: client.endsWithinMs };
 }
 
 class ScriptedClient implements HttpClient, Exchange {

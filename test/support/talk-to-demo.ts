@@ -1,15 +1,15 @@
 import { LocalEmbedder } from '#base/embedding/local-embedder.ts';
-import { pushed } from '#base/stream/async-items.ts';
+import { toAsyncIterable } from '#base/stream/async-items.ts';
 import type { ChatRequest } from '#contract/chat/chat-request.ts';
 import type { Chunk, Completion } from '#contract/chat/chunk.ts';
 import { Accumulator } from '#contract/chat/fold-frames.ts';
 import type { RawFrame } from '#contract/chat/frame.ts';
 import type { Message } from '#contract/chat/message.ts';
-import type { Ask, ChatProtocol, Upstream } from '#domain/upstreams/upstream.ts';
+import type { Attempt, ChatProtocol, Upstream } from '#domain/upstreams/upstream.ts';
 import { createDemoProtocol } from '#upstreams/demo/demo-protocol.ts';
 
 /** For tests: what the demo said, in pieces and as a whole. */
-export interface Heard {
+export interface DemoReply {
   readonly chunks: readonly Chunk[];
   readonly reply: Completion;
   readonly message: Completion['choices'][number]['message'];
@@ -35,8 +35,8 @@ const upstream: Upstream = {
   timeouts: { connectMs: 60_000, firstByteMs: 60_000, idleMs: 60_000 },
 };
 
-export function toAsk(said: string | readonly Message[], fields: Partial<ChatRequest> = {}): Ask {
-  const messages = typeof said === 'string' ? [user(said)] : [...said];
+export function toAttempt(input: string | readonly Message[], fields: Partial<ChatRequest> = {}): Attempt {
+  const messages = typeof input === 'string' ? [user(input)] : [...input];
   return { upstream, headers: {}, request: { ...fields, messages } };
 }
 
@@ -52,23 +52,23 @@ export function startDemo(paceMs = 0) {
     },
     paceMs,
   });
-  const say = (said: string | readonly Message[], fields?: Partial<ChatRequest>) => hear(demo, toAsk(said, fields));
+  const say = (input: string | readonly Message[], fields?: Partial<ChatRequest>) => collectReply(demo, toAttempt(input, fields));
   return { demo, say, embedder };
 }
 
-export async function hear(demo: ChatProtocol, ask: Ask, signal = never): Promise<Heard> {
+export async function collectReply(demo: ChatProtocol, attempt: Attempt, signal = never): Promise<DemoReply> {
   const chunks: Chunk[] = [];
-  const whole = new Accumulator();
-  for await (const frame of pushed<RawFrame>((sink) => demo.chat(ask, sink), signal)) {
+  const accumulator = new Accumulator();
+  for await (const frame of toAsyncIterable<RawFrame>((sink) => demo.chat(attempt, sink), signal)) {
     for (const chunk of frame.chunks as readonly Chunk[]) {
       chunks.push(chunk);
-      whole.add(chunk);
+      accumulator.add(chunk);
     }
   }
-  const reply = whole.completion();
+  const reply = accumulator.completion();
   const message = reply.choices[0]?.message ?? { role: 'assistant' };
-  const given = Array.isArray(message.tool_calls) ? message.tool_calls : [];
-  const calls = given.map((call) => ({ name: call.function.name, arguments: JSON.parse(call.function.arguments) }));
+  const toolCalls = Array.isArray(message.tool_calls) ? message.tool_calls : [];
+  const calls = toolCalls.map((call) => ({ name: call.function.name, arguments: JSON.parse(call.function.arguments) }));
   return { chunks, reply, message, content: message.content ?? '', calls };
 }
 

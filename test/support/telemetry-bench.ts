@@ -3,7 +3,7 @@ import { Secret } from '#base/secrets/secret.ts';
 import type { Clock } from '#base/time/clock.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
 import type { CallEnd, CallRecord, CallStart } from '#domain/telemetry.ts';
-import { UpstreamFault } from '#domain/upstreams/upstream.ts';
+import { UpstreamError } from '#domain/upstreams/upstream.ts';
 import { createLog, type Log, type LogLevel } from '#telemetry/log.ts';
 import { type NodeTelemetry, openTelemetry } from '#telemetry/node-telemetry.ts';
 
@@ -51,10 +51,10 @@ export async function openBench({
   deployments = [deployment('gpt')],
 }: BenchOptions = {}): Promise<Bench> {
   const clock = new HandClock();
-  let written = '';
+  let output = '';
   const sink = {
     write(line: string): void {
-      written += line;
+      output += line;
     },
   };
   const log = createLog({ level, sink, secrets: () => [new Secret('canary-known-secret')] });
@@ -72,16 +72,16 @@ export async function openBench({
   });
   telemetry.configure(deployments);
   const lines = () =>
-    written
+    output
       .split('\n')
       .filter(Boolean)
       .map((line) => JSON.parse(line));
-  return { telemetry, clock, log, text: () => written, lines };
+  return { telemetry, clock, log, text: () => output, lines };
 }
 
 /** Creates the error of an upstream that answers 500. */
 export function createUpstreamError(message: string): Error {
-  return new UpstreamFault('refused', message, { status: 500, code: 'server_error' });
+  return new UpstreamError('refused', message, { status: 500, code: 'server_error' });
 }
 
 /** Begins a call as a surface does. */

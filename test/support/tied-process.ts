@@ -14,7 +14,7 @@ export interface TiedProcess {
 }
 
 /** Runs a program until it ends, or until nobody holds the other end of descriptor 3 any more. */
-const keeper = `signal=$1; shift
+const supervisor = `signal=$1; shift
 "$@" 3<&- & program=$!
 { read -r _ <&3; kill -s "$signal" "$program"; } & watcher=$!
 wait "$program"; code=$?
@@ -23,7 +23,7 @@ exit "$code"`;
 
 /** A server that ends when this process does, even where this process is killed. What it says is on stderr. */
 export function spawnTied(command: readonly string[], { stopSignal, user }: TiedOptions): TiedProcess {
-  const child = spawn('sh', ['-c', keeper, 'sh', stopSignal, ...command], {
+  const child = spawn('sh', ['-c', supervisor, 'sh', stopSignal, ...command], {
     ...user,
     cwd: '/',
     env: { PATH: process.env.PATH ?? '', LC_ALL: 'C' },

@@ -4,12 +4,12 @@ import {
   type HttpBody,
   type HttpClient,
   type HttpClientOptions,
-  HttpFault,
+  HttpError,
   type HttpRequest,
   type ReplyHeaders,
   type ReplyListener,
 } from '#base/http/client.ts';
-import { unsendableFault } from '#base/http/header-fields.ts';
+import { findUnsendableError } from '#base/http/header-fields.ts';
 import { type Carrier, LeanExchange } from '#base/http/lean-exchange.ts';
 import { Sweep } from '#base/time/sweep.ts';
 
@@ -36,9 +36,9 @@ export class UndiciClient implements HttpClient {
 
   send(request: HttpRequest, listener: ReplyListener): Exchange {
     const exchange = new LeanExchange(request, '', listener, this.#sweep);
-    const fault = unsendableFault(request);
-    if (fault === null) this.#dispatch(request, exchange);
-    else process.nextTick(failLater, exchange, fault);
+    const error = findUnsendableError(request);
+    if (error === null) this.#dispatch(request, exchange);
+    else process.nextTick(failLater, exchange, error);
     return exchange;
   }
 
@@ -66,8 +66,8 @@ function requireText(body: HttpBody): readonly string[] {
   throw new Error('this client streams no bodies');
 }
 
-function failLater(exchange: LeanExchange, fault: HttpFault): void {
-  exchange.fail(fault);
+function failLater(exchange: LeanExchange, error: HttpError): void {
+  exchange.fail(error);
 }
 
 /** Carries one exchange over undici. */
@@ -79,7 +79,7 @@ class UndiciCarrier implements Carrier, Dispatcher.DispatchHandler {
 
   constructor(exchange: LeanExchange) {
     this.#exchange = exchange;
-    exchange.connecting(this);
+    exchange.onConnecting(this);
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -88,7 +88,7 @@ class UndiciCarrier implements Carrier, Dispatcher.DispatchHandler {
       return;
     }
     this.#controller = controller;
-    this.#exchange.sent(this);
+    this.#exchange.onSent(this);
   }
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number): void {
@@ -107,16 +107,16 @@ class UndiciCarrier implements Carrier, Dispatcher.DispatchHandler {
   onResponseEnd(): void {
     this.#flush();
     if (this.#exchange.stage === 'over') return;
-    this.#exchange.over();
+    this.#exchange.complete();
     this.#exchange.listener.end();
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     this.#flush();
     if (this.#exchange.stage === 'over') return;
-    const fault = toFault(error, this.#exchange.stage === 'connecting');
-    if (this.#controller === null) process.nextTick(failLater, this.#exchange, fault);
-    else this.#exchange.fail(fault);
+    const failure = toHttpError(error, this.#exchange.stage === 'connecting');
+    if (this.#controller === null) process.nextTick(failLater, this.#exchange, failure);
+    else this.#exchange.fail(failure);
   }
 
   destroy(): void {
@@ -155,15 +155,15 @@ function toLatin1(part: Buffer | string | undefined): string {
   return typeof part === 'string' ? part : (part?.toString('latin1') ?? '');
 }
 
-function toFault(error: Error, connecting: boolean): HttpFault {
-  if (error instanceof errors.ConnectTimeoutError) return new HttpFault('connect_timeout', 'no connection in time', error);
-  if (error instanceof errors.InvalidArgumentError) return new HttpFault('unsendable', 'the request may not be sent', error);
-  if (connecting) return new HttpFault('connect', 'no connection', error);
+function toHttpError(error: Error, connecting: boolean): HttpError {
+  if (error instanceof errors.ConnectTimeoutError) return new HttpError('connect_timeout', 'no connection in time', error);
+  if (error instanceof errors.InvalidArgumentError) return new HttpError('unsendable', 'the request may not be sent', error);
+  if (connecting) return new HttpError('connect', 'no connection', error);
   const isMalformed =
     error instanceof errors.HTTPParserError ||
     error instanceof errors.HeadersOverflowError ||
     error instanceof errors.ResponseContentLengthMismatchError ||
     error.message === 'bad upgrade';
-  if (isMalformed) return new HttpFault('malformed', 'the reply breaks HTTP', error);
-  return new HttpFault('closed', 'the connection closed before the reply was whole', error);
+  if (isMalformed) return new HttpError('malformed', 'the reply breaks HTTP', error);
+  return new HttpError('closed', 'the connection closed before the reply was whole', error);
 }

@@ -22,8 +22,8 @@ export class Validators {
     return this.#check('open', ['paths', path, method, 'requestBody', 'content', type, 'schema']);
   }
 
-  parameter({ path, method }: Documented, nth: number): Check {
-    return this.#check('open', ['paths', path, method, 'parameters', String(nth), 'schema']);
+  parameter({ path, method }: Documented, index: number): Check {
+    return this.#check('open', ['paths', path, method, 'parameters', String(index), 'schema']);
   }
 
   answer({ path, method }: Documented, status: number | string, type: string): Check {
@@ -37,9 +37,9 @@ export class Validators {
 
   #check(root: 'open' | 'closed', keys: readonly string[]): Check {
     const schema = keys.reduce((part, key) => (part as Readonly<Record<string, unknown>>)[key], this.#document);
-    const known = `${root} ${JSON.stringify(schema)}`;
-    const validate = this.#compiled.get(known) ?? this.#ajv.compile({ $ref: toPointer(root, keys) });
-    this.#compiled.set(known, validate);
+    const cacheKey = `${root} ${JSON.stringify(schema)}`;
+    const validate = this.#compiled.get(cacheKey) ?? this.#ajv.compile({ $ref: toPointer(root, keys) });
+    this.#compiled.set(cacheKey, validate);
     return (value) => (validate(value) ? [] : (validate.errors ?? []).map((error) => JSON.stringify(error)));
   }
 }

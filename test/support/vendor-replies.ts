@@ -6,7 +6,7 @@ export const vendorNames = ['gemini', 'vertex', 'bedrock', 'mistral'] as const;
 export type Vendor = (typeof vendorNames)[number];
 
 /** One upstream of each vendor at that address, with credentials that must not be seen. */
-export function upstreamOf(vendor: Vendor, url: string) {
+export function createUpstream(vendor: Vendor, url: string) {
   return {
     gemini: { protocol: 'gemini', endpoint: `${url}/v1beta`, key: 'gemini-secret', model: 'gemini-3-pro' },
     vertex: { protocol: 'vertex', endpoint: `${url}/v1/publishers/google`, key: 'vertex-secret', model: 'gemini-3-pro' },
@@ -22,17 +22,17 @@ export function upstreamOf(vendor: Vendor, url: string) {
 }
 
 /** A recorded stream, in the segments given. */
-export function recorded(vendor: Vendor, name: string, cut: (bytes: Buffer) => readonly Buffer[] = (bytes) => [bytes]): Reply {
+export function recorded(vendor: Vendor, name: string, split: (bytes: Buffer) => readonly Buffer[] = (bytes) => [bytes]): Reply {
   const contentType = vendor === 'bedrock' ? 'application/vnd.amazon.eventstream' : 'text/event-stream';
   return async (answering) => {
     answering.head(200, { 'content-type': contentType });
-    for (const piece of cut(bytesOf(vendor, name))) await answering.bytes(piece);
+    for (const piece of split(readRecordedBytes(vendor, name))) await answering.bytes(piece);
     answering.response.end();
   };
 }
 
 /** The bytes of a recorded stream; Bedrock's are written down as one event a line. */
-export function bytesOf(vendor: Vendor, name: string): Buffer {
+export function readRecordedBytes(vendor: Vendor, name: string): Buffer {
   const kind = vendor === 'bedrock' ? 'jsonl' : 'sse';
   const bytes = readFileSync(new URL(`../fixtures/${vendor}/${name}.${kind}`, import.meta.url));
   return vendor === 'bedrock' ? Buffer.concat(eventFrames(bytes.toString('utf8'))) : bytes;

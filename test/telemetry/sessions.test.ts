@@ -39,14 +39,14 @@ describe('the session of a call', () => {
     ['x-conversation-id', { ...chat, headers: { 'x-conversation-id': id } }],
   ])('is recorded from %s', async (_from, asking) => {
     const headers = { ...withKey(), ...('headers' in asking ? asking.headers : {}) };
-    const { status } = await service.ask({ ...asking, headers });
+    const { status } = await service.sendRequest({ ...asking, headers });
     expect([status, telemetry.records.at(-1)?.session]).toEqual([200, id]);
   });
 
   it('holds for the calls inside an application', async () => {
     const before = telemetry.records.length;
     const body = { model: 'quick', messages: hello };
-    await service.ask({ ...chat, headers: { ...withKey(), 'x-conversation-id': id }, body });
+    await service.sendRequest({ ...chat, headers: { ...withKey(), 'x-conversation-id': id }, body });
     expect(telemetry.records.slice(before).map(({ session }) => session)).toEqual([id, id]);
   });
 
@@ -57,7 +57,7 @@ describe('the session of a call', () => {
     ['no id', chat],
   ])('is absent for %s', async (_from, asking) => {
     const headers = { ...withKey(), ...('headers' in asking ? asking.headers : {}) };
-    const { status } = await service.ask({ ...asking, headers });
+    const { status } = await service.sendRequest({ ...asking, headers });
     expect([status, telemetry.records.at(-1)?.session]).toEqual([200, undefined]);
   });
 });

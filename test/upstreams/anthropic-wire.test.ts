@@ -114,7 +114,7 @@ describe('a request to an upstream of the Messages dialect', () => {
   it('asks for a stream where the caller does', async () => {
     const index = first.requests.length;
     first.script(streamed('text'));
-    const { content, isDone, usages } = await (await service.stream('claude', { messages: hello })).rest();
+    const { content, isDone, usages } = await (await service.stream('claude', { messages: hello })).readRest();
     const { headers, body } = await first.request(index);
     expect([headers.accept, body.stream]).toEqual(['text/event-stream', true]);
     expect([content(), isDone]).toEqual(['Grüße, 你好 😀: "a\\b"\nBye.', true]);
@@ -125,7 +125,7 @@ describe('a request to an upstream of the Messages dialect', () => {
 describe('a reply of an upstream of the Messages dialect', () => {
   it('is a stream for one who wants a stream, whatever form it came in', async () => {
     first.script(fine);
-    const stream = await (await service.stream('claude', { messages: hello })).rest();
+    const stream = await (await service.stream('claude', { messages: hello })).readRest();
     expect([stream.content(), stream.isDone, stream.usages]).toMatchObject(['Hi.', true, [{ prompt_tokens: 105 }]]);
     first.script(streamed('tools-parallel'));
     const { completion } = await service.chat('claude', { messages: hello });
@@ -148,7 +148,7 @@ describe('a reply of an upstream of the Messages dialect', () => {
   it('that fails in the middle ends in one error event', async () => {
     for (const bytes of [fixture('error-mid-stream'), fixture('text').slice(0, 900)]) {
       first.script(piecesReply(Buffer.from(bytes, 'latin1')));
-      const { error, isDone, chunks } = await (await service.stream('claude', { messages: hello })).rest();
+      const { error, isDone, chunks } = await (await service.stream('claude', { messages: hello })).readRest();
       expect([error?.code, isDone]).toEqual(['upstream_failed', true]);
       expect(chunks.flatMap(({ choices }) => choices).every(({ finish_reason: reason }) => reason === null)).toBe(true);
     }
@@ -202,9 +202,9 @@ describe('a reply of an upstream of the Messages dialect', () => {
     ]) {
       const index = first.requests.length;
       first.script(reply);
-      const asking = service.chatAndLeave('claude', { messages: hello, stream: true });
+      const asking = service.chatAndDisconnect('claude', { messages: hello, stream: true });
       const received = await first.request(index);
-      const left = asking.leave();
+      const left = asking.disconnect();
       const { atMs, early } = await received.closed;
       expect([early, atMs - left < 100]).toEqual([true, true]);
     }
@@ -219,7 +219,7 @@ describe('a reply of an upstream of the Messages dialect', () => {
         return reply(answering);
       };
     first.script(noting(streamed('text')));
-    for (let call = 0; call < 3; call += 1) await (await service.stream('claude', { messages: hello })).rest();
+    for (let call = 0; call < 3; call += 1) await (await service.stream('claude', { messages: hello })).readRest();
     expect(connections.size).toBe(1);
   });
 });

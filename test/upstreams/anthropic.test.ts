@@ -102,7 +102,7 @@ describe('the stock client before an upstream of the Messages dialect', () => {
 
   it.each([false, true])('gets thoughts, and can give them back with their signature (stream: %j)', async (stream) => {
     const { completion } = await service.chat('claude', { ...asking('ponder 17 × 3'), stream: false, max_tokens: 9000 });
-    const streamed = await (await service.stream('claude', asking('ponder 17 × 3'))).rest();
+    const streamed = await (await service.stream('claude', asking('ponder 17 × 3'))).readRest();
     const thought = 'It is 51, since 17 × 3.';
     const blocks = [{ type: 'thinking', thinking: thought, signature: 'signed' }];
     const deltas = streamed.deltas();

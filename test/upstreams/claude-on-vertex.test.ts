@@ -68,7 +68,7 @@ function scripted(reply: Reply): void {
 }
 
 const messages = (body: object, headers: object = {}) =>
-  service.ask({
+  service.sendRequest({
     path: '/msgapi/v1/messages',
     headers: { ...withKey(), ...headers },
     body: { model: 'claude', max_tokens: 100, messages: hello, ...body },
@@ -179,9 +179,9 @@ describe('a Claude behind Vertex', () => {
   it('is left when the caller leaves before the token is there', async () => {
     const index = issuer.requests.length;
     issuer.script(silence);
-    const caller = service.chatAndLeave('anew', { messages: hello });
+    const caller = service.chatAndDisconnect('anew', { messages: hello });
     await issuer.request(index);
-    caller.leave();
+    caller.disconnect();
     await expect.poll(() => service.inFlightCalls.size, { interval: 5 }).toBe(0);
   });
 });

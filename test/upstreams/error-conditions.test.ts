@@ -87,7 +87,7 @@ describe('an upstream that reports a context overflow', () => {
   it.each(['chat', 'answers'])('is reported in response.failed with its code, by %s', async (model) => {
     upstream.script(model === 'chat' ? overflow : failedResponse('context_length_exceeded'));
     const body = { model, input: 'Hello', store: false };
-    const { status, json } = await service.ask({ path: '/v1/responses', headers: withKey(), body });
+    const { status, json } = await service.sendRequest({ path: '/v1/responses', headers: withKey(), body });
     expect([status, (json as { error: { code: string } }).error.code]).toEqual([400, 'context_length_exceeded']);
   });
 });
@@ -108,7 +108,7 @@ describe('an upstream that sends response.failed', () => {
     upstream.script(failedResponse('context_length_exceeded'));
     for (let nth = 0; nth < 4; nth += 1) expect((await service.chat('answers', { messages: hello })).status).toBe(400);
     expect(upstream.requests.length - asked).toBe(4);
-    const health = await service.ask({ method: 'GET', path: '/health' });
+    const health = await service.sendRequest({ method: 'GET', path: '/health' });
     expect(JSON.stringify(health.json)).not.toContain('failing');
   });
 });

@@ -3,7 +3,7 @@ import { delta, finish, hello, plainCompletion } from '#test/chunks.ts';
 import { upstreamsAreOdd } from '#test/described-answers.ts';
 import { jsonReply, piecesReply, type ScriptedUpstream, startScriptedUpstream, toEvent } from '#test/scripted-upstream.ts';
 import { startService, type TestService, withKey } from '#test/start-service.ts';
-import { upstreamOf } from '#test/vendor-replies.ts';
+import { createUpstream } from '#test/vendor-replies.ts';
 
 upstreamsAreOdd();
 
@@ -18,8 +18,8 @@ beforeAll(async () => {
     models: {
       openai: { upstreams: [{ endpoint }], ...once },
       anthropic: { upstreams: [{ protocol: 'anthropic', endpoint }], ...once },
-      gemini: { upstreams: [upstreamOf('gemini', url)], ...once },
-      mistral: { upstreams: [upstreamOf('mistral', url)], ...once },
+      gemini: { upstreams: [createUpstream('gemini', url)], ...once },
+      mistral: { upstreams: [createUpstream('mistral', url)], ...once },
       adapter: { protocol: 'dial', endpoint: `${url}/adapter`, upstreams: [{ key: 'adapter-key' }], ...once },
     },
     applications: { application: { endpoint: `${url}/app` } },
@@ -93,7 +93,7 @@ describe.each(Object.entries(around))('an error in the middle of a good stream o
   it.each(errors)('is told as one: %s', async (_form, event) => {
     upstream.script(piecesReply(begin, event, end));
     const reader = await service.stream(deployment, { messages: hello });
-    const { content, error, isDone, chunks } = await reader.rest();
+    const { content, error, isDone, chunks } = await reader.readRest();
     expect([content(), isDone]).toEqual(['Half of', true]);
     expect(error?.message).toContain(isLost(deployment, event) ? 'The answer of' : said);
     expect(chunks.some(({ choices }) => choices.some(({ finish_reason: reason }) => reason))).toBe(false);
@@ -113,7 +113,7 @@ describe('an error in the middle of a stream that is relayed in the Messages dia
   it.each(errors)('is told as one: %s', async (_form, event) => {
     upstream.script(piecesReply(begin, event, end));
     const body = { model: 'anthropic', max_tokens: 9, messages: hello, stream: true };
-    const { text } = await service.ask({ path: '/msgapi/v1/messages', headers: withKey(), body });
+    const { text } = await service.sendRequest({ path: '/msgapi/v1/messages', headers: withKey(), body });
     expect(text).toContain('Half');
     expect(text).not.toContain('message_stop');
     expect(text.trim().split('\n\n').at(-1)).toMatch(new RegExp(`^event: error\ndata: .*${said}`));
@@ -133,7 +133,7 @@ describe.each(['openai', 'application', 'adapter'])('a choice of %s that ends wi
   ])('is no good answer: it %s', async (_how, event, words) => {
     const [begin, end] = around.openai;
     upstream.script(piecesReply(begin, toEvent(event), end));
-    const { content, error, chunks } = await (await service.stream(deployment, { messages: hello })).rest();
+    const { content, error, chunks } = await (await service.stream(deployment, { messages: hello })).readRest();
     expect(content()).toBe('Half of');
     expect(error?.message).toContain(words);
     expect(chunks.some(({ choices }) => choices.some(({ finish_reason: reason }) => reason))).toBe(false);
@@ -161,10 +161,10 @@ describe('a message that ends with an error', () => {
 
   it('is no good answer, translated or relayed', async () => {
     upstream.script(piecesReply(begin, reason, end));
-    const { error } = await (await service.stream('anthropic', { messages: hello })).rest();
+    const { error } = await (await service.stream('anthropic', { messages: hello })).readRest();
     expect(error?.code).toBe('upstream_failed');
     const body = { model: 'anthropic', max_tokens: 9, messages: hello, stream: true };
-    const { text } = await service.ask({ path: '/msgapi/v1/messages', headers: withKey(), body });
+    const { text } = await service.sendRequest({ path: '/msgapi/v1/messages', headers: withKey(), body });
     expect(text).toContain('event: error\n');
     expect(text).not.toContain('message_stop');
   });

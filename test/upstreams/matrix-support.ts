@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import type { JsonObject } from '#base/json/json.ts';
 import type { Parley } from '#contract/messages/dialect.ts';
-import type { Answered } from '#test/ask.ts';
+import type { TestResponse } from '#test/ask.ts';
 import { plainCompletion } from '#test/chunks.ts';
 import { jsonReply, type Reply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { startService, type TestService, withKey } from '#test/start-service.ts';
-import { recorded, upstreamOf } from '#test/vendor-replies.ts';
+import { createUpstream, recorded } from '#test/vendor-replies.ts';
 import type { DialectName } from '../../scripts/upstream-features.ts';
 
 /** A request of the compat wire, without what it is sent to. */
@@ -92,10 +92,10 @@ export async function startProber(): Promise<Prober> {
     azure: { protocol: 'azure', endpoint: `${url}/openai/deployments/m`, key: 'k' },
     responses: { endpoint, api: 'responses' },
     anthropic: { protocol: 'anthropic', endpoint, key: 'k', model: 'claude-sonnet-4-5' },
-    bedrock: upstreamOf('bedrock', url),
-    vertex: upstreamOf('vertex', url),
-    gemini: upstreamOf('gemini', url),
-    mistral: upstreamOf('mistral', url),
+    bedrock: createUpstream('bedrock', url),
+    vertex: createUpstream('vertex', url),
+    gemini: createUpstream('gemini', url),
+    mistral: createUpstream('mistral', url),
     demo: { protocol: 'demo' },
   };
   const models = Object.entries(configured).map(([name, entry]) => [name, { upstreams: [entry], maxRetryAttempts: 1 }]);
@@ -108,7 +108,7 @@ export async function startProber(): Promise<Prober> {
     applications: { application: { endpoint: `${url}/app` } },
   });
   /** What became of a request: what the upstream got of it, or for the demo what it said; undefined where it was refused. */
-  const got = async (dialect: DialectName, asked: () => Promise<Answered>): Promise<Got | undefined> => {
+  const got = async (dialect: DialectName, asked: () => Promise<TestResponse>): Promise<Got | undefined> => {
     const index = upstream.requests.length;
     if (dialect !== 'demo') upstream.script(fine[dialect]);
     service.forgetFailures();
@@ -136,12 +136,12 @@ export async function startProber(): Promise<Prober> {
     messagesFateOf: (dialect, probe) =>
       compare(probe, (given) => {
         const body = { model: dialect, ...given };
-        return got(dialect, () => service.ask({ path: '/msgapi/v1/messages', headers: withKey(), body }));
+        return got(dialect, () => service.sendRequest({ path: '/msgapi/v1/messages', headers: withKey(), body }));
       }),
     responsesFateOf: (dialect, probe) =>
       compare(probe, (given) => {
         const body = { model: dialect, store: false, ...given };
-        return got(dialect, () => service.ask({ path: '/v1/responses', headers: withKey(), body }));
+        return got(dialect, () => service.sendRequest({ path: '/v1/responses', headers: withKey(), body }));
       }),
     async told(dialect, reply) {
       upstream.script(reply);

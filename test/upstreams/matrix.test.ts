@@ -138,7 +138,7 @@ describe('what becomes of a reply', () => {
       const reply = vectorReplies[dialect];
       if (reply !== undefined) prober.upstream.script(reply);
       const body = { model: `${dialect}-vectors`, input: 'Hello' };
-      const { status, json } = await prober.service.ask({ path: '/v1/embeddings', headers: withKey(), body });
+      const { status, json } = await prober.service.sendRequest({ path: '/v1/embeddings', headers: withKey(), body });
       if (status === 200) expect(json).toMatchObject({ data: [{ index: 0 }] });
       return status === 200 ? 'carried' : 'refused';
     });

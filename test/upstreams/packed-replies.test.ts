@@ -30,7 +30,7 @@ it('an upstream may stream packed', async () => {
     response.writeHead(200, { 'content-type': 'text/event-stream', 'content-encoding': 'br' });
     response.end(brotliCompressSync(`${plainReply('hi').map(toEvent).join('')}data: [DONE]\n\n`));
   });
-  const streamed = await (await service.stream('model', { messages: hello })).rest();
+  const streamed = await (await service.stream('model', { messages: hello })).readRest();
   expect([
     streamed
       .deltas()

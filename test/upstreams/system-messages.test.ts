@@ -84,7 +84,7 @@ describe('a strict chat template', () => {
       { role: 'system', content: 'Use English.' },
     ];
     const body = { model: 'strict', max_tokens: 10, system: [{ type: 'text', text: 'Be brief.' }], messages };
-    const { status } = await service.ask({ path: '/msgapi/v1/messages', headers: withKey(callerKey), body });
+    const { status } = await service.sendRequest({ path: '/msgapi/v1/messages', headers: withKey(callerKey), body });
     expect(status).toBe(200);
     expect(lastMessages()).toMatchObject([{ role: 'system', content: 'Be brief.\n\nUse English.' }, { role: 'user' }]);
   });
@@ -95,7 +95,7 @@ describe('a strict chat template', () => {
       { role: 'user', content: 'Hello' },
     ];
     const body = { model: 'strict', store: false, instructions: 'Be brief.', input };
-    const { status } = await service.ask({ path: '/v1/responses', headers: withKey(callerKey), body });
+    const { status } = await service.sendRequest({ path: '/v1/responses', headers: withKey(callerKey), body });
     expect(status).toBe(200);
     expect(lastMessages()).toMatchObject([{ role: 'system', content: 'Be brief.\n\nUse English.' }, { role: 'user' }]);
   });
@@ -112,7 +112,7 @@ describe('a strict chat template', () => {
       { type: 'message', role: 'user', content: text('Again') },
     ];
     const ask = (model: string) =>
-      service.ask({ path: '/v1/responses', headers: withKey(callerKey), body: { model, store: false, input } });
+      service.sendRequest({ path: '/v1/responses', headers: withKey(callerKey), body: { model, store: false, input } });
     await ask('strict');
     expect(lastMessages()).toMatchObject([
       { role: 'system', content: 'Use English.' },
@@ -142,7 +142,11 @@ describe('a strict chat template', () => {
   it('receives unchanged messages if they need no folding', async () => {
     const long = 'x'.repeat(20_000);
     const written = `[ {"role":"system","content":"Be brief."}, {"content":"${long}","role":"user"} ]`;
-    await service.ask({ path: '/v1/chat/completions', headers: withKey(), body: `{"model":"strict","messages":${written}}` });
+    await service.sendRequest({
+      path: '/v1/chat/completions',
+      headers: withKey(),
+      body: `{"model":"strict","messages":${written}}`,
+    });
     expect(upstream.requests.at(-1)?.text).toContain(written);
   });
 });

@@ -33,7 +33,7 @@ const sampling = { temperature: 0.5, top_k: 4 };
 
 function ask(model: string, headers: Readonly<Record<string, string>> = {}) {
   const body = { model, max_tokens: 10, messages: hello, ...sampling };
-  return service.ask({ path: '/anthropic/v1/messages', headers: { ...withKey(), ...headers }, body });
+  return service.sendRequest({ path: '/anthropic/v1/messages', headers: { ...withKey(), ...headers }, body });
 }
 
 describe('unsupportedFields', () => {

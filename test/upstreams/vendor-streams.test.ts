@@ -1,11 +1,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Delta } from '#contract/chat/chunk.ts';
 import { hello } from '#test/chunks.ts';
-import { expectClosedByLeaving } from '#test/closed-while-open.ts';
+import { expectClosedOnDisconnect } from '#test/closed-while-open.ts';
 import { weatherTool } from '#test/mocked-service.ts';
 import { jsonReply, type Reply, type ScriptedUpstream, silence, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { startService, type TestService } from '#test/start-service.ts';
-import { bytesOf, recorded, upstreamOf, type Vendor, vendorNames } from '#test/vendor-replies.ts';
+import { createUpstream, readRecordedBytes, recorded, type Vendor, vendorNames } from '#test/vendor-replies.ts';
 
 const words = 'Grüße, 你好 😀: "a\\b"\nBye.';
 let upstream: ScriptedUpstream;
@@ -13,7 +13,10 @@ let service: TestService;
 
 beforeAll(async () => {
   upstream = await startScriptedUpstream();
-  const models = vendorNames.map((vendor) => [vendor, { upstreams: [upstreamOf(vendor, upstream.url)], maxRetryAttempts: 1 }]);
+  const models = vendorNames.map((vendor) => [
+    vendor,
+    { upstreams: [createUpstream(vendor, upstream.url)], maxRetryAttempts: 1 },
+  ]);
   const applicationTypeSchemaId = 'https://example.org/custom_application_schemas/quickapps';
   const toApp = (model: Vendor) => {
     const applicationProperties = { temperature: 0, instructions: 'Help.', model, applications_as_tools: ['mistral'] };
@@ -34,7 +37,7 @@ afterAll(async () => {
 
 async function streamed(vendor: Vendor, reply: Reply, body: object = {}) {
   upstream.script(reply);
-  return (await service.stream(vendor, { messages: hello, ...body })).rest();
+  return (await service.stream(vendor, { messages: hello, ...body })).readRest();
 }
 
 async function folded(vendor: Vendor, reply: Reply, body: object = {}) {
@@ -70,7 +73,7 @@ describe.each(['gemini', 'bedrock', 'mistral'] as const)('a stream of %s', (vend
   });
 
   it('is the same however its bytes are cut', async () => {
-    const bytes = bytesOf(vendor, 'text');
+    const bytes = readRecordedBytes(vendor, 'text');
     for (const size of [1, 7, 64]) {
       const cut = (whole: Buffer): Buffer[] =>
         Array.from({ length: Math.ceil(whole.length / size) }, (_, nth) => whole.subarray(nth * size, (nth + 1) * size));
@@ -120,11 +123,11 @@ describe.each(['gemini', 'bedrock', 'mistral'] as const)('a stream of %s', (vend
   });
 
   it.each(['ends without its end', 'is cut'])('that %s is a fault, never a good end', async (how) => {
-    const bytes = bytesOf(vendor, 'text');
+    const bytes = readRecordedBytes(vendor, 'text');
     const reply: Reply = async (answering) => {
       answering.head(200, { 'content-type': vendor === 'bedrock' ? 'application/vnd.amazon.eventstream' : 'text/event-stream' });
       await answering.bytes(firstEvents(vendor, bytes));
-      if (how === 'is cut') answering.cut();
+      if (how === 'is cut') answering.destroyConnection();
       else answering.response.end();
     };
     const { chunks, error } = await streamed(vendor, reply);
@@ -303,9 +306,9 @@ describe.each(vendorNames)('when the caller leaves, the upstream of %s', (vendor
   it('is left before the head', async () => {
     upstream.script(silence);
     const index = upstream.requests.length;
-    const caller = service.chatAndLeave(vendor, { messages: hello });
+    const caller = service.chatAndDisconnect(vendor, { messages: hello });
     const received = await upstream.request(index);
-    await expectClosedByLeaving(received, () => caller.leave());
+    await expectClosedOnDisconnect(received, () => caller.disconnect());
   });
 
   it('is left in the middle of its reply', async () => {
@@ -313,11 +316,11 @@ describe.each(vendorNames)('when the caller leaves, the upstream of %s', (vendor
     const name = vendor === 'vertex' ? 'streamed-arguments' : 'text';
     upstream.script(async (answering) => {
       answering.head(200, { 'content-type': vendor === 'bedrock' ? 'application/vnd.amazon.eventstream' : 'text/event-stream' });
-      await answering.bytes(bytesOf(vendor, name).subarray(0, -200));
+      await answering.bytes(readRecordedBytes(vendor, name).subarray(0, -200));
     });
     const reader = await service.stream(vendor, { messages: hello });
     await reader.next();
     const received = await upstream.request(index);
-    await expectClosedByLeaving(received, () => reader.leave());
+    await expectClosedOnDisconnect(received, () => reader.disconnect());
   });
 });

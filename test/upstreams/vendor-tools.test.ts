@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hello } from '#test/chunks.ts';
 import { type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { startService, type TestService } from '#test/start-service.ts';
-import { recorded, upstreamOf } from '#test/vendor-replies.ts';
+import { createUpstream, recorded } from '#test/vendor-replies.ts';
 
 let upstream: ScriptedUpstream;
 let service: TestService;
@@ -12,8 +12,8 @@ beforeAll(async () => {
   const once = { maxRetryAttempts: 1 };
   service = await startService({
     models: {
-      bedrock: { upstreams: [upstreamOf('bedrock', upstream.url)], ...once },
-      gemini: { upstreams: [upstreamOf('gemini', upstream.url)], ...once },
+      bedrock: { upstreams: [createUpstream('bedrock', upstream.url)], ...once },
+      gemini: { upstreams: [createUpstream('gemini', upstream.url)], ...once },
     },
   });
 });

@@ -11,7 +11,7 @@ import {
   startScriptedUpstream,
 } from '#test/scripted-upstream.ts';
 import { startService, type TestService, withKey } from '#test/start-service.ts';
-import { recorded, upstreamOf, type Vendor, vendorNames } from '#test/vendor-replies.ts';
+import { createUpstream, recorded, type Vendor, vendorNames } from '#test/vendor-replies.ts';
 import { account } from './service-account.ts';
 
 const plain = new LeanClient();
@@ -40,16 +40,16 @@ beforeAll(async () => {
   const once = { maxRetryAttempts: 1 };
   const inTurn = (vendor: Vendor) => [
     `${vendor}-two`,
-    { upstreams: [upstreamOf(vendor, upstream.url), { ...upstreamOf(vendor, second.url), tier: 1 }] },
+    { upstreams: [createUpstream(vendor, upstream.url), { ...createUpstream(vendor, second.url), tier: 1 }] },
   ];
   const named = (vendor: Vendor) => [
     vendor,
-    { upstreams: [{ ...upstreamOf(vendor, upstream.url), headers: { 'X-Team': 'blue' } }], ...once },
+    { upstreams: [{ ...createUpstream(vendor, upstream.url), headers: { 'X-Team': 'blue' } }], ...once },
   ];
-  const gone = (vendor: Vendor) => [`${vendor}-gone`, { upstreams: [upstreamOf(vendor, 'http://127.0.0.1:1')], ...once }];
+  const gone = (vendor: Vendor) => [`${vendor}-gone`, { upstreams: [createUpstream(vendor, 'http://127.0.0.1:1')], ...once }];
   const slow = (vendor: Vendor) => [
     `${vendor}-slow`,
-    { upstreams: [{ ...upstreamOf(vendor, upstream.url), timeouts: { firstByteMs: 50 } }], ...once },
+    { upstreams: [{ ...createUpstream(vendor, upstream.url), timeouts: { firstByteMs: 50 } }], ...once },
   ];
   const vertexAccount = { protocol: 'vertex', region: 'europe-west1', key: JSON.stringify(account), model: 'gemini-2.5-pro' };
   const bedrockKey = { protocol: 'bedrock', region: 'eu-central-1', key: 'ABSKQmVkcm9jaw==', model: 'amazon.nova-pro-v1:0' };
@@ -62,9 +62,9 @@ beforeAll(async () => {
         'vertex-account-anew': { upstreams: [{ ...vertexAccount, model: 'gemini-2.5-flash' }], ...once },
         'bedrock-vectors': {
           type: 'embedding',
-          upstreams: [{ ...upstreamOf('bedrock', upstream.url), model: 'amazon.titan-embed-text-v2:0' }],
+          upstreams: [{ ...createUpstream('bedrock', upstream.url), model: 'amazon.titan-embed-text-v2:0' }],
         },
-        'mistral-vectors': { type: 'embedding', upstreams: [upstreamOf('mistral', upstream.url)] },
+        'mistral-vectors': { type: 'embedding', upstreams: [createUpstream('mistral', upstream.url)] },
         'bedrock-key': { upstreams: [bedrockKey], ...once },
         'bedrock-nowhere': { upstreams: [{ protocol: 'bedrock', key: 'AKIA:secret' }], ...once },
         'bedrock-keyless': { upstreams: [{ protocol: 'bedrock', region: 'eu-central-1' }], ...once },
@@ -170,9 +170,9 @@ describe('a service account of Google Cloud', () => {
   it('is left when the caller leaves before the token is there', async () => {
     const index = tokens.requests.length;
     tokens.script(silence);
-    const caller = service.chatAndLeave('vertex-account-anew', { messages: hello });
+    const caller = service.chatAndDisconnect('vertex-account-anew', { messages: hello });
     await tokens.request(index);
-    caller.leave();
+    caller.disconnect();
     await expect.poll(() => service.inFlightCalls.size, { interval: 5 }).toBe(0);
   });
 });
@@ -236,7 +236,7 @@ describe('a refusal', () => {
   });
 
   it.each(vendorNames)('of %s never shows a secret that the upstream repeats', async (vendor) => {
-    const secrets = `${upstreamOf(vendor, '').key} ${upstreamOf(vendor, '').key.split(':').slice(1).join(' ')}`;
+    const secrets = `${createUpstream(vendor, '').key} ${createUpstream(vendor, '').key.split(':').slice(1).join(' ')}`;
     upstream.script(
       jsonReply(
         {
@@ -262,7 +262,7 @@ describe.each(vendorNames)('an upstream of the protocol %s', (vendor) => {
     for (const reply of [
       jsonReply({ message: 'Busy.' }, 503),
       jsonReply({ message: 'Slow.' }, 429),
-      (answering: Answering) => answering.cut(),
+      (answering: Answering) => answering.destroyConnection(),
     ]) {
       service.forgetFailures();
       upstream.script(reply as Reply);
@@ -292,7 +292,7 @@ describe.each(vendorNames)('an upstream of the protocol %s', (vendor) => {
 
 describe('embeddings', () => {
   const embed = (model: string, input: unknown, fields: object = {}) =>
-    service.ask({ path: '/v1/embeddings', headers: withKey(), body: { model, input, ...fields } });
+    service.sendRequest({ path: '/v1/embeddings', headers: withKey(), body: { model, input, ...fields } });
 
   it('of many texts are asked for in as many calls as the vendor needs, and come in the order of the texts', async () => {
     const texts = Array.from({ length: 20 }, (_, nth) => `${nth}`);

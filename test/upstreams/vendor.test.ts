@@ -154,7 +154,7 @@ describe.each(['gemini', 'vertex', 'bedrock'] as const)('a reply of %s', (model)
       expect(completion.choices[0]?.message).toMatchObject({ content: '51', reasoning_content: thought });
       return;
     }
-    const { content, deltas } = await (await service.stream(model, body)).rest();
+    const { content, deltas } = await (await service.stream(model, body)).readRest();
     expect([
       content(),
       deltas()

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { hello } from '#test/chunks.ts';
 import { jsonReply, piecesReply, type ScriptedUpstream, startScriptedUpstream, toEvent } from '#test/scripted-upstream.ts';
 import { startService, type TestService } from '#test/start-service.ts';
-import { upstreamOf } from '#test/vendor-replies.ts';
+import { createUpstream } from '#test/vendor-replies.ts';
 
 let upstream: ScriptedUpstream;
 let service: TestService;
@@ -15,8 +15,8 @@ beforeAll(async () => {
     models: {
       openai: { upstreams: [{ endpoint }], ...once },
       anthropic: { upstreams: [{ protocol: 'anthropic', endpoint }], ...once },
-      gemini: { upstreams: [upstreamOf('gemini', url)], ...once },
-      mistral: { upstreams: [upstreamOf('mistral', url)], ...once },
+      gemini: { upstreams: [createUpstream('gemini', url)], ...once },
+      mistral: { upstreams: [createUpstream('mistral', url)], ...once },
     },
     applications: { app: { endpoint: `${url}/app` } },
   });

@@ -21,12 +21,12 @@ interface Listed {
 
 const stored = async (archived = false): Promise<readonly Listed[]> => {
   const path = `/v1/chats?archived=${archived}`;
-  const { json } = await house.service.ask({ method: 'GET', path, headers: { 'api-key': callerKey } });
+  const { json } = await house.service.sendRequest({ method: 'GET', path, headers: { 'api-key': callerKey } });
   return (json as { data: Listed[] }).data;
 };
 
 const chat = (title: string, body: object = {}) =>
-  house.service.ask({
+  house.service.sendRequest({
     method: 'POST',
     path: `/v1/chats/${title.replaceAll(' ', '-')}`,
     headers: { 'api-key': callerKey, 'content-type': 'application/json' },

@@ -31,7 +31,7 @@ afterAll(async () => {
 /** What a program asks for; gives how the model is to answer it. */
 async function askInBackground(input: string, fields: object = {}) {
   const body = { model: 'scripted', input, background: true, ...fields };
-  const { json } = await house.service.ask({ path: '/v1/responses', headers: withKey(), body });
+  const { json } = await house.service.sendRequest({ path: '/v1/responses', headers: withKey(), body });
   await expect.poll(() => asked.length).toBeGreaterThan(0);
   const answering = asked.pop() as Answering;
   answering.head();
@@ -83,7 +83,7 @@ describe('answers in the background', () => {
       { role: 'assistant', content: 'It is wide.' },
       { role: 'user', content: 'And how deep?' },
     ]);
-    await asked[0]?.cut();
+    await asked[0]?.destroyConnection();
     expect(troubles.outside).toEqual([]);
   });
 
@@ -124,7 +124,7 @@ describe('answers in the background', () => {
   it('that failed say why', async () => {
     const { id, answering } = await askInBackground('Break');
     await answering.events(text('Half '));
-    await answering.cut();
+    await answering.destroyConnection();
     const { page } = await openAt(id);
     await state(page, 'Failed').waitFor();
     await page.locator('.reply .trouble').waitFor();

@@ -84,7 +84,7 @@ it('An answer of the test chat becomes a case, which finds what a change breaks'
 it('Before roles may use an application, its cases are offered', async () => {
   await store(service, 'offer', weather('city'));
   const body = { input: 'Hello', checks: [{ type: 'contains', text: 'Hello' }] };
-  await service.ask({ path: path('cases', 'offer'), headers: withKey(), body });
+  await service.sendRequest({ path: path('cases', 'offer'), headers: withKey(), body });
   const { page, troubles } = await openEditor('offer', { browser, service });
   const sharing = page.getByRole('region', { name: 'Who may use it' });
   expect(await sharing.getByText('Before others use it').count()).toBe(0);
@@ -155,7 +155,7 @@ it('A case is written in a form, without a line of JSON', async () => {
   await checks.nth(2).getByLabel('Seconds').fill('20');
   await page.getByRole('button', { name: 'Save the case' }).click();
   await page.getByText('Weather 3 checks').waitFor();
-  const { json } = await service.ask({ method: 'GET', path: path('cases', 'form'), headers: withKey() });
+  const { json } = await service.sendRequest({ method: 'GET', path: path('cases', 'form'), headers: withKey() });
   expect((json as { data: unknown[] }).data).toEqual([
     expect.objectContaining({
       name: 'Weather',
@@ -171,7 +171,7 @@ it('A case is written in a form, without a line of JSON', async () => {
   await checks.nth(0).getByLabel('With at least these arguments').fill('{"city": "Oslo"}');
   await page.getByRole('button', { name: 'Save the case' }).click();
   await checks.first().waitFor({ state: 'detached' });
-  const changed = await service.ask({ method: 'GET', path: path('cases', 'form'), headers: withKey() });
+  const changed = await service.sendRequest({ method: 'GET', path: path('cases', 'form'), headers: withKey() });
   expect(JSON.stringify(changed.json)).toContain('"arguments":{"city":"Oslo"}');
   expect(troubles).toEqual({ outside: [], faults: [] });
 });
@@ -181,7 +181,7 @@ it.each(looks)('%s: the evaluation is readable, and nothing hangs over', async (
   await store(service, app, weather('city'));
   const input = 'What is the weather in a town with a name of many syllables, which is told in full?';
   const checks = [{ type: 'equals', text: `${'long'.repeat(60)} text` }];
-  await service.ask({
+  await service.sendRequest({
     path: path('cases', app),
     headers: withKey(),
     body: [

@@ -6,9 +6,9 @@ import type { TestBrowser, TestPage } from './support.ts';
 const longestStepMs = 20_000;
 
 /** Saves an application of the one who signs in. */
-export async function store(service: Pick<TestService, 'ask'>, name: string, entry: object): Promise<void> {
+export async function store(service: Pick<TestService, 'sendRequest'>, name: string, entry: object): Promise<void> {
   const path = `/v1/applications/${ownBucket}/${name}`;
-  const { status, text } = await service.ask({ method: 'PUT', path, headers: withKey(), body: entry });
+  const { status, text } = await service.sendRequest({ method: 'PUT', path, headers: withKey(), body: entry });
   if (status >= 300) throw new Error(text);
 }
 

@@ -60,8 +60,8 @@ async function unfold(page: Page, name: string) {
 }
 
 async function stored(name: string): Promise<Record<string, unknown> & { applicationProperties: Record<string, unknown> }> {
-  const { json } = await service.ask({ method: 'GET', path: '/v1/bucket', headers });
-  const answer = await service.ask({
+  const { json } = await service.sendRequest({ method: 'GET', path: '/v1/bucket', headers });
+  const answer = await service.sendRequest({
     method: 'GET',
     path: `/v1/applications/${(json as { bucket: string }).bucket}/${name}`,
     headers,
@@ -250,7 +250,7 @@ it('What was changed elsewhere is not written over unasked', async () => {
   await save(page);
   const entry = await stored('shared');
   const path = `/v1/${entry.id}`;
-  await service.ask({ method: 'PUT', path, headers, body: { ...entry, description: 'From elsewhere' } });
+  await service.sendRequest({ method: 'PUT', path, headers, body: { ...entry, description: 'From elsewhere' } });
   await page.getByLabel('Description').first().fill('From here');
   await page.getByRole('button', { name: 'Save', exact: true }).click();
   await page.getByText('It was changed elsewhere').waitFor();
@@ -383,9 +383,9 @@ it('A web API in the obsolete form, and in the further ones, is shown where it w
     displayName: 'Old',
     applicationProperties: properties,
   };
-  const { json } = await service.ask({ method: 'GET', path: '/v1/bucket', headers });
+  const { json } = await service.sendRequest({ method: 'GET', path: '/v1/bucket', headers });
   const path = `/v1/applications/${(json as { bucket: string }).bucket}/old`;
-  const { status, text } = await service.ask({ method: 'PUT', path, headers, body: entry });
+  const { status, text } = await service.sendRequest({ method: 'PUT', path, headers, body: entry });
   expect([status, text]).toEqual([201, expect.any(String)]);
   const { page } = await openBuilder();
   await page.getByRole('link', { name: 'Old', exact: true }).click();

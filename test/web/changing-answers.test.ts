@@ -78,7 +78,7 @@ describe('an answer that was cut at its token limit', { timeout: 60_000 }, () =>
       async (answering) => {
         answering.head();
         await answering.events(delta({ role: 'assistant' }), text('One two three'));
-        answering.cut();
+        answering.destroyConnection();
       },
       async (answering) => {
         answering.head();

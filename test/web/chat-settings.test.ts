@@ -107,7 +107,7 @@ it('Tools of the service are chosen for a conversation with a model; one that is
   await page.getByRole('button', { name: 'something is set' }).waitFor();
 
   await service.configure({ models, applications, security });
-  const listed = () => service.ask({ method: 'GET', path: '/openai/addons', headers: { 'api-key': 'caller-key' } });
+  const listed = () => service.sendRequest({ method: 'GET', path: '/openai/addons', headers: { 'api-key': 'caller-key' } });
   await expect.poll(async () => (await listed()).json, { timeout: 15_000 }).toMatchObject({ data: [] });
   await opened.say('And in Rome?');
   await page.getByText('A tool that is set for this conversation is no longer offered.').waitFor();

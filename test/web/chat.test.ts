@@ -226,7 +226,7 @@ describe('what fails', () => {
       async (answering) => {
         answering.head();
         await answering.events(delta({ role: 'assistant' }), text('It begins'));
-        answering.cut();
+        answering.destroyConnection();
       },
       eventsReply(...plainReply('Whole.')),
     );

@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => house[Symbol.asyncDispose]());
 
 const stored = async (): Promise<readonly { id: string; title: string }[]> => {
-  const { json } = await house.service.ask({ method: 'GET', path: '/v1/chats', headers: { 'api-key': callerKey } });
+  const { json } = await house.service.sendRequest({ method: 'GET', path: '/v1/chats', headers: { 'api-key': callerKey } });
   return (json as { data: { id: string; title: string }[] }).data;
 };
 
@@ -92,7 +92,7 @@ describe('conversations on the server', () => {
       turns: [{ id: 'q', parent: '', kind: 'question', atMs: 1, text: 'A haystack' }],
     };
     const headers = { 'api-key': callerKey, 'content-type': 'application/json' };
-    await house.service.ask({ method: 'POST', path: '/v1/chats/harvest', headers, body });
+    await house.service.sendRequest({ method: 'POST', path: '/v1/chats/harvest', headers, body });
     const { page } = await house.openAt(`/#key=${callerKey}`);
     await page.locator('.head', { hasText: 'Harvest' }).waitFor({ timeout: 15_000 });
     const prepared = page.waitForResponse((response) => response.url().includes('/v1/chats?query='));

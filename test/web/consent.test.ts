@@ -11,7 +11,11 @@ beforeAll(async () => {
 afterAll(() => house[Symbol.asyncDispose]());
 
 const status = async () => {
-  const { json } = await house.service.ask({ method: 'GET', path: '/v1/consent/assistant', headers: { 'api-key': callerKey } });
+  const { json } = await house.service.sendRequest({
+    method: 'GET',
+    path: '/v1/consent/assistant',
+    headers: { 'api-key': callerKey },
+  });
   return (json as { accepted: boolean }).accepted;
 };
 
@@ -66,7 +70,7 @@ it('Who agrees in the conversation needs nothing more: the question is asked aga
   expect(await answer()).not.toContain('needs your consent');
   expect(await page.locator('.question').count()).toBe(1);
   expect(await page.locator('.banner').count()).toBe(0);
-  await house.service.ask({ method: 'DELETE', path: '/v1/consent/assistant', headers: { 'api-key': callerKey } });
+  await house.service.sendRequest({ method: 'DELETE', path: '/v1/consent/assistant', headers: { 'api-key': callerKey } });
 });
 
 it('Declining and putting off store nothing', async () => {

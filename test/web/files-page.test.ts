@@ -19,12 +19,12 @@ let bucket: string;
 beforeAll(async () => {
   browser = await startBrowser();
   service = await startProcess({ configuration });
-  bucket = ((await service.ask({ method: 'GET', path: '/v1/bucket', headers })).json as { bucket: string }).bucket;
+  bucket = ((await service.sendRequest({ method: 'GET', path: '/v1/bucket', headers })).json as { bucket: string }).bucket;
 });
 
 beforeEach(async () => {
   for (const path of ['notes.txt', 'trips/oslo/plan.txt', 'trips/oslo/map.txt', `trips/${encodeURIComponent(hostile)}`])
-    await service.ask({ method: 'PUT', path: `/v1/files/${bucket}/${path}`, headers, body: `The content of ${path}` });
+    await service.sendRequest({ method: 'PUT', path: `/v1/files/${bucket}/${path}`, headers, body: `The content of ${path}` });
 });
 
 afterAll(async () => {
@@ -47,7 +47,7 @@ function file(name: string, text: string) {
 }
 
 async function contentOf(path: string): Promise<string> {
-  return (await service.ask({ method: 'GET', path: `/v1/files/${bucket}/${path}`, headers })).text;
+  return (await service.sendRequest({ method: 'GET', path: `/v1/files/${bucket}/${path}`, headers })).text;
 }
 
 describe('the page of files', () => {
@@ -104,7 +104,7 @@ describe('the page of files', () => {
     letGo.resolve();
     await page.getByRole('row', { name: /dropped\.txt/ }).waitFor();
     expect(await contentOf('dropped.txt')).toBe('dropped');
-    await service.ask({ method: 'DELETE', path: `/v1/files/${bucket}/dropped.txt`, headers });
+    await service.sendRequest({ method: 'DELETE', path: `/v1/files/${bucket}/dropped.txt`, headers });
   });
 
   it('stops a file on its way, and says why one failed', async () => {
@@ -153,7 +153,7 @@ describe('the page of files', () => {
     await page.keyboard.press('Enter');
     await page.getByRole('status').getByText('notes.txt is deleted.').waitFor();
     await remove.waitFor({ state: 'detached' });
-    expect((await service.ask({ method: 'GET', path: `/v1/files/${bucket}/notes.txt`, headers })).status).toBe(404);
+    expect((await service.sendRequest({ method: 'GET', path: `/v1/files/${bucket}/notes.txt`, headers })).status).toBe(404);
   });
 
   it('begins a folder, by keyboard, under a name that can be one', async () => {
@@ -169,21 +169,22 @@ describe('the page of files', () => {
     await page.locator('.files input[type=file]').setInputFiles(file('x.txt', 'x'));
     await page.getByRole('row', { name: /x\.txt/ }).waitFor();
     expect(await contentOf('trips/Bergen%202027/x.txt')).toBe('x');
-    await service.ask({ method: 'DELETE', path: `/v1/files/${bucket}/trips/Bergen%202027/x.txt`, headers });
+    await service.sendRequest({ method: 'DELETE', path: `/v1/files/${bucket}/trips/Bergen%202027/x.txt`, headers });
   });
 
   it(
     'shows the rest of a long folder on demand',
     async () => {
       const many = Array.from({ length: 105 }, (_, index) => `many/${String(index).padStart(3, '0')}.txt`);
-      for (const path of many) await service.ask({ method: 'PUT', path: `/v1/files/${bucket}/${path}`, headers, body: 'x' });
+      for (const path of many)
+        await service.sendRequest({ method: 'PUT', path: `/v1/files/${bucket}/${path}`, headers, body: 'x' });
       const { page } = await open('/many');
       await page.getByText('099.txt').waitFor();
       expect(await page.locator('.file-name').count()).toBe(100);
       await page.getByRole('button', { name: 'Show more' }).click();
       await page.getByText('104.txt').waitFor();
       expect(await page.getByRole('button', { name: 'Show more' }).count()).toBe(0);
-      for (const path of many) await service.ask({ method: 'DELETE', path: `/v1/files/${bucket}/${path}`, headers });
+      for (const path of many) await service.sendRequest({ method: 'DELETE', path: `/v1/files/${bucket}/${path}`, headers });
     },
     longestLookMs,
   );

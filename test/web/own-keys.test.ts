@@ -109,7 +109,7 @@ describe('a key that is made at "Use from code"', () => {
     expect(await dialog.textContent()).not.toContain(key);
     await dialog.getByRole('button', { name: 'Delete the key Notebook' }).click();
     await item.waitFor({ state: 'detached' });
-    const refused = await service.ask({ method: 'GET', path: '/v1/models', headers: { 'api-key': key } });
+    const refused = await service.sendRequest({ method: 'GET', path: '/v1/models', headers: { 'api-key': key } });
     expect(refused.status).toBe(401);
     expect(troublesOf(at)).toEqual(clean);
   });

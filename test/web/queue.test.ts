@@ -136,7 +136,7 @@ describe('what is sent while an answer comes', { timeout: 60_000 }, () => {
     const { page, say } = opened;
     await say('Second');
     await waiting(opened).getByText('Second').waitFor();
-    if (how === 'fails') open.get('First')?.cut();
+    if (how === 'fails') open.get('First')?.destroyConnection();
     else if (how === 'is stopped') await page.getByRole('button', { name: 'Stop' }).click();
     else await end('First', 'length');
     await waiting(opened).getByText('Not sent: the answer before was not complete').waitFor();

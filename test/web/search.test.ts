@@ -23,7 +23,7 @@ beforeAll(async () => {
   house = await startChatsHouse();
   const headers = { 'api-key': callerKey, 'content-type': 'application/json' };
   const body = { title: 'Straw', deployment: 'demo', updatedAtMs: Date.now(), turns: [...turns, other] };
-  await house.service.ask({ method: 'POST', path: '/v1/chats/straw', headers, body });
+  await house.service.sendRequest({ method: 'POST', path: '/v1/chats/straw', headers, body });
 });
 
 afterAll(() => house[Symbol.asyncDispose]());

@@ -29,7 +29,7 @@ const kept = `(async () => {
 
 const listed = async () =>
   JSON.stringify(
-    (await house.service.ask({ method: 'GET', path: '/v1/chats?limit=500', headers: { 'api-key': callerKey } })).json,
+    (await house.service.sendRequest({ method: 'GET', path: '/v1/chats?limit=500', headers: { 'api-key': callerKey } })).json,
   );
 
 const place = ({ page }: TestPage) => page.evaluate('location.hash');

@@ -37,7 +37,11 @@ const bring = (page: Page, content: string) =>
     .setInputFiles({ name: 'conversations.json', mimeType: 'application/json', buffer: Buffer.from(content) });
 
 const count = async (): Promise<number> => {
-  const { json } = await house.service.ask({ method: 'GET', path: '/v1/chats?limit=500', headers: { 'api-key': callerKey } });
+  const { json } = await house.service.sendRequest({
+    method: 'GET',
+    path: '/v1/chats?limit=500',
+    headers: { 'api-key': callerKey },
+  });
   return (json as { data: unknown[] }).data.length;
 };
 

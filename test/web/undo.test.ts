@@ -13,7 +13,7 @@ afterAll(() => house[Symbol.asyncDispose]());
 
 const titles = async (archived = false): Promise<readonly string[]> => {
   const path = `/v1/chats?archived=${archived}`;
-  const { json } = await house.service.ask({ method: 'GET', path, headers: { 'api-key': callerKey } });
+  const { json } = await house.service.sendRequest({ method: 'GET', path, headers: { 'api-key': callerKey } });
   return (json as { data: { title: string }[] }).data.map(({ title }) => title);
 };
 

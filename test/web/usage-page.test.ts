@@ -60,7 +60,7 @@ async function open(key: string, options?: BrowserContextOptions): Promise<TestP
 
 describe('one who has no role', () => {
   it('sees the own limits with what is left, and when they begin anew', async () => {
-    await house.service.ask({ path: chatPath('bounded'), headers: withKey('user-key'), body: { messages: hello } });
+    await house.service.sendRequest({ path: chatPath('bounded'), headers: withKey('user-key'), body: { messages: hello } });
     const { page, troubles } = await open('user-key');
     const meters = page.getByRole('meter');
     expect(await meters.evaluateAll((all) => all.map((meter) => (meter as unknown as { ariaLabel: string }).ariaLabel))).toEqual([

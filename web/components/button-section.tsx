@@ -72,7 +72,7 @@ export function ButtonSection() {
             ['two', 'Weeks'],
             ['three', 'Months'],
           ]}
-          choose={choose}
+          onSelect={choose}
         />
       </Sample>
     </Section>

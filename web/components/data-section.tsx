@@ -24,12 +24,12 @@ export function DataSection() {
       <DataTable
         label="Calls by model"
         columns={[
-          { name: 'Model', show: ({ name }) => name },
-          { name: 'Calls', show: ({ calls }) => calls.toLocaleString('en'), isNumber: true },
-          { name: 'Cost', show: ({ cost }) => cost, isNumber: true },
+          { name: 'Model', render: ({ name }) => name },
+          { name: 'Calls', render: ({ calls }) => calls.toLocaleString('en'), isNumber: true },
+          { name: 'Cost', render: ({ cost }) => cost, isNumber: true },
         ]}
         rows={rows}
-        keyOf={({ name }) => name}
+        getKey={({ name }) => name}
       />
       <Sample name="A table of an attachment">
         <TableView text={'City,People\nAarhus,285273\nBergen,289330'} />

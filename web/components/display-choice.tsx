@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { contrasts, type Display, densities, keepDisplay, motions, readDisplay, textSizes } from '../src/display/display.ts';
+import { contrasts, type Display, densities, motions, readDisplay, saveDisplay, textSizes } from '../src/display/display.ts';
 import { appearances, useAppearance } from '../src/page/appearance.ts';
 import { Segments } from '../src/parts/segments.tsx';
 
@@ -9,17 +9,17 @@ export function DisplayChoice() {
   const [appearance, setAppearance] = useAppearance();
   const take = (changed: Partial<Display>): void => {
     const next = { ...display, ...changed };
-    keepDisplay(next);
+    saveDisplay(next);
     setDisplay(next);
   };
   const named = <Value extends string>(values: readonly Value[]) => values.map((value) => [value, value] as const);
   return (
     <div className="row">
-      <Segments name="Appearance" value={appearance} options={named(appearances)} choose={setAppearance} />
-      <Segments name="Text" value={display.textSize} options={named(textSizes)} choose={(textSize) => take({ textSize })} />
-      <Segments name="Space" value={display.density} options={named(densities)} choose={(density) => take({ density })} />
-      <Segments name="Contrast" value={display.contrast} options={named(contrasts)} choose={(contrast) => take({ contrast })} />
-      <Segments name="Motion" value={display.motion} options={named(motions)} choose={(motion) => take({ motion })} />
+      <Segments name="Appearance" value={appearance} options={named(appearances)} onSelect={setAppearance} />
+      <Segments name="Text" value={display.textSize} options={named(textSizes)} onSelect={(textSize) => take({ textSize })} />
+      <Segments name="Space" value={display.density} options={named(densities)} onSelect={(density) => take({ density })} />
+      <Segments name="Contrast" value={display.contrast} options={named(contrasts)} onSelect={(contrast) => take({ contrast })} />
+      <Segments name="Motion" value={display.motion} options={named(motions)} onSelect={(motion) => take({ motion })} />
     </div>
   );
 }

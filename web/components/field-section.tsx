@@ -70,7 +70,7 @@ export function FieldSection() {
             { id: 'b', name: 'Sum up' },
             { id: 'c', name: 'All prompts' },
           ]}
-          {...{ keys, pick: () => undefined, close: () => undefined, isLastOther: true }}
+          {...{ keys, onSelect: () => undefined, onClose: () => undefined, isLastOther: true }}
         />
       </Sample>
       <Sample name="Form made from a schema, to be sent and sent">

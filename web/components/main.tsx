@@ -11,7 +11,7 @@ import { createRoot } from 'react-dom/client';
 import { followDisplay } from '../src/display/display.ts';
 import { Mark } from '../src/parts/operator-brand.tsx';
 import { useTypeface } from '../src/typeface/use-typeface.ts';
-import { Speaking } from '../src/words/words.tsx';
+import { LanguageProvider } from '../src/words/words.tsx';
 import { AnswerSection } from './answer-section.tsx';
 import { ButtonSection } from './button-section.tsx';
 import { DataSection } from './data-section.tsx';
@@ -45,9 +45,9 @@ followDisplay();
 if (root !== null) {
   createRoot(root).render(
     <StrictMode>
-      <Speaking>
+      <LanguageProvider>
         <Components />
-      </Speaking>
+      </LanguageProvider>
     </StrictMode>,
   );
 }

@@ -6,8 +6,8 @@ import '../src/chat/turns/turns.css';
 import '../src/chat/deployments/picker.css';
 import '../src/operations/operations.css';
 import { PageHeader } from '../src/parts/named-page.tsx';
-import { useQuestion } from '../src/parts/question-dialog.tsx';
-import { Trouble } from '../src/parts/trouble.tsx';
+import { useConfirmation } from '../src/parts/question-dialog.tsx';
+import { ErrorMessage } from '../src/parts/trouble.tsx';
 import type { Deployment } from '../src/service/deployments.ts';
 import { Sample, Section } from './section.tsx';
 
@@ -16,7 +16,7 @@ const named = (id: string, name: string) => ({ ...base, id, name }) as Deploymen
 
 /** What says something by itself. */
 export function MessageSection() {
-  const { ask, dialog } = useQuestion();
+  const { askConfirmation: ask, dialog } = useConfirmation();
   const [answered, setAnswered] = useState('nothing yet');
   const put = async (): Promise<void> => setAnswered((await ask('Delete “Journey”?', 'Delete')) ? 'yes' : 'no');
   return (
@@ -34,8 +34,8 @@ export function MessageSection() {
         {dialog}
       </Sample>
       <Sample name="What went wrong">
-        <Trouble fault={{ status: 429, code: 'rate_limit_exceeded', message: 'Too many requests.', requestId: 'r-1' }} />
-        <Trouble fault={{ status: 0, code: 'connection_lost', message: '' }} />
+        <ErrorMessage error={{ status: 429, code: 'rate_limit_exceeded', message: 'Too many requests.', requestId: 'r-1' }} />
+        <ErrorMessage error={{ status: 0, code: 'connection_lost', message: '' }} />
       </Sample>
       <Sample name="Notes and verdicts">
         <p className="note">A note in small type.</p>

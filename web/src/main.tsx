@@ -9,16 +9,16 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { followDisplay } from './display/display.ts';
 import { Entrance } from './page/entrance.tsx';
-import { Speaking } from './words/words.tsx';
+import { LanguageProvider } from './words/words.tsx';
 
 followDisplay();
 const root = document.getElementById('page');
 if (root !== null) {
   createRoot(root).render(
     <StrictMode>
-      <Speaking>
+      <LanguageProvider>
         <Entrance />
-      </Speaking>
+      </LanguageProvider>
     </StrictMode>,
   );
 }

@@ -1,5 +1,5 @@
 import { shellCaches } from '../src/offline/shell-caches.ts';
-import { isFromBetween } from '../src/service/is-from-between.ts';
+import { isGatewayError } from '../src/service/is-from-between.ts';
 
 /**
  * Keeps the page as it was built, so that it opens without a network, and nothing else: answers of the API pass by it. Each build
@@ -63,7 +63,7 @@ async function answerPage(event: FetchEvent): Promise<Response> {
   event.waitUntil(fresh.then((page) => keepLater(page.clone())).catch(() => undefined));
   const late = new Promise<Response>((resolve) => setTimeout(resolve, patienceMs, kept));
   const page = await Promise.race([fresh.catch(() => kept), late]);
-  return isFromBetween(page.status) ? kept : page;
+  return isGatewayError(page.status) ? kept : page;
 }
 
 async function keepLater(page: Response): Promise<void> {

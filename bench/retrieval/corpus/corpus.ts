@@ -6,18 +6,18 @@ import { settings } from './settings.ts';
 import { slides } from './slides.ts';
 import { tables } from './tables.ts';
 
-export interface MadeDocument {
+export interface CorpusDocument {
   readonly file: string;
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
 /** The forty documents, alike in every run. */
-export function makeCorpus(): MadeDocument[] {
+export function makeCorpus(): CorpusDocument[] {
   const papers = [...manuals, ...policies, ...tables(), ...slides, ...notes];
-  const made = papers.map((paper) => ({ file: paper.file, bytes: makeDocument(paper) }));
+  const documents = papers.map((paper) => ({ file: paper.file, bytes: makeDocument(paper) }));
   const json = Object.entries(settings).map(([file, value]) => ({
     file,
     bytes: Uint8Array.from(Buffer.from(JSON.stringify(value, null, 1))),
   }));
-  return [...made, ...json];
+  return [...documents, ...json];
 }

@@ -5,12 +5,12 @@ interface Device {
   readonly name: string;
   readonly kind: string;
   readonly code: string;
-  readonly place: string;
+  readonly setup: string;
   readonly start: string;
   readonly cleaning: string;
   readonly care: string;
   readonly storage: string;
-  readonly trouble: string;
+  readonly troubleshooting: string;
   readonly years: number;
   readonly errors: readonly (readonly [string, string, string])[];
   readonly data: readonly (readonly [string, string])[];
@@ -20,10 +20,23 @@ interface Device {
 export const manuals: readonly Paper[] = devices().map((device) => ({
   file: device.file,
   title: `${device.name} user manual`,
-  parts: partsOf(device),
+  parts: buildParts(device),
 }));
 
-function partsOf({ name, kind, code, place, start, cleaning, care, storage, trouble, years, errors, data }: Device): Part[] {
+function buildParts({
+  name,
+  kind,
+  code,
+  setup,
+  start,
+  cleaning,
+  care,
+  storage,
+  troubleshooting,
+  years,
+  errors,
+  data,
+}: Device): Part[] {
   return [
     {
       heading: 'Safety',
@@ -35,7 +48,7 @@ function partsOf({ name, kind, code, place, start, cleaning, care, storage, trou
     {
       heading: 'Setting up',
       paragraphs: [
-        place,
+        setup,
         `The serial number begins with ${code} and is printed on the plate at the back. Register it within four weeks so that recalls can reach you.`,
       ],
     },
@@ -58,7 +71,7 @@ function partsOf({ name, kind, code, place, start, cleaning, care, storage, trou
     {
       heading: 'Troubleshooting',
       paragraphs: [
-        trouble,
+        troubleshooting,
         'When none of this helps, write down the code in the display and call the service with the serial number at hand.',
       ],
     },
@@ -80,7 +93,7 @@ function devices(): Device[] {
       kind: 'coffee machine',
       code: 'AC2-77',
       years: 3,
-      place:
+      setup:
         'Stand the machine on a level surface, at least 15 cm from the wall, and fill the tank with cold tap water. Rinse it twice without coffee before the first cup.',
       start:
         'Press the cup symbol once for an espresso and twice for a long coffee. The grinder can be set finer while it turns, never while it stands.',
@@ -88,7 +101,7 @@ function devices(): Device[] {
         'Take out the brewing group every Friday and rinse it under lukewarm water without detergent. The milk hose is flushed after each day on which milk was frothed.',
       care: 'When the drop symbol lights up, lime has built up: run the descaling programme with 100 ml of citric acid solution AX-19, which takes 25 minutes.',
       storage: 'Before frost or a move, empty the pipes with the steam function, otherwise ice may burst the boiler.',
-      trouble:
+      troubleshooting:
         'If the coffee comes too slowly, the grind is too fine or the sieve is clogged. Watery coffee points to beans that were ground too coarse.',
       errors: [
         ['E-11/C', 'Water tank empty', 'Fill the tank and confirm'],
@@ -110,7 +123,7 @@ function devices(): Device[] {
       kind: 'dishwasher',
       code: 'BD9-13',
       years: 2,
-      place:
+      setup:
         'Connect the supply hose to the cold water tap by hand, without tools. The drain hose must make a bow that is at least 40 cm above the floor.',
       start:
         'Scrape leftovers off the plates but do not rinse them. The programme Eco 50 needs the least current and takes 3 hours 20 minutes.',
@@ -118,7 +131,7 @@ function devices(): Device[] {
         'Lift out the sieve in the floor every two weeks and rinse grains of food away under the tap. Wipe the door seal, where fat gathers.',
       care: 'Refill the special salt when the S lights up; about 1.2 kg fit in. Rinse aid lasts for around forty runs.',
       storage: 'Leave the door ajar when you go on holiday, so that no smell builds up.',
-      trouble:
+      troubleshooting:
         'White streaks on glasses come from too little salt, rainbow streaks from too much rinse aid. Dishes that stay wet lack rinse aid.',
       errors: [
         ['F-03/D', 'No water comes in', 'Open the tap and straighten the hose'],
@@ -140,7 +153,7 @@ function devices(): Device[] {
       kind: 'humidifier',
       code: 'CH1-58',
       years: 2,
-      place:
+      setup:
         'Place the device at least one metre away from furniture and books, with the mist outlet towards the middle of the room.',
       start:
         'Turn the wheel to the humidity you want; between 40 and 55 percent is good for people and instruments. Distilled water avoids white dust.',
@@ -148,7 +161,7 @@ function devices(): Device[] {
         'Empty the basin daily. Once a week let a mixture of vinegar and water stand in it for half an hour and brush the membrane softly.',
       care: 'The ceramic cartridge CF-77 has to be replaced after six months or 1000 hours, whichever comes first.',
       storage: 'Dry all parts for a day before the device goes into its box for the summer.',
-      trouble:
+      troubleshooting:
         'If hardly any mist comes out, the membrane is covered with lime. A smell of stale water means that the basin was not emptied.',
       errors: [
         ['H-02/M', 'Basin empty', 'Refill distilled water'],
@@ -168,7 +181,7 @@ function devices(): Device[] {
       kind: 'laser printer',
       code: 'DP4-02',
       years: 1,
-      place:
+      setup:
         'Remove all orange tapes and pull the sealing strip out of the toner before you close the front flap. The printer needs a socket of its own, not a power strip.',
       start:
         'Paper goes into the lower tray with the side to be printed facing down. Envelopes are fed one by one through the flap at the back.',
@@ -176,7 +189,7 @@ function devices(): Device[] {
         'Shake the toner gently when prints get pale. Dust on the glass strip of the laser makes white lines; wipe it with the stick in the front flap.',
       care: 'The drum DR-4100 lasts about 12,000 pages, the toner TN-4150 about 2,600 pages.',
       storage: 'Keep spare toner lying flat and in the dark; light makes it useless within minutes.',
-      trouble: 'Crumpled sheets come from damp paper: open a fresh pack. Ghost images point to a drum that is worn out.',
+      troubleshooting: 'Crumpled sheets come from damp paper: open a fresh pack. Ghost images point to a drum that is worn out.',
       errors: [
         ['P-30/J', 'Paper jam at the rear', 'Open the back flap and pull the sheet out slowly'],
         ['P-44/J', 'Drum at its end', 'Fit a new drum'],
@@ -196,7 +209,7 @@ function devices(): Device[] {
       kind: 'vacuum robot',
       code: 'EV8-40',
       years: 2,
-      place:
+      setup:
         'Leave half a metre free on both sides of the charging dock and lay no carpet under it. Charge the robot for five hours before its first tour.',
       start:
         'Say which rooms it should leave out by drawing red zones on the map in the app. Cables and shoelaces should be picked up before a tour.',
@@ -204,7 +217,7 @@ function devices(): Device[] {
         'Empty the dust box after each tour and knock the filter out over a bin; hair is cut out of the brush with the little hook.',
       care: 'The side brush is replaced every three months, the lithium battery EB-21 after about two years.',
       storage: 'If the robot will not be used for months, store it with a half charged battery.',
-      trouble:
+      troubleshooting:
         'When it drives in circles, a wheel sensor is dirty. If it does not find home, the dock has lost power or was moved.',
       errors: [
         ['R-05/V', 'Wheel hangs in the air', 'Put the robot on the floor'],
@@ -225,7 +238,7 @@ function devices(): Device[] {
       kind: 'oven',
       code: 'FO6-91',
       years: 5,
-      place:
+      setup:
         'The oven may only be wired by an electrician, with a fuse of 16 ampere of its own. Heat it empty at 240 degrees for an hour before the first meal; open a window meanwhile.',
       start:
         'Hot air browns two trays at once and needs 20 degrees less than top and bottom heat. The core probe is pushed into the thickest part of the roast.',
@@ -233,7 +246,7 @@ function devices(): Device[] {
         'Pyrolysis burns dirt to ash at 480 degrees; take out racks and rails before and sweep the ash up afterwards. The door stays locked until the inside is below 280 degrees.',
       care: 'The lamp is a halogen bulb G9 of 25 W. Change it only when the oven is cold and never touch the new bulb with bare fingers.',
       storage: 'The rails can be unhooked without tools by lifting them at the front.',
-      trouble:
+      troubleshooting:
         'Cake that sinks was taken out too early or the door was opened. Uneven browning comes from a tray that stands too close to the back wall.',
       errors: [
         ['O-07/T', 'Door not locked', 'Press the door until it clicks'],
@@ -253,7 +266,7 @@ function devices(): Device[] {
       kind: 'washing machine',
       code: 'GW1-36',
       years: 4,
-      place:
+      setup:
         'Remove the four transport bolts before the first wash and keep them for a move. Turn the feet until the machine does not rock.',
       start:
         'Fill the drum loosely so that a hand fits on top of the laundry. Wool is washed at 30 degrees with at most 800 turns.',
@@ -261,7 +274,7 @@ function devices(): Device[] {
         'Pull out the detergent drawer once a month and brush the chamber behind it. Run an empty wash at 90 degrees against smell.',
       care: 'Drain the remaining water through the flap at the lower right before you open the lint filter; a shallow bowl is useful.',
       storage: 'Close the tap after each wash when nobody is at home.',
-      trouble:
+      troubleshooting:
         'A machine that walks at spinning is not level or is loaded on one side. Grey veils come from too little detergent.',
       errors: [
         ['W-08/S', 'Door open', 'Close the door firmly'],
@@ -282,14 +295,14 @@ function devices(): Device[] {
       kind: 'router',
       code: 'HR3-65',
       years: 2,
-      place:
+      setup:
         'Mount the router high up and upright, away from radiators and microwave ovens. The grey cable leads to the telephone socket, the yellow ones to computers.',
       start:
         'The first password is printed on the card in the box; change it at once. Guests get a network of their own, which switches itself off at midnight.',
       cleaning: 'Free the slots from dust with a dry brush twice a year.',
       care: 'New firmware is loaded at night between three and four o clock unless you forbid it. A blinking blue light means that this is going on; do not pull the plug.',
       storage: 'To give the router away, hold the reset pin for ten seconds: all settings and passwords are erased.',
-      trouble:
+      troubleshooting:
         'If films stutter in far rooms, add a repeater or change to channel 36. A red globe says that the line of the provider is down.',
       errors: [
         ['N-01/L', 'No signal on the line', 'Check the grey cable'],

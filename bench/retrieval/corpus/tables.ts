@@ -91,24 +91,24 @@ function sheet(file: string, title: string, pages: readonly (readonly [string, T
   return { file, title, parts: pages.map(([heading, table]) => ({ heading, table })) };
 }
 
-function codeOf(dice: Dice, shape: string): string {
+function toCode(dice: Dice, shape: string): string {
   return shape.replace(/[A#]/g, (sign) => (sign === 'A' ? dice.pick([...letters]) : `${dice.below(10)}`));
 }
 
 function partsTable(dice: Dice, count: number): Table {
   const rows = Array.from({ length: count }, () => [
-    codeOf(dice, 'AA-####/a').replace('a', dice.pick(['x', 'y', 'z'])),
+    toCode(dice, 'AA-####/a').replace('a', dice.pick(['x', 'y', 'z'])),
     `${dice.pick(materials)} ${dice.pick(goods)}`,
     `${2 + dice.below(90)}.${10 + dice.below(89)}`,
     `${dice.below(400)}`,
-    `shelf ${codeOf(dice, 'A##')}`,
+    `shelf ${toCode(dice, 'A##')}`,
   ]);
   return { header: ['Part number', 'Name', 'Price EUR', 'In stock', 'Place'], rows };
 }
 
 function shipmentsTable(dice: Dice, count: number): Table {
   const rows = Array.from({ length: count }, () => [
-    codeOf(dice, 'SHP#######'),
+    toCode(dice, 'SHP#######'),
     dice.pick(towns),
     dice.pick(['delivered', 'in transit', 'held at customs', 'returned to sender', 'waiting for pick-up']),
     `2026-${String(1 + dice.below(9)).padStart(2, '0')}-${10 + dice.below(18)}`,
@@ -129,7 +129,7 @@ function rotaTable(dice: Dice): Table {
 
 function sensorTable(dice: Dice, count: number): Table {
   const rows = Array.from({ length: count }, (_, at) => [
-    codeOf(dice, 'TS-A###'),
+    toCode(dice, 'TS-A###'),
     `hall ${1 + dice.below(8)}`,
     `${15 + dice.below(20)}.${dice.below(10)}`,
     `${30 + dice.below(40)}`,
@@ -220,7 +220,7 @@ function inventoryTable(dice: Dice, count: number): Table {
     'air compressor',
   ];
   const rows = Array.from({ length: count }, () => [
-    codeOf(dice, 'INV.##.A###'),
+    toCode(dice, 'INV.##.A###'),
     dice.pick(things),
     dice.pick(['in use', 'in repair', 'lent out', 'to be scrapped']),
     `20${17 + dice.below(9)}`,

@@ -29,8 +29,8 @@ const makers: Readonly<Record<string, (paper: Paper) => Uint8Array<ArrayBuffer> 
 
 /** The bytes of a paper in the format that its name asks for. */
 export function makeDocument(paper: Paper): Uint8Array<ArrayBuffer> {
-  const made = makers[paper.file.slice(paper.file.lastIndexOf('.') + 1)]?.(paper) ?? '';
-  return typeof made === 'string' ? Uint8Array.from(Buffer.from(made)) : made;
+  const content = makers[paper.file.slice(paper.file.lastIndexOf('.') + 1)]?.(paper) ?? '';
+  return typeof content === 'string' ? Uint8Array.from(Buffer.from(content)) : content;
 }
 
 function toHtml({ title, parts }: Paper): string {

@@ -29,17 +29,17 @@ export function makeDocx({ title, parts }: Paper): Bytes {
       (table ? wordTable(table) : '')
     );
   });
-  return makeDocxOf(`${wordParagraph(title, 'Heading1')}${body.join('')}`);
+  return makeDocxFromBody(`${wordParagraph(title, 'Heading1')}${body.join('')}`);
 }
 
 /** A Word document with this body. */
-export function makeDocxOf(body: string): Bytes {
+export function makeDocxFromBody(body: string): Bytes {
   const style = (id: string, name: string): string =>
     `<w:style w:type="paragraph" w:styleId="${id}"><w:name w:val="${name}"/></w:style>`;
   return makeZip({
     '[Content_Types].xml': `${xml}<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Default Extension="xml" ContentType="application/xml"/><Override PartName="/word/document.xml" ContentType="application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"/></Types>`,
-    '_rels/.rels': relationsOf([['rId1', 'officeDocument', 'word/document.xml']]),
-    'word/_rels/document.xml.rels': relationsOf([['rId1', 'styles', 'styles.xml']]),
+    '_rels/.rels': toRelations([['rId1', 'officeDocument', 'word/document.xml']]),
+    'word/_rels/document.xml.rels': toRelations([['rId1', 'styles', 'styles.xml']]),
     'word/styles.xml': `${xml}<w:styles ${wordSpace}>${style('Heading1', 'heading 1')}${style('Heading2', 'heading 2')}</w:styles>`,
     'word/document.xml': `${xml}<w:document ${wordSpace}><w:body>${body}</w:body></w:document>`,
   });
@@ -71,10 +71,10 @@ export function makeXlsx({ parts }: Paper): Bytes {
 export function makePptx({ parts }: Paper): Bytes {
   const files: Record<string, string> = {
     'ppt/presentation.xml': `${xml}<p:presentation ${slideSpace}><p:sldIdLst>${parts.map((_, index) => `<p:sldId id="${256 + index}" r:id="rId${index + 1}"/>`).join('')}</p:sldIdLst></p:presentation>`,
-    'ppt/_rels/presentation.xml.rels': relationsOf(
+    'ppt/_rels/presentation.xml.rels': toRelations(
       parts.map((_, index) => [`rId${index + 1}`, 'slide', `slides/slide${index + 1}.xml`]),
     ),
-    '_rels/.rels': relationsOf([['rId1', 'officeDocument', 'ppt/presentation.xml']]),
+    '_rels/.rels': toRelations([['rId1', 'officeDocument', 'ppt/presentation.xml']]),
   };
   for (const [index, { heading, paragraphs = [], table }] of parts.entries()) {
     const shapes = `${shape([heading], 'title')}${paragraphs.length > 0 ? shape(paragraphs, 'body') : ''}${table ? slideTable(table) : ''}`;
@@ -98,7 +98,7 @@ function slideTable({ header, rows }: Table): string {
   return `<p:graphicFrame><a:graphic><a:graphicData><a:tbl>${[header, ...rows].map(row).join('')}</a:tbl></a:graphicData></a:graphic></p:graphicFrame>`;
 }
 
-function relationsOf(items: readonly (readonly [id: string, type: string, target: string])[]): string {
+function toRelations(items: readonly (readonly [id: string, type: string, target: string])[]): string {
   const all = items.map(([id, type, target]) => `<Relationship Id="${id}" Type="${officeRelation}/${type}" Target="${target}"/>`);
   return `${xml}<Relationships xmlns="${relations}">${all.join('')}</Relationships>`;
 }

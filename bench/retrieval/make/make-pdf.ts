@@ -27,11 +27,11 @@ export function makePdf(pages: readonly (readonly PdfLine[])[]): Uint8Array<Arra
 
 function toContent(lines: readonly PdfLine[]): string {
   let y = top;
-  const shown = lines.map(({ text, size }) => {
+  const operators = lines.map(({ text, size }) => {
     y -= size * leading;
     return text === '' ? '' : `BT /F1 ${size} Tf 1 0 0 1 ${left} ${y.toFixed(1)} Tm (${toPdfText(text)}) Tj ET`;
   });
-  return shown.filter(Boolean).join('\n');
+  return operators.filter(Boolean).join('\n');
 }
 
 function toPdfText(text: string): string {

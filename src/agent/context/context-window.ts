@@ -7,14 +7,14 @@ import type { ContextSettings } from '#contract/configuration/service.ts';
 import { toParleyError } from '#contract/errors/errors.ts';
 import { isMediaMessage } from '../shown-media.ts';
 import {
-  ClearedMessages,
   type ContextMemory,
-  digestOf,
-  groupStarts,
-  noteCalls,
-  nothingCleared,
+  computeDigest,
+  emptyMemory,
+  type FormatPlaceholder,
+  listGroupStarts,
+  MessageRenderer,
+  recordToolNames,
   type Summary,
-  type ToClearedLine,
 } from './cleared-messages.ts';
 import { createEstimator, createExactCounter, type MessageCounter } from './count-messages.ts';
 import { summarize } from './summarize.ts';
@@ -29,7 +29,7 @@ export interface ContextOptions {
   /** What an earlier run of the conversation did. */
   readonly memory: ContextMemory | undefined;
   /** Asks the model for a summary. */
-  readonly ask: (request: ChatRequest) => AsyncIterable<Frame>;
+  readonly sendRequest: (request: ChatRequest) => AsyncIterable<Frame>;
   /** Called with each change. */
   readonly onChange?: (change: ContextChange) => void;
 }
@@ -38,179 +38,187 @@ export interface ContextOptions {
 export interface ContextChange {
   readonly strategy: ContextSettings['strategy'];
   /** Whether the model had refused it. */
-  readonly wasRefused: boolean;
+  readonly wasRejected: boolean;
   /** Counted, or estimated: before, after, and at most. */
-  readonly tokens: { readonly before: number; readonly after: number; readonly most: number };
+  readonly tokens: { readonly before: number; readonly after: number; readonly max: number };
   readonly clearedResults: number;
   readonly summarizedMessages: number;
   /** Why there is no summary, if there should be one. */
-  readonly fault?: string;
+  readonly summaryError?: string;
 }
 
-interface Wiring {
-  readonly toLine: ToClearedLine;
+interface Dependencies {
+  readonly formatPlaceholder: FormatPlaceholder;
   readonly addUsage: (usage: readonly ModelUsage[]) => void;
 }
 
 /** What a conversation is brought to, of what it may have: it is not touched again with each turn, and caches of prompts hold. */
-const targetShare = 1 / 2;
+const targetFraction = 1 / 2;
 /** Of what was refused, what is tried again. */
-const refusedShare = 3 / 5;
+const retryFraction = 3 / 5;
 /** Of what a request may have, what one for a summary is made of. */
-const summaryShare = 4 / 5;
+const summaryFraction = 4 / 5;
 /** Of what is free, what the results of one turn may take; and the bytes of a token at least, of texts as tools give them. */
-const resultsShare = 3 / 5;
-const bytesPerToken = 2.5;
-const leastResultBytes = 500;
+const resultsFraction = 3 / 5;
+const minBytesPerToken = 2.5;
+const minResultBytes = 500;
 
 /** Keeps the requests of one run within what its model takes. As long as nothing is to be cleared, a request is the one before with more behind it. */
 export class ContextWindow {
   readonly #options: ContextOptions;
-  readonly #wiring: Wiring;
+  readonly #dependencies: Dependencies;
   readonly #estimator = createEstimator();
-  readonly #drawing: ClearedMessages;
-  #exact: MessageCounter | undefined;
-  #memory: Pick<ContextMemory, 'cleared' | 'summary'> = nothingCleared;
-  #isChecked = false;
+  readonly #renderer: MessageRenderer;
+  #exactCounter: MessageCounter | undefined;
+  #memory: Pick<ContextMemory, 'cleared' | 'summary'> = emptyMemory;
+  #isMemoryRestored = false;
   /** Not asked again in this run, once it failed. */
   #canSummarize: boolean;
 
-  constructor(options: ContextOptions, wiring: Wiring) {
+  constructor(options: ContextOptions, dependencies: Dependencies) {
     this.#options = options;
-    this.#wiring = wiring;
+    this.#dependencies = dependencies;
     this.#canSummarize = options.strategy === 'summarize';
-    this.#drawing = new ClearedMessages(wiring.toLine);
+    this.#renderer = new MessageRenderer(dependencies.formatPlaceholder);
   }
 
   /** Whether something of the conversation is not sent. */
-  get hasCleared(): boolean {
+  get isReduced(): boolean {
     return this.#memory.cleared > 0 || this.#memory.summary !== undefined;
   }
 
   /** The request as it is sent. */
   async fit(request: ChatRequest): Promise<ChatRequest> {
     const { maxTokens, strategy } = this.#options;
-    this.#recall(request.messages);
-    if (strategy !== 'off' && maxTokens !== undefined && (await this.#tokensOf(request, maxTokens)) > maxTokens)
-      await this.#change(request, maxTokens, false);
-    return this.#draw(request);
+    this.#restoreMemory(request.messages);
+    if (strategy !== 'off' && maxTokens !== undefined && (await this.#countTokens(request, maxTokens)) > maxTokens)
+      await this.#reduce(request, maxTokens, false);
+    return this.#render(request);
   }
 
   /** The request again, smaller, once the model refused it; undefined if nothing can be taken out of it. */
   async shrink(request: ChatRequest): Promise<ChatRequest | undefined> {
     if (this.#options.strategy === 'off') return undefined;
-    const tokens = await this.#tokensOf(request, 0);
-    const most = Math.floor(Math.min(tokens, this.#options.maxTokens ?? tokens) * refusedShare);
-    return (await this.#change(request, most, true)) ? this.#draw(request) : undefined;
+    const tokens = await this.#countTokens(request, 0);
+    const maxTokens = Math.floor(Math.min(tokens, this.#options.maxTokens ?? tokens) * retryFraction);
+    return (await this.#reduce(request, maxTokens, true)) ? this.#render(request) : undefined;
   }
 
   /** Bytes of each of so many results that the model can be shown with the request. */
-  resultBytes(request: ChatRequest, results: number): number {
+  getMaxResultBytes(request: ChatRequest, resultCount: number): number {
     const { maxTokens, strategy } = this.#options;
     if (strategy === 'off' || maxTokens === undefined) return Number.POSITIVE_INFINITY;
-    const said = withoutInstructions(request.messages);
-    const question = said.findLast(({ role }) => role === 'user');
-    const fixed = [...request.messages.filter(isInstruction), ...(question === undefined ? [] : [question])];
-    const taken = this.#estimator.ofSettings(request) + sumOf(fixed, this.#estimator);
-    const free = Math.max(0, maxTokens - taken) * resultsShare * bytesPerToken;
-    return Math.max(leastResultBytes, Math.floor(free / Math.max(1, results)));
+    const messages = withoutInstructions(request.messages);
+    const question = messages.findLast(({ role }) => role === 'user');
+    const requiredMessages = [...request.messages.filter(isInstruction), ...(question === undefined ? [] : [question])];
+    const requiredTokens = this.#estimator.countSettings(request) + countMessages(requiredMessages, this.#estimator);
+    const freeBytes = Math.max(0, maxTokens - requiredTokens) * resultsFraction * minBytesPerToken;
+    return Math.max(minResultBytes, Math.floor(freeBytes / Math.max(1, resultCount)));
   }
 
   /** What the next run of the conversation goes on with; undefined if all is sent. */
-  toRemember(messages: readonly Message[]): ContextMemory | undefined {
-    if (!this.hasCleared) return undefined;
-    const said = withoutInstructions(messages);
-    return { ...this.#memory, digest: digestOf(said, reachOf(this.#memory)) };
+  exportMemory(messages: readonly Message[]): ContextMemory | undefined {
+    if (!this.isReduced) return undefined;
+    const conversation = withoutInstructions(messages);
+    return { ...this.#memory, digest: computeDigest(conversation, getReducedCount(this.#memory)) };
   }
 
   /** Takes what an earlier run did, unless its messages are others now. */
-  #recall(messages: readonly Message[]): void {
-    if (this.#isChecked) return;
-    this.#isChecked = true;
+  #restoreMemory(messages: readonly Message[]): void {
+    if (this.#isMemoryRestored) return;
+    this.#isMemoryRestored = true;
     const { memory } = this.#options;
     if (memory === undefined) return;
-    const said = withoutInstructions(messages);
-    if (digestOf(said, reachOf(memory)) !== memory.digest) return;
+    const conversation = withoutInstructions(messages);
+    if (computeDigest(conversation, getReducedCount(memory)) !== memory.digest) return;
     const { cleared, summary } = memory;
     this.#memory = { cleared, ...(summary !== undefined && { summary }) };
   }
 
-  #draw(request: ChatRequest): ChatRequest {
-    return this.hasCleared ? { ...request, messages: this.#drawing.draw(request.messages, this.#memory) } : request;
+  #render(request: ChatRequest): ChatRequest {
+    return this.isReduced ? { ...request, messages: this.#renderer.render(request.messages, this.#memory) } : request;
   }
 
   /** Counted only if the estimate, which errs high, is more than what matters. */
-  async #tokensOf(request: ChatRequest, most: number): Promise<number> {
-    const drawn = this.#draw(request);
-    const estimated = totalOf(drawn, this.#estimator);
+  async #countTokens(request: ChatRequest, threshold: number): Promise<number> {
+    const rendered = this.#render(request);
+    const estimate = countRequest(rendered, this.#estimator);
     const { vocabulary } = this.#options;
-    if (vocabulary === undefined || estimated <= most) return estimated;
-    this.#exact ??= await createExactCounter(vocabulary, drawn.messages);
-    return totalOf(drawn, this.#exact);
+    if (vocabulary === undefined || estimate <= threshold) return estimate;
+    this.#exactCounter ??= await createExactCounter(vocabulary, rendered.messages);
+    return countRequest(rendered, this.#exactCounter);
   }
 
   /** True if something was taken out. */
-  async #change(request: ChatRequest, most: number, wasRefused: boolean): Promise<boolean> {
-    const counter = this.#exact ?? this.#estimator;
-    const before = totalOf(this.#draw(request), counter);
+  async #reduce(request: ChatRequest, maxTokens: number, wasRejected: boolean): Promise<boolean> {
+    const counter = this.#exactCounter ?? this.#estimator;
+    const before = countRequest(this.#render(request), counter);
     const { messages } = request;
-    const tooLong = (): TooLong => {
-      const tokens = totalOf(this.#draw(request), counter);
-      return { messages, memory: this.#memory, tokens, target: most * targetShare, counter, drawing: this.#drawing };
+    const toOversized = (): OversizedConversation => {
+      const tokens = countRequest(this.#render(request), counter);
+      return { messages, memory: this.#memory, tokens, target: maxTokens * targetFraction, counter, renderer: this.#renderer };
     };
-    const earlier = this.#memory;
-    const { cleared, results } = planClearing(tooLong());
-    this.#memory = { ...earlier, cleared };
-    const fault = this.#canSummarize && tooLong().tokens > most ? await this.#summarize(request, tooLong(), most) : undefined;
-    this.#canSummarize &&= fault === undefined;
-    const isSame = this.#memory.cleared === earlier.cleared && this.#memory.summary === earlier.summary;
-    if (isSame && fault === undefined) return false;
+    const previousMemory = this.#memory;
+    const { cleared, results } = planClearing(toOversized());
+    this.#memory = { ...previousMemory, cleared };
+    const summaryError =
+      this.#canSummarize && toOversized().tokens > maxTokens
+        ? await this.#summarize(request, toOversized(), maxTokens)
+        : undefined;
+    this.#canSummarize &&= summaryError === undefined;
+    const isSame = this.#memory.cleared === previousMemory.cleared && this.#memory.summary === previousMemory.summary;
+    if (isSame && summaryError === undefined) return false;
     this.#options.onChange?.({
       strategy: this.#options.strategy,
-      wasRefused,
-      tokens: { before, after: tooLong().tokens, most },
+      wasRejected,
+      tokens: { before, after: toOversized().tokens, max: maxTokens },
       clearedResults: results,
-      summarizedMessages: Math.max(0, (this.#memory.summary?.before ?? 0) - (earlier.summary?.before ?? 0)),
-      ...(fault !== undefined && { fault }),
+      summarizedMessages: Math.max(0, (this.#memory.summary?.before ?? 0) - (previousMemory.summary?.before ?? 0)),
+      ...(summaryError !== undefined && { summaryError }),
     });
     return !isSame;
   }
 
   /** Why there is none; undefined if there is one, or nothing for it. */
-  async #summarize(request: ChatRequest, tooLong: TooLong, most: number): Promise<string | undefined> {
-    const plan = planSummary(tooLong);
+  async #summarize(request: ChatRequest, oversized: OversizedConversation, maxTokens: number): Promise<string | undefined> {
+    const plan = planSummary(oversized);
     if (plan === undefined) return undefined;
-    const { before, kept } = plan;
+    const { before, kept: keptIndex } = plan;
     const { summary, cleared } = this.#memory;
-    const said = this.#drawing.draw(withoutInstructions(request.messages), { cleared });
-    const mostTokens = Math.floor(most * summaryShare);
-    const { ask } = this.#options;
+    const conversation = this.#renderer.render(withoutInstructions(request.messages), { cleared });
+    const maxInputTokens = Math.floor(maxTokens * summaryFraction);
+    const { sendRequest } = this.#options;
     try {
-      const older = said.slice(summary?.before ?? 0, before);
-      const text = await summarize(older, summary?.text, { ask, request, mostTokens, addUsage: this.#wiring.addUsage });
-      const made: Summary = { before, text, ...(kept !== undefined && { kept }) };
-      this.#memory = { cleared, summary: made };
+      const olderMessages = conversation.slice(summary?.before ?? 0, before);
+      const text = await summarize(olderMessages, summary?.text, {
+        sendRequest,
+        request,
+        maxTokens: maxInputTokens,
+        addUsage: this.#dependencies.addUsage,
+      });
+      const newSummary: Summary = { before, text, ...(keptIndex !== undefined && { kept: keptIndex }) };
+      this.#memory = { cleared, summary: newSummary };
       return undefined;
-    } catch (thrown) {
-      return toParleyError(thrown).message;
+    } catch (error) {
+      return toParleyError(error).message;
     }
   }
 }
 
-function reachOf({ cleared, summary }: Pick<ContextMemory, 'cleared' | 'summary'>): number {
+function getReducedCount({ cleared, summary }: Pick<ContextMemory, 'cleared' | 'summary'>): number {
   return Math.max(cleared, summary?.before ?? 0);
 }
 
-function totalOf(request: ChatRequest, counter: MessageCounter): number {
-  return counter.ofSettings(request) + sumOf(request.messages, counter);
+function countRequest(request: ChatRequest, counter: MessageCounter): number {
+  return counter.countSettings(request) + countMessages(request.messages, counter);
 }
 
-function sumOf(messages: readonly Message[], counter: MessageCounter): number {
-  return messages.reduce((sum, message) => sum + counter.of(message), 0);
+function countMessages(messages: readonly Message[], counter: MessageCounter): number {
+  return messages.reduce((sum, message) => sum + counter.count(message), 0);
 }
 
 /** A conversation whose model takes less. */
-interface TooLong {
+interface OversizedConversation {
   readonly messages: readonly Message[];
   /** What is cleared of it already. */
   readonly memory: Pick<ContextMemory, 'cleared' | 'summary'>;
@@ -219,28 +227,28 @@ interface TooLong {
   /** Tokens that it is brought to: far fewer than it may have, so that it is not touched again with the next turn. */
   readonly target: number;
   readonly counter: MessageCounter;
-  readonly drawing: ClearedMessages;
+  readonly renderer: MessageRenderer;
 }
 
 /** Ahead of which place results are to be cleared, and how many they are: the oldest first; those that the model has not answered to yet stay. */
-function planClearing({ messages, memory, tokens: before, target, counter, drawing }: TooLong): {
+function planClearing({ messages, memory, tokens: before, target, counter, renderer }: OversizedConversation): {
   readonly cleared: number;
   readonly results: number;
 } {
-  const said = withoutInstructions(messages);
-  const end = startOfUnanswered(said);
+  const conversation = withoutInstructions(messages);
+  const unansweredStart = findUnansweredStart(conversation);
   const tools = new Map<string, string>();
   let tokens = before;
   let { cleared } = memory;
   let results = 0;
-  for (const [place, message] of said.entries()) {
-    noteCalls(message, tools);
-    if (place < Math.max(memory.cleared, memory.summary?.before ?? 0)) continue;
-    if (place >= end || tokens <= target) break;
-    const saved = counter.of(message) - counter.of(drawing.clear(message, tools));
-    if (saved <= 0) continue;
-    tokens -= saved;
-    cleared = place + 1;
+  for (const [index, message] of conversation.entries()) {
+    recordToolNames(message, tools);
+    if (index < Math.max(memory.cleared, memory.summary?.before ?? 0)) continue;
+    if (index >= unansweredStart || tokens <= target) break;
+    const savedTokens = counter.count(message) - counter.count(renderer.clear(message, tools));
+    if (savedTokens <= 0) continue;
+    tokens -= savedTokens;
+    cleared = index + 1;
     results += 1;
   }
   return { cleared, results };
@@ -256,31 +264,39 @@ interface SummaryPlan {
 const summaryTokens = 1_000;
 
 /** To be given messages of which nothing more can be cleared. Undefined if nothing is left to be summed up. */
-function planSummary({ messages, memory, tokens: before, target, counter, drawing }: TooLong): SummaryPlan | undefined {
-  const said = withoutInstructions(messages);
-  const question = said.findLastIndex((message) => message.role === 'user' && !isMediaMessage(message));
-  const from = memory.summary?.before ?? 0;
-  const last = Math.min(startOfUnanswered(said), said.length - 1);
-  const starts = new Set(groupStarts(said));
+function planSummary({
+  messages,
+  memory,
+  tokens: before,
+  target,
+  counter,
+  renderer,
+}: OversizedConversation): SummaryPlan | undefined {
+  const conversation = withoutInstructions(messages);
+  const question = conversation.findLastIndex((message) => message.role === 'user' && !isMediaMessage(message));
+  const start = memory.summary?.before ?? 0;
+  const lastIndex = Math.min(findUnansweredStart(conversation), conversation.length - 1);
+  const starts = new Set(listGroupStarts(conversation));
   const tools = new Map<string, string>();
   let tokens = before + (memory.summary === undefined ? Math.min(summaryTokens, target / 2) : 0);
-  let cut: number | undefined;
-  let summedUp = 0;
-  for (const [place, message] of said.entries()) {
-    if (place > last) break;
-    if (starts.has(place) && summedUp > 0) cut = place;
-    if (cut === place && tokens <= target) break;
-    noteCalls(message, tools);
-    if (place < from || place === question) continue;
-    tokens -= counter.of(place < memory.cleared ? drawing.clear(message, tools) : message);
-    summedUp += 1;
+  let end: number | undefined;
+  let summarizedCount = 0;
+  for (const [index, message] of conversation.entries()) {
+    if (index > lastIndex) break;
+    if (starts.has(index) && summarizedCount > 0) end = index;
+    if (end === index && tokens <= target) break;
+    recordToolNames(message, tools);
+    if (index < start || index === question) continue;
+    tokens -= counter.count(index < memory.cleared ? renderer.clear(message, tools) : message);
+    summarizedCount += 1;
   }
-  return cut === undefined ? undefined : { before: cut, kept: question < cut ? question : undefined };
+  return end === undefined ? undefined : { before: end, kept: question < end ? question : undefined };
 }
 
 /** The place of the calls whose results stand last; the end if something else does. */
-function startOfUnanswered(said: readonly Message[]): number {
-  let place = said.length;
-  while (place > 0 && (isResult(said[place - 1] as Message) || isMediaMessage(said[place - 1] as Message))) place -= 1;
-  return place === said.length ? place : Math.max(0, place - 1);
+function findUnansweredStart(conversation: readonly Message[]): number {
+  let index = conversation.length;
+  while (index > 0 && (isResult(conversation[index - 1] as Message) || isMediaMessage(conversation[index - 1] as Message)))
+    index -= 1;
+  return index === conversation.length ? index : Math.max(0, index - 1);
 }

@@ -7,13 +7,13 @@ import { estimateHigh } from '#domain/usage/high-estimate.ts';
 
 /** Tokens of messages, and of what goes with every request beside them. */
 export interface MessageCounter {
-  of(message: Message): number;
-  ofSettings(request: ChatRequest): number;
+  count(message: Message): number;
+  countSettings(request: ChatRequest): number;
 }
 
-const perMessage = 5;
+const tokensPerMessage = 5;
 /** What vendors reckon for an image of full size. */
-const perImage = 1_600;
+const tokensPerImage = 1_600;
 /** Of other files, in base64. */
 const charsPerToken = 16;
 
@@ -27,51 +27,51 @@ export async function createExactCounter(vocabulary: Vocabulary, messages: reado
   const tokens = await loadTokens(vocabulary);
   const counter = createCounter((text) => tokens.count(text));
   for (const message of messages) {
-    counter.of(message);
+    counter.count(message);
     await nextTurn();
   }
   return counter;
 }
 
 function createCounter(count: (text: string) => number): MessageCounter {
-  const known = new WeakMap<object, number>();
-  const once = (key: object, reckon: () => number): number => {
-    const before = known.get(key);
-    if (before !== undefined) return before;
-    const tokens = reckon();
-    known.set(key, tokens);
+  const counts = new WeakMap<object, number>();
+  const getCount = (key: object, compute: () => number): number => {
+    const cached = counts.get(key);
+    if (cached !== undefined) return cached;
+    const tokens = compute();
+    counts.set(key, tokens);
     return tokens;
   };
   return {
-    of: (message) => once(message, () => perMessage + partsOf(message, count)),
-    ofSettings: ({ tools, functions, response_format: format }) =>
+    count: (message) => getCount(message, () => tokensPerMessage + countParts(message, count)),
+    countSettings: ({ tools, functions, response_format: format }) =>
       [tools, functions, format].reduce<number>((sum, part) => sum + (part === undefined ? 0 : count(JSON.stringify(part))), 0),
   };
 }
 
-function partsOf(message: Message, count: (text: string) => number): number {
+function countParts(message: Message, count: (text: string) => number): number {
   const { role: _role, content, custom_content: custom, tool_call_id: _id, ...rest } = message;
   let tokens = typeof content === 'string' ? count(content) : 0;
-  for (const part of Array.isArray(content) ? content : []) tokens += contentPart(part, count);
+  for (const part of Array.isArray(content) ? content : []) tokens += countContentPart(part, count);
   for (const { type = '', data = '', url } of custom?.attachments ?? [])
     tokens += type.startsWith('image/')
-      ? perImage
+      ? tokensPerImage
       : type.startsWith('text/')
         ? count(data)
-        : fileTokens(data) + (url ? perImage : 0);
+        : countFileTokens(data) + (url ? tokensPerImage : 0);
   if (custom?.completed_control !== undefined) tokens += count(JSON.stringify(custom.completed_control));
   for (const value of Object.values(rest))
     tokens += typeof value === 'string' ? count(value) : count(JSON.stringify(value ?? ''));
   return tokens;
 }
 
-function contentPart(part: unknown, count: (text: string) => number): number {
+function countContentPart(part: unknown, count: (text: string) => number): number {
   if (!isJsonObject(part)) return 0;
   if (typeof part.text === 'string') return count(part.text);
-  if (part.type === 'image_url') return perImage;
-  return fileTokens(JSON.stringify(part));
+  if (part.type === 'image_url') return tokensPerImage;
+  return countFileTokens(JSON.stringify(part));
 }
 
-function fileTokens(data: string): number {
+function countFileTokens(data: string): number {
   return Math.ceil(data.length / charsPerToken);
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Chunk } from '#contract/chat/chunk.ts';
 import { FunctionCallReply, toToolsRequest } from '#contract/chat/function-calling.ts';
-import { chunksOf, fold, tool } from '#test/run-loop.ts';
+import { collectChunks, fold, tool } from '#test/run-loop.ts';
 import { answers, calls, scriptedModel } from '#test/scripted-model.ts';
 
 const time = tool('get_time', () => 'noon');
@@ -19,8 +19,8 @@ describe('what the caller asked', () => {
 
   it('goes to the model with the tools of both, without addons and n', async () => {
     const model = scriptedModel(answers('Hi.'));
-    await chunksOf({
-      ask: model.ask,
+    await collectChunks({
+      sendRequest: model.ask,
       tools: [time],
       request: { ...request, tool_choice: 'required', parallel_tool_calls: false },
     });
@@ -31,13 +31,13 @@ describe('what the caller asked', () => {
 
   it('forces a tool in the first turn only', async () => {
     const model = scriptedModel(calls(['get_time', {}]), answers('Noon.'));
-    await chunksOf({ ask: model.ask, tools: [time], request: { ...request, tool_choice: 'required' } });
+    await collectChunks({ sendRequest: model.ask, tools: [time], request: { ...request, tool_choice: 'required' } });
     expect(model.asked.map((asked) => asked.tool_choice)).toEqual(['required', undefined]);
   });
 
   it('stops the run with the calls of its own tools', async () => {
     const model = scriptedModel(calls(['open_door', { key: 1 }]));
-    const chunks = await chunksOf({ ask: model.ask, tools: [time], request });
+    const chunks = await collectChunks({ sendRequest: model.ask, tools: [time], request });
     expect(chunks.at(-2)?.choices[0]?.delta.tool_calls).toEqual([
       { index: 0, id: 'id_open_door_0', type: 'function', function: { name: 'open_door', arguments: '{"key":1}' } },
     ]);
@@ -47,7 +47,7 @@ describe('what the caller asked', () => {
 
   it('runs the service’s tools of a mixed reply first', async () => {
     const model = scriptedModel(calls(['open_door', {}], ['get_time', {}]));
-    const chunks = await chunksOf({ ask: model.ask, tools: [time], request });
+    const chunks = await collectChunks({ sendRequest: model.ask, tools: [time], request });
     expect(fold(chunks).stages).toMatchObject([{ name: 'get_time', status: 'completed' }]);
     expect(chunks.at(-2)?.choices[0]?.delta.tool_calls).toMatchObject([{ index: 0, function: { name: 'open_door' } }]);
     expect(fold(chunks).finishReasons).toEqual(['tool_calls']);
@@ -58,7 +58,7 @@ describe('what the caller asked', () => {
     const model = scriptedModel(calls(['get_time', {}]), calls(['open_door', { key: 1 }]));
     const asked = toToolsRequest({ messages: [{ role: 'user', content: 'Hello' }], functions });
     const back = new FunctionCallReply();
-    const chunks = await chunksOf({ ask: model.ask, tools: [time], request: asked });
+    const chunks = await collectChunks({ sendRequest: model.ask, tools: [time], request: asked });
     const old = chunks.map((chunk) => back.toFunctionCall(chunk) as unknown as Chunk);
     expect(namesOf(model.asked[0]?.tools)).toEqual(['open_door', 'get_time']);
     expect(old.at(-2)?.choices[0]?.delta.function_call).toEqual({ name: 'open_door', arguments: '{"key":1}' });
@@ -67,7 +67,7 @@ describe('what the caller asked', () => {
 
   it('keeps its tool’s name where one of the service has the same', async () => {
     const model = scriptedModel(answers('Hi.'));
-    await chunksOf({ ask: model.ask, tools: [tool('open_door', () => 'x')], request });
+    await collectChunks({ sendRequest: model.ask, tools: [tool('open_door', () => 'x')], request });
     expect(namesOf(model.asked[0]?.tools)).toEqual(['open_door', expect.stringMatching(/^open_door_[0-9a-f]{8}$/)]);
   });
 });
@@ -75,7 +75,7 @@ describe('what the caller asked', () => {
 describe('toolsets that are missing', () => {
   it('are failed stages before the answer', async () => {
     const missing = [{ name: 'Weather', reason: 'The document cannot be loaded.' }];
-    const chunks = await chunksOf({ ask: scriptedModel(answers('Hi.')).ask, tools: [], missing });
+    const chunks = await collectChunks({ sendRequest: scriptedModel(answers('Hi.')).ask, tools: [], missing });
     expect(chunks[0]?.choices[0]?.delta).toEqual({ role: 'assistant' });
     expect(fold(chunks)).toMatchObject({
       content: 'Hi.',

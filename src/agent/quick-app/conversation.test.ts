@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Message } from '#contract/chat/message.ts';
-import { lastText } from './conversation.ts';
+import { extractLastText } from './conversation.ts';
 
 const said = (...texts: (string | null)[]): Message[] =>
   texts.flatMap((content) => [
@@ -20,5 +20,5 @@ it.each<[string, string, (string | null)[], string]>([
   ['of a reply that its caller changed', 'Anything else.', ['One.'], 'Anything else.'],
   ['of a reply that only begins like an earlier turn', 'One.5 is the answer.', ['One.'], 'One.5 is the answer.'],
 ])('the last text %s', (_what, reply, texts, expected) => {
-  expect(lastText(reply, said(...texts))).toBe(expected);
+  expect(extractLastText(reply, said(...texts))).toBe(expected);
 });

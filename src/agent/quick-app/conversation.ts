@@ -8,8 +8,8 @@ import type { ContextMemory } from '../context/cleared-messages.ts';
 import { asParagraph } from '../reply.ts';
 import type { EarlierResults } from '../results/kept-results.ts';
 import type { AnsweredQuestion } from '../run-memory.ts';
-import { type AskedQuestion, answerTo } from '../tool-run.ts';
-import { inOrderAsked, type ToolCall } from '../turn.ts';
+import { type PendingQuestion, answerTo as parseAnswer } from '../tool-run.ts';
+import { sortByCallOrder, type ToolCall } from '../turn.ts';
 import type { OffloadedTexts } from './offloaded-texts.ts';
 import type { RunState } from './run-state.ts';
 
@@ -22,7 +22,7 @@ export interface Conversation {
   /** Calls that the caller still has to be handed; the model is not asked before they are all answered. */
   readonly waiting: readonly ToolCall[];
   /** A tool's question that the user answers now. */
-  readonly answered: AnsweredQuestion | undefined;
+  readonly answeredQuestion: AnsweredQuestion | undefined;
   /** The state that the run goes on from. */
   readonly state: RunState | undefined;
   /** Controls that the last reply offered. */
@@ -32,7 +32,7 @@ export interface Conversation {
   /** What of it its model is not sent any more. */
   readonly context: ContextMemory | undefined;
   /** Whole results of which its model was shown a part. */
-  readonly wholeResults: readonly EarlierResults[];
+  readonly fullResults: readonly EarlierResults[];
   /** Long texts that marks stand for in all that, the oldest first. */
   readonly offloaded: readonly OffloadedTexts[];
 }
@@ -45,8 +45,8 @@ const notRun = 'The tool was not run: the user went on without it.';
 /** Puts what earlier replies remembered in the place of the replies. Throws invalid_request for a state that cannot be opened, or a result that nothing asked for. */
 export function readConversation(messages: readonly Message[], open: OpenState): Conversation {
   const reader = new ConversationReader(open);
-  for (const [index, message] of messages.entries()) reader.take(message, `messages[${index}]`);
-  return reader.done();
+  for (const [index, message] of messages.entries()) reader.add(message, `messages[${index}]`);
+  return reader.finish();
 }
 
 /** A run that waits for its caller, or broke off. */
@@ -54,7 +54,7 @@ interface OpenRun {
   readonly state: RunState;
   readonly results: Record<string, string>;
   /** The user's answer to the first of its questions. */
-  answer: ReturnType<typeof answerTo>;
+  answer: ReturnType<typeof parseAnswer>;
 }
 
 class ConversationReader {
@@ -65,58 +65,58 @@ class ConversationReader {
   readonly #citations: Citation[] = [];
   readonly #offloaded: OffloadedTexts[] = [];
   #context: ContextMemory | undefined;
-  readonly #wholeResults = new Map<string, EarlierResults>();
+  readonly #fullResults = new Map<string, EarlierResults>();
 
   constructor(open: OpenState) {
     this.#open = open;
   }
 
-  take(message: Message, at: string): void {
+  add(message: Message, path: string): void {
     const { state, ...custom } = message.custom_content ?? {};
     if (message.role === 'assistant') this.#controls = [];
     if (message.role === 'function' && this.#run !== undefined) {
-      this.#takeFunctionResult(message, this.#run, at);
+      this.#addFunctionResult(message, this.#run, path);
     } else if (message.role === 'tool' && this.#run !== undefined) {
-      this.#takeToolResult(message, this.#run, at);
-    } else if (message.role === 'user' && this.#takeAnswer(custom.completed_control)) {
+      this.#addToolResult(message, this.#run, path);
+    } else if (message.role === 'user' && this.#addAnswer(custom.completed_control)) {
       return;
     } else if (message.role === 'assistant' && state !== undefined) {
-      this.#takeReply({ ...message, custom_content: custom }, state, at);
+      this.#addReply({ ...message, custom_content: custom }, state, path);
     } else {
-      this.#giveUp();
+      this.#abandonRun();
       this.#messages.push(message);
     }
   }
 
-  done(): Conversation {
+  finish(): Conversation {
     const open = this.#run;
-    if (open !== undefined && questionsOf(open.state).length > 0 && open.answer === undefined) this.#giveUp();
+    if (open !== undefined && getQuestions(open.state).length > 0 && open.answer === undefined) this.#abandonRun();
     const run = this.#run;
     const { messages } = toToolsRequest({ messages: this.#messages });
-    this.#note(run?.state.beside);
-    const known = {
+    this.#recordOffloaded(run?.state.beside);
+    const memory = {
       controls: this.#controls,
       citations: this.#citations,
       offloaded: this.#offloaded,
       context: this.#context,
-      wholeResults: [...this.#wholeResults.values()],
+      fullResults: [...this.#fullResults.values()],
     };
-    const begun = { messages, added: [], waiting: [], answered: undefined, state: undefined, ...known };
-    if (run === undefined) return begun;
-    const { answer, state: before, results } = run;
-    const state = { ...before, results };
+    const conversation = { messages, added: [], waiting: [], answeredQuestion: undefined, state: undefined, ...memory };
+    if (run === undefined) return conversation;
+    const { answer, state: savedState, results } = run;
+    const state = { ...savedState, results };
     if (answer !== undefined) {
-      const answered = { questions: questionsOf(state), value: answer.value, pending: state.pending };
-      return { ...begun, added: state.added, answered, state };
+      const answeredQuestion = { questions: getQuestions(state), value: answer.value, pending: state.pending };
+      return { ...conversation, added: state.added, answeredQuestion, state };
     }
     const waiting = state.pending.filter(({ id }) => !Object.hasOwn(results, id));
-    return { ...begun, added: waiting.length > 0 ? state.added : withResults(state), waiting, state };
+    return { ...conversation, added: waiting.length > 0 ? state.added : addResults(state), waiting, state };
   }
 
-  #takeReply(message: Message, given: JsonObject, at: string): void {
-    const state = this.#open(given);
+  #addReply(message: Message, stateInput: JsonObject, path: string): void {
+    const state = this.#open(stateInput);
     if (state === undefined) {
-      const param = `${at}.custom_content.state`;
+      const param = `${path}.custom_content.state`;
       throw new ParleyError(
         'invalid_request',
         `${param} is not a state that this application gave you; send it back unchanged.`,
@@ -126,83 +126,86 @@ class ConversationReader {
     this.#controls = state.controls;
     this.#citations.push(...(state.citations ?? []));
     if (state.context !== undefined) this.#context = state.context;
-    for (const kept of state.kept ?? []) this.#wholeResults.set(kept.name ?? kept.ids.join(), kept);
+    for (const results of state.kept ?? []) this.#fullResults.set(results.name ?? results.ids.join(), results);
     // The newest state of a run holds all of it.
     this.#run = undefined;
-    if (state.pending.length > 0 || questionsOf(state).length > 0 || state.isBroken) {
+    if (state.pending.length > 0 || getQuestions(state).length > 0 || state.isBroken) {
       this.#run = { state, results: { ...state.results }, answer: undefined };
       return;
     }
-    this.#note(state.beside);
-    this.#messages.push(...state.added, ...toFinal(message, state));
+    this.#recordOffloaded(state.beside);
+    this.#messages.push(...state.added, ...toFinalMessages(message, state));
   }
 
-  #note(offloaded: OffloadedTexts | undefined): void {
+  #recordOffloaded(offloaded: OffloadedTexts | undefined): void {
     if (offloaded !== undefined) this.#offloaded.push(offloaded);
   }
 
-  #takeToolResult({ tool_call_id: id, content }: Message, { state, results }: OpenRun, at: string): void {
+  #addToolResult({ tool_call_id: id, content }: Message, { state, results }: OpenRun, path: string): void {
     const call = state.pending.find((pending) => pending.id === id && !Object.hasOwn(results, pending.id));
     if (call === undefined) {
-      const param = `${at}.tool_call_id`;
+      const param = `${path}.tool_call_id`;
       const open = state.pending.filter((pending) => !Object.hasOwn(results, pending.id)).map((pending) => pending.id);
-      const wanted = open.length === 0 ? 'no call waits for a result here' : `those that wait are ${open.join(', ')}`;
-      throw new ParleyError('invalid_request', `${param} must be the id of a call that waits for its result: ${wanted}.`, {
+      const expected = open.length === 0 ? 'no call waits for a result here' : `those that wait are ${open.join(', ')}`;
+      throw new ParleyError('invalid_request', `${param} must be the id of a call that waits for its result: ${expected}.`, {
         param,
       });
     }
-    results[call.id] = textOf(content);
+    results[call.id] = getText(content);
   }
 
-  #takeFunctionResult({ name = '', content }: Message, { state, results }: OpenRun, at: string): void {
-    const isAsking = questionsOf(state).length > 0;
+  #addFunctionResult({ name = '', content }: Message, { state, results }: OpenRun, path: string): void {
+    const isAsking = getQuestions(state).length > 0;
     const call = isAsking ? undefined : state.pending.find(({ id }) => !Object.hasOwn(results, id));
     if (call === undefined || !isResultName(name, call.function.name)) {
-      const param = `${at}.name`;
-      const wanted = call === undefined ? 'no function was asked for here' : `${call.function.name} was asked for`;
-      throw new ParleyError('invalid_request', `${param} must name the function whose result it is: ${wanted}.`, { param });
+      const param = `${path}.name`;
+      const expected = call === undefined ? 'no function was asked for here' : `${call.function.name} was asked for`;
+      throw new ParleyError('invalid_request', `${param} must name the function whose result it is: ${expected}.`, { param });
     }
-    results[call.id] = textOf(content);
+    results[call.id] = getText(content);
   }
 
   /** Whether it was one: an answer to a question of the run that is open. */
-  #takeAnswer(completed: CompletedControl | undefined): boolean {
-    const [asked] = this.#run === undefined ? [] : questionsOf(this.#run.state);
-    const answer = asked && answerTo(asked.question, completed);
+  #addAnswer(completed: CompletedControl | undefined): boolean {
+    const [pendingQuestion] = this.#run === undefined ? [] : getQuestions(this.#run.state);
+    const answer = pendingQuestion && parseAnswer(pendingQuestion.question, completed);
     if (this.#run === undefined || answer === undefined || this.#run.answer !== undefined) return false;
     this.#run.answer = answer;
     return true;
   }
 
   /** A run that nobody goes on with stays as it was; calls without a result get one that says so. */
-  #giveUp(): void {
+  #abandonRun(): void {
     if (this.#run === undefined) return;
     const { state, results } = this.#run;
-    this.#note(state.beside);
-    this.#messages.push(...withResults({ ...state, results }));
+    this.#recordOffloaded(state.beside);
+    this.#messages.push(...addResults({ ...state, results }));
     this.#run = undefined;
   }
 }
 
 /** What a run added, with results for the calls in it that have none yet. */
-function withResults(state: RunState): Message[] {
+function addResults(state: RunState): Message[] {
   const { added, pending, results } = state;
-  const open = [...pending, ...questionsOf(state).map(({ call }) => call)];
-  const given = open.map(({ id }) => ({ role: 'tool' as const, tool_call_id: id, content: results[id] ?? notRun }));
-  return inOrderAsked([...added, ...given]);
+  const open = [...pending, ...getQuestions(state).map(({ call }) => call)];
+  const resultMessages = open.map(({ id }) => ({ role: 'tool' as const, tool_call_id: id, content: results[id] ?? notRun }));
+  return sortByCallOrder([...added, ...resultMessages]);
 }
 
-function questionsOf({ questions = [] }: RunState): readonly AskedQuestion[] {
+function getQuestions({ questions = [] }: RunState): readonly PendingQuestion[] {
   return questions;
 }
 
-function textOf(content: Message['content']): string {
+function getText(content: Message['content']): string {
   return typeof content === 'string' ? content : JSON.stringify(content ?? '');
 }
 
 /** What a run that is over said in the end, with the state of the model's own; nothing if it said nothing. */
-function toFinal({ function_call: _call, custom_content: _custom, ...message }: Message, { added, inner }: RunState): Message[] {
-  const content = typeof message.content === 'string' ? lastText(message.content, added) : (message.content ?? '');
+function toFinalMessages(
+  { function_call: _call, custom_content: _custom, ...message }: Message,
+  { added, inner }: RunState,
+): Message[] {
+  const content = typeof message.content === 'string' ? extractLastText(message.content, added) : (message.content ?? '');
   if (inner === undefined) return content === '' ? [] : [{ ...message, content }];
   return [{ ...message, content, custom_content: { state: inner } }];
 }
@@ -211,7 +214,7 @@ function toFinal({ function_call: _call, custom_content: _custom, ...message }: 
  * What the last turn of a reply said. The reply has the text of all its turns, and the messages that its run added have that
  * of the earlier ones: given both, the model would read it twice. A text that its caller changed stays whole.
  */
-export function lastText(reply: string, added: readonly Message[]): string {
+export function extractLastText(reply: string, added: readonly Message[]): string {
   const texts = added.flatMap(({ role, content }) => (role === 'assistant' && typeof content === 'string' ? [content] : []));
   // A reply that goes on after a stop begins with a later turn.
   for (let first = 0; first < texts.length; first += 1) {

@@ -1,8 +1,8 @@
 import type { Clock } from '#base/time/clock.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
 import type { DocumentsSettings, McpToolsetSettings, QuickApp, QuickAppToolset } from '#domain/quick-app/quick-app.ts';
-import { type LoadedTools, type Tool, ToolFault } from '#domain/tools/tool.ts';
-import { type AskDeployment, createDeploymentTool } from '#tools/deployment/deployment-tool.ts';
+import { type LoadedTools, type Tool, ToolError } from '#domain/tools/tool.ts';
+import { createDeploymentTool, type SendToDeployment } from '#tools/deployment/deployment-tool.ts';
 import { createRestTools, type RestSources } from '#tools/rest/create-rest-tools.ts';
 
 export interface ToolSources extends RestSources {
@@ -28,7 +28,7 @@ export interface LoadContext {
 /** The deployments an app offers its model, and how they are asked. */
 export interface DeploymentTools {
   readonly deployments: readonly Deployment[];
-  readonly ask: (deployment: Deployment) => AskDeployment;
+  readonly createSender: (deployment: Deployment) => SendToDeployment;
 }
 
 interface TrialLoading {
@@ -41,11 +41,15 @@ interface Loading extends TrialLoading {
 }
 
 /** The tools that a quick app runs itself; a toolset that cannot be had is named, and the rest works. */
-export async function loadTools(app: QuickApp, { deployments, ask }: DeploymentTools, loading: Loading): Promise<LoadedTools> {
-  const asked = deployments.map((deployment) => createDeploymentTool(deployment, ask(deployment)));
+export async function loadTools(
+  app: QuickApp,
+  { deployments, createSender }: DeploymentTools,
+  loading: Loading,
+): Promise<LoadedTools> {
+  const deploymentTools = deployments.map((deployment) => createDeploymentTool(deployment, createSender(deployment)));
   const loaded = await Promise.all(app.toolsets.map((toolset) => loadToolset(toolset, loading)));
   return {
-    tools: [...asked, ...loaded.flatMap(({ tools }) => tools)],
+    tools: [...deploymentTools, ...loaded.flatMap(({ tools }) => tools)],
     missing: loaded.flatMap(({ missing }) => missing),
     instructions: loaded.flatMap(({ instructions = [] }) => instructions),
   };
@@ -55,20 +59,20 @@ export async function loadTools(app: QuickApp, { deployments, ask }: DeploymentT
 export async function loadTrialTools(toolset: QuickAppToolset, loading: TrialLoading): Promise<readonly Tool[]> {
   const { tools, missing } = await toTools(toolset, loading);
   const [first] = missing;
-  if (tools.length === 0 && first !== undefined) throw new ToolFault(`${first.name}: ${first.reason}`);
+  if (tools.length === 0 && first !== undefined) throw new ToolError(`${first.name}: ${first.reason}`);
   return tools;
 }
 
 async function loadToolset(toolset: QuickAppToolset, loading: Loading): Promise<LoadedTools> {
   const { clock, context } = loading;
   const startedMs = clock.nowMs();
-  const loaded = await toTools(toolset, loading).catch((thrown: unknown): LoadedTools => {
+  const loaded = await toTools(toolset, loading).catch((error: unknown): LoadedTools => {
     context.signal.throwIfAborted();
-    if (!(thrown instanceof ToolFault)) throw thrown;
-    return { tools: [], missing: [{ name: nameOf(toolset), reason: thrown.message }] };
+    if (!(error instanceof ToolError)) throw error;
+    return { tools: [], missing: [{ name: getName(toolset), reason: error.message }] };
   });
   const tookMs = clock.nowMs() - startedMs;
-  return { ...loaded, missing: loaded.missing.map((each) => ({ ...each, tookMs })) };
+  return { ...loaded, missing: loaded.missing.map((toolset) => ({ ...toolset, tookMs })) };
 }
 
 type Loader<Kind> = (
@@ -94,7 +98,7 @@ async function toTools(toolset: QuickAppToolset, loading: TrialLoading): Promise
   return load(toolset, loading);
 }
 
-function nameOf(toolset: QuickAppToolset): string {
+function getName(toolset: QuickAppToolset): string {
   if (toolset.kind === 'documents') return 'Documents';
   return 'name' in toolset ? toolset.name : toolset.kind;
 }

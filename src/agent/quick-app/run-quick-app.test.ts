@@ -7,8 +7,8 @@ import { rehydrate } from './run-quick-app.ts';
 const said = (...contents: string[]): Message[] => contents.map((content) => ({ role: 'tool', tool_call_id: 'a', content }));
 
 function conversation(messages: readonly Message[], ...offloaded: readonly OffloadedTexts[]): Conversation {
-  const nothing = { added: [], waiting: [], answered: undefined, state: undefined, controls: [], citations: [] };
-  const uncleared = { context: undefined, wholeResults: [] };
+  const nothing = { added: [], waiting: [], answeredQuestion: undefined, state: undefined, controls: [], citations: [] };
+  const uncleared = { context: undefined, fullResults: [] };
   return { ...nothing, ...uncleared, messages, offloaded };
 }
 

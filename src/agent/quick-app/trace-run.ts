@@ -8,9 +8,9 @@ import type { InnerReply } from '#domain/call.ts';
 import type { QuickApp } from '#domain/quick-app/quick-app.ts';
 import type { Tool, ToolContext, ToolResult } from '#domain/tools/tool.ts';
 import type { PricedUsage } from '#domain/usage/usage.ts';
-import { withoutSecrets } from '#tools/authorization/masking.ts';
+import { maskSecrets } from '#tools/authorization/masking.ts';
 import type { ContextChange } from '../context/context-window.ts';
-import { reasonOf, withheldReason } from '../perform-tool.ts';
+import { getFailureReason, withheldReason } from '../perform-tool.ts';
 import { Reply } from '../reply.ts';
 import { Turn, TurnUsage } from '../turn.ts';
 import { type QuickAppRun, runQuickApp } from './run-quick-app.ts';
@@ -36,11 +36,11 @@ export interface TraceItem {
   readonly cost_usd?: number;
 }
 
-type Beginning = Pick<TraceItem, 'kind' | 'turn' | 'name' | 'at_ms' | 'sent'>;
+type TraceStart = Pick<TraceItem, 'kind' | 'turn' | 'name' | 'at_ms' | 'sent'>;
 
 interface TraceOptions {
   /** When the run began, on the clock's `nowMs`: before its tools were looked for. */
-  readonly beganMs: number;
+  readonly startedMs: number;
   /** What tokens cost, in USD; undefined if nobody knows. */
   readonly price: (usage: readonly PricedUsage[]) => number | undefined;
 }
@@ -51,13 +51,13 @@ export async function* traceRun(run: QuickAppRun, options: TraceOptions): AsyncI
   let hasStarted = false;
   try {
     for await (const frame of runQuickApp(trace.run)) {
-      if (hasStarted) yield* trace.finished();
+      if (hasStarted) yield* trace.flush();
       hasStarted = true;
       yield frame;
     }
-  } catch (thrown) {
-    if (hasStarted) yield* trace.finished();
-    throw thrown;
+  } catch (error) {
+    if (hasStarted) yield* trace.flush();
+    throw error;
   }
 }
 
@@ -73,77 +73,77 @@ class Trace {
   #messages: readonly Message[] = [];
   #tools = '';
 
-  constructor(run: QuickAppRun, { beganMs, price }: TraceOptions) {
+  constructor(run: QuickAppRun, { startedMs, price }: TraceOptions) {
     const { tools, missing } = run.tools;
     this.run = {
       ...run,
-      askModel: (request, purpose) => this.#ask(run, request, purpose),
-      watchTool: (tool) => this.#tracedTool(tool),
-      onContextChange: (change) => this.#noteContext(change),
-      tools: { ...run.tools, tools: tools.map((tool) => this.#tracedTool(tool)) },
-      onRefusedCall: ({ name, args, reason }) =>
-        this.#end(this.#begin('tool', name, this.#text.ofJson(args)), { received: '', error: reason }),
+      sendModelRequest: (request, purpose) => this.#sendRequest(run, request, purpose),
+      wrapTool: (tool) => this.#wrapTool(tool),
+      onContextChange: (change) => this.#recordContextChange(change),
+      tools: { ...run.tools, tools: tools.map((tool) => this.#wrapTool(tool)) },
+      onRejectedCall: ({ name, args, reason }) =>
+        this.#endItem(this.#startItem('tool', name, this.#text.formatJson(args)), { received: '', error: reason }),
     };
     this.#price = price;
     this.#text = new TraceText(run.app);
-    this.#startedMs = beganMs;
+    this.#startedMs = startedMs;
     for (const { name, reason, tookMs = 0 } of missing)
-      this.#push({ kind: 'toolset', turn: 0, name, at_ms: 0, sent: '' }, rounded(tookMs), { received: '', error: reason });
+      this.#push({ kind: 'toolset', turn: 0, name, at_ms: 0, sent: '' }, roundMs(tookMs), { received: '', error: reason });
   }
 
   /** What is over and was not told yet. */
-  *finished(): Iterable<Frame> {
+  *flush(): Iterable<Frame> {
     const trace = this.#unsent;
     if (trace.length === 0) return;
     this.#unsent = [];
     const custom_content: ResponseCustomContent & { trace: readonly TraceItem[] } = { trace };
-    yield Frame.ofChunks(new Reply(this.run).chunk({ custom_content }));
+    yield Frame.ofChunks(new Reply(this.run).createChunk({ custom_content }));
   }
 
-  #noteContext({ strategy, wasRefused, tokens, clearedResults, summarizedMessages, fault }: ContextChange): void {
-    const sent = { tokens: tokens.before, most: tokens.most, refused: wasRefused };
+  #recordContextChange({ strategy, wasRejected, tokens, clearedResults, summarizedMessages, summaryError }: ContextChange): void {
+    const sent = { tokens: tokens.before, most: tokens.max, refused: wasRejected };
     const received = { tokens: tokens.after, cleared_results: clearedResults, summarized_messages: summarizedMessages };
-    const end = { received: this.#text.ofJson(received), ...(fault !== undefined && { error: fault }) };
-    this.#end(this.#begin('context', strategy, this.#text.ofJson(sent)), end);
+    const end = { received: this.#text.formatJson(received), ...(summaryError !== undefined && { error: summaryError }) };
+    this.#endItem(this.#startItem('context', strategy, this.#text.formatJson(sent)), end);
   }
 
   /** A summary is no turn, and of what it is made from nothing is repeated in the next one. */
-  async #ask(run: QuickAppRun, request: ChatRequest, purpose?: 'summary'): Promise<InnerReply> {
+  async #sendRequest(run: QuickAppRun, request: ChatRequest, purpose?: 'summary'): Promise<InnerReply> {
     if (purpose === undefined) this.#turn += 1;
     const sent =
-      purpose === undefined ? this.#toSent(request) : this.#text.ofJson({ messages_before: 0, messages: request.messages });
-    const beginning = this.#begin('model', request.model ?? run.app.model, sent);
+      purpose === undefined ? this.#toSent(request) : this.#text.formatJson({ messages_before: 0, messages: request.messages });
+    const start = this.#startItem('model', request.model ?? run.app.model, sent);
     try {
-      const reply = await run.askModel(request, purpose);
-      return { ...reply, frames: this.#tracedFrames(reply.frames, beginning) };
-    } catch (thrown) {
-      this.#end(beginning, { received: '', error: toParleyError(thrown).message });
-      throw thrown;
+      const reply = await run.sendModelRequest(request, purpose);
+      return { ...reply, frames: this.#wrapFrames(reply.frames, start) };
+    } catch (error) {
+      this.#endItem(start, { received: '', error: toParleyError(error).message });
+      throw error;
     }
   }
 
-  async *#tracedFrames(frames: AsyncIterable<Frame>, beginning: Beginning): AsyncIterable<Frame> {
+  async *#wrapFrames(frames: AsyncIterable<Frame>, start: TraceStart): AsyncIterable<Frame> {
     const turn = new Turn();
-    const usage = new TurnUsage(beginning.name);
+    const usage = new TurnUsage(start.name);
     let first_ms: number | undefined;
     let error: string | undefined;
     try {
       for await (const frame of frames) {
-        first_ms ??= this.#sinceMs(beginning);
+        first_ms ??= this.#sinceMs(start);
         for (const chunk of frame.chunks) {
-          usage.take(chunk);
-          turn.take(chunk);
+          usage.addChunk(chunk);
+          turn.addChunk(chunk);
         }
         yield frame;
       }
-    } catch (thrown) {
-      error = toParleyError(thrown).message;
-      throw thrown;
+    } catch (cause) {
+      error = toParleyError(cause).message;
+      throw cause;
     } finally {
       const items = usage.items();
       const cost_usd = this.#price(usage.pricedItems());
-      this.#end(beginning, {
-        received: this.#text.ofJson(toReceived(turn)),
+      this.#endItem(start, {
+        received: this.#text.formatJson(toReceived(turn)),
         ...(first_ms !== undefined && { first_ms }),
         ...(error !== undefined && { error }),
         ...(items.length > 0 && { usage_per_model: items }),
@@ -152,53 +152,53 @@ class Trace {
     }
   }
 
-  #tracedTool(tool: Tool): Tool {
+  #wrapTool(tool: Tool): Tool {
     return { ...tool, run: (args, context) => this.#runTool(tool, args, context) };
   }
 
   async #runTool(tool: Tool, args: JsonObject, context: ToolContext): Promise<ToolResult> {
-    const beginning = this.#begin('tool', tool.name, this.#text.ofJson(args));
+    const start = this.#startItem('tool', tool.name, this.#text.formatJson(args));
     try {
       const result = await tool.run(args, context);
       const { text, failed, question, note } = result;
       const received =
         question === undefined ? { text, failed, ...(note !== undefined && { note }) } : { question: question.message };
-      this.#end(beginning, { received: this.#text.ofJson(received) });
+      this.#endItem(start, { received: this.#text.formatJson(received) });
       return result;
-    } catch (thrown) {
+    } catch (cause) {
       const { timeoutMs } = this.run.limits;
-      const error = reasonOf(thrown, { signal: context.signal, timeoutMs }) ?? withheldReason;
-      this.#end(beginning, { received: '', error });
-      throw thrown;
+      const error = getFailureReason(cause, { signal: context.signal, timeoutMs }) ?? withheldReason;
+      this.#endItem(start, { received: '', error });
+      throw cause;
     }
   }
 
-  #begin(kind: TraceItem['kind'], name: string, sent: string): Beginning {
-    return { kind, turn: this.#turn, name, at_ms: rounded(this.run.clock.nowMs() - this.#startedMs), sent };
+  #startItem(kind: TraceItem['kind'], name: string, sent: string): TraceStart {
+    return { kind, turn: this.#turn, name, at_ms: roundMs(this.run.clock.nowMs() - this.#startedMs), sent };
   }
 
-  #end(beginning: Beginning, end: Pick<TraceItem, 'received'> & Partial<TraceItem>): void {
-    this.#push(beginning, this.#sinceMs(beginning), end);
+  #endItem(start: TraceStart, end: Pick<TraceItem, 'received'> & Partial<TraceItem>): void {
+    this.#push(start, this.#sinceMs(start), end);
   }
 
-  #push(beginning: Beginning, duration_ms: number, end: Pick<TraceItem, 'received'> & Partial<TraceItem>): void {
-    const error = end.error === undefined ? {} : { error: this.#text.of(end.error) };
-    this.#unsent.push({ index: this.#items++, ...beginning, duration_ms, ...end, ...error });
+  #push(start: TraceStart, duration_ms: number, end: Pick<TraceItem, 'received'> & Partial<TraceItem>): void {
+    const error = end.error === undefined ? {} : { error: this.#text.format(end.error) };
+    this.#unsent.push({ index: this.#items++, ...start, duration_ms, ...end, ...error });
   }
 
-  #sinceMs({ at_ms }: Beginning): number {
-    return rounded(this.run.clock.nowMs() - this.#startedMs - at_ms);
+  #sinceMs({ at_ms }: TraceStart): number {
+    return roundMs(this.run.clock.nowMs() - this.#startedMs - at_ms);
   }
 
   /** Messages and tools that the turn before was sent are not repeated. */
   #toSent({ messages, model: _model, stream: _stream, tools, ...settings }: ChatRequest): string {
-    const changed = messages.findIndex((message, at) => message !== this.#messages[at]);
+    const changed = messages.findIndex((message, index) => message !== this.#messages[index]);
     const messages_before = changed === -1 ? messages.length : changed;
     this.#messages = messages;
-    const offered = JSON.stringify(tools ?? []);
-    const isSame = offered === this.#tools;
-    this.#tools = offered;
-    return this.#text.ofJson({
+    const serializedTools = JSON.stringify(tools ?? []);
+    const isSame = serializedTools === this.#tools;
+    this.#tools = serializedTools;
+    return this.#text.formatJson({
       messages_before,
       messages: messages.slice(messages_before),
       ...(!isSame && { tools: tools ?? [] }),
@@ -208,58 +208,58 @@ class Trace {
 }
 
 function toReceived(turn: Turn): JsonObject {
-  const { role: _role, tool_calls, ...said } = turn.toMessage();
-  return { ...said, ...(turn.calls.length > 0 && { tool_calls }), finish_reason: turn.finishReason };
+  const { role: _role, tool_calls, ...rest } = turn.toMessage();
+  return { ...rest, ...(turn.calls.length > 0 && { tool_calls }), finish_reason: turn.finishReason };
 }
 
-function rounded(ms: number): number {
+function roundMs(ms: number): number {
   return Math.round(ms * 10) / 10;
 }
 
 /** Characters of one text inside, of one item's text, and of all of them together. */
-const most = { inside: 16_000, item: 64_000, all: 1_000_000 };
+const maxChars = { inner: 16_000, item: 64_000, all: 1_000_000 };
 /** Files inside a message. */
-const mostOfDataUrl = 100;
+const maxDataUrlChars = 100;
 
 /** Texts of a trace: without secrets of the application, and cut so that all of them together stay small. */
 class TraceText {
   readonly #secrets: readonly string[];
-  #charsLeft = most.all;
+  #remainingChars = maxChars.all;
 
   constructor(app: QuickApp) {
-    this.#secrets = secretsOf(app);
+    this.#secrets = listSecrets(app);
   }
 
-  of(text: string): string {
-    return this.#within(shortened(withoutSecrets(text, this.#secrets), most.inside));
+  format(text: string): string {
+    return this.#limit(shorten(maskSecrets(text, this.#secrets), maxChars.inner));
   }
 
   /** JSON; if it would be too long its beginning alone. */
-  ofJson(value: unknown): string {
-    const text = JSON.stringify(value, (_key, inner: unknown) => (typeof inner === 'string' ? this.#inside(inner) : inner));
-    return this.#within(shortened(text, most.item));
+  formatJson(value: unknown): string {
+    const text = JSON.stringify(value, (_key, inner: unknown) => (typeof inner === 'string' ? this.#formatInner(inner) : inner));
+    return this.#limit(shorten(text, maxChars.item));
   }
 
-  #inside(text: string): string {
-    const longest = text.startsWith('data:') ? mostOfDataUrl : most.inside;
-    return shortened(withoutSecrets(text, this.#secrets), longest);
+  #formatInner(text: string): string {
+    const maxLength = text.startsWith('data:') ? maxDataUrlChars : maxChars.inner;
+    return shorten(maskSecrets(text, this.#secrets), maxLength);
   }
 
-  #within(text: string): string {
-    const kept = shortened(text, this.#charsLeft);
-    this.#charsLeft = Math.max(0, this.#charsLeft - kept.length);
-    return kept;
+  #limit(text: string): string {
+    const shortened = shorten(text, this.#remainingChars);
+    this.#remainingChars = Math.max(0, this.#remainingChars - shortened.length);
+    return shortened;
   }
 }
 
-function shortened(text: string, most: number): string {
-  if (text.length <= most) return text;
-  return `${text.slice(0, most).toWellFormed()}… [${text.length - most} more characters]`;
+function shorten(text: string, maxLength: number): string {
+  if (text.length <= maxLength) return text;
+  return `${text.slice(0, maxLength).toWellFormed()}… [${text.length - maxLength} more characters]`;
 }
 
 const secretKeys = ['key', 'password', 'token', 'client_secret'];
 
-function secretsOf({ toolsets }: QuickApp): readonly string[] {
+function listSecrets({ toolsets }: QuickApp): readonly string[] {
   return toolsets.flatMap((toolset) => {
     const authorization = 'authorization' in toolset ? toolset.authorization : null;
     return Object.entries(authorization ?? {}).flatMap(([key, value]) =>

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { cutText } from './cut-text.ts';
+import { truncateText } from './cut-text.ts';
 
 it.each([
   ['a text that fits', 'abc', 3, 'abc'],
@@ -13,5 +13,5 @@ it.each([
   ['characters of two units', '😀😀', 7, '😀'],
   ['nothing', 'abc', 0, ''],
 ])('cuts %s', (_what, text, bytes, kept) => {
-  expect(cutText(text, bytes)).toBe(kept);
+  expect(truncateText(text, bytes)).toBe(kept);
 });

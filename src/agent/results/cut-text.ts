@@ -1,45 +1,47 @@
 /** A border this far into the room, or further, is near enough. */
-const leastShare = 1 / 2;
+const minFraction = 1 / 2;
 const opensJson = /^\s*[[{]/;
 
 /** The longest beginning of a text, in UTF-8 at most so many bytes, that ends where something ends: a part of JSON, the less nested the better; else a line, else a word. */
-export function cutText(text: string, maxBytes: number): string {
-  const kept = firstBytes(text, maxBytes);
-  if (kept.length === text.length) return text;
-  const least = Math.floor(kept.length * leastShare);
+export function truncateText(text: string, maxBytes: number): string {
+  const truncated = truncateBytes(text, maxBytes);
+  if (truncated.length === text.length) return text;
+  const minEnd = Math.floor(truncated.length * minFraction);
   const end =
-    (opensJson.test(kept) ? endOfPart(kept, least) : undefined) ?? endAfter(kept, '\n', least) ?? endAfter(kept, ' ', least);
-  return kept.slice(0, end);
+    (opensJson.test(truncated) ? findPartEnd(truncated, minEnd) : undefined) ??
+    findEndAfter(truncated, '\n', minEnd) ??
+    findEndAfter(truncated, ' ', minEnd);
+  return truncated.slice(0, end);
 }
 
 /** Characters are never halved. */
-function firstBytes(text: string, maxBytes: number): string {
+function truncateBytes(text: string, maxBytes: number): string {
   if (text.length * 3 <= maxBytes) return text;
-  const beginning = text.slice(0, maxBytes);
-  const bytes = Buffer.from(beginning, 'utf8');
-  if (bytes.length <= maxBytes) return beginning.isWellFormed() ? beginning : beginning.slice(0, -1);
+  const prefix = text.slice(0, maxBytes);
+  const bytes = Buffer.from(prefix, 'utf8');
+  if (bytes.length <= maxBytes) return prefix.isWellFormed() ? prefix : prefix.slice(0, -1);
   return new TextDecoder('utf-8').decode(bytes.subarray(0, maxBytes), { stream: true });
 }
 
-function endAfter(text: string, sign: string, least: number): number | undefined {
-  const at = text.lastIndexOf(sign);
-  return at + 1 > least ? at + 1 : undefined;
+function findEndAfter(text: string, separator: string, minEnd: number): number | undefined {
+  const index = text.lastIndexOf(separator);
+  return index + 1 > minEnd ? index + 1 : undefined;
 }
 
 /** Behind the last comma that is nested least deeply, of those that are far enough; undefined if there is none. */
-function endOfPart(json: string, least: number): number | undefined {
+function findPartEnd(json: string, minEnd: number): number | undefined {
   const lastByDepth: number[] = [];
   let depth = 0;
   let isInText = false;
-  for (let at = 0; at < json.length; at += 1) {
-    const sign = json[at];
+  for (let index = 0; index < json.length; index += 1) {
+    const character = json[index];
     if (isInText) {
-      if (sign === '\\') at += 1;
-      else if (sign === '"') isInText = false;
-    } else if (sign === '"') isInText = true;
-    else if (sign === '{' || sign === '[') depth += 1;
-    else if (sign === '}' || sign === ']') depth -= 1;
-    else if (sign === ',' && at >= least && depth >= 0) lastByDepth[depth] = at + 1;
+      if (character === '\\') index += 1;
+      else if (character === '"') isInText = false;
+    } else if (character === '"') isInText = true;
+    else if (character === '{' || character === '[') depth += 1;
+    else if (character === '}' || character === ']') depth -= 1;
+    else if (character === ',' && index >= minEnd && depth >= 0) lastByDepth[depth] = index + 1;
   }
   return lastByDepth.find((end) => end !== undefined);
 }

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { Server } from 'node:https';
-import { trustedNetworks } from '#base/http/client-address.ts';
+import { createNetworkMatcher } from '#base/http/client-address.ts';
 import { systemClock } from '#base/time/clock.ts';
 import type { Environment } from '#configuration/substitute.ts';
 import { isHttpUrl, isNetwork, isOrigin, isWithoutUser } from '#contract/configuration/values.ts';
@@ -12,10 +12,10 @@ import { redact } from '#telemetry/log.ts';
 import { openLog } from '#telemetry/open-log.ts';
 import packageJson from '../../../package.json' with { type: 'json' };
 import type { AddinFlags } from '../cli.ts';
-import { Drain, KeptConnections } from '../process/drain.ts';
-import { addressOnce, readTls, watchTls } from '../process/listening.ts';
-import { withoutEchoes } from '../process/without-echoes.ts';
-import { readSettings, SettingFault, type Settings } from '../settings.ts';
+import { Drain, TrackedConnections } from '../process/drain.ts';
+import { listenForAddress, readTls, watchTls } from '../process/listening.ts';
+import { ignoreEchoes } from '../process/without-echoes.ts';
+import { readSettings, SettingError, type Settings } from '../settings.ts';
 
 const clock = systemClock;
 const bounds = { maxBytes: 64 * 1024 * 1024, wholeBytes: 256 * 1024 };
@@ -24,9 +24,9 @@ const bounds = { maxBytes: 64 * 1024 * 1024, wholeBytes: 256 * 1024 };
 export async function addinCommand(flags: AddinFlags, environment: Environment): Promise<void> {
   try {
     await startGateway(flags, environment);
-  } catch (thrown) {
-    if (!(thrown instanceof SettingFault)) throw thrown;
-    console.error(`parley: ${thrown.message}`);
+  } catch (error) {
+    if (!(error instanceof SettingError)) throw error;
+    console.error(`parley: ${error.message}`);
     process.exit(1);
   }
 }
@@ -40,65 +40,65 @@ async function startGateway(flags: AddinFlags, environment: Environment): Promis
   let { rules } = settings;
   const { log, lines } = openLog(logLevel, () => []);
   const upstream = new Upstream(settings.upstream);
-  const isTold = log.isLevelOn('info');
+  const isInfoLogged = log.isLevelOn('info');
   const gateway = new AddinGateway({
     upstream,
     rules: () => rules,
     bounds,
-    isTrustedProxy: trustedNetworks(trustedProxies),
+    isTrustedProxy: createNetworkMatcher(trustedProxies),
     clock,
     onEnd(record) {
-      if (isTold || record.fault !== undefined) lines.write(toRequestLine(record, clock.epochMs()));
+      if (isInfoLogged || record.error !== undefined) lines.write(toRequestLine(record, clock.epochMs()));
     },
   });
   const server = createAddinServer(gateway.handle, tls && readTls(tls));
-  const connections = new KeptConnections(server as Server);
-  const address = await addressOnce(() => once(server.listen(port, host), 'listening'), server, settings);
+  const connections = new TrackedConnections(server as Server);
+  const address = await listenForAddress(() => once(server.listen(port, host), 'listening'), server, settings);
   const certificate = tls && (await watchTls(tls, server as Server, log));
   const closing = [[upstream, ...(certificate ? [certificate] : [])], [lines]];
   const exit = (code: number): void => process.exit(code);
   const drain = new Drain({ server, connections, calls: gateway, clock, log, drainMs, closing, exit });
-  const hear = withoutEchoes(drain.signalled, environment, clock);
-  process.on('SIGTERM', hear).on('SIGINT', hear);
+  const onSignal = ignoreEchoes(drain.signalled, environment, clock);
+  process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
   onHangUp = () => {
     if (flags.models === undefined) return log.info('SIGHUP has no effect without --models');
     readRules(flags)
-      .then((read) => {
-        rules = read;
+      .then((newRules) => {
+        rules = newRules;
         log.info('read the models again', { file: flags.models });
       })
-      .catch((thrown) => log.error(`cannot read the models again, the last ones stay in force: ${toReason(thrown)}`, undefined));
+      .catch((error) => log.error(`cannot read the models again, the last ones stay in force: ${toReason(error)}`, undefined));
   };
   log.info('listening', { address, version: packageJson.version, upstream: settings.upstream.origin });
   console.log(`The add-in gateway listens on ${address}; the add-in’s base URL is ${address}/msgapi`);
 }
 
-const longest = 200;
+const maxChars = 200;
 
 /** The line of the log for one request: no key, no query, no content. Paths and origins are a caller's words and may hold anything. */
 function toRequestLine(record: AddinRecord, epochMs: number): string {
-  const { fault, method, ms, origin, outcome, path, requestId, status } = record;
+  const { error, method, ms, origin, outcome, path, requestId, status } = record;
   return `${JSON.stringify({
-    level: fault === undefined ? 'info' : 'warn',
+    level: error === undefined ? 'info' : 'warn',
     time: epochMs,
     msg: 'request',
     method,
-    path: shown(path),
-    origin: origin && shown(origin),
+    path: toLoggable(path),
+    origin: origin && toLoggable(origin),
     status,
     outcome,
     ms: Math.round(ms * 10) / 10,
-    request_id: requestId && shown(requestId),
-    fault: fault?.kind,
-    cause: codeOf(fault?.cause),
+    request_id: requestId && toLoggable(requestId),
+    fault: error?.kind,
+    cause: getCode(error?.cause),
   })}\n`;
 }
 
-function shown(text: string): string {
-  return redact(text.slice(0, longest), []);
+function toLoggable(text: string): string {
+  return redact(text.slice(0, maxChars), []);
 }
 
-function codeOf(cause: unknown): string | undefined {
+function getCode(cause: unknown): string | undefined {
   return cause instanceof Error && 'code' in cause && typeof cause.code === 'string' ? cause.code : undefined;
 }
 
@@ -117,10 +117,10 @@ export async function readAddinSettings(flags: AddinFlags, environment: Environm
   const settings = readSettings({ config: [], data: undefined, host, port, tlsCert, tlsKey }, environment);
   const wrongNetwork = trustedProxies.find((network) => !isNetwork(network));
   if (wrongNetwork !== undefined)
-    throw new SettingFault(`--trusted-proxy must be an address, or a network such as 10.0.0.0/8, not "${wrongNetwork}"`);
+    throw new SettingError(`--trusted-proxy must be an address, or a network such as 10.0.0.0/8, not "${wrongNetwork}"`);
   const wrongOrigin = allowedOrigins?.find((origin) => !isOrigin(origin));
   if (wrongOrigin !== undefined)
-    throw new SettingFault(
+    throw new SettingError(
       `--allowed-origin must be scheme, host and port as a browser sends them, such as https://addin.example, not "${wrongOrigin}"`,
     );
   return { ...settings, upstream: toUpstream(flags.upstream), rules: await readRules(flags), trustedProxies };
@@ -128,14 +128,14 @@ export async function readAddinSettings(flags: AddinFlags, environment: Environm
 
 /** Reads the file of the models. Rejects with SettingFault. */
 async function readRules({ models, allowedOrigins }: AddinFlags): Promise<AddinRules> {
-  return toRules(await modelsOf(models), allowedOrigins);
+  return toRules(await loadModels(models), allowedOrigins);
 }
 
-function toReason(thrown: unknown): string {
-  return thrown instanceof Error ? thrown.message : String(thrown);
+function toReason(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
-async function modelsOf(file: string | undefined): Promise<readonly AddinModel[]> {
+async function loadModels(file: string | undefined): Promise<readonly AddinModel[]> {
   if (file === undefined) return [];
   // The check of a whole configuration is dear to load, and seldom needed here.
   const { readModels } = await import('./read-models.ts');
@@ -143,12 +143,12 @@ async function modelsOf(file: string | undefined): Promise<readonly AddinModel[]
 }
 
 function toUpstream(text: string): URL {
-  if (!isHttpUrl(text)) throw new SettingFault('--upstream must be an address that begins with http:// or https://');
-  if (!isWithoutUser(text)) throw new SettingFault('--upstream must not carry a user name or password; the key is the caller’s');
+  if (!isHttpUrl(text)) throw new SettingError('--upstream must be an address that begins with http:// or https://');
+  if (!isWithoutUser(text)) throw new SettingError('--upstream must not carry a user name or password; the key is the caller’s');
   const url = new URL(text);
-  if (url.search !== '' || url.hash !== '') throw new SettingFault('--upstream must end with its path, without ? or #');
+  if (url.search !== '' || url.hash !== '') throw new SettingError('--upstream must end with its path, without ? or #');
   // Pattern bound: an address on the command line.
   if (/\/msgapi(\/v1)?\/*$/.test(url.pathname))
-    throw new SettingFault('--upstream is the service’s base address, without /msgapi: the gateway appends that itself');
+    throw new SettingError('--upstream is the service’s base address, without /msgapi: the gateway appends that itself');
   return url;
 }

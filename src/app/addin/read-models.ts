@@ -1,25 +1,25 @@
 import { readFileSync } from 'node:fs';
 import { isJsonObject } from '#base/json/json.ts';
 import { checkConfiguration } from '#configuration/check.ts';
-import { formatFault } from '#configuration/configuration-fault.ts';
+import { formatConfigurationError } from '#configuration/configuration-fault.ts';
 import { parseJsonc } from '#configuration/parse-jsonc.ts';
 import type { AddinModel } from '#surfaces/addin/rules.ts';
-import { SettingFault } from '../settings.ts';
+import { SettingError } from '../settings.ts';
 
 /** Reads the file of `--models`: an array of entries as `addin.models` of the configuration has them. Throws SettingFault with every fault of it. */
 export function readModels(file: string): readonly AddinModel[] {
   const parsed = parseJsonc(readText(file));
   if ('faults' in parsed) {
     const faults = parsed.faults.map(({ line, column, message }) => `${file}: line ${line}, column ${column}: ${message}`);
-    throw new SettingFault(faults.join('\n'));
+    throw new SettingError(faults.join('\n'));
   }
   if (!Array.isArray(parsed.value))
-    throw new SettingFault(`${file}: must be an array of models, such as [{"id": "gpt", "display_name": "GPT"}]`);
+    throw new SettingError(`${file}: must be an array of models, such as [{"id": "gpt", "display_name": "GPT"}]`);
   const checked = checkConfiguration({ addin: { models: parsed.value.map(withoutObject) } });
   if (!('faults' in checked)) return checked.configuration.addin.models;
-  throw new SettingFault(
+  throw new SettingError(
     checked.faults
-      .map(({ path, ...said }) => formatFault({ ...said, file, path: path.replace(/^addin\.models/, '') }))
+      .map(({ path, ...rest }) => formatConfigurationError({ ...rest, file, path: path.replace(/^addin\.models/, '') }))
       .join('\n'),
   );
 }
@@ -28,7 +28,7 @@ function readText(file: string): string {
   try {
     return readFileSync(file, 'utf8').replace(/^\uFEFF/, '');
   } catch (cause) {
-    throw new SettingFault(`${file}: cannot be read: ${cause instanceof Error ? cause.message : cause}`);
+    throw new SettingError(`${file}: cannot be read: ${cause instanceof Error ? cause.message : cause}`);
   }
 }
 

@@ -11,7 +11,7 @@ import { casesOfCsv } from '#contract/evaluation/csv-cases.ts';
 import type { EvaluationCase } from '#contract/evaluation/evaluation-case.ts';
 import type { EvaluationRequest } from '#contract/evaluation/evaluation-request.ts';
 import { parseCases } from '#contract/evaluation/parse-cases.ts';
-import { nameOfCase } from '#domain/evaluation/compare-results.ts';
+import { getCaseName } from '#domain/evaluation/compare-results.ts';
 import type { CaseResult } from '#domain/evaluation/evaluation.ts';
 import type { EvaluateFlags } from './evaluate-flags.ts';
 
@@ -20,13 +20,13 @@ export interface EvaluateDeps {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Whether somebody looks at stderr. */
   readonly isTerminal: boolean;
-  readonly tell: (text: string) => void;
+  readonly writeProgress: (text: string) => void;
   readonly show: (line: string) => void;
   /** Called with what is to happen if the user breaks off. */
-  readonly onBreak: (leave: () => Promise<void>) => void;
+  readonly onBreak: (cancel: () => Promise<void>) => void;
 }
 
-const lookMs = 250;
+const pollMs = 250;
 const defaultUrl = 'http://127.0.0.1:8080';
 type Running = Omit<EvaluateDeps, 'environment' | 'show'> & { readonly client: EvaluationClient };
 
@@ -34,50 +34,52 @@ type Running = Omit<EvaluateDeps, 'environment' | 'show'> & { readonly client: E
 export async function evaluateCommand(flags: EvaluateFlags, deps: EvaluateDeps): Promise<0 | 1 | 2> {
   try {
     return await evaluate(flags, deps);
-  } catch (thrown) {
-    const isKnown = thrown instanceof EvaluateFault || (thrown instanceof Error && 'syscall' in thrown);
-    if (!isKnown) throw thrown;
-    deps.tell(`parley: ${thrown.message}\n`);
+  } catch (error) {
+    const isKnown = error instanceof EvaluateError || (error instanceof Error && 'syscall' in error);
+    if (!isKnown) throw error;
+    deps.writeProgress(`parley: ${error.message}\n`);
     return 2;
   }
 }
 
 async function evaluate(flags: EvaluateFlags, { environment, show, ...terminal }: EvaluateDeps): Promise<0 | 1> {
   const { url = environment.PARLEY_URL ?? defaultUrl, key = environment.PARLEY_KEY, version, against, parallel } = flags;
-  if (!URL.canParse(url)) throw new EvaluateFault('PARLEY_URL is no address');
+  if (!URL.canParse(url)) throw new EvaluateError('PARLEY_URL is no address');
   const cases = flags.cases === undefined ? undefined : await readCases(flags.cases);
   const client = new EvaluationClient(new URL(url), key);
-  const place = await client.placeOf(flags.application);
+  const applicationPath = await client.resolvePath(flags.application);
   const request = { ...(cases && { cases }), ...(parallel !== undefined && { parallel }) };
   const running = { ...terminal, client };
-  const before = against === undefined ? undefined : await run(running, place, { ...request, version: against });
-  const evaluation = await run(running, place, { ...request, ...(version !== undefined && { version }) });
+  const before = against === undefined ? undefined : await run(running, applicationPath, { ...request, version: against });
+  const evaluation = await run(running, applicationPath, { ...request, ...(version !== undefined && { version }) });
   for (const line of toLines(evaluation)) show(line);
   if (before !== undefined)
-    for (const line of toDifference(before.version, await client.compare(before.id, evaluation.id))) show(line);
-  if (flags.json !== undefined) await writeFile(flags.json, toJsonReport(`applications/${place}`, evaluation));
-  if (flags.junit !== undefined) await writeFile(flags.junit, toJunit(`applications/${place}`, evaluation));
+    for (const line of formatComparison(before.version, await client.compare(before.id, evaluation.id))) show(line);
+  if (flags.json !== undefined) await writeFile(flags.json, toJsonReport(`applications/${applicationPath}`, evaluation));
+  if (flags.junit !== undefined) await writeFile(flags.junit, toJunit(`applications/${applicationPath}`, evaluation));
   return evaluation.status === 'completed' && evaluation.passed === evaluation.total ? 0 : 1;
 }
 
 async function run(
-  { client, isTerminal, tell, onBreak }: Running,
-  place: string,
+  { client, isTerminal, writeProgress, onBreak }: Running,
+  applicationPath: string,
   request: Parameters<EvaluationClient['start']>[1],
 ): Promise<EvaluationWithResults> {
-  const { id, version, total } = await client.start(place, request);
+  const { id, version, total } = await client.start(applicationPath, request);
   onBreak(() => client.cancel(id));
   for (;;) {
     const { status, passed, failed, errors } = await client.progress(id);
-    const isOver = status !== 'in_progress';
-    if (isTerminal || isOver)
-      tell(`${isTerminal ? '\r' : ''}version ${version}: ${passed + failed + errors} of ${total} cases${isOver ? '\n' : ''}`);
-    if (isOver) return client.results(id);
-    await wait(lookMs);
+    const hasEnded = status !== 'in_progress';
+    if (isTerminal || hasEnded)
+      writeProgress(
+        `${isTerminal ? '\r' : ''}version ${version}: ${passed + failed + errors} of ${total} cases${hasEnded ? '\n' : ''}`,
+      );
+    if (hasEnded) return client.results(id);
+    await wait(pollMs);
   }
 }
 
-function toDifference(before: number, { better, worse, same, otherAnswers, cases }: ToldComparison): readonly string[] {
+function formatComparison(before: number, { better, worse, same, otherAnswers, cases }: ReportedComparison): readonly string[] {
   const changed = cases.filter(({ change }) => change === 'better' || change === 'worse');
   return [
     `against version ${before}: ${better} better, ${worse} worse, ${same} the same, ${otherAnswers} with another answer`,
@@ -93,18 +95,18 @@ export function toLines(evaluation: EvaluationWithResults): readonly string[] {
   const ending = status === 'completed' ? '' : `; the evaluation ${status === 'failed' ? `failed: ${error}` : `was ${status}`}`;
   return [
     ...faulty.flatMap((result) => [
-      `${result.outcome === 'error' ? 'ERROR ' : 'FAILED'}  ${nameOfCase(result)}`,
-      ...faultsOf(result),
+      `${result.outcome === 'error' ? 'ERROR ' : 'FAILED'}  ${getCaseName(result)}`,
+      ...formatFailures(result),
     ]),
     `version ${version}: ${counts}${ending}`,
   ];
 }
 
-function faultsOf(result: ToldResult): readonly string[] {
-  return reasonsOf(result).map((reason) => `        ${reason}`);
+function formatFailures(result: ReportedResult): readonly string[] {
+  return listReasons(result).map((reason) => `        ${reason}`);
 }
 
-function reasonsOf({ error, verdicts }: ToldResult): readonly string[] {
+function listReasons({ error, verdicts }: ReportedResult): readonly string[] {
   if (error !== null) return [`${error.message} (${error.code})`];
   return verdicts.filter(({ passed }) => !passed).map(({ check, reason }) => `${check.type}: ${reason}`);
 }
@@ -113,7 +115,7 @@ function reasonsOf({ error, verdicts }: ToldResult): readonly string[] {
 export function toJsonReport(application: string, evaluation: EvaluationWithResults): string {
   const { version, status, total, passed, failed, errors, costUsd, digest, results } = evaluation;
   const cases = results.map((result) => ({
-    name: nameOfCase(result),
+    name: getCaseName(result),
     ...{ outcome: result.outcome, verdicts: result.verdicts, answer: result.answer, toolRuns: result.toolRuns },
     ...{ error: result.error, costUsd: result.costUsd },
   }));
@@ -129,14 +131,14 @@ export function toJunit(
   const seconds = ((endedAt ?? startedAt) - startedAt) / 1000;
   const counts = `tests="${total}" failures="${failed}" errors="${errors}" skipped="${total - results.length}"`;
   const cases = results.map((result) => {
-    const head = `    <testcase classname="${escaped(application)}" name="${escaped(nameOfCase(result))}" time="${result.durationMs / 1000}"`;
+    const head = `    <testcase classname="${escapeXml(application)}" name="${escapeXml(getCaseName(result))}" time="${result.durationMs / 1000}"`;
     if (result.outcome === 'passed') return `${head}/>`;
     const element = result.outcome === 'error' ? 'error' : 'failure';
-    const [first = '', ...others] = reasonsOf(result);
-    const told = `<${element} message="${escaped(first)}">${escaped([first, ...others].join('\n'))}</${element}>`;
-    return `${head}>\n      ${told}\n      <system-out>${escaped(result.answer)}</system-out>\n    </testcase>`;
+    const [first = '', ...rest] = listReasons(result);
+    const childElement = `<${element} message="${escapeXml(first)}">${escapeXml([first, ...rest].join('\n'))}</${element}>`;
+    return `${head}>\n      ${childElement}\n      <system-out>${escapeXml(result.answer)}</system-out>\n    </testcase>`;
   });
-  const suite = `  <testsuite name="${escaped(application)}" ${counts} time="${seconds}">`;
+  const suite = `  <testsuite name="${escapeXml(application)}" ${counts} time="${seconds}">`;
   return ['<?xml version="1.0" encoding="UTF-8"?>', '<testsuites>', suite, ...cases, '  </testsuite>', '</testsuites>', ''].join(
     '\n',
   );
@@ -145,7 +147,7 @@ export function toJunit(
 const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', '\n': '&#10;' };
 
 /** XML 1.0 has no place for most control characters, nor for halves of pairs. */
-function escaped(text: string): string {
+function escapeXml(text: string): string {
   return text
     .toWellFormed()
     .replaceAll(/[^\t\n\r\u0020-\uFFFD\u{10000}-\u{10FFFF}]/gu, '\uFFFD')
@@ -153,7 +155,7 @@ function escaped(text: string): string {
 }
 
 /** An evaluation as the service tells it. */
-interface ToldEvaluation {
+interface ReportedEvaluation {
   readonly id: string;
   readonly version: number;
   readonly status: 'in_progress' | 'completed' | 'cancelled' | 'failed';
@@ -168,11 +170,11 @@ interface ToldEvaluation {
   readonly error: string | null;
 }
 
-type ToldResult = Omit<CaseResult, 'costUsd'> & { readonly costUsd: number | null };
-export type EvaluationWithResults = ToldEvaluation & { readonly results: readonly ToldResult[] };
+type ReportedResult = Omit<CaseResult, 'costUsd'> & { readonly costUsd: number | null };
+export type EvaluationWithResults = ReportedEvaluation & { readonly results: readonly ReportedResult[] };
 
 /** What the service tells of two of them. */
-interface ToldComparison {
+interface ReportedComparison {
   readonly better: number;
   readonly worse: number;
   readonly same: number;
@@ -194,29 +196,29 @@ class EvaluationClient {
   }
 
   /** `BUCKET/PATH` of an application, percent-encoded. */
-  async placeOf(application: string): Promise<string> {
+  async resolvePath(application: string): Promise<string> {
     // Pattern bound: an argument of the command line.
-    const whole = /^applications\/(.+\/.+)$/.exec(application)?.[1];
-    if (whole !== undefined) return whole;
+    const fullPath = /^applications\/(.+\/.+)$/.exec(application)?.[1];
+    if (fullPath !== undefined) return fullPath;
     const { bucket } = (await this.#send('GET', 'v1/bucket')) as { bucket: string };
     return `${bucket}/${application}`;
   }
 
-  async start(place: string, request: EvaluationRequest): Promise<ToldEvaluation> {
-    return (await this.#send('POST', `v1/evaluations/applications/${place}`, request)) as unknown as ToldEvaluation;
+  async start(applicationPath: string, request: EvaluationRequest): Promise<ReportedEvaluation> {
+    return (await this.#send('POST', `v1/evaluations/applications/${applicationPath}`, request)) as unknown as ReportedEvaluation;
   }
 
-  async progress(id: string): Promise<ToldEvaluation> {
-    return (await this.#send('GET', `v1/evaluations/${id}`, undefined, 'results=false')) as unknown as ToldEvaluation;
+  async progress(id: string): Promise<ReportedEvaluation> {
+    return (await this.#send('GET', `v1/evaluations/${id}`, undefined, 'results=false')) as unknown as ReportedEvaluation;
   }
 
   async results(id: string): Promise<EvaluationWithResults> {
     return (await this.#send('GET', `v1/evaluations/${id}`)) as unknown as EvaluationWithResults;
   }
 
-  async compare(before: string, after: string): Promise<ToldComparison> {
+  async compare(before: string, after: string): Promise<ReportedComparison> {
     const path = `v1/evaluations/${after}/comparison`;
-    return (await this.#send('GET', path, undefined, `with=${before}`)) as unknown as ToldComparison;
+    return (await this.#send('GET', path, undefined, `with=${before}`)) as unknown as ReportedComparison;
   }
 
   async cancel(id: string): Promise<void> {
@@ -234,59 +236,59 @@ class EvaluationClient {
       ...{ method, headers, signal: AbortSignal.timeout(timeoutMs) },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     }).catch((cause) => {
-      throw new EvaluateFault(`${this.#base.origin} cannot be reached`, { cause });
+      throw new EvaluateError(`${this.#base.origin} cannot be reached`, { cause });
     });
     const text = await answer.text();
-    if (!answer.ok) throw new EvaluateFault(`the service answers ${answer.status}: ${messageIn(text)}`);
+    if (!answer.ok) throw new EvaluateError(`the service answers ${answer.status}: ${getErrorMessage(text)}`);
     return parseJson(text, bounds) as JsonObject;
   }
 }
 
-function messageIn(text: string): string {
+function getErrorMessage(text: string): string {
   const value = tryParseJson(text);
   const error = isJsonObject(value) && isJsonObject(value.error) ? value.error.message : undefined;
   return typeof error === 'string' ? error : text.slice(0, 200);
 }
 
 /** Why cases cannot be had, or put. The message may be shown. */
-class EvaluateFault extends Error {
+class EvaluateError extends Error {
   override readonly name = 'EvaluateFault';
 }
 
 const readers: Readonly<Record<string, (text: string) => unknown>> = {
-  '.json': (text) => parsedValue(parseJsonc(text)),
-  '.jsonc': (text) => parsedValue(parseJsonc(text)),
-  '.yaml': (text) => parsedValue(parseYaml(text)),
-  '.yml': (text) => parsedValue(parseYaml(text)),
-  '.jsonl': linesOf,
+  '.json': (text) => requireValue(parseJsonc(text)),
+  '.jsonc': (text) => requireValue(parseJsonc(text)),
+  '.yaml': (text) => requireValue(parseYaml(text)),
+  '.yml': (text) => requireValue(parseYaml(text)),
+  '.jsonl': parseJsonLines,
   '.csv': casesOfCsv,
 };
 
 /** The cases of a file, whose name says what it is. Throws EvaluateFault. */
 async function readCases(file: string): Promise<readonly EvaluationCase[]> {
-  const read = readers[extname(file).toLowerCase()];
-  if (read === undefined) throw new EvaluateFault(`${file}: must have a name that ends in ${Object.keys(readers).join(', ')}`);
+  const reader = readers[extname(file).toLowerCase()];
+  if (reader === undefined) throw new EvaluateError(`${file}: must have a name that ends in ${Object.keys(readers).join(', ')}`);
   try {
-    return parseCases(read((await readFile(file, 'utf8')).replace(/^\uFEFF/, '')));
-  } catch (thrown) {
+    return parseCases(reader((await readFile(file, 'utf8')).replace(/^\uFEFF/, '')));
+  } catch (error) {
     const isKnown =
-      thrown instanceof EvaluateFault || thrown instanceof ParleyError || (thrown instanceof Error && 'syscall' in thrown);
-    if (!isKnown) throw thrown;
-    throw new EvaluateFault(`${file}: ${thrown.message}`, { cause: thrown });
+      error instanceof EvaluateError || error instanceof ParleyError || (error instanceof Error && 'syscall' in error);
+    if (!isKnown) throw error;
+    throw new EvaluateError(`${file}: ${error.message}`, { cause: error });
   }
 }
 
-function parsedValue(parsed: ParsedText): unknown {
+function requireValue(parsed: ParsedText): unknown {
   if ('value' in parsed) return parsed.value;
   const [first] = parsed.faults;
-  throw new EvaluateFault(`line ${first?.line}, column ${first?.column}: ${first?.message}`);
+  throw new EvaluateError(`line ${first?.line}, column ${first?.column}: ${first?.message}`);
 }
 
-function linesOf(text: string): readonly unknown[] {
-  return text.split('\n').flatMap((line, nth) => {
+function parseJsonLines(text: string): readonly unknown[] {
+  return text.split('\n').flatMap((line, index) => {
     if (line.trim() === '') return [];
     const value = tryParseJson(line);
-    if (value === undefined) throw new EvaluateFault(`line ${nth + 1}: is not JSON`);
+    if (value === undefined) throw new EvaluateError(`line ${index + 1}: is not JSON`);
     return [value];
   });
 }

@@ -53,18 +53,18 @@ const options = {
 export function readEvaluateFlags(args: readonly string[]): EvaluateFlags | 'help' | { readonly mistake: string } {
   const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
   if (values.help) return 'help';
-  const [application, ...others] = positionals;
-  if (application === undefined || others.length > 0) return { mistake: '"evaluate" needs one APP' };
+  const [application, ...extraArgs] = positionals;
+  if (application === undefined || extraArgs.length > 0) return { mistake: '"evaluate" needs one APP' };
   const { cases, url, key, junit, json } = values;
   for (const name of ['version', 'against', 'parallel'] as const)
     if (values[name] !== undefined && !/^[1-9]\d{0,8}$/.test(values[name]))
       return { mistake: `--${name} must be a whole number from 1` };
   if (url !== undefined && !URL.canParse(url)) return { mistake: '--url must be an address, such as http://127.0.0.1:8080' };
-  const numberOf = (text: string | undefined) => (text === undefined ? undefined : Number(text));
+  const toNumber = (text: string | undefined) => (text === undefined ? undefined : Number(text));
   const numbers = {
-    version: numberOf(values.version),
-    against: numberOf(values.against),
-    parallel: numberOf(values.parallel),
+    version: toNumber(values.version),
+    against: toNumber(values.against),
+    parallel: toNumber(values.parallel),
   };
   return { application, cases, url, key, junit, json, ...numbers };
 }

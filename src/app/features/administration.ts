@@ -7,10 +7,10 @@ import type { Feature } from '../service/feature.ts';
 /** Usage, calls, audit log, state of the node, and the keys and blocks of users, for administrators. */
 export const administration: Feature = {
   operations: () => [...adminOperations, ...adminUserOperations],
-  add({ app, admin, keys, madeKeys, blockedUsers, ...core }) {
+  add({ app, admin, keys, userKeys, blockedUsers, ...core }) {
     if (admin === undefined) return;
     adminRoutes(app, { ...core, ...admin });
-    if (keys === undefined || madeKeys === undefined || blockedUsers === undefined) return;
-    adminUserRoutes(app, { ...core, store: keys.store, madeKeys, blockedUserStore: keys.blockedUsers, blockedUsers });
+    if (keys === undefined || userKeys === undefined || blockedUsers === undefined) return;
+    adminUserRoutes(app, { ...core, store: keys.store, userKeys, blockedUserStore: keys.blockedUsers, blockedUsers });
   },
 };

@@ -14,9 +14,9 @@ export const chatCompletions: Feature = {
       handler,
       calls,
       passThrough: createPassThrough({ handler, calls, maxFormBytes: () => snapshot().configuration.files.maxFileBytes }),
-      serveResponses(asked, named) {
+      serveResponses(input, deployment) {
         if (deploymentApis.responses === undefined) throw routeNotFound();
-        return deploymentApis.responses(asked, named);
+        return deploymentApis.responses(input, deployment);
       },
       aliases: aliases.compat,
     });

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { createLetterIds } from '#base/text/letter-id.ts';
 import { EvaluationRuns } from '#services/evaluation/evaluation-runs.ts';
-import type { EvaluationAsk } from '#services/evaluation/run-case.ts';
-import { NodeLife } from '#services/node/node-lease.ts';
+import type { EvaluationRequest } from '#services/evaluation/run-case.ts';
+import { NodeLease } from '#services/node/node-lease.ts';
 import { caseRoutes } from '#surfaces/applications/evaluation/case-routes.ts';
 import { evaluationRoutes } from '#surfaces/applications/evaluation/evaluation-routes.ts';
 import { evaluationOperations } from '#surfaces/applications/evaluation/operations.ts';
@@ -18,10 +18,10 @@ export const evaluations: Feature = {
     const { app, clock, innerCalls } = core;
     const { store: results, leases, isShared } = core.evaluations;
     const newId = createLetterIds();
-    const ask = ({ request, signal, ...call }: EvaluationAsk) =>
+    const sendRequest = ({ request, signal, ...call }: EvaluationRequest) =>
       innerCalls.call({ call: { id: newId(), ...call }, trace: noTrace, request, signal });
-    const life = new NodeLife({ runs: leases, node: randomUUID(), clock });
-    const runs = new EvaluationRuns({ ...core, ask, store: results, life, newId, isShared });
+    const lease = new NodeLease({ runs: leases, node: randomUUID(), clock });
+    const runs = new EvaluationRuns({ ...core, sendRequest, store: results, lease, newId, isShared });
     app.addHook('onClose', () => runs.close());
     const deps = { ...core, store: core.stores.applications, evaluations: runs, results, newId };
     caseRoutes(app, deps);

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { createLetterIds } from '#base/text/letter-id.ts';
-import { NodeLife } from '#services/node/node-lease.ts';
+import { NodeLease } from '#services/node/node-lease.ts';
 import { BackgroundRuns, type PrepareResponse } from '#services/responses/background-runs.ts';
-import { RunKeeper } from '#services/responses/run-keeper.ts';
-import { StoredKeeper } from '#services/responses/stored-keeper.ts';
+import { RunMaintenance } from '#services/responses/run-keeper.ts';
+import { DatabaseResponseStorage } from '#services/responses/stored-keeper.ts';
 import { UnconfirmedWrites } from '#services/responses/unconfirmed-writes.ts';
 import { createRun } from '#surfaces/responses/create-run.ts';
 import { responsesOperations } from '#surfaces/responses/operations.ts';
@@ -28,28 +28,37 @@ export const responses: Feature = {
 /** Adds the routes of stored responses. Returns what creates them. */
 function addStoredResponses(core: Core): Pick<ResponsesDeps, 'keeper' | 'background'> {
   if (core.responses === undefined) return {};
-  const { app, clock, noteFault, telemetry, snapshot, stores, broadcast, identify, calls, inFlightCalls, hasEnded } = core;
+  const { app, clock, reportError, telemetry, snapshot, stores, broadcast, identify, calls, inFlightCalls, hasEnded } = core;
   const { responses, conversations, isShared } = core.responses;
   const aliases = core.aliases.compat;
   const newId = createLetterIds();
-  const life = new NodeLife({ runs: responses.runs, node: randomUUID(), clock });
+  const lease = new NodeLease({ runs: responses.runs, node: randomUUID(), clock });
   const unconfirmed = new UnconfirmedWrites(clock);
-  const beginning = new Map<string, Promise<unknown>>();
-  const keeper = new StoredKeeper({ responses, conversations, life, clock, newId, noteFault, beginning, unconfirmed });
+  const starting = new Map<string, Promise<unknown>>();
+  const storage = new DatabaseResponseStorage({
+    responses,
+    conversations,
+    lease,
+    clock,
+    newId,
+    reportError,
+    startingWrites: starting,
+    unconfirmed,
+  });
   const { maxBackgroundRunMs: maxRunMs } = core;
   const prepare: PrepareResponse = (target, start) => createRun({ seal: stores.seal, newId, clock }, target, start);
   const runs = new BackgroundRuns({
-    ...{ calls, prepare, newId, telemetry, clock, keeper, responses, life, inFlightCalls },
+    ...{ calls, prepare, newId, telemetry, clock, storage, responses, lease, inFlightCalls },
     ...(maxRunMs !== undefined && { maxRunMs }),
   });
-  const runKeeper = new RunKeeper({ responses, runs, life, clock, unconfirmed, isShared, noteFault });
-  app.addHook('onClose', () => runKeeper.close());
+  const runMaintenance = new RunMaintenance({ responses, runs, lease, clock, unconfirmed, isShared, reportError });
+  app.addHook('onClose', () => runMaintenance.close());
   broadcast?.onNotice(({ topic, text }) => {
-    if (topic === 'response') runKeeper.lookAfter(text);
+    if (topic === 'response') runMaintenance.checkRun(text);
   });
   // Nodes that miss the notice find out when they read the store.
-  const tellEnded = (id: string): void => void broadcast?.publish({ topic: 'response', text: id }).catch(() => undefined);
-  storedRoutes(app, { identify, responses, runs, clock, aliases, tellEnded, beginning, hasEnded });
+  const publishEnd = (id: string): void => void broadcast?.publish({ topic: 'response', text: id }).catch(() => undefined);
+  storedRoutes(app, { identify, responses, runs, clock, aliases, notifyEnded: publishEnd, starting, hasEnded });
   conversationRoutes(app, { identify, snapshot, conversations, responses, clock, newId, aliases });
-  return { keeper, background: { runs, responses } };
+  return { keeper: storage, background: { runs, responses } };
 }

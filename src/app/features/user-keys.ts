@@ -7,8 +7,8 @@ import { newSecret } from '../service/new-secret.ts';
 /** Keys that users create for themselves. */
 export const userKeys: Feature = {
   operations: () => keyOperations,
-  add({ app, keys, madeKeys, ...core }) {
-    if (keys !== undefined && madeKeys !== undefined)
-      keyRoutes(app, { ...core, ...keys, madeKeys, newId: randomUUID, newSecret });
+  add({ app, keys, userKeys, ...core }) {
+    if (keys !== undefined && userKeys !== undefined)
+      keyRoutes(app, { ...core, ...keys, userKeys, newId: randomUUID, newSecret });
   },
 };

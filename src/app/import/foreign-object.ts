@@ -4,7 +4,7 @@ import { didYouMean, nearest } from '#contract/configuration/nearest.ts';
 import type { Notes } from './result.ts';
 
 /** What becomes of keys that are not read: what is told of each, or null if nothing is lost with it. */
-export type Fates = Readonly<Record<string, string | null>>;
+export type DropReasons = Readonly<Record<string, string | null>>;
 
 /** How the objects of one gateway are read. */
 export interface Reading {
@@ -18,7 +18,7 @@ export class ForeignObject {
   readonly path: Path;
   readonly #value: JsonObject;
   readonly #reading: Reading;
-  readonly #read = new Set<string>();
+  readonly #readKeys = new Set<string>();
 
   constructor(value: JsonObject, path: Path, reading: Reading) {
     this.#value = value;
@@ -28,9 +28,9 @@ export class ForeignObject {
 
   /** The value of a key, also if it is written with underscores; undefined if it is null. */
   value(key: string): unknown {
-    this.#read.add(key);
+    this.#readKeys.add(key);
     const spelt = this.#spelt(key);
-    this.#read.add(spelt);
+    this.#readKeys.add(spelt);
     return (Object.hasOwn(this.#value, spelt) ? this.#value[spelt] : undefined) ?? undefined;
   }
 
@@ -71,7 +71,7 @@ export class ForeignObject {
   }
 
   /** The objects of an object, by name. */
-  named(key: string): readonly (readonly [name: string, entry: ForeignObject])[] {
+  namedObjects(key: string): readonly (readonly [name: string, entry: ForeignObject])[] {
     const holder = this.object(key);
     return holder === undefined ? [] : holder.keys().flatMap((name) => pair(name, holder.object(name)));
   }
@@ -83,7 +83,7 @@ export class ForeignObject {
     return (list ?? []).flatMap((item, index) => {
       const path = [...this.at(key), index];
       if (isJsonObject(item)) return [new ForeignObject(item, path, this.#reading)];
-      this.#reading.notes.lose(path, 'is left out: it must be an object');
+      this.#reading.notes.addLoss(path, 'is left out: it must be an object');
       return [];
     });
   }
@@ -93,23 +93,25 @@ export class ForeignObject {
   }
 
   /** Says which key may be meant by one that is not there. */
-  whatIsMeant(key: string): string | undefined {
-    const written = nearest(key, this.keys());
+  suggestKey(key: string): string | undefined {
+    const actualKey = nearest(key, this.keys());
     const spelt = this.#reading.isSnake ? toSnake(key) : key;
-    return written === undefined || this.value(key) !== undefined ? undefined : `did you mean ${spelt} by ${written}?`;
+    return actualKey === undefined || this.value(key) !== undefined ? undefined : `did you mean ${spelt} by ${actualKey}?`;
   }
 
   /** Tells each key that nobody read, by its fate, or as unknown. */
-  leave(fates: Fates, whose: string): void {
-    const known = [...this.#read, ...Object.keys(fates)].map((key) => (this.#reading.isSnake ? toSnake(key) : key));
+  reportUnread(dropReasons: DropReasons, whose: string): void {
+    const knownKeys = [...this.#readKeys, ...Object.keys(dropReasons)].map((key) => (this.#reading.isSnake ? toSnake(key) : key));
     for (const key of this.keys()) {
-      if (this.#read.has(key) || isNothing(this.#value[key])) continue;
-      const fate = [key, toCamel(key)].filter((spelt) => Object.hasOwn(fates, spelt)).map((spelt) => fates[spelt])[0];
-      if (fate === null) continue;
-      if (fate !== undefined) this.#reading.notes.lose([...this.path, key], `is not carried: ${fate}`);
+      if (this.#readKeys.has(key) || isEmpty(this.#value[key])) continue;
+      const reason = [key, toCamel(key)]
+        .filter((spelt) => Object.hasOwn(dropReasons, spelt))
+        .map((spelt) => dropReasons[spelt])[0];
+      if (reason === null) continue;
+      if (reason !== undefined) this.#reading.notes.addLoss([...this.path, key], `is not carried: ${reason}`);
       else {
-        const { hint } = didYouMean(key, known);
-        this.#reading.notes.lose([...this.path, key], `is not carried: it is no key of ${whose} that is known here`, hint);
+        const { hint } = didYouMean(key, knownKeys);
+        this.#reading.notes.addLoss([...this.path, key], `is not carried: it is no key of ${whose} that is known here`, hint);
       }
     }
   }
@@ -122,13 +124,13 @@ export class ForeignObject {
 
   #only(key: string, value: unknown, isRight: boolean, kind = 'a string'): unknown {
     if (value === undefined || isRight) return value;
-    this.#reading.notes.lose(this.at(key), `is left out: it must be ${kind}`);
+    this.#reading.notes.addLoss(this.at(key), `is left out: it must be ${kind}`);
     return undefined;
   }
 }
 
 /** Whether nothing is lost with a value. */
-function isNothing(value: unknown): boolean {
+function isEmpty(value: unknown): boolean {
   return value === false || value === '' || (typeof value === 'object' && value !== null && Object.keys(value).length === 0);
 }
 

@@ -4,7 +4,7 @@ import { importDial } from './dial/import-dial.ts';
 import type { ImportFlags } from './import-flags.ts';
 import { importLitellm } from './litellm/import-litellm.ts';
 import { providerVariables } from './litellm/providers.ts';
-import { readSource, type Source, SourceFault } from './read-source.ts';
+import { readSource, type Source, SourceError } from './read-source.ts';
 import { type Note, Notes, Result, Variables } from './result.ts';
 
 interface ImportOutcome {
@@ -28,66 +28,67 @@ export async function importCommand({ from, files, settings, isStrict }: ImportF
     if (from === 'dial') importDial({ sources, settings: settingsSource, settingsNotes }, tools);
     else importLitellm(sources, tools);
     result.settle((section) => (from === 'dial' && section === 'identityProviders' ? settingsNotes : notes));
-    const told = [
+    const lines = [
       ...toLines(notes.all, sources),
       ...toLines(settingsNotes.all, settingsSource === undefined ? [] : [settingsSource]),
     ];
     const isFailure = isStrict && [...notes.all, ...settingsNotes.all].some(({ isLoss }) => isLoss);
-    return { exitCode: isFailure ? 1 : 0, text: JSON.stringify(result.configuration, null, 2), lines: told };
-  } catch (thrown) {
-    if (!(thrown instanceof SourceFault)) throw thrown;
-    return { exitCode: 1, text: '', lines: [thrown.message] };
+    return { exitCode: isFailure ? 1 : 0, text: JSON.stringify(result.configuration, null, 2), lines: lines };
+  } catch (error) {
+    if (!(error instanceof SourceError)) throw error;
+    return { exitCode: 1, text: '', lines: [error.message] };
   }
 }
 
 /** `FILE:LINE: path: what is told` for each note, in the order of the files and their lines. */
 function toLines(notes: readonly Note[], sources: readonly Source[]): readonly string[] {
-  const placed = notes.map(({ path, message }) => ({ path, message, ...placeOf(path, sources) }));
-  placed.sort((one, other) => one.nth - other.nth || one.line - other.line);
-  return placed.map(({ path, message, nth, line }) => {
-    const { file, value } = sources[nth] ?? { file: '', value: {} };
+  const located = notes.map(({ path, message }) => ({ path, message, ...findLocation(path, sources) }));
+  located.sort((left, right) => left.fileIndex - right.fileIndex || left.line - right.line);
+  return located.map(({ path, message, fileIndex, line }) => {
+    const { file, value } = sources[fileIndex] ?? { file: '', value: {} };
     return `${file}:${line}: ${formatPath(withoutKey(path, value))}: ${message}`;
   });
 }
 
-interface Place {
-  readonly nth: number;
+interface SourceLocation {
+  readonly fileIndex: number;
   readonly line: number;
 }
 
 /** The last of the files that has most of a path, and the line there. */
-function placeOf(path: Path, sources: readonly Source[]): Place {
-  const joined = placeInJoinedList(path, sources);
+function findLocation(path: Path, sources: readonly Source[]): SourceLocation {
+  const joined = findInJoinedList(path, sources);
   if (joined !== undefined) return joined;
-  const places = sources.map((source, nth) => ({ nth, ...source.lineOf(path) }));
-  const deepest = Math.max(...places.map(({ depth }) => depth));
-  return places.findLast(({ depth }) => depth === deepest) ?? { nth: 0, line: 1 };
+  const locations = sources.map((source, fileIndex) => ({ fileIndex, ...source.findLine(path) }));
+  const deepest = Math.max(...locations.map(({ depth }) => depth));
+  return locations.findLast(({ depth }) => depth === deepest) ?? { fileIndex: 0, line: 1 };
 }
 
 /** Where several files have a list, their items stand behind one another. */
-function placeInJoinedList(path: Path, sources: readonly Source[]): Place | undefined {
+function findInJoinedList(path: Path, sources: readonly Source[]): SourceLocation | undefined {
   const depth = path.findIndex((key) => typeof key === 'number');
   if (depth < 0) return undefined;
   const list = path.slice(0, depth);
   let index = Number(path[depth]);
   const lengths = sources.map(({ value }) => lengthAt(value, list));
   if (lengths.filter((length) => length > 0).length < 2) return undefined;
-  for (const [nth, length] of lengths.entries()) {
-    if (index < length) return { nth, line: sources[nth]?.lineOf([...list, index, ...path.slice(depth + 1)]).line ?? 1 };
+  for (const [fileIndex, length] of lengths.entries()) {
+    if (index < length)
+      return { fileIndex, line: sources[fileIndex]?.findLine([...list, index, ...path.slice(depth + 1)]).line ?? 1 };
     index -= length;
   }
   return undefined;
 }
 
 function lengthAt(value: unknown, path: Path): number {
-  const found = path.reduce<unknown>((each, key) => (isJsonObject(each) ? each[key] : undefined), value);
-  return Array.isArray(found) ? found.length : 0;
+  const target = path.reduce<unknown>((current, key) => (isJsonObject(current) ? current[key] : undefined), value);
+  return Array.isArray(target) ? target.length : 0;
 }
 
 /** The names of the entries of `keys` are secrets: each is told by its place among them. */
 function withoutKey(path: Path, { keys }: JsonObject): Path {
   const [section, name, ...rest] = path;
   if (section !== 'keys' || name === undefined) return path;
-  const place = isJsonObject(keys) ? Object.keys(keys).indexOf(String(name)) + 1 : 0;
-  return [section, `***#${place}`, ...rest];
+  const position = isJsonObject(keys) ? Object.keys(keys).indexOf(String(name)) + 1 : 0;
+  return [section, `***#${position}`, ...rest];
 }

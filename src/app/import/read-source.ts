@@ -2,8 +2,8 @@ import { isUtf8 } from 'node:buffer';
 import { createReadStream } from 'node:fs';
 import { extname } from 'node:path';
 import type { JsonObject } from '#base/json/json.ts';
-import { type ConfigurationFault, formatFault } from '#configuration/configuration-fault.ts';
-import { jsonLines, type LineOf, yamlLines } from '#configuration/line-of.ts';
+import { type ConfigurationError, formatConfigurationError } from '#configuration/configuration-fault.ts';
+import { type FindLine, jsonLines, yamlLines } from '#configuration/line-of.ts';
 import { parseTextAs } from '#configuration/parse-text.ts';
 
 /** Many times as much as people write by hand; what is larger is another file. */
@@ -14,13 +14,13 @@ export interface Source {
   /** As it was named. */
   readonly file: string;
   readonly value: JsonObject;
-  readonly lineOf: LineOf;
+  readonly findLine: FindLine;
 }
 
 /** A file that cannot be imported. The message says which, where and why. */
-export class SourceFault extends Error {
-  constructor(fault: ConfigurationFault) {
-    super(formatFault(fault));
+export class SourceError extends Error {
+  constructor(error: ConfigurationError) {
+    super(formatConfigurationError(error));
     this.name = 'SourceFault';
   }
 }
@@ -35,18 +35,18 @@ export async function readSource(file: string, byDefault: 'json' | 'yaml'): Prom
     ? (await import('#configuration/parse-yaml.ts')).parseOldYaml
     : (await import('#configuration/parse-jsonc.ts')).parseJsonc;
   const parsed = parseTextAs(file, text, parse);
-  if ('value' in parsed) return { file, value: parsed.value, lineOf: isYaml ? yamlLines(text) : jsonLines(text) };
-  const [fault] = parsed.faults;
-  throw new SourceFault({ file, path: '', message: 'cannot be read', ...withoutHint(fault) });
+  if ('value' in parsed) return { file, value: parsed.value, findLine: isYaml ? yamlLines(text) : jsonLines(text) };
+  const [error] = parsed.faults;
+  throw new SourceError({ file, path: '', message: 'cannot be read', ...withoutHint(error) });
 }
 
 /** What is said of an empty configuration of Parley helps nobody here. */
-function withoutHint(fault: ConfigurationFault | undefined): Partial<ConfigurationFault> {
-  return fault === undefined ? {} : { path: fault.path, message: fault.message };
+function withoutHint(error: ConfigurationError | undefined): Partial<ConfigurationError> {
+  return error === undefined ? {} : { path: error.path, message: error.message };
 }
 
 async function readText(file: string): Promise<string> {
-  const refused = (message: string) => new SourceFault({ file, path: '', message });
+  const refused = (message: string) => new SourceError({ file, path: '', message });
   const chunks: Buffer[] = [];
   let bytes = 0;
   try {
@@ -55,8 +55,8 @@ async function readText(file: string): Promise<string> {
       bytes += (chunk as Buffer).length;
       if (bytes > maxBytes) break;
     }
-  } catch (thrown) {
-    const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
     throw refused(reasons[code] ?? `cannot be read (${code})`);
   }
   if (bytes > maxBytes) throw refused(`is larger than ${maxBytes / 1024 / 1024} MiB, which no configuration is`);

@@ -1,14 +1,14 @@
 import { tryDecode } from '#base/http/url-path.ts';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
-import { type Environment, isReference, substitute, type WantedAt } from '#configuration/substitute.ts';
+import { type Environment, type ExpectedTypeAt, isReference, substitute } from '#configuration/substitute.ts';
 import { Configuration } from '#contract/configuration/configuration.ts';
 import { explain } from '#contract/configuration/explain.ts';
-import { type Fault, formatPath, type Path } from '#contract/configuration/fault.ts';
+import { formatPath, type Issue, type Path } from '#contract/configuration/fault.ts';
 import { ruleFaults } from '#contract/configuration/rules.ts';
 import { complete, schemaAt } from '#contract/configuration/schema-node.ts';
 
 const writtenReference = /\$\{[A-Za-z_]\w*\}/;
-const ofPython = /^os\.environ\/([A-Za-z_]\w*)$/;
+const pythonReference = /^os\.environ\/([A-Za-z_]\w*)$/;
 const secretName = /key|token|secret|passw|credential|authorization|cookie|signature|^sig$|^code$/i;
 /** Fields whose names sound like secrets and are none. */
 const plainName = /tokeni[sz]er|keyword|tokens$|(url|endpoint|header|name|type)$|public/i;
@@ -18,7 +18,7 @@ const scheme = /^(bearer|basic|token|key|apikey|api-key) +\S/i;
 
 type Container = JsonObject | unknown[];
 
-const wantedAt: WantedAt = (path) => schemaAt(Configuration, path).type;
+const expectedTypeAt: ExpectedTypeAt = (path) => schemaAt(Configuration, path).type;
 
 /** The configuration that an import makes, with where each of its objects comes from. */
 export class Result {
@@ -26,9 +26,9 @@ export class Result {
   readonly #origins = new WeakMap<object, Path>();
 
   /** Remembers where an object of the configuration comes from. */
-  from<Made extends Container>(origin: Path, made: Made): Made {
-    this.#origins.set(made, origin);
-    return made;
+  withOrigin<Value extends Container>(origin: Path, value: Value): Value {
+    this.#origins.set(value, origin);
+    return value;
   }
 
   put(section: string, name: string, entry: JsonObject): void {
@@ -38,44 +38,44 @@ export class Result {
   }
 
   /** Takes out what the check of configurations refuses, and tells each. What is left passes the check. */
-  settle(notesOf: (section: string) => Notes): void {
+  settle(getNotes: (section: string) => Notes): void {
     for (;;) {
-      const [fault] = this.#faults();
-      if (fault === undefined) return;
-      const { holder, key, path } = this.#toTakeOut(fault.path);
-      const what = path.length < fault.path.length ? `${formatPath(fault.path.slice(path.length))} ` : 'it ';
-      notesOf(String(path[0])).lose(this.#originOf(path), `is not carried: ${what}${fault.message}`, fault.hint);
+      const [error] = this.#faults();
+      if (error === undefined) return;
+      const { holder, key, path } = this.#findRemovable(error.path);
+      const what = path.length < error.path.length ? `${formatPath(error.path.slice(path.length))} ` : 'it ';
+      getNotes(String(path[0])).addLoss(this.#findOrigin(path), `is not carried: ${what}${error.message}`, error.hint);
       if (Array.isArray(holder)) holder.splice(Number(key), 1);
       else delete holder[key];
     }
   }
 
-  #faults(): readonly Fault[] {
-    const { value } = substitute(this.configuration, placeholders(this.configuration), { wantedAt });
+  #faults(): readonly Issue[] {
+    const { value } = substitute(this.configuration, placeholders(this.configuration), { expectedTypeAt });
     const completed = complete(Configuration, value);
     return [...explain(Configuration, completed), ...ruleFaults(completed)];
   }
 
   /** The value at a path, or, if there is none, what is around it. */
-  #toTakeOut(path: Path): { readonly holder: Container; readonly key: string; readonly path: Path } {
+  #findRemovable(path: Path): { readonly holder: Container; readonly key: string; readonly path: Path } {
     let holder: Container = this.configuration;
     for (const [depth, key] of path.entries()) {
       const next: unknown = (holder as JsonObject)[key];
       const isLast = depth === path.length - 1;
       if (isLast && next !== undefined) return { holder, key: String(key), path };
-      if (next === undefined || typeof next !== 'object' || next === null) return this.#toTakeOut(path.slice(0, depth));
+      if (next === undefined || typeof next !== 'object' || next === null) return this.#findRemovable(path.slice(0, depth));
       holder = next as Container;
     }
     return { holder: this.configuration, key: String(path[0]), path };
   }
 
-  #originOf(path: Path): Path {
+  #findOrigin(path: Path): Path {
     let origin: Path = path;
-    let found: unknown = this.configuration;
+    let current: unknown = this.configuration;
     for (const [depth, key] of path.entries()) {
-      found = (found as JsonObject)[key];
-      const known = typeof found === 'object' && found !== null ? this.#origins.get(found) : undefined;
-      if (known !== undefined) origin = [...known, ...path.slice(depth + 1)];
+      current = (current as JsonObject)[key];
+      const knownOrigin = typeof current === 'object' && current !== null ? this.#origins.get(current) : undefined;
+      if (knownOrigin !== undefined) origin = [...knownOrigin, ...path.slice(depth + 1)];
     }
     return origin;
   }
@@ -84,12 +84,12 @@ export class Result {
 /** Something of the right form for every variable that a configuration names. */
 function placeholders(configuration: JsonObject): Environment {
   const text = JSON.stringify(configuration);
-  const named = (pattern: RegExp, toValue: (name: string) => string) =>
+  const collect = (pattern: RegExp, toValue: (name: string) => string) =>
     [...text.matchAll(pattern)].map(([, name = '']): [string, string] => [name, toValue(name)]);
   return Object.fromEntries([
-    ...named(/\$\{(\w+)\}/g, (name) => `placeholder-${name.toLowerCase().replaceAll('_', '-')}`),
-    ...named(/"(?:endpoint|url|issuer|jwksUrl)":"\$\{(\w+)\}/g, () => 'https://placeholder.example'),
-    ...named(/"apiVersion":"\$\{(\w+)\}"/g, () => '2024-10-21'),
+    ...collect(/\$\{(\w+)\}/g, (name) => `placeholder-${name.toLowerCase().replaceAll('_', '-')}`),
+    ...collect(/"(?:endpoint|url|issuer|jwksUrl)":"\$\{(\w+)\}/g, () => 'https://placeholder.example'),
+    ...collect(/"apiVersion":"\$\{(\w+)\}"/g, () => '2024-10-21'),
   ]);
 }
 
@@ -108,12 +108,12 @@ export class Notes {
   readonly #notes = new Map<string, Note>();
 
   /** Something that could not be carried, or means something else now; `advice` is what to do. */
-  lose(path: Path, message: string, advice?: string): void {
-    this.#add({ path, message: advice === undefined ? message : `${message}; ${advice}`, isLoss: true });
+  addLoss(path: Path, message: string, suggestion?: string): void {
+    this.#add({ path, message: suggestion === undefined ? message : `${message}; ${suggestion}`, isLoss: true });
   }
 
   /** Something that is carried, and needs a hand. */
-  mention(path: Path, message: string): void {
+  addNotice(path: Path, message: string): void {
     this.#add({ path, message, isLoss: false });
   }
 
@@ -140,7 +140,7 @@ export interface ImportTools {
 export class Variables {
   readonly #notes: Notes;
   readonly #names = new Map<string, string>();
-  readonly #taken = new Set<string>();
+  readonly #usedNames = new Set<string>();
 
   constructor(notes: Notes) {
     this.#notes = notes;
@@ -148,32 +148,32 @@ export class Variables {
 
   /** Keeps the variables that a text names already, and those that are named, from being given to other secrets. */
   reserve(text: string, names: Iterable<string> = []): void {
-    for (const name of [...text.matchAll(/(?:os\.environ\/|\$\{)([A-Za-z_]\w*)/g)].map(([, found = '']) => found))
-      this.#taken.add(name);
-    for (const name of names) this.#taken.add(name);
+    for (const name of [...text.matchAll(/(?:os\.environ\/|\$\{)([A-Za-z_]\w*)/g)].map(([, variable = '']) => variable))
+      this.#usedNames.add(name);
+    for (const name of names) this.#usedNames.add(name);
   }
 
   /** A reference in the place of a secret; one that is a reference already stays. */
   reference(secret: string, path: Path, wish: string): string {
-    const written = this.environment(secret);
-    if (isReference(written)) return written;
+    const resolved = this.environment(secret);
+    if (isReference(resolved)) return resolved;
     const name = this.#names.get(secret) ?? this.#free(wish);
     this.#names.set(secret, name);
     const reference = `\${${name}}`;
-    this.#notes.mention(path, `is a secret and stands as ${reference} in the result: set it in the environment`);
+    this.#notes.addNotice(path, `is a secret and stands as ${reference} in the result: set it in the environment`);
     return reference;
   }
 
   /** A text that may name variables, such as an address: `os.environ/NAME` as `${NAME}`, other text as it was, with a plain `${` escaped. */
   environment(text: string): string {
-    const [, name] = ofPython.exec(text) ?? [];
+    const [, name] = pythonReference.exec(text) ?? [];
     if (name !== undefined) return `\${${name}}`;
-    return writtenReference.test(text) ? text : escaped(text);
+    return writtenReference.test(text) ? text : escapeReferences(text);
   }
 
   /** A text that people read: it comes from the environment only as a whole. */
   text(text: string): string {
-    return isReference(text) || ofPython.test(text) ? this.environment(text) : escaped(text);
+    return isReference(text) || pythonReference.test(text) ? this.environment(text) : escapeReferences(text);
   }
 
   /** A value as it can be written: texts escaped, and those that sound like secrets by reference. */
@@ -220,14 +220,14 @@ export class Variables {
       // Pattern bound: a name in the operator's file.
       .replaceAll(/^_+(?=\D)|_+$/g, '');
     let name = plain === '' ? 'SECRET' : plain;
-    for (let nth = 2; this.#taken.has(name); nth += 1) name = `${plain}_${nth}`;
-    this.#taken.add(name);
+    for (let suffix = 2; this.#usedNames.has(name); suffix += 1) name = `${plain}_${suffix}`;
+    this.#usedNames.add(name);
     return name;
   }
 }
 
 /** A text in which a plain `${` stands for itself. */
-function escaped(text: string): string {
+function escapeReferences(text: string): string {
   return text.replaceAll('${', () => '$${');
 }
 

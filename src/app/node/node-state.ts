@@ -1,10 +1,10 @@
 import { basename } from 'node:path';
 import type { Clock } from '#base/time/clock.ts';
-import { type ConfigurationFault, formatFault } from '#configuration/configuration-fault.ts';
+import { type ConfigurationError, formatConfigurationError } from '#configuration/configuration-fault.ts';
 import type { Dangling, DependencyGraph } from '#domain/consent/dependency-graph.ts';
-import { madeByUsers } from '#domain/deployments/application-place.ts';
+import { applicationPrefix } from '#domain/deployments/application-place.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
-import { declaredDependencies } from '#domain/quick-app/deployments-as-tools.ts';
+import { listDeclaredDependencies } from '#domain/quick-app/deployments-as-tools.ts';
 import type { LoadBalancer, UpstreamState } from '#domain/upstreams/load-balancer.ts';
 import type { ConfigurationReport } from '#surfaces/admin/node-report.ts';
 import type { Reason } from '#surfaces/ops/routes.ts';
@@ -23,13 +23,13 @@ interface StoresState {
   /** What is being lost at the moment, in words. */
   readonly losses: () => readonly string[];
   /** Whether the database of this node, if it has its own, can be written. */
-  readonly takesWrites: () => boolean;
+  readonly isWritable: () => boolean;
   /** Whether the contents of files lie where other nodes have them, and this one has not. */
   readonly areFilesElsewhere: () => boolean;
 }
 
-const mostDangling = 100;
-const noStores: StoresState = { shared: [], losses: () => [], takesWrites: () => true, areFilesElsewhere: () => false };
+const maxDangling = 100;
+const noStores: StoresState = { shared: [], losses: () => [], isWritable: () => true, areFilesElsewhere: () => false };
 const writesRefused: Reason = {
   code: 'writes_refused',
   message:
@@ -40,14 +40,14 @@ const filesElsewhere: Reason = {
   message:
     'The contents of files lie where other nodes keep them and this one does not: files are refused here. Give every node the same PARLEY_FILES_URL; the log of this node says what else can be done.',
 };
-const placeNames: Readonly<Record<SharedStore['name'], string>> = { database: 'The shared database', redis: 'Redis' };
+const storeNames: Readonly<Record<SharedStore['name'], string>> = { database: 'The shared database', redis: 'Redis' };
 
 /** What an operator should know of a node: for `/health`, `/ready` and the metrics. */
 export class NodeState {
   #isStarted = false;
   #isStopping: () => boolean = () => false;
-  #warnings: readonly ConfigurationFault[] = [];
-  #faults: readonly ConfigurationFault[] = [];
+  #warnings: readonly ConfigurationError[] = [];
+  #faults: readonly ConfigurationError[] = [];
   #loadedAtMs = 0;
   #refusedAtMs: number | undefined;
   /** By the id that is missing. */
@@ -72,26 +72,26 @@ export class NodeState {
     this.#stores = stores;
   }
 
-  configurationAccepted(warnings: readonly ConfigurationFault[]): void {
+  configurationAccepted(warnings: readonly ConfigurationError[]): void {
     this.#warnings = warnings;
     this.#faults = [];
     this.#loadedAtMs = this.#parts.clock.epochMs();
     this.#refusedAtMs = undefined;
-    for (const [id, each] of this.#dangling) if (!this.#isStillNamed(each)) this.#dangling.delete(id);
+    for (const [id, edge] of this.#dangling) if (!this.#isStillNamed(edge)) this.#dangling.delete(id);
   }
 
   /** Notes what dangles in a graph, but for what a warning of the configuration says already; gives what was not known yet. */
   graphWalked({ deployments, dangling }: DependencyGraph): readonly Dangling[] {
-    const unwarned = dangling.filter((each) => !this.#isWarnedOf(each));
+    const unwarned = dangling.filter((edge) => !this.#hasWarning(edge));
     const added = unwarned.filter(({ dependency }) => !this.#dangling.has(dependency));
     const walked = new Set(deployments.map(({ id }) => id));
     for (const [id, { deployment }] of this.#dangling) if (walked.has(deployment) || walked.has(id)) this.#dangling.delete(id);
-    for (const each of unwarned) this.#dangling.set(each.dependency, each);
-    for (const id of [...this.#dangling.keys()].slice(0, -mostDangling)) this.#dangling.delete(id);
+    for (const edge of unwarned) this.#dangling.set(edge.dependency, edge);
+    for (const id of [...this.#dangling.keys()].slice(0, -maxDangling)) this.#dangling.delete(id);
     return added;
   }
 
-  configurationRefused(faults: readonly ConfigurationFault[]): void {
+  configurationRefused(faults: readonly ConfigurationError[]): void {
     this.#faults = faults;
     this.#refusedAtMs = this.#parts.clock.epochMs();
   }
@@ -115,17 +115,17 @@ export class NodeState {
     const { loadBalancer, clock, snapshot } = this.#parts;
     const nowMs = clock.nowMs();
     for (const { upstreams } of snapshot().deployments.values()) {
-      for (const upstream of upstreams) yield loadBalancer.state(upstream, nowMs);
+      for (const upstream of upstreams) yield loadBalancer.getState(upstream, nowMs);
     }
   }
 
   /** What is wrong while the node still serves. */
-  readonly troubles = (): readonly Reason[] => [
-    ...this.#faults.map((fault) => ({ code: 'configuration_refused', message: formatPublic(fault) })),
+  readonly listIssues = (): readonly Reason[] => [
+    ...this.#faults.map((error) => ({ code: 'configuration_refused', message: formatPublic(error) })),
     ...this.#warnings
       .filter(({ isNotice }) => isNotice !== true)
       .map((warning) => ({ code: 'configuration_warning', message: formatPublic(warning) })),
-    ...this.#danglingOfConfiguration().map((each) => ({ code: 'dependency_missing', message: formatDangling(each) })),
+    ...this.#danglingOfConfiguration().map((edge) => ({ code: 'dependency_missing', message: formatDangling(edge) })),
     ...this.documents.reasons,
     ...this.unusable.reasons,
     ...[...this.upstreams()]
@@ -133,13 +133,13 @@ export class NodeState {
       .map(({ id, reason }) => ({ code: 'upstream_off', message: `${id} is left alone: ${reason}` })),
     ...[...this.upstreams()].flatMap(({ id, rejectsWith }) => (rejectsWith === undefined ? [] : [toRejection(id, rejectsWith)])),
     ...this.#stores.shared.filter(({ isAway }) => isAway()).map(toAbsence),
-    ...(this.#stores.takesWrites() ? [] : [writesRefused]),
+    ...(this.#stores.isWritable() ? [] : [writesRefused]),
     ...(this.#stores.areFilesElsewhere() ? [filesElsewhere] : []),
     ...this.#stores.losses().map((message) => ({ code: 'records_lost', message: `${message}.` })),
   ];
 
   /** Why the node takes no calls now. */
-  readonly hindrances = (): readonly Reason[] => {
+  readonly listObstacles = (): readonly Reason[] => {
     if (this.#isStopping()) return [{ code: 'stopping', message: 'The node is stopping.' }];
     if (!this.#isStarted) return [{ code: 'starting', message: 'The node is starting.' }];
     // An outage later on leaves the node ready: on the others it is no better.
@@ -148,27 +148,29 @@ export class NodeState {
 
   /** What a user saved is that user's own: it is told in the log, and alarms nobody. */
   #danglingOfConfiguration(): readonly Dangling[] {
-    return [...this.#dangling.values()].filter((each) => !isMadeByUser(each));
+    return [...this.#dangling.values()].filter((edge) => !isFromUserApplication(edge));
   }
 
   /** Whether it dangles in the configuration in force too, as far as that can tell. */
-  #isStillNamed(each: Dangling): boolean {
+  #isStillNamed(edge: Dangling): boolean {
     const { deployments } = this.#parts.snapshot();
-    const named = deployments.get(each.deployment);
-    if (deployments.has(each.dependency) || this.#isWarnedOf(each)) return false;
-    return named === undefined ? isMadeByUser(each) : declaredDependencies(named).includes(each.dependency);
+    const deployment = deployments.get(edge.deployment);
+    if (deployments.has(edge.dependency) || this.#hasWarning(edge)) return false;
+    return deployment === undefined
+      ? isFromUserApplication(edge)
+      : listDeclaredDependencies(deployment).includes(edge.dependency);
   }
 
   /** Of ids that the API may give, and of what only a walk finds out about, the configuration cannot know. */
-  #isWarnedOf({ deployment, dependency }: Dangling): boolean {
+  #hasWarning({ deployment, dependency }: Dangling): boolean {
     if (dependency.startsWith('applications/')) return false;
-    const named = this.#parts.snapshot().deployments.get(deployment);
-    return named !== undefined && declaredDependencies(named).includes(dependency);
+    const configured = this.#parts.snapshot().deployments.get(deployment);
+    return configured !== undefined && listDeclaredDependencies(configured).includes(dependency);
   }
 }
 
-function isMadeByUser({ deployment }: Dangling): boolean {
-  return deployment.startsWith(madeByUsers);
+function isFromUserApplication({ deployment }: Dangling): boolean {
+  return deployment.startsWith(applicationPrefix);
 }
 
 function toRejection(id: string, status: number): Reason {
@@ -181,17 +183,17 @@ function toRejection(id: string, status: number): Reason {
 function toAbsence({ name }: SharedStore): Reason {
   return {
     code: `${name}_away`,
-    message: `${placeNames[name]} cannot be reached: calls that need it are refused until it is back.`,
+    message: `${storeNames[name]} cannot be reached: calls that need it are refused until it is back.`,
   };
 }
 
 /** As everybody may read it: a file by its name, without the folders of this machine. */
-function formatPublic({ file, ...fault }: ConfigurationFault): string {
-  return formatFault({
-    ...fault,
+function formatPublic({ file, ...rest }: ConfigurationError): string {
+  return formatConfigurationError({
+    ...rest,
     file: file
       .split(', ')
-      .map((each) => basename(each))
+      .map((path) => basename(path))
       .join(', '),
   });
 }
@@ -202,9 +204,9 @@ const maxNames = 5;
 export function formatAllDangling(dangling: readonly Dangling[]): string {
   const [first] = dangling;
   if (first !== undefined && dangling.length === 1) return formatDangling(first);
-  const names = dangling.slice(0, maxNames).map((each) => `${each.deployment} → ${each.dependency}`);
-  const more = dangling.length > maxNames ? ', …' : '';
-  return `${dangling.length} dependencies do not exist: ${names.join(', ')}${more}`;
+  const names = dangling.slice(0, maxNames).map((edge) => `${edge.deployment} → ${edge.dependency}`);
+  const suffix = dangling.length > maxNames ? ', …' : '';
+  return `${dangling.length} dependencies do not exist: ${names.join(', ')}${suffix}`;
 }
 
 /** A sentence for the log and `/health`. */

@@ -3,14 +3,14 @@ import { join, resolve } from 'node:path';
 import type { Clock } from '#base/time/clock.ts';
 import type { BlobStore } from '#domain/files/blob-store.ts';
 import type { PassageIndex } from '#domain/tools/passage-index.ts';
-import { claimName, claimPlace } from '#stores/files/claim-place.ts';
+import { claimLocation, claimName } from '#stores/files/claim-place.ts';
 import { DiskBlobStore } from '#stores/files/disk-blob-store.ts';
-import { PlacedBlobStore } from '#stores/files/placed-blob-store.ts';
+import { LocatedBlobStore } from '#stores/files/placed-blob-store.ts';
 import type { SqlDatabase } from '#stores/sql/engine/sql-database.ts';
-import { SqlContentsPlace } from '#stores/sql/files/contents-place.ts';
+import { SqlContentsLocation } from '#stores/sql/files/contents-place.ts';
 import type { SqlFileIndex } from '#stores/sql/files/file-index.ts';
-import { SettingFault, type Settings } from '../settings.ts';
-import { reasonOf } from './open-database.ts';
+import { SettingError, type Settings } from '../settings.ts';
+import { getReason } from './open-database.ts';
 import type { StoreDeps } from './stores.ts';
 
 /** A place where contents rest. */
@@ -19,7 +19,7 @@ export interface OpenedBlobs {
   /** Whether it is on another machine, and others may use it too. */
   readonly isShared: boolean;
   /** What the operator calls it. */
-  readonly place: string;
+  readonly location: string;
   readonly close: () => void;
 }
 
@@ -29,14 +29,14 @@ export async function openBlobs({ shared, dataFolder }: Settings): Promise<Opene
     // The client of S3 is loaded only where it is used: it costs 150 ms and 47 MB.
     const { S3BlobStore } = await import('#stores/files/s3-blob-store.ts');
     const blobs = new S3BlobStore(shared.files);
-    return { blobs, isShared: true, place: 'PARLEY_FILES_URL', close: () => blobs.close() };
+    return { blobs, isShared: true, location: 'PARLEY_FILES_URL', close: () => blobs.close() };
   }
-  const place = join(resolve(dataFolder), 'files');
+  const location = join(resolve(dataFolder), 'files');
   try {
-    const blobs = await DiskBlobStore.open(place, { isShared: shared.databaseUrl !== undefined });
-    return { blobs, isShared: false, place, close: () => undefined };
-  } catch (thrown) {
-    throw new SettingFault(`files cannot be kept in ${dataFolder}: ${reasonOf(thrown)}`);
+    const blobs = await DiskBlobStore.open(location, { isShared: shared.databaseUrl !== undefined });
+    return { blobs, isShared: false, location, close: () => undefined };
+  } catch (error) {
+    throw new SettingError(`files cannot be kept in ${dataFolder}: ${getReason(error)}`);
   }
 }
 
@@ -58,28 +58,28 @@ export interface Contents {
 }
 
 /** Sees to it that contents are only used where all nodes of the database find them, and that what no file uses is swept out. */
-export function keepContents({ blobs, isShared, place }: OpenedBlobs, records: ContentRecords, tools: StoreDeps): Contents {
+export function openContents({ blobs, isShared, location }: OpenedBlobs, records: ContentRecords, tools: StoreDeps): Contents {
   const { index, leases, database, reached } = records;
-  const noteElsewhere = (name: string): void => tools.noteFault(toAdvice(place, name), undefined);
+  const noteElsewhere = (name: string): void => tools.reportError(toSuggestion(location, name), undefined);
   const epochMs = (): number => tools.clock.epochMs();
   const placed = records.isShared
-    ? new PlacedBlobStore(blobs, { place: new SqlContentsPlace(database), epochMs, noteElsewhere })
+    ? new LocatedBlobStore(blobs, { location: new SqlContentsLocation(database), epochMs, onElsewhere: noteElsewhere })
     : undefined;
-  const isPlace = async (): Promise<boolean> => (await placed?.look({ claims: true })) !== 'elsewhere';
+  const isPlace = async (): Promise<boolean> => (await placed?.locate({ claims: true })) !== 'elsewhere';
   const sweeper = openSweeper({ store: blobs, index, leases, isShared, isPlace }, tools);
   // In a folder beside a database that others share, a content may be of a file that this index does not know.
   if (isShared || !records.isShared) void reached.then(() => sweeper.run());
   if (placed !== undefined)
-    reached.then(() => placed.look({ claims: false })).catch((thrown) => tools.noteFault(notLooked, thrown));
+    reached.then(() => placed.locate({ claims: false })).catch((error) => tools.reportError(notLooked, error));
   return { blobs: placed ?? blobs, areElsewhere: () => placed?.isElsewhere === true, stop: () => sweeper.stop() };
 }
 
 const notLooked = 'whether the contents of files are those of the shared database is looked for again with the next file';
 
 /** What an operator can do whose nodes share a database and not the contents of its files. */
-function toAdvice(place: string, name: string): string {
+function toSuggestion(location: string, name: string): string {
   return (
-    `the contents of the files of the shared database do not lie in ${place}: files are refused here. ` +
+    `the contents of the files of the shared database do not lie in ${location}: files are refused here. ` +
     'Give every node the same PARLEY_FILES_URL, or the same folder as "files" in its data folder; ' +
     `if they are lost for good, or were copied here, put a file "${claimName}" with the text "${name}" there (docs/deploy.md, Files of several nodes)`
   );
@@ -104,8 +104,8 @@ export function openSweeper({ store, index, leases, isShared, isPlace }: Sweeper
   const owner = randomUUID();
   const isDue = async (nowMs: number, beforeMs: number): Promise<boolean> => {
     if (!(await isPlace())) return false;
-    const claimedAtMs = await claimPlace(store, { database: await index.databaseName(), nowMs });
-    if (claimedAtMs === undefined) tools.noteFault(foreign, undefined);
+    const claimedAtMs = await claimLocation(store, { database: await index.databaseName(), nowMs });
+    if (claimedAtMs === undefined) tools.reportError(foreign, undefined);
     // A place that was claimed just now may be in use by nodes of another database, whose operator is warned in time.
     if (claimedAtMs === undefined || claimedAtMs >= beforeMs) return false;
     return leases.claim({ name: turn, owner, nowMs, untilMs: nowMs + turnMs });
@@ -116,7 +116,7 @@ export function openSweeper({ store, index, leases, isShared, isPlace }: Sweeper
 const foreign =
   'PARLEY_FILES_URL names a place whose contents are of the files of another database: what no file uses is left there; give each database a prefix of its own';
 
-interface ContentSweeperDeps extends Pick<Sweeping, 'store' | 'index'>, Pick<StoreDeps, 'note' | 'noteFault'> {
+interface ContentSweeperDeps extends Pick<Sweeping, 'store' | 'index'>, Pick<StoreDeps, 'note' | 'reportError'> {
   readonly clock: Clock;
   /** Whether it is this node's turn; of nodes that share a store one is enough. Only what was written before `beforeMs` is looked at. */
   readonly isDue: (nowMs: number, beforeMs: number) => Promise<boolean>;
@@ -149,7 +149,7 @@ class ContentSweeper {
   }
 
   async #sweep(): Promise<void> {
-    const { clock, isDue, note, noteFault, ...sweeping } = this.#parts;
+    const { clock, isDue, note, reportError, ...sweeping } = this.#parts;
     const { signal } = this.#stop;
     const nowMs = clock.epochMs();
     const beforeMs = nowMs - ageMs;
@@ -157,14 +157,14 @@ class ContentSweeper {
       if (!(await isDue(nowMs, beforeMs))) return;
       const count = await sweepContents({ ...sweeping, nowMs, beforeMs, signal });
       if (count > 0) note(`${count} contents that no file used were deleted`);
-    } catch (thrown) {
-      if (!signal.aborted) noteFault('contents that no file uses could not be deleted', thrown);
+    } catch (error) {
+      if (!signal.aborted) reportError('contents that no file uses could not be deleted', error);
     }
   }
 }
 
 /** Each asks the index once. */
-const mostAtOnce = 500;
+const maxBatch = 500;
 /** What the service names a content: an UUID. Whatever else lies there is somebody's. */
 const ownName = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/;
 
@@ -200,7 +200,7 @@ export async function sweepContents({ store, index, nowMs, beforeMs, signal }: S
   for await (const name of store.writtenBefore(beforeMs)) {
     signal.throwIfAborted();
     if (ownName.test(name)) names.push(name);
-    if (names.length === mostAtOnce) await sweep();
+    if (names.length === maxBatch) await sweep();
   }
   await sweep();
   return count;

@@ -22,7 +22,7 @@ it('a node whose database finds no room says so in its log and its health, until
     caches: new Caches(),
     newKey: () => '',
     note: (message) => noted.push(message),
-    noteFault: (message, thrown) => noted.push(`${message}: ${thrown instanceof Error ? thrown.message : ''}`),
+    reportError: (message, thrown) => noted.push(`${message}: ${thrown instanceof Error ? thrown.message : ''}`),
   });
   const checked = checkConfiguration({});
   if ('faults' in checked) throw new Error('the configuration has faults');
@@ -31,17 +31,17 @@ it('a node whose database finds no room says so in its log and its health, until
   state.storesOpened({
     shared: opened.shared,
     losses: () => [],
-    takesWrites: opened.takesWrites,
+    isWritable: opened.isWritable,
     areFilesElsewhere: () => false,
   });
   const setRoom = (pages: number) =>
     opened.database.run((kysely) => sql`pragma max_page_count = ${sql.lit(pages)}`.execute(kysely));
-  expect(state.troubles()).toEqual([]);
+  expect(state.listIssues()).toEqual([]);
   await setRoom(1);
   await expect(new SqlConsentStore(opened.database).put('user', large)).rejects.toThrow(/^The store cannot be used/);
-  await vi.waitFor(() => expect(state.troubles().map(({ code }) => code)).toEqual(['writes_refused']), 8_000);
+  await vi.waitFor(() => expect(state.listIssues().map(({ code }) => code)).toEqual(['writes_refused']), 8_000);
   await setRoom(1_000_000);
-  await vi.waitFor(() => expect(state.troubles()).toEqual([]), 8_000);
+  await vi.waitFor(() => expect(state.listIssues()).toEqual([]), 8_000);
   expect(noted).toEqual([
     'the database in the data folder takes no writes; it is tried every second: database or disk is full',
     'the database in the data folder takes writes again',

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
-import { StoreFault } from '#domain/store-fault.ts';
+import { StoreError } from '#domain/store-fault.ts';
 import type { OpenDatabase } from '#stores/sql/engine/sql-database.ts';
 import { openSqlite } from '#stores/sql/engine/sqlite.ts';
 import { NewerDatabase } from '#stores/sql/migrate.ts';
-import { SettingFault, type Settings } from '../settings.ts';
+import { SettingError, type Settings } from '../settings.ts';
 import type { SharedStore, StoreDeps } from './stores.ts';
 
 interface NodeDatabase extends OpenDatabase {
@@ -11,7 +11,7 @@ interface NodeDatabase extends OpenDatabase {
   readonly reached: Promise<void>;
   readonly shared: readonly SharedStore[];
   /** Whether the one of this node can be written; one that is shared is there or away. */
-  readonly takesWrites: () => boolean;
+  readonly isWritable: () => boolean;
 }
 
 /** The database that the settings name. One on another machine may be away: it is looked for again. Throws SettingFault. */
@@ -23,17 +23,18 @@ export async function openDatabase(settings: Settings, tools: StoreDeps): Promis
       join(dataFolder, 'parley.db'),
       {},
       {
-        noteRefused: (thrown) =>
-          tools.noteFault('the database in the data folder takes no writes; it is tried every second', thrown),
-        noteBack: () => tools.note('the database in the data folder takes writes again'),
+        onRefused: (error) =>
+          tools.reportError('the database in the data folder takes no writes; it is tried every second', error),
+        onBack: () => tools.note('the database in the data folder takes writes again'),
       },
     );
     return { ...opened, reached: Promise.resolve(), shared: [] };
-  } catch (thrown) {
-    if (thrown instanceof NewerDatabase) throw new SettingFault(thrown.message);
-    if (!(thrown instanceof StoreFault)) throw thrown;
-    const place = shared.databaseUrl === undefined ? `the database in ${dataFolder}` : 'the database of PARLEY_DATABASE_URL';
-    throw new SettingFault(`${place} cannot be opened: ${reasonOf(thrown.cause)}`);
+  } catch (error) {
+    if (error instanceof NewerDatabase) throw new SettingError(error.message);
+    if (!(error instanceof StoreError)) throw error;
+    const databaseName =
+      shared.databaseUrl === undefined ? `the database in ${dataFolder}` : 'the database of PARLEY_DATABASE_URL';
+    throw new SettingError(`${databaseName} cannot be opened: ${getReason(error.cause)}`);
   }
 }
 
@@ -42,17 +43,17 @@ async function openShared(url: NonNullable<Settings['shared']['databaseUrl']>, t
   const { attendPostgres } = await import('#stores/sql/engine/postgres.ts');
   let wasReached = false;
   const attended = await attendPostgres(url, {
-    noteAway: (thrown) => tools.noteFault('the shared database cannot be reached; it is looked for every second', thrown),
-    noteBack: () => tools.note('the shared database is there again'),
+    onAway: (error) => tools.reportError('the shared database cannot be reached; it is looked for every second', error),
+    onBack: () => tools.note('the shared database is there again'),
   });
   const { isAway } = attended;
   void attended.reached.then(() => {
     wasReached = true;
   });
-  return { ...attended, shared: [{ name: 'database', isAway, wasReached: () => wasReached }], takesWrites: () => true };
+  return { ...attended, shared: [{ name: 'database', isAway, wasReached: () => wasReached }], isWritable: () => true };
 }
 
 /** What the engine says, for the operator who started the node. */
-export function reasonOf(cause: unknown): string {
+export function getReason(cause: unknown): string {
   return cause instanceof Error && cause.message !== '' ? cause.message : 'it gives no reason';
 }

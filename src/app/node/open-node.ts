@@ -2,7 +2,7 @@ import { Caches } from '#base/cache/bounded-cache.ts';
 import { parseJson } from '#base/json/json.ts';
 import { systemClock } from '#base/time/clock.ts';
 import { type Accepted, checkConfiguration } from '#configuration/check.ts';
-import { formatFault } from '#configuration/configuration-fault.ts';
+import { formatConfigurationError } from '#configuration/configuration-fault.ts';
 import { LiveConfig } from '#configuration/live-config.ts';
 import type { Environment } from '#configuration/substitute.ts';
 import { LoadBalancer } from '#domain/upstreams/load-balancer.ts';
@@ -18,8 +18,8 @@ import { NodeState } from './node-state.ts';
 import { openStores, type Stores } from './open-stores.ts';
 
 const clock = systemClock;
-const sealedFor = 'configuration notice';
-const shortestSecret = 32;
+const sealPurpose = 'configuration notice';
+const minSecretLength = 32;
 
 /** What a node knows of itself, apart from what it serves. */
 export interface NodeDeps {
@@ -35,7 +35,7 @@ export interface NodeDeps {
   /** Puts a configuration in force. */
   readonly put: (accepted: Accepted) => void;
   /** Tells other nodes of a configuration that came with a reload. */
-  readonly tell: (accepted: Accepted) => void;
+  readonly publish: (accepted: Accepted) => void;
   /** To be closed when nothing is served any more: the records that wait, where they rest, the log. */
   readonly closing: Closing;
 }
@@ -47,15 +47,15 @@ export async function openNode(settings: Settings, environment: Environment, acc
   const caches = new Caches();
   const state = new NodeState({ snapshot: snapshot.current, loadBalancer, clock });
   const { log, lines } = openLog(settings.logLevel, () => [...snapshot.secrets(), ...secretsIn(settings)]);
-  const noteFault = (message: string, thrown: unknown): void => log.error(message, thrown);
+  const reportError = (message: string, error: unknown): void => log.error(message, error);
   const note = (message: string): void => log.info(message);
-  for (const warning of warningsOf(settings)) log.warn(warning);
-  const stores = await openStores(settings, { clock, caches, note, noteFault });
-  const { listener, noteAudit, losses, close: closeJournal } = openJournal({ journal: stores.journal, clock, note, noteFault });
+  for (const warning of listWarnings(settings)) log.warn(warning);
+  const stores = await openStores(settings, { clock, caches, note, reportError });
+  const { listener, noteAudit, losses, close: closeJournal } = openJournal({ journal: stores.journal, clock, note, reportError });
   state.storesOpened({
     shared: stores.shared,
     losses,
-    takesWrites: stores.takesWrites,
+    isWritable: stores.isWritable,
     areFilesElsewhere: stores.areFilesElsewhere,
   });
   const telemetry = await openTelemetry({
@@ -69,17 +69,17 @@ export async function openNode(settings: Settings, environment: Environment, acc
     version: packageJson.version,
     secret: stores.seal.sign('users', 'pseudonyms of the log'),
   });
-  const put = toPut({ snapshot, state, telemetry, log, noteAudit });
+  const put = createPut({ snapshot, state, telemetry, log, noteAudit });
   put(accepted);
-  const tell = shareConfiguration({ stores, put, log, snapshot });
+  const publish = shareConfiguration({ stores, put, log, snapshot });
   const closing = [[telemetry, { close: closeJournal }], [stores], [lines]];
-  return { settings, snapshot, loadBalancer, caches, state, stores, telemetry, log, noteAudit, put, tell, closing };
+  return { settings, snapshot, loadBalancer, caches, state, stores, telemetry, log, noteAudit, put, publish, closing };
 }
 
 /** What is likely a mistake in settings that can be used all the same. */
-function* warningsOf({ secrets, shared }: Settings): Iterable<string> {
-  if (secrets.some((secret) => secret.reveal().length < shortestSecret))
-    yield `PARLEY_SECRET is shorter than ${shortestSecret} characters: take a long random one, such as of "openssl rand -base64 32"`;
+function* listWarnings({ secrets, shared }: Settings): Iterable<string> {
+  if (secrets.some((secret) => secret.reveal().length < minSecretLength))
+    yield `PARLEY_SECRET is shorter than ${minSecretLength} characters: take a long random one, such as of "openssl rand -base64 32"`;
   if (shared.redisUrl !== undefined && shared.databaseUrl === undefined)
     yield 'PARLEY_REDIS_URL is set and PARLEY_DATABASE_URL is not: consents and applications are this node’s own';
   if (shared.redisUrl !== undefined && shared.files === undefined)
@@ -88,7 +88,7 @@ function* warningsOf({ secrets, shared }: Settings): Iterable<string> {
 
 type PutDeps = Pick<NodeDeps, 'snapshot' | 'state' | 'telemetry' | 'log' | 'noteAudit'>;
 
-function toPut({ snapshot, state, telemetry, log, noteAudit }: PutDeps): NodeDeps['put'] {
+function createPut({ snapshot, state, telemetry, log, noteAudit }: PutDeps): NodeDeps['put'] {
   return ({ configuration, warnings }) => {
     const { aliases } = snapshot.current().configuration;
     if (JSON.stringify(aliases) !== JSON.stringify(configuration.aliases))
@@ -97,7 +97,7 @@ function toPut({ snapshot, state, telemetry, log, noteAudit }: PutDeps): NodeDep
     telemetry.configure(snapshot.current().deployments.values());
     state.configurationAccepted(warnings);
     noteAudit({ action: 'configuration.loaded', subject: undefined, object: undefined });
-    for (const warning of warnings) log.warn(`configuration: ${formatFault(warning)}`);
+    for (const warning of warnings) log.warn(`configuration: ${formatConfigurationError(warning)}`);
   };
 }
 
@@ -107,30 +107,30 @@ function shareConfiguration({
   put,
   log,
   snapshot,
-}: Pick<NodeDeps, 'stores' | 'put' | 'log' | 'snapshot'>): NodeDeps['tell'] {
+}: Pick<NodeDeps, 'stores' | 'put' | 'log' | 'snapshot'>): NodeDeps['publish'] {
   const { broadcast, seal } = stores;
   if (broadcast === undefined) return () => undefined;
   broadcast.onNotice(({ topic, text }) => {
     if (topic !== 'configuration') return;
     try {
-      const told = seal.open(text, sealedFor);
-      if (told === JSON.stringify(snapshot.current().configuration)) return;
-      const checked = checkConfiguration(parseJson(told));
+      const configurationText = seal.open(text, sealPurpose);
+      if (configurationText === JSON.stringify(snapshot.current().configuration)) return;
+      const checked = checkConfiguration(parseJson(configurationText));
       if ('faults' in checked) {
-        for (const fault of checked.faults)
-          log.error(`the configuration of another node is refused here: ${formatFault(fault)}`, undefined);
+        for (const error of checked.faults)
+          log.error(`the configuration of another node is refused here: ${formatConfigurationError(error)}`, undefined);
         return;
       }
       put(checked);
       log.info('the configuration of another node was put in force');
-    } catch (thrown) {
-      log.error('the configuration of another node cannot be read', thrown);
+    } catch (error) {
+      log.error('the configuration of another node cannot be read', error);
     }
   });
   return ({ configuration }) => {
-    const text = seal.seal(JSON.stringify(configuration), sealedFor);
+    const text = seal.seal(JSON.stringify(configuration), sealPurpose);
     broadcast
       .publish({ topic: 'configuration', text })
-      .catch((thrown) => log.error('other nodes are told of the new configuration once Redis is back', thrown));
+      .catch((error) => log.error('other nodes are told of the new configuration once Redis is back', error));
   };
 }

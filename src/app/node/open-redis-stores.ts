@@ -7,9 +7,9 @@ import { openRedis } from '#stores/redis/redis-link.ts';
 import type { Opened, PassingStores, StoreDeps } from './stores.ts';
 
 /** What lives as long as a call or a window, in the Redis that nodes share. */
-export async function openRedisStores(url: Secret, { clock, newKey, noteFault }: StoreDeps): Promise<Opened<PassingStores>> {
-  const link = await openRedis(url, { noteFault, randomBytes });
-  const perRequestKeys = new RedisPerRequestKeys({ link, clock, newKey, noteFault });
+export async function openRedisStores(url: Secret, { clock, newKey, reportError }: StoreDeps): Promise<Opened<PassingStores>> {
+  const link = await openRedis(url, { reportError, randomBytes });
+  const perRequestKeys = new RedisPerRequestKeys({ link, clock, newKey, reportError });
   const limits = new RedisLimitStore(link, clock);
   let wasReached = !link.isAway;
   link.onReady(() => {

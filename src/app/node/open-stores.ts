@@ -10,7 +10,7 @@ import { ArchivedLimitStore } from '#stores/memory/archived-limit-store.ts';
 import { MemoryPerRequestKeys } from '#stores/memory/per-request-keys.ts';
 import { SqlApplicationStore } from '#stores/sql/applications/application-store.ts';
 import { SqlChatStore } from '#stores/sql/chats/chat-store.ts';
-import { chatTextBounds } from '#stores/sql/chats/chat-texts.ts';
+import { toChatTextBounds } from '#stores/sql/chats/chat-texts.ts';
 import { SqlShareStore } from '#stores/sql/chats/share-store.ts';
 import { SqlConsentStore } from '#stores/sql/consents/consent-store.ts';
 import { SqlEvaluationStore } from '#stores/sql/evaluations/evaluation-store.ts';
@@ -22,10 +22,10 @@ import { SqlLimitCounters } from '#stores/sql/limits/limit-counters.ts';
 import { SqlPassageIndex } from '#stores/sql/passages/passage-index.ts';
 import { SqlConversationStore } from '#stores/sql/responses/conversation-store.ts';
 import { SqlResponseStore } from '#stores/sql/responses/response-store.ts';
-import { chatTextBytes, memoryOfProcess } from '../process/memory-shares.ts';
-import { SettingFault, type Settings } from '../settings.ts';
-import { keepContents, openBlobs } from './open-contents.ts';
-import { openDatabase, reasonOf } from './open-database.ts';
+import { getChatTextBytes, getProcessMemory } from '../process/memory-shares.ts';
+import { SettingError, type Settings } from '../settings.ts';
+import { openBlobs, openContents } from './open-contents.ts';
+import { getReason, openDatabase } from './open-database.ts';
 import type { DurableStores, Opened, PassingStores, SharedStore, StoreDeps } from './stores.ts';
 
 /** Where the state of a node rests. */
@@ -41,16 +41,16 @@ const maxUploads = 64;
 /** Opens the stores that the settings name. Throws SettingFault where one cannot be used. */
 export async function openStores(
   settings: Settings,
-  given: Omit<StoreDeps, 'newKey'>,
+  baseDeps: Omit<StoreDeps, 'newKey'>,
 ): Promise<Opened<Stores & { readonly shared: readonly SharedStore[] }>> {
-  const tools = { ...given, newKey: () => randomBytes(keyBytes).toString('base64url') };
+  const tools = { ...baseDeps, newKey: () => randomBytes(keyBytes).toString('base64url') };
   const lock = await openDataFolder(settings);
   try {
     const stores = await openAll(settings, tools);
     return { ...stores, close: () => stores.close().finally(() => lock?.release()) };
-  } catch (thrown) {
+  } catch (error) {
     lock?.release();
-    throw thrown;
+    throw error;
   }
 }
 
@@ -61,9 +61,9 @@ async function openAll(
   const secrets = settings.secrets.length > 0 ? settings.secrets : [await openOwnSecret(settings.dataFolder)];
   const seal = new Seal(secrets);
   const durable = await openDurable(settings, seal, tools);
-  const passing = await openPassing(settings, tools, durable).catch(async (thrown) => {
+  const passing = await openPassing(settings, tools, durable).catch(async (error) => {
     await durable.close();
-    throw thrown;
+    throw error;
   });
   return {
     ...durable,
@@ -86,20 +86,20 @@ interface CounterSource {
 }
 
 async function openDurable(settings: Settings, seal: Seal, tools: StoreDeps): Promise<Opened<DurableStores & CounterSource>> {
-  const { database, reached, shared, takesWrites, close: closeDatabase } = await openDatabase(settings, tools);
-  const opened = await openBlobs(settings).catch(async (thrown) => {
+  const { database, reached, shared, isWritable, close: closeDatabase } = await openDatabase(settings, tools);
+  const opened = await openBlobs(settings).catch(async (error) => {
     await closeDatabase();
-    throw thrown;
+    throw error;
   });
   const applications = new SqlApplicationStore(database, seal, tools.caches);
   const index = new SqlFileIndex(database);
   const passages = new SqlPassageIndex(database);
-  void reached.then(() => sealAnew(applications, tools));
+  void reached.then(() => resealApplications(applications, tools));
   const records = { database, index, leases: passages, reached, isShared: shared.length > 0 };
   const responses = new SqlResponseStore(database, seal);
-  const contents = keepContents(opened, records, tools);
+  const contents = openContents(opened, records, tools);
   const noteInvalid = (kind: string, id: string, error: unknown): void =>
-    tools.noteFault(`the stored ${kind} ${id} is invalid, so it is not used`, error);
+    tools.reportError(`the stored ${kind} ${id} is invalid, so it is not used`, error);
   const owner = shared.length === 0 ? 'this node' : randomUUID();
   return {
     counters: new SqlLimitCounters(database, owner),
@@ -118,7 +118,11 @@ async function openDurable(settings: Settings, seal: Seal, tools: StoreDeps): Pr
       leases: responses.runs,
       isShared: shared.length > 0,
     },
-    chats: new SqlChatStore(database, seal, tools.caches.open('chat_texts', chatTextBounds(chatTextBytes(memoryOfProcess())))),
+    chats: new SqlChatStore(
+      database,
+      seal,
+      tools.caches.open('chat_texts', toChatTextBounds(getChatTextBytes(getProcessMemory()))),
+    ),
     shares: new SqlShareStore(database, seal),
     keys: {
       store: new SqlKeyStore(database, noteInvalid),
@@ -127,7 +131,7 @@ async function openDurable(settings: Settings, seal: Seal, tools: StoreDeps): Pr
     },
     journal: new SqlJournal(database),
     shared,
-    takesWrites,
+    isWritable,
     areFilesElsewhere: contents.areElsewhere,
     async close() {
       contents.stop();
@@ -138,12 +142,12 @@ async function openDurable(settings: Settings, seal: Seal, tools: StoreDeps): Pr
 }
 
 /** So that an older secret can be given up. Nobody waits for it: until it is done the older one opens what it sealed. */
-async function sealAnew(applications: SqlApplicationStore, { note, noteFault }: StoreDeps): Promise<void> {
+async function resealApplications(applications: SqlApplicationStore, { note, reportError }: StoreDeps): Promise<void> {
   try {
-    const count = await applications.sealAnew();
+    const count = await applications.resealAll();
     if (count > 0) note(`${count} applications were sealed with the newest secret; older ones are not needed for them any more`);
-  } catch (thrown) {
-    noteFault('not all applications could be sealed with the newest secret: keep the older ones, and start again', thrown);
+  } catch (error) {
+    reportError('not all applications could be sealed with the newest secret: keep the older ones, and start again', error);
   }
 }
 
@@ -168,14 +172,18 @@ async function openPassing(
 export async function openDataFolder({ dataFolder, secrets, shared }: Settings): Promise<FolderLock | undefined> {
   if (secrets.length > 0 && shared.databaseUrl !== undefined && shared.files !== undefined) return undefined;
   const folder = resolve(dataFolder);
-  const lock = await takeFolder(folder).catch((thrown) => {
-    throw new SettingFault(`nothing can be kept in the data folder ${folder}: ${toWords(thrown)}; name another with ${ways}`);
+  const lock = await takeFolder(folder).catch((error) => {
+    throw new SettingError(
+      `nothing can be kept in the data folder ${folder}: ${describeError(error)}; name another with ${alternatives}`,
+    );
   });
   if (lock !== undefined) return lock;
-  throw new SettingFault(`the data folder ${folder} is in use by another Parley: stop that one, or name another with ${ways}`);
+  throw new SettingError(
+    `the data folder ${folder} is in use by another Parley: stop that one, or name another with ${alternatives}`,
+  );
 }
 
-const ways = '--data or PARLEY_DATA';
+const alternatives = '--data or PARLEY_DATA';
 
 async function takeFolder(folder: string): Promise<FolderLock | undefined> {
   await makeFolder(folder);
@@ -187,20 +195,20 @@ async function takeFolder(folder: string): Promise<FolderLock | undefined> {
 async function makeFolder(folder: string): Promise<void> {
   try {
     await mkdir(folder, { mode: 0o700 });
-  } catch (thrown) {
-    const code = codeOf(thrown);
+  } catch (error) {
+    const code = getCode(error);
     if (code === 'EEXIST') return;
-    if (code !== 'ENOENT' || dirname(folder) === folder) throw thrown;
+    if (code !== 'ENOENT' || dirname(folder) === folder) throw error;
     await makeFolder(dirname(folder));
     await mkdir(folder, { mode: 0o700 });
   }
 }
 
-function codeOf(thrown: unknown): unknown {
-  return thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
+function getCode(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined;
 }
 
-const inWords: ReadonlyMap<unknown, string> = new Map([
+const errorTexts: ReadonlyMap<unknown, string> = new Map([
   ['EACCES', 'this user may not write there'],
   ['EPERM', 'this user may not write there'],
   ['EROFS', 'it is read-only'],
@@ -210,8 +218,8 @@ const inWords: ReadonlyMap<unknown, string> = new Map([
   ['ENOENT', 'no folder can be made there'],
 ]);
 
-function toWords(thrown: unknown): string {
-  return inWords.get(codeOf(thrown)) ?? reasonOf(thrown);
+function describeError(error: unknown): string {
+  return errorTexts.get(getCode(error)) ?? getReason(error);
 }
 
 const secretBytes = 32;
@@ -219,23 +227,23 @@ const secretBytes = 32;
 /** The secret of a node that shares nothing: made once and kept in its data folder, so that what it sealed opens after a restart. Throws SettingFault. */
 export async function openOwnSecret(dataFolder: string): Promise<Secret> {
   const file = join(dataFolder, 'secret');
-  const text = await (async () => (await read(file)) ?? (await make(file)))().catch((thrown) => {
-    throw new SettingFault(`${file} cannot be used: ${reasonOf(thrown)}`);
+  const text = await (async () => (await readSecret(file)) ?? (await createSecret(file)))().catch((error) => {
+    throw new SettingError(`${file} cannot be used: ${getReason(error)}`);
   });
   if (text.trim() !== '') return new Secret(text.trim());
-  throw new SettingFault(`${file} is empty: put it back from a copy, or remove it if nothing was kept yet`);
+  throw new SettingError(`${file} is empty: put it back from a copy, or remove it if nothing was kept yet`);
 }
 
-async function read(file: string): Promise<string | undefined> {
+async function readSecret(file: string): Promise<string | undefined> {
   try {
     return await readFile(file, 'utf8');
-  } catch (thrown) {
-    if (!(thrown instanceof Error && 'code' in thrown && thrown.code === 'ENOENT')) throw thrown;
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
   }
 }
 
 /** Written under another name first: a crash leaves none, never half of one. */
-async function make(file: string): Promise<string> {
+async function createSecret(file: string): Promise<string> {
   const secret = randomBytes(secretBytes).toString('base64url');
   const part = `${file}.part`;
   await rm(part, { force: true });

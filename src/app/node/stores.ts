@@ -31,7 +31,7 @@ export interface DurableStores {
   readonly journal: Journal;
   readonly shared: readonly SharedStore[];
   /** Whether the database of this node, if it has its own, can be written. */
-  readonly takesWrites: () => boolean;
+  readonly isWritable: () => boolean;
   /** Whether the contents of files lie where other nodes have them, and this one has not. */
   readonly areFilesElsewhere: () => boolean;
 }
@@ -56,7 +56,7 @@ export interface KeyStores {
 /** Where cases and evaluations are kept. */
 export interface EvaluationStores {
   readonly store: EvaluationStore;
-  readonly leases: Pick<RunStore, 'keepAlive' | 'leave'>;
+  readonly leases: Pick<RunStore, 'renewLease' | 'releaseLease'>;
   /** Whether other nodes work on them too. */
   readonly isShared: boolean;
 }
@@ -84,7 +84,7 @@ export interface StoreDeps {
   /** Makes per-request keys. */
   readonly newKey: () => string;
   readonly note: (message: string) => void;
-  readonly noteFault: (message: string, thrown: unknown) => void;
+  readonly reportError: (message: string, error: unknown) => void;
 }
 
 export type Opened<Kind> = Kind & { readonly close: () => Promise<void> };

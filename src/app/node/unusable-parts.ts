@@ -1,4 +1,4 @@
-import { madeByUsers } from '#domain/deployments/application-place.ts';
+import { applicationPrefix } from '#domain/deployments/application-place.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import type { QuickAppToolset } from '#domain/quick-app/quick-app.ts';
 import type { UnusablePart } from '#domain/quick-app/unusable-part.ts';
@@ -22,21 +22,21 @@ export class UnusableParts {
   /** Stores the present state of a part. Returns a log line if the state is new, else undefined. */
   note(part: UnusablePart): string | undefined {
     const key = toKey(part);
-    const known = this.#parts.get(key);
+    const existing = this.#parts.get(key);
     const isUsable = part.kind === 'tools' ? part.names.length === 0 : part.failure === undefined;
     if (isUsable || !this.#isNamed(part)) {
-      if (known !== undefined) this.#parts.delete(key);
+      if (existing !== undefined) this.#parts.delete(key);
       return undefined;
     }
     const sentence = toSentence(part);
-    if (known !== undefined && toSentence(known) === sentence) return undefined;
+    if (existing !== undefined && toSentence(existing) === sentence) return undefined;
     this.#parts.set(key, part);
     return sentence;
   }
 
   get reasons(): readonly Reason[] {
-    const named = [...this.#parts.values()].filter((part) => this.#isNamed(part));
-    return named.map((part) => ({
+    const namedParts = [...this.#parts.values()].filter((part) => this.#isNamed(part));
+    return namedParts.map((part) => ({
       code: part.kind === 'tools' ? 'tool_missing' : 'document_unreadable',
       message: toSentence(part),
     }));
@@ -63,8 +63,8 @@ function toSentence(part: UnusablePart): string {
   if (part.kind === 'document') return `${part.application} cannot look anything up in ${part.reference}: ${part.failure}`;
   const { application, toolset, names } = part;
   const listed = names.slice(0, maxParts).map((name) => name.slice(0, maxNameLength));
-  const more = names.length > maxParts ? ', …' : '';
-  return `allowed_tools of ${application} names tools that the MCP server ${toolset} does not have: ${listed.join(', ')}${more}`;
+  const suffix = names.length > maxParts ? ', …' : '';
+  return `allowed_tools of ${application} names tools that the MCP server ${toolset} does not have: ${listed.join(', ')}${suffix}`;
 }
 
 /** Documents that applications of the configuration name and that are not stored, as far as somebody looked. */
@@ -85,12 +85,12 @@ export class MissingDocuments {
    */
   note(application: string, references: readonly string[]): string | undefined {
     if (references.length === 0) this.#byApplication.delete(application);
-    else if (!application.startsWith(madeByUsers)) this.#byApplication.set(application, references);
+    else if (!application.startsWith(applicationPrefix)) this.#byApplication.set(application, references);
     const added = this.#findUnlogged(application, references);
     const [first] = added;
     if (first === undefined || added.length === 1) return first && toMissingSentence(application, first);
-    const more = added.length > maxNames ? ', …' : '';
-    return `${application} names ${added.length} documents that are not stored: ${added.slice(0, maxNames).join(', ')}${more}`;
+    const suffix = added.length > maxNames ? ', …' : '';
+    return `${application} names ${added.length} documents that are not stored: ${added.slice(0, maxNames).join(', ')}${suffix}`;
   }
 
   #findUnlogged(application: string, references: readonly string[]): readonly string[] {
@@ -101,16 +101,16 @@ export class MissingDocuments {
     this.#logged.delete(application);
     if (references.length > 0) this.#logged.set(application, new Set(references));
     for (const oldest of [...this.#logged.keys()].slice(0, -maxLogged)) this.#logged.delete(oldest);
-    return references.filter((each) => !logged.has(each));
+    return references.filter((reference) => !logged.has(reference));
   }
 
   get reasons(): readonly Reason[] {
     const { deployments } = this.#snapshot();
     return [...this.#byApplication].flatMap(([application, references]) => {
       const { quickApp } = deployments.get(application) ?? {};
-      const named = (quickApp?.toolsets ?? []).flatMap((toolset) => (toolset.kind === 'documents' ? toolset.files : []));
-      const missing = references.filter((each) => named.includes(each));
-      return missing.map((each) => ({ code: 'document_missing', message: toMissingSentence(application, each) }));
+      const namedFiles = (quickApp?.toolsets ?? []).flatMap((toolset) => (toolset.kind === 'documents' ? toolset.files : []));
+      const missing = references.filter((reference) => namedFiles.includes(reference));
+      return missing.map((reference) => ({ code: 'document_missing', message: toMissingSentence(application, reference) }));
     });
   }
 }

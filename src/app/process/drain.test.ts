@@ -6,7 +6,7 @@ import { systemClock } from '#base/time/clock.ts';
 import type { ParleyError } from '#contract/errors/errors.ts';
 import { InFlightCalls } from '#services/node/in-flight-calls.ts';
 import { createLog } from '#telemetry/log.ts';
-import { closeInOrder, Drain, KeptConnections } from './drain.ts';
+import { closeInOrder, Drain, TrackedConnections } from './drain.ts';
 
 const log = createLog({ level: 'silent', sink: { write() {} }, secrets: () => [] });
 
@@ -33,7 +33,7 @@ async function open(drainMs: number, closeDoor: () => Promise<void> = async () =
   const exited = Promise.withResolvers<void>();
   const drain = new Drain({
     server,
-    connections: new KeptConnections(server),
+    connections: new TrackedConnections(server),
     calls,
     clock: systemClock,
     log,

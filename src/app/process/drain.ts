@@ -26,7 +26,7 @@ interface StoppableCalls {
 
 interface DrainDeps {
   readonly server: StoppableServer;
-  readonly connections: Pick<KeptConnections, 'closeBehindAnswers'>;
+  readonly connections: Pick<TrackedConnections, 'closeBehindAnswers'>;
   readonly calls: StoppableCalls;
   readonly clock: Clock;
   readonly log: Log;
@@ -41,7 +41,7 @@ interface DrainDeps {
 
 const sweepMs = 100;
 /** For calls that were aborted to say so. */
-const lastWordsMs = 500;
+const abortGraceMs = 500;
 /** To write what waits for the journal, and to close what else is open. */
 const closeMs = 5_000;
 const interrupted = 130;
@@ -67,10 +67,10 @@ export class Drain {
   readonly signalled = (signal?: NodeJS.Signals): void => {
     const { drainMs, exit, lameDuckMs = 0 } = this.#parts;
     if (this.#isDraining) exit(interrupted);
-    else void this.#leave(signal === 'SIGTERM' ? Math.min(lameDuckMs, drainMs) : 0);
+    else void this.#drain(signal === 'SIGTERM' ? Math.min(lameDuckMs, drainMs) : 0);
   };
 
-  async #leave(lameDuckMs: number): Promise<void> {
+  async #drain(lameDuckMs: number): Promise<void> {
     const { clock, connections, drainMs, log } = this.#parts;
     this.#isDraining = true;
     connections.closeBehindAnswers();
@@ -92,7 +92,7 @@ export class Drain {
           retryAfterSeconds: 1,
         }),
       );
-      await this.#within(lastWordsMs, isIdle);
+      await this.#within(abortGraceMs, isIdle);
     }
     server.closeAllConnections();
     log.info('stopped', { open_calls: calls.size });
@@ -140,7 +140,7 @@ export type Closing = readonly (readonly Closable[])[];
 export async function closeInOrder(stages: Closing, log: Log): Promise<boolean> {
   let areClosed = true;
   for (const stage of stages) {
-    const outcomes = await Promise.allSettled(stage.map(async (each) => each.close()));
+    const outcomes = await Promise.allSettled(stage.map(async (closable) => closable.close()));
     for (const outcome of outcomes) {
       if (outcome.status === 'fulfilled') continue;
       areClosed = false;
@@ -151,19 +151,19 @@ export async function closeInOrder(stages: Closing, log: Log): Promise<boolean> 
 }
 
 /** The connections of a server, of which each answer of a node that stops says that it is the last: clients do not send on one that is about to close. */
-export class KeptConnections {
+export class TrackedConnections {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
 
   /** `server` must not listen yet. */
   constructor(server: Server) {
     this.#server = server;
-    const keep = (socket: Socket): void => {
+    const track = (socket: Socket): void => {
       this.#sockets.add(socket);
       socket.once('close', () => this.#sockets.delete(socket));
     };
-    server.on('connection', keep);
-    server.on('secureConnection', keep);
+    server.on('connection', track);
+    server.on('secureConnection', track);
   }
 
   /** From now on each connection closes behind its next answer; answers under way are included if their head has not gone out. */
@@ -175,14 +175,14 @@ export class KeptConnections {
       });
     }
     for (const socket of this.#sockets) {
-      const response = answerUnderWay(socket);
+      const response = getCurrentAnswer(socket);
       if (response?.headersSent === false) response.shouldKeepAlive = false;
     }
   }
 }
 
 /** Node keeps it there, and tells of it nowhere else. */
-function answerUnderWay(socket: Socket): Partial<Pick<ServerResponse, 'headersSent' | 'shouldKeepAlive'>> | undefined {
+function getCurrentAnswer(socket: Socket): Partial<Pick<ServerResponse, 'headersSent' | 'shouldKeepAlive'>> | undefined {
   return Reflect.get(socket, '_httpMessage') ?? undefined;
 }
 

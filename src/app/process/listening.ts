@@ -3,22 +3,22 @@ import type { Server as HttpsServer } from 'node:https';
 import type { AddressInfo, Server } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import type { Log } from '#telemetry/log.ts';
-import { SettingFault, type Settings } from '../settings.ts';
+import { SettingError, type Settings } from '../settings.ts';
 
 /** Where a server listens. */
-type Place = Pick<Settings, 'host' | 'port' | 'tls'>;
+type ListenSettings = Pick<Settings, 'host' | 'port' | 'tls'>;
 
 /** Waits for `listen`, which makes the server listen there; gives the address that others reach it by. Throws SettingFault where the port cannot be had. */
-export async function addressOnce(
+export async function listenForAddress(
   listen: () => Promise<unknown>,
   server: Pick<Server, 'address'>,
-  place: Place,
+  settings: ListenSettings,
 ): Promise<string> {
-  const { host, port, tls } = place;
+  const { host, port, tls } = settings;
   await listenAt(listen, { host, port, setting: '--port' });
   const { port: bound } = server.address() as AddressInfo;
-  const shown = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
-  return `${tls === undefined ? 'http' : 'https'}://${shown.includes(':') ? `[${shown}]` : shown}:${bound}`;
+  const displayedHost = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
+  return `${tls === undefined ? 'http' : 'https'}://${displayedHost.includes(':') ? `[${displayedHost}]` : displayedHost}:${bound}`;
 }
 
 /**
@@ -27,18 +27,18 @@ export async function addressOnce(
  */
 export async function listenAt<Value>(
   listen: () => Promise<Value>,
-  { host, port, setting }: Pick<Place, 'host' | 'port'> & { readonly setting: string },
+  { host, port, setting }: Pick<ListenSettings, 'host' | 'port'> & { readonly setting: string },
 ): Promise<Value> {
   try {
     return await listen();
-  } catch (thrown) {
-    const code = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
-    if (code === 'EADDRINUSE') throw new SettingFault(`port ${port} of ${host} is in use; choose another with ${setting}`);
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (code === 'EADDRINUSE') throw new SettingError(`port ${port} of ${host} is in use; choose another with ${setting}`);
     if (code === 'EACCES')
-      throw new SettingFault(`port ${port} may not be used by this process; choose one above 1023 with ${setting}`);
+      throw new SettingError(`port ${port} may not be used by this process; choose one above 1023 with ${setting}`);
     if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
-      throw new SettingFault(`${host} is no address of this machine; choose another with --host`);
-    throw thrown;
+      throw new SettingError(`${host} is no address of this machine; choose another with --host`);
+    throw error;
   }
 }
 
@@ -58,7 +58,7 @@ export function readTls({ certFile, keyFile }: TlsFiles): TlsPair {
     return pair;
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : cause;
-    throw new SettingFault(`the certificate ${certFile} does not work with the key ${keyFile}: ${reason}`);
+    throw new SettingError(`the certificate ${certFile} does not work with the key ${keyFile}: ${reason}`);
   }
 }
 
@@ -69,7 +69,7 @@ function readPem(flag: string, file: string): Buffer {
     const { code } = cause as NodeJS.ErrnoException;
     const reason =
       code === 'ENOENT' ? 'the file does not exist' : code === 'EACCES' ? 'no permission to read the file' : String(cause);
-    throw new SettingFault(`${flag} ${file}: ${reason}`);
+    throw new SettingError(`${flag} ${file}: ${reason}`);
   }
 }
 
@@ -84,8 +84,8 @@ export async function watchTls(files: TlsFiles, server: HttpsServer, log: Log): 
     try {
       server.setSecureContext(readTls(files));
       log.info('the certificate was read anew', { file: files.certFile });
-    } catch (thrown) {
-      log.error('the certificate was not changed', thrown, { file: files.certFile });
+    } catch (error) {
+      log.error('the certificate was not changed', error, { file: files.certFile });
     }
   });
   return watcher;

@@ -1,5 +1,11 @@
 import { expect, it } from 'vitest';
-import { chatTextBytes, documentMemoryMb, embeddingThreads, memoryOfProcess, vectorBytes } from './memory-shares.ts';
+import {
+  countEmbeddingThreads,
+  getChatTextBytes,
+  getDocumentMemoryMb,
+  getProcessMemory,
+  getVectorBytes,
+} from './memory-shares.ts';
 
 const mebibyte = 1024 ** 2;
 
@@ -9,20 +15,20 @@ it.each([
   [1024, 64],
   [65_536, 256],
 ])('of %i MiB vectors may have %i', (memory, vectors) => {
-  expect(vectorBytes(memory * mebibyte)).toBe(vectors * mebibyte);
+  expect(getVectorBytes(memory * mebibyte)).toBe(vectors * mebibyte);
 });
 
 it('gives texts of conversations half of that, within bounds', () => {
-  expect([64, 1024, 65_536].map((memory) => chatTextBytes(memory * mebibyte) / mebibyte)).toEqual([16, 32, 128]);
+  expect([64, 1024, 65_536].map((memory) => getChatTextBytes(memory * mebibyte) / mebibyte)).toEqual([16, 32, 128]);
 });
 
 it('a process may take no more than the machine has', () => {
-  expect(memoryOfProcess()).toBeGreaterThan(64 * mebibyte);
-  expect(memoryOfProcess()).toBeLessThan(2 ** 50);
+  expect(getProcessMemory()).toBeGreaterThan(64 * mebibyte);
+  expect(getProcessMemory()).toBeLessThan(2 ** 50);
 });
 
 it('gives a document a quarter of the memory, within bounds', () => {
-  expect([512, 1024, 2048, 65_536].map((memory) => documentMemoryMb(memory * mebibyte))).toEqual([160, 256, 512, 1024]);
+  expect([512, 1024, 2048, 65_536].map((memory) => getDocumentMemoryMb(memory * mebibyte))).toEqual([160, 256, 512, 1024]);
 });
 
 it('gives the model of sentences a thread for each core, fewer where there is little memory', () => {
@@ -32,5 +38,5 @@ it('gives the model of sentences a thread for each core, fewer where there is li
     [65_536, 8],
     [65_536, 1],
   ] as const;
-  expect(given.map(([memory, cores]) => embeddingThreads(memory * mebibyte, cores))).toEqual([1, 2, 4, 1]);
+  expect(given.map(([memory, cores]) => countEmbeddingThreads(memory * mebibyte, cores))).toEqual([1, 2, 4, 1]);
 });

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { pathOf } from '#base/http/url-path.ts';
+import { getPath } from '#base/http/url-path.ts';
 
 export interface MetricsServerOptions {
   readonly host: string;
@@ -18,8 +18,8 @@ export interface MetricsServer {
 /** Serves `/metrics` and nothing else, for `PARLEY_METRICS_PORT`. Rejects where the port cannot be had. */
 export function serveMetrics({ contentType, host, port, read }: MetricsServerOptions): Promise<MetricsServer> {
   const server = createServer((request, response) => {
-    const isAsked = pathOf(request.url ?? '') === '/metrics' && (request.method === 'GET' || request.method === 'HEAD');
-    if (!isAsked) return response.writeHead(404).end();
+    const isMetricsRequest = getPath(request.url ?? '') === '/metrics' && (request.method === 'GET' || request.method === 'HEAD');
+    if (!isMetricsRequest) return response.writeHead(404).end();
     response.writeHead(200, { 'content-type': contentType, 'cache-control': 'no-store' }).end(read());
   });
   return new Promise((resolve, reject) => {

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
-import { withoutEchoes } from './without-echoes.ts';
+import { ignoreEchoes } from './without-echoes.ts';
 
 function hearing(environment: Readonly<Record<string, string>>) {
   const heard: string[] = [];
   let nowMs = 0;
   const clock = { nowMs: () => nowMs, epochMs: () => 0, sleep: () => Promise.resolve() };
-  const hear = withoutEchoes((signal) => heard.push(signal), environment, clock);
+  const hear = ignoreEchoes((signal) => heard.push(signal), environment, clock);
   const at = (ms: number, signal: NodeJS.Signals): void => {
     nowMs = ms;
     hear(signal);

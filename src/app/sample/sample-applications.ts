@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { sampleBucket as bucket } from '#domain/files/bucket.ts';
 import { toReference } from '#domain/files/file-references.ts';
-import type { KeptTextsDeps } from '#services/files/kept-texts.ts';
+import type { StoredTextsDeps } from '#services/files/kept-texts.ts';
 import { days, type SampleServer } from './sample-server.ts';
 
 /** The documents of the sample app, as they lie in the folder `samples`. */
@@ -104,18 +104,18 @@ interface SampleDocument {
   readonly contentType: string;
 }
 
-type Shelf = Pick<KeptTextsDeps, 'index' | 'blobs' | 'clock' | 'newId'>;
+type SampleStore = Pick<StoredTextsDeps, 'index' | 'blobs' | 'clock' | 'newId'>;
 
 function toSampleReference({ name }: SampleDocument): string {
   return toReference({ bucket, path: name });
 }
 
 /** Puts those documents among the stored files that are not there yet as they are. Rejects where one cannot be read or stored. */
-export async function storeSampleDocuments(shelf: Shelf): Promise<void> {
-  for (const document of sampleDocuments) await store(document, shelf);
+export async function storeSampleDocuments(sampleStore: SampleStore): Promise<void> {
+  for (const document of sampleDocuments) await store(document, sampleStore);
 }
 
-async function store({ name: path, contentType }: SampleDocument, { index, blobs, clock, newId }: Shelf): Promise<void> {
+async function store({ name: path, contentType }: SampleDocument, { index, blobs, clock, newId }: SampleStore): Promise<void> {
   const bytes = await readFile(new URL(path, folder));
   const etag = hash('sha256', bytes, 'base64url');
   if ((await index.find(bucket, path))?.etag === etag) return;

@@ -18,7 +18,7 @@ const week: ReadonlyMap<string, { readonly opens: string; readonly closes: strin
   ['saturday', { opens: '09:30', closes: '16:00' }],
 ]);
 
-const shelves: ReadonlyMap<string, string> = new Map([
+const bookStatuses: ReadonlyMap<string, string> = new Map([
   ['the hobbit', 'The Hobbit: 2 of 3 copies are in, on shelf F-27.'],
   ['emma', 'Emma: the only copy is lent and due back on Friday; nobody has reserved it.'],
   ['moby-dick', 'Moby-Dick: 1 copy is in, on shelf M-12.'],
@@ -59,13 +59,13 @@ async function close(server: Server): Promise<void> {
 async function answer(request: IncomingMessage, response: ServerResponse, secret: Secret): Promise<void> {
   if (!isAllowed(request, secret)) return send(response, 401, { error: 'The bearer token is missing or wrong.' });
   const url = URL.parse(`http://${sampleHost}${request.url}`);
-  const asked = `${request.method} ${url?.pathname}`;
-  if (asked === 'GET /opening-hours') {
+  const route = `${request.method} ${url?.pathname}`;
+  if (route === 'GET /opening-hours') {
     const hours = openingHours(url?.searchParams.get('day') ?? '');
     return hours === undefined ? send(response, 400, { error: 'This is no day of the week.' }) : send(response, 200, hours);
   }
-  if (asked !== 'POST /mcp') return send(response, url?.pathname === '/mcp' ? 405 : 404, { error: 'There is nothing here.' });
-  const body = await read(request);
+  if (route !== 'POST /mcp') return send(response, url?.pathname === '/mcp' ? 405 : 404, { error: 'There is nothing here.' });
+  const body = await readBody(request);
   if (body === undefined) return send(response, 413, { error: 'This is too long.' });
   const reply = answerMessage(tryParseJson(body));
   if (reply === undefined) response.writeHead(202).end();
@@ -73,13 +73,13 @@ async function answer(request: IncomingMessage, response: ServerResponse, secret
 }
 
 function isAllowed({ headers }: IncomingMessage, secret: Secret): boolean {
-  const given = Buffer.from(headers.authorization ?? '');
-  const wanted = Buffer.from(`Bearer ${secret.reveal()}`);
-  return given.length === wanted.length && timingSafeEqual(given, wanted);
+  const actual = Buffer.from(headers.authorization ?? '');
+  const expected = Buffer.from(`Bearer ${secret.reveal()}`);
+  return actual.length === expected.length && timingSafeEqual(actual, expected);
 }
 
 /** Undefined where it is too long; it is read to its end all the same, so that the connection can be used again. */
-async function read(request: IncomingMessage): Promise<string | undefined> {
+async function readBody(request: IncomingMessage): Promise<string | undefined> {
   const pieces: Buffer[] = [];
   let length = 0;
   for await (const piece of request as AsyncIterable<Buffer>) {
@@ -142,7 +142,7 @@ function answerMethod(method: string, params: JsonObject): JsonObject {
     case 'ping':
       return { result: {} };
     case 'tools/list':
-      return { result: { tools: tools.map(({ run: _, ...shown }) => shown) } };
+      return { result: { tools: tools.map(({ run: _, ...publicTool }) => publicTool) } };
     case 'tools/call':
       return callTool(params);
     default:
@@ -150,26 +150,26 @@ function answerMethod(method: string, params: JsonObject): JsonObject {
   }
 }
 
-function toRevision({ protocolVersion: asked }: JsonObject): unknown {
-  return revisions.find((revision) => revision === asked) ?? newestRevision;
+function toRevision({ protocolVersion: requestedVersion }: JsonObject): unknown {
+  return revisions.find((revision) => revision === requestedVersion) ?? newestRevision;
 }
 
 function callTool({ name, arguments: args }: JsonObject): JsonObject {
-  const tool = tools.find((each) => each.name === name);
+  const tool = tools.find((candidate) => candidate.name === name);
   if (tool === undefined) return { error: { code: badParameters, message: 'There is no such tool.' } };
   return { result: { content: [{ type: 'text', text: tool.run(isJsonObject(args) ? args : {}) }] } };
 }
 
 /** Undefined for what is no day. */
 function openingHours(day: string): Readonly<Record<string, string>> | undefined {
-  const asked = day.toLowerCase();
-  if (!days.includes(asked)) return undefined;
-  return { day: asked, ...(week.get(asked) ?? { closed: 'all day' }) };
+  const dayName = day.toLowerCase();
+  if (!days.includes(dayName)) return undefined;
+  return { day: dayName, ...(week.get(dayName) ?? { closed: 'all day' }) };
 }
 
 /** Where a book of the sample library is; says so where it has none of that title. */
 function bookStatus(title: string): string {
-  const status = shelves.get(title.trim().toLowerCase());
+  const status = bookStatuses.get(title.trim().toLowerCase());
   return (
     status ?? `Hill Street Library has no book of this title. Among others it has The Hobbit, Emma, Moby-Dick and Frankenstein.`
   );

@@ -24,14 +24,14 @@ interface SampleDeps {
 export async function startSample(secret: string, host?: string): Promise<Sample> {
   try {
     return { server: await startSampleServer(new Secret(secret), host), prepare: storeDocuments };
-  } catch (thrown) {
-    const tell = ({ log }: SampleDeps): void => log.error('the sample app is left out: its tools cannot be served', thrown);
-    return { server: undefined, prepare: async (tools) => tell(tools) };
+  } catch (error) {
+    const logFailure = ({ log }: SampleDeps): void => log.error('the sample app is left out: its tools cannot be served', error);
+    return { server: undefined, prepare: async (tools) => logFailure(tools) };
   }
 }
 
 async function storeDocuments({ files, clock, log }: SampleDeps): Promise<void> {
-  await storeSampleDocuments({ ...files, clock, newId: randomUUID }).catch((thrown: unknown) =>
-    log.error('the documents of the sample app could not be stored', thrown),
+  await storeSampleDocuments({ ...files, clock, newId: randomUUID }).catch((error: unknown) =>
+    log.error('the documents of the sample app could not be stored', error),
   );
 }

@@ -21,16 +21,16 @@ import { Catalog } from '#domain/deployments/catalog.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
 import { LimitCounters } from '#domain/limits/limit-counters.ts';
-import { dependenciesFor } from '#domain/quick-app/deployments-as-tools.ts';
+import { createDependencySource } from '#domain/quick-app/deployments-as-tools.ts';
 import type { McpToolsetSettings, QuickAppToolset } from '#domain/quick-app/quick-app.ts';
 import type { NoteUnusablePart } from '#domain/quick-app/unusable-part.ts';
-import { ToolFault } from '#domain/tools/tool.ts';
+import { ToolError } from '#domain/tools/tool.ts';
 import type { ChatProtocol } from '#domain/upstreams/upstream.ts';
 import { ReplySizes } from '#domain/usage/reply-sizes.ts';
-import { type AnswerWays, createAnswerChat } from '#pipeline/answer-chat.ts';
+import { createAnswerChat, type Responders } from '#pipeline/answer-chat.ts';
 import { answerEmbeddings } from '#pipeline/answer-embeddings.ts';
 import { answerPassThrough } from '#pipeline/answer-passthrough.ts';
-import { askFeature } from '#pipeline/ask-feature.ts';
+import { callFeature } from '#pipeline/ask-feature.ts';
 import { createAuthorize } from '#pipeline/authorize.ts';
 import { callApplication } from '#pipeline/call-application.ts';
 import { createCallUpstreams } from '#pipeline/call-upstream.ts';
@@ -40,7 +40,7 @@ import { createReserveLimits } from '#pipeline/reserve-limits.ts';
 import { runAddons } from '#pipeline/run-addons.ts';
 import { runQuickApp } from '#pipeline/run-quick-app.ts';
 import { runRemoteTools } from '#pipeline/run-remote-tools.ts';
-import { KeptTexts } from '#services/files/kept-texts.ts';
+import { StoredTexts } from '#services/files/kept-texts.ts';
 import { defaultFileLimits } from '#services/files/stored-resources.ts';
 import type { ToolRoutesDeps } from '#surfaces/applications/tool-routes.ts';
 import type { CallerRoutesDeps } from '#surfaces/listings/caller-routes.ts';
@@ -52,7 +52,7 @@ import { createVendorProtocol } from '#upstreams/ai-sdk/vendor-protocol.ts';
 import { createAnthropicProtocol } from '#upstreams/anthropic/anthropic-protocol.ts';
 import { createDemoProtocol } from '#upstreams/demo/demo-protocol.ts';
 import { createOpenAiProtocol } from '#upstreams/openai/openai-protocol.ts';
-import { readRefusal } from '#upstreams/openai/read-reply.ts';
+import { readErrorReply } from '#upstreams/openai/read-reply.ts';
 import { createResponsesProtocol } from '#upstreams/responses/responses-protocol.ts';
 import { withChoices } from '#upstreams/with-choices.ts';
 import { withFunctions } from '#upstreams/with-functions.ts';
@@ -62,30 +62,30 @@ import type { ServiceDeps } from './service-parts.ts';
 
 /** Parts with everything that may be left out. */
 export type CompleteServiceDeps = ServiceDeps &
-  Required<Pick<ServiceDeps, 'caches' | 'loadBalancer' | 'noteFault' | 'noteGraph' | 'noteAudit'>>;
+  Required<Pick<ServiceDeps, 'caches' | 'loadBalancer' | 'reportError' | 'noteGraph' | 'noteAudit'>>;
 
 /** The way of every call, and what of it surfaces look at. */
-export type Line = ReturnType<typeof composeLine>;
+export type CallPipeline = ReturnType<typeof composePipeline>;
 
 /** Builds what stands behind the surfaces: finding, consent, limits, upstreams and tools. */
-export function composeLine(deps: CompleteServiceDeps) {
-  const { snapshot, clock, caches, telemetry, loadBalancer, noteFault, noteGraph } = deps;
+export function composePipeline(deps: CompleteServiceDeps) {
+  const { snapshot, clock, caches, telemetry, loadBalancer, reportError, noteGraph } = deps;
   const { noteRemovedReferences = () => undefined, noteUnusablePart = () => undefined } = deps;
   const { perRequestKeys, limits, seal } = deps.stores;
   const newId = createLetterIds();
   const catalog = new Catalog(deps.stores.applications);
-  const texts = deps.files && new KeptTexts({ ...defaultFileLimits, ...deps.files, clock, newId: randomUUID, noteFault });
+  const texts = deps.files && new StoredTexts({ ...defaultFileLimits, ...deps.files, clock, newId: randomUUID, reportError });
   const states = new RunStates(toStateSigner(seal), texts);
   const innerCalls = new InnerCalls({ telemetry, clock, newId });
   const mcp = new McpTools(clock, caches);
   const documents = new DocumentTools({
-    ...{ files: deps.files, passages: deps.passages, embedder: deps.embedder, snapshot, clock, caches, noteFault },
+    ...{ files: deps.files, passages: deps.passages, embedder: deps.embedder, snapshot, clock, caches, reportError },
     noteMissing: deps.noteMissing,
     noteUnusablePart,
     innerCalls,
   });
   const openApi = new OpenApiReader();
-  const toolSources = createToolSources(clock, { mcp, documents, openApi, caches, noteFault, noteUnusablePart });
+  const toolSources = createToolSources(clock, { mcp, documents, openApi, caches, reportError, noteUnusablePart });
   const guarded: HttpClient = {
     send: (request, listener) => toolSources(snapshot().configuration).sources.http.send(request, listener),
     close: () => undefined,
@@ -93,12 +93,12 @@ export function composeLine(deps: CompleteServiceDeps) {
   const upstreams = { loadBalancer, clock, protocols: composeProtocols(deps, guarded), perRequestKeys };
   const callEndpoints = createCallUpstreams(upstreams);
   const applications = { perRequestKeys, callUpstreams: callEndpoints };
-  const addons = { addonTools: (of: Configuration) => toolSources(of).addons, clock, newId, noteFault };
+  const addons = { addonTools: (of: Configuration) => toolSources(of).addons, clock, newId, reportError };
   const quickApps = {
     toolSources: (of: Configuration) => toolSources(of).sources,
-    ...{ innerCalls, catalog, states, clock, newId, noteFault, noteGraph },
+    ...{ innerCalls, catalog, states, clock, newId, reportError, noteGraph },
   };
-  const ways: AnswerWays = {
+  const responders: Responders = {
     callUpstreams: callEndpoints,
     callApplication: (prepared, sink) => callApplication(applications, prepared, sink),
     runAddons: (prepared, run) => runAddons(addons, prepared, run),
@@ -106,22 +106,22 @@ export function composeLine(deps: CompleteServiceDeps) {
     runRemoteTools: (prepared, run) => runRemoteTools(quickApps, prepared, run),
   };
   const counters = new LimitCounters(limits, clock);
-  const reserveLimits = createReserveLimits({ counters, sizes: new ReplySizes(), clock, noteFault });
+  const reserveLimits = createReserveLimits({ counters, sizes: new ReplySizes(), clock, reportError });
   const consent = composeConsent(deps, catalog);
   const requireConsent = createRequireConsent(consent);
   const calls: Calls = {
     authorize: createAuthorize({ snapshot, catalog, requireConsent }),
-    answer: createAnswerChat({ states, reserveLimits, clock, ways, noteRemovedReferences, newId }),
+    answer: createAnswerChat({ states, reserveLimits, clock, responders, noteRemovedReferences, newId }),
     embed: (target, request, signal) => answerEmbeddings({ ...upstreams, reserveLimits }, { target, request, signal }),
     passThrough: (target, request, reply) => answerPassThrough({ ...upstreams, reserveLimits }, { target, request }, reply),
-    askFeature: (ask, signal) =>
-      askFeature({ http: deps.http, guarded, perRequestKeys, requireConsent, reserveLimits }, ask, signal),
-    countTokens: (target, ask, signal) => countTokens(upstreams, { target, ...ask, signal }),
+    callFeature: (request, signal) =>
+      callFeature({ http: deps.http, guarded, perRequestKeys, requireConsent, reserveLimits }, request, signal),
+    countTokens: (target, input, signal) => countTokens(upstreams, { target, ...input, signal }),
   };
   innerCalls.connect(calls);
-  const starters: CallerRoutesDeps['starters'] = (deployment, asking) => {
+  const starters: CallerRoutesDeps['starters'] = (deployment, options) => {
     const { starters: ofServer } = toolSources(snapshot().configuration);
-    return startersOfServers({ starters: ofServer, noteFault }, deployment, asking);
+    return listServerStarters({ starters: ofServer, reportError }, deployment, options);
   };
   const survey: ToolRoutesDeps['survey'] = (settings, signal) => toolSources(snapshot().configuration).survey(settings, signal);
   const tryTool: ToolRoutesDeps['tryTool'] = (trial) => toolSources(snapshot().configuration).tryTool(trial);
@@ -129,7 +129,7 @@ export function composeLine(deps: CompleteServiceDeps) {
 }
 
 function composeConsent({ stores, noteGraph }: CompleteServiceDeps, catalog: Catalog) {
-  const dependencies = (snapshot: ConfigSnapshot, caller: Caller) => dependenciesFor({ catalog, snapshot, caller });
+  const dependencies = (snapshot: ConfigSnapshot, caller: Caller) => createDependencySource({ catalog, snapshot, caller });
   return { store: stores.consents, dependencies, noteGraph };
 }
 
@@ -143,19 +143,19 @@ const usualDemoPaceMs = 15;
 
 /** How upstreams are spoken to; `guarded` reaches what users may steer. */
 function composeProtocols(
-  { http, embedder, clock, demoPaceMs = usualDemoPaceMs, noteLost = () => undefined }: ServiceDeps,
+  { http, embedder, clock, demoPaceMs = usualDemoPaceMs, onUnsupported = () => undefined }: ServiceDeps,
   guarded: HttpClient,
 ): Record<ProtocolName, ChatProtocol> {
   const newId = createLetterIds();
   const tools = (protocol: ChatProtocol): ChatProtocol => withFunctions(protocol, newId);
   const demo = createDemoProtocol({ embedder, now: () => clock.epochMs(), newId, paceMs: demoPaceMs });
   const vendor = (name: VendorName): ChatProtocol =>
-    tools(withJsonMode(withChoices(createVendorProtocol(name, { http, clock, noteLost }))));
-  const responses = withChoices(createResponsesProtocol(http, clock, readRefusal));
+    tools(withJsonMode(withChoices(createVendorProtocol(name, { http, clock, onUnsupported }))));
+  const responses = withChoices(createResponsesProtocol(http, clock, readErrorReply));
   return {
     openai: tools(createOpenAiProtocol(http, 'openai', responses)),
     azure: tools(createOpenAiProtocol(http, 'azure', responses)),
-    application: eitherOf(createOpenAiProtocol(http, 'application'), createOpenAiProtocol(guarded, 'application')),
+    application: chooseByGuard(createOpenAiProtocol(http, 'application'), createOpenAiProtocol(guarded, 'application')),
     dial: createOpenAiProtocol(http, 'dial'),
     anthropic: tools(withJsonMode(withChoices(createAnthropicProtocol(http, clock)))),
     bedrock: vendor('bedrock'),
@@ -166,8 +166,11 @@ function composeProtocols(
   };
 }
 
-function eitherOf(open: ChatProtocol, guarded: ChatProtocol): ChatProtocol {
-  return { hasChoices: open.hasChoices, chat: (ask, reply) => (ask.upstream.isGuarded ? guarded : open).chat(ask, reply) };
+function chooseByGuard(open: ChatProtocol, guarded: ChatProtocol): ChatProtocol {
+  return {
+    hasChoices: open.hasChoices,
+    chat: (attempt, reply) => (attempt.upstream.isGuarded ? guarded : open).chat(attempt, reply),
+  };
 }
 
 const tokenReplyMs = 30_000;
@@ -190,18 +193,18 @@ interface LastingSources {
   readonly documents: DocumentTools;
   readonly caches: Caches;
   readonly openApi: OpenApiReader;
-  readonly noteFault: (message: string, thrown: unknown) => void;
+  readonly reportError: (message: string, error: unknown) => void;
   readonly noteUnusablePart: NoteUnusablePart;
 }
 
 /** Gives the tools of the configuration in force, made once for each. */
 function createToolSources(clock: Clock, lasting: LastingSources): (configuration: Configuration) => ConfiguredTools {
-  const made = new WeakMap<Configuration, ConfiguredTools>();
+  const toolsByConfiguration = new WeakMap<Configuration, ConfiguredTools>();
   return (configuration) => {
-    let tools = made.get(configuration);
+    let tools = toolsByConfiguration.get(configuration);
     if (tools === undefined) {
       tools = toTools(configuration, clock, lasting);
-      made.set(configuration, tools);
+      toolsByConfiguration.set(configuration, tools);
     }
     return tools;
   };
@@ -235,42 +238,42 @@ function toTools(configuration: Configuration, clock: Clock, lasting: LastingSou
     },
     documents: (settings, context) => lasting.documents.load(settings, configuration, context),
   };
-  const onFault = (tool: string, thrown: unknown): void => lasting.noteFault(`the tool ${tool} failed`, thrown);
+  const onToolError = (tool: string, error: unknown): void => lasting.reportError(`the tool ${tool} failed`, error);
   return {
     addons: new AddonTools({ http, tokens, clock, caches, limits, reader: lasting.openApi }),
     sources,
-    tryTool: (trial) => tryTool(trial, { sources, clock, limits, onFault }),
-    starters: (settings, user) => lasting.mcp.starters(settings, network, user),
+    tryTool: (trial) => tryTool(trial, { sources, clock, limits, onToolError }),
+    starters: (settings, user) => lasting.mcp.loadStarters(settings, network, user),
     survey: (settings, signal) => lasting.mcp.survey(settings, network, signal),
   };
 }
 
 /** What comes later is kept, and told to who asks next. */
-const longestWaitMs = 2_000;
+const maxWaitMs = 2_000;
 
 interface ServersStartersDeps {
   /** Of one server; rejects with ToolFault, or with the signal's reason. */
   readonly starters: (settings: McpToolsetSettings, user: McpUser) => Promise<readonly string[]>;
-  readonly noteFault: (message: string, thrown: unknown) => void;
+  readonly reportError: (message: string, error: unknown) => void;
 }
 
 /** The prompts that an application takes over from its MCP servers for its users to begin with; of a server that does not give them in two seconds none. */
-async function startersOfServers(
-  { starters, noteFault }: ServersStartersDeps,
+async function listServerStarters(
+  { starters, reportError }: ServersStartersDeps,
   { id, quickApp }: Deployment,
   { caller: { subject }, signal }: { readonly caller: Caller; readonly signal: AbortSignal },
 ): Promise<readonly string[]> {
-  const waiting = AbortSignal.any([signal, AbortSignal.timeout(longestWaitMs)]);
+  const waiting = AbortSignal.any([signal, AbortSignal.timeout(maxWaitMs)]);
   const user = { subject, application: id, signal: waiting };
-  const told = (quickApp?.toolsets ?? []).filter(hasPrompts).map(async (settings) => {
+  const promptLists = (quickApp?.toolsets ?? []).filter(hasPrompts).map(async (settings) => {
     try {
       return await starters(settings, user);
-    } catch (thrown) {
-      if (!waiting.aborted && !(thrown instanceof ToolFault)) noteFault(`the prompts of ${settings.name} were not read`, thrown);
+    } catch (error) {
+      if (!waiting.aborted && !(error instanceof ToolError)) reportError(`the prompts of ${settings.name} were not read`, error);
       return [];
     }
   });
-  return (await Promise.all(told)).flat();
+  return (await Promise.all(promptLists)).flat();
 }
 
 function hasPrompts(toolset: QuickAppToolset): toolset is McpToolsetSettings {

@@ -13,10 +13,10 @@ import { createIdentify, hasExpired, type Identify, unauthorized } from '#domain
 import { LoadBalancer } from '#domain/upstreams/load-balancer.ts';
 import type { NoteAudit } from '#domain/usage/journal.ts';
 import { createTokenVerifier } from '#identity/token-verifier.ts';
-import { deletingOwnFiles } from '#services/files/deleting-own-files.ts';
+import { withFileDeletion } from '#services/files/deleting-own-files.ts';
 import { defaultFileLimits, StoredResources } from '#services/files/stored-resources.ts';
 import { BlockedUsers } from '#services/keys/blocked-users.ts';
-import { MadeKeys } from '#services/keys/made-keys.ts';
+import { UserKeys } from '#services/keys/made-keys.ts';
 import { InFlightCalls } from '#services/node/in-flight-calls.ts';
 import { AddinMount, mountedAddin } from '#surfaces/addin/mount.ts';
 import { otherFormsOfCalls } from '#surfaces/compat/operations.ts';
@@ -24,7 +24,7 @@ import { compatErrorDialectAt } from '#surfaces/compat/replies.ts';
 import { toRatePath } from '#surfaces/features/routes.ts';
 import { answersToMalformed, refuseOddHeads } from '#surfaces/http/answer-malformed.ts';
 import { answerMethods } from '#surfaces/http/answer-methods.ts';
-import { headPatience, paceBodies } from '#surfaces/http/body-pace.ts';
+import { headTimeouts, paceBodies } from '#surfaces/http/body-pace.ts';
 import { answerOrigins } from '#surfaces/http/cross-origin.ts';
 import { FastPath } from '#surfaces/http/fast-path.ts';
 import { answerErrors } from '#surfaces/http/framework-errors.ts';
@@ -32,14 +32,14 @@ import type { MethodOfPath } from '#surfaces/http/operations/path-methods.ts';
 import { RequestHandler } from '#surfaces/http/request-handler.ts';
 import { requireHttps } from '#surfaces/http/strict-transport.ts';
 import { errorDialectAt } from '#surfaces/messages/error-dialect.ts';
-import { type CompleteServiceDeps, composeLine, type Line } from './compose-calls.ts';
+import { type CallPipeline, type CompleteServiceDeps, composePipeline } from './compose-calls.ts';
 import type { Core } from './feature.ts';
 import { apiOperations, features } from './features.ts';
 import type { ServiceDeps } from './service-parts.ts';
 
 const routerOptions = { maxParamLength: 4096 };
 /** Connections are kept long enough for balancers in front. */
-const httpOptions = { ...headPatience, requireHostHeader: false, keepAliveTimeout: 75_000 };
+const httpOptions = { ...headTimeouts, requireHostHeader: false, keepAliveTimeout: 75_000 };
 
 /** No route has a schema of Fastify's kind. With this in their place, Fastify loads no compilers for them: 0.5 MB of script. */
 const noSchemas = (): never => {
@@ -55,57 +55,57 @@ export interface Service {
 }
 
 /** Builds a service from its parts. It does not listen yet. */
-export function composeService(given: ServiceDeps): Service {
-  const nothing = (): void => undefined;
-  const loadBalancer = given.loadBalancer ?? new LoadBalancer();
+export function composeService(deps: ServiceDeps): Service {
+  const noop = (): void => undefined;
+  const loadBalancer = deps.loadBalancer ?? new LoadBalancer();
   const parts: CompleteServiceDeps = {
-    noteFault: nothing,
-    noteGraph: nothing,
-    noteAudit: nothing,
+    reportError: noop,
+    noteGraph: noop,
+    noteAudit: noop,
     caches: new Caches(),
-    ...given,
+    ...deps,
     loadBalancer,
   };
   const app = createServer(parts);
   const inFlightCalls = new InFlightCalls();
-  const line = composeLine(parts);
-  app.addHook('onClose', () => line.mcp.close());
-  app.addHook('onClose', () => line.documents.close());
+  const pipeline = composePipeline(parts);
+  app.addHook('onClose', () => pipeline.mcp.close());
+  app.addHook('onClose', () => pipeline.documents.close());
   parts.prepare?.(app);
-  const core = composeCore(app, parts, { line, inFlightCalls });
+  const core = composeCore(app, parts, { pipeline, inFlightCalls });
   for (const feature of features) feature.add(core);
-  const prepareDocuments = (): void => line.documents.prepare(() => parts.snapshot().deployments.values());
+  const prepareDocuments = (): void => pipeline.documents.prepare(() => parts.snapshot().deployments.values());
   return { app, inFlightCalls, loadBalancer, prepareDocuments };
 }
 
-interface Behind {
-  readonly line: Line;
+interface CoreDeps {
+  readonly pipeline: CallPipeline;
   readonly inFlightCalls: InFlightCalls;
 }
 
-function composeCore(app: FastifyInstance, parts: CompleteServiceDeps, { line, inFlightCalls }: Behind): Core {
-  const { snapshot, clock, telemetry, noteFault } = parts;
-  const madeKeys = composeMadeKeys(app, parts, inFlightCalls);
+function composeCore(app: FastifyInstance, parts: CompleteServiceDeps, { pipeline, inFlightCalls }: CoreDeps): Core {
+  const { snapshot, clock, telemetry, reportError } = parts;
+  const userKeys = composeUserKeys(app, parts, inFlightCalls);
   endExpiredCalls(app, parts, inFlightCalls);
   const blockedUsers = composeBlockedUsers(app, parts, inFlightCalls);
-  const identify = composeIdentify(parts, { madeKeys, blockedUsers });
+  const identify = composeIdentify(parts, { userKeys, blockedUsers });
   const contents = composeContents(parts);
   const { applications } = parts.stores;
   const prepareSaved = (id: string): void =>
-    line.documents.prepare(async () => [await line.catalog.findStored(id)].filter((saved) => saved !== undefined));
+    pipeline.documents.prepare(async () => [await pipeline.catalog.findStored(id)].filter((saved) => saved !== undefined));
   return {
     ...parts,
-    ...line,
+    ...pipeline,
     app,
     identify,
     handler: new RequestHandler({ clock, identify, snapshot, inFlightCalls, telemetry }),
     inFlightCalls,
-    madeKeys,
+    userKeys,
     blockedUsers,
     hasEnded: (caller) =>
-      madeKeys?.hasEnded(caller) === true || blockedUsers?.has(caller) === true || hasExpired(caller, clock.epochMs()),
+      userKeys?.hasEnded(caller) === true || blockedUsers?.has(caller) === true || hasExpired(caller, clock.epochMs()),
     contents,
-    savedApplications: contents === undefined ? applications : deletingOwnFiles(applications, contents, noteFault),
+    savedApplications: contents === undefined ? applications : withFileDeletion(applications, contents, reportError),
     noteAudit: withSavedApplications(parts.noteAudit, prepareSaved),
     aliases: snapshot().configuration.aliases,
     createdSeconds: Math.floor(clock.epochMs() / 1000),
@@ -114,10 +114,10 @@ function composeCore(app: FastifyInstance, parts: CompleteServiceDeps, { line, i
   };
 }
 
-function composeContents({ files, snapshot, clock, noteFault }: CompleteServiceDeps): StoredResources | undefined {
+function composeContents({ files, snapshot, clock, reportError }: CompleteServiceDeps): StoredResources | undefined {
   if (files === undefined) return undefined;
   const bounds = () => snapshot().configuration.files;
-  return new StoredResources({ ...defaultFileLimits, ...files, bounds, clock, newId: randomUUID, noteFault });
+  return new StoredResources({ ...defaultFileLimits, ...files, bounds, clock, newId: randomUUID, reportError });
 }
 
 /** Returns a function that notes audit events, and calls `onSaved` with the ID of each application that is saved. */
@@ -129,7 +129,7 @@ function withSavedApplications(noteAudit: NoteAudit, onSaved: (id: string) => vo
 }
 
 /** A server that answers what no route takes. */
-function createServer({ snapshot, noteFault, tls }: CompleteServiceDeps): FastifyInstance {
+function createServer({ snapshot, reportError, tls }: CompleteServiceDeps): FastifyInstance {
   const { aliases } = snapshot().configuration;
   const allowedOrigins = () => snapshot().configuration.security.allowedOrigins;
   const dialectAt = errorDialectAt(aliases.msgapi, compatErrorDialectAt(['compat', ...aliases.compat]));
@@ -142,7 +142,7 @@ function createServer({ snapshot, noteFault, tls }: CompleteServiceDeps): Fastif
     schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
     ...answersToMalformed(newRequestId, dialectAt),
     serverFactory(framework) {
-      const listener = answerOrigins(fastPath.before(framework), { snapshot, isReserved: addin.takes });
+      const listener = answerOrigins(fastPath.before(framework), { snapshot, isReserved: addin.accepts });
       return tls === undefined
         ? createHttpServer(httpOptions, listener)
         : createHttpsServer({ ...httpOptions, ...tls }, requireHttps(listener));
@@ -153,50 +153,50 @@ function createServer({ snapshot, noteFault, tls }: CompleteServiceDeps): Fastif
   addin.guard(app);
   refuseOddHeads(app);
   answerErrors(app, {
-    noteFault: (error, id) => noteFault(`request ${id} failed`, error),
+    reportError: (error, id) => reportError(`request ${id} failed`, error),
     errorDialectAt: dialectAt,
   });
-  answerMethods(app, { operations: () => pathsOf(aliases), allowedOrigins });
+  answerMethods(app, { operations: () => listPaths(aliases), allowedOrigins });
   return app;
 }
 
-function pathsOf(aliases: Configuration['aliases']): readonly MethodOfPath[] {
+function listPaths(aliases: Configuration['aliases']): readonly MethodOfPath[] {
   return [...apiOperations({ aliases }), ...otherFormsOfCalls(['compat', ...aliases.compat])];
 }
 
 function composeIdentify(
-  { snapshot, http, clock, caches, stores, noteFault, noteAudit }: CompleteServiceDeps,
-  { madeKeys, blockedUsers }: Pick<Core, 'madeKeys' | 'blockedUsers'>,
+  { snapshot, http, clock, caches, stores, reportError, noteAudit }: CompleteServiceDeps,
+  { userKeys, blockedUsers }: Pick<Core, 'userKeys' | 'blockedUsers'>,
 ): Identify {
   const noteRefusal = (code: string): void =>
     noteAudit({ action: 'credentials.refused', subject: undefined, object: undefined, details: { code } });
-  const noteSignIn = madeKeys && ((caller: Caller) => madeKeys.noteSignIn(caller));
-  const verifyToken = createTokenVerifier({ snapshot, http, clock, caches, noteFault, noteSignIn });
-  return createIdentify(snapshot, stores.perRequestKeys, { verifyToken, clock, madeKeys, blockedUsers, noteRefusal });
+  const noteSignIn = userKeys && ((caller: Caller) => userKeys.onSignIn(caller));
+  const verifyToken = createTokenVerifier({ snapshot, http, clock, caches, reportError, noteSignIn });
+  return createIdentify(snapshot, stores.perRequestKeys, { verifyToken, clock, userKeys, blockedUsers, onRefusal: noteRefusal });
 }
 
 /** The keys that users made. What goes on with one that is no longer in force is ended. */
-function composeMadeKeys(
+function composeUserKeys(
   app: FastifyInstance,
-  { keys, snapshot, clock, noteFault }: CompleteServiceDeps,
+  { keys, snapshot, clock, reportError }: CompleteServiceDeps,
   inFlightCalls: InFlightCalls,
-): MadeKeys | undefined {
+): UserKeys | undefined {
   if (keys === undefined) return undefined;
-  const madeKeys = new MadeKeys({ ...keys, snapshot, clock, noteFault });
-  madeKeys.onChange(() => inFlightCalls.abortOf((caller) => madeKeys.hasEnded(caller), keyEnded()));
-  app.addHook('onClose', () => madeKeys.close());
-  return madeKeys;
+  const userKeys = new UserKeys({ ...keys, snapshot, clock, reportError });
+  userKeys.onChange(() => inFlightCalls.abortMatching((caller) => userKeys.hasEnded(caller), keyEnded()));
+  app.addHook('onClose', () => userKeys.close());
+  return userKeys;
 }
 
 /** Creates the list of users that administrators blocked. Their calls in progress end. */
 function composeBlockedUsers(
   app: FastifyInstance,
-  { keys, noteFault }: CompleteServiceDeps,
+  { keys, reportError }: CompleteServiceDeps,
   inFlightCalls: InFlightCalls,
 ): BlockedUsers | undefined {
   if (keys === undefined) return undefined;
-  const blockedUsers = new BlockedUsers({ store: keys.blockedUsers, isShared: keys.isShared, noteFault });
-  blockedUsers.onChange(() => inFlightCalls.abortOf((caller) => blockedUsers.has(caller), userBlocked()));
+  const blockedUsers = new BlockedUsers({ store: keys.blockedUsers, isShared: keys.isShared, reportError });
+  blockedUsers.onChange(() => inFlightCalls.abortMatching((caller) => blockedUsers.has(caller), userBlocked()));
   app.addHook('onClose', async () => blockedUsers.close());
   return blockedUsers;
 }
@@ -207,12 +207,12 @@ const expirySweepMs = 1_000;
 /** Ends calls in progress whose key of a configuration file expires. */
 function endExpiredCalls(
   app: FastifyInstance,
-  { snapshot, clock, noteFault }: CompleteServiceDeps,
+  { snapshot, clock, reportError }: CompleteServiceDeps,
   inFlightCalls: InFlightCalls,
 ): void {
-  const recurring = new Recurring(noteFault);
+  const recurring = new Recurring(reportError);
   recurring.every(expirySweepMs, 'calls of expired keys could not be ended', async () => {
-    if (snapshot().keys.hasExpiringKeys) inFlightCalls.abortOf((caller) => hasExpired(caller, clock.epochMs()), keyEnded());
+    if (snapshot().keys.hasExpiringKeys) inFlightCalls.abortMatching((caller) => hasExpired(caller, clock.epochMs()), keyEnded());
   });
   app.addHook('onClose', async () => recurring.close());
 }

@@ -10,7 +10,7 @@ import type { DocumentsSettings } from '#domain/quick-app/quick-app.ts';
 import type { NoteUnusablePart } from '#domain/quick-app/unusable-part.ts';
 import type { Embedder } from '#domain/tools/embedder.ts';
 import type { DocumentProgress, PassageIndex } from '#domain/tools/passage-index.ts';
-import { type LoadedTools, type MissingToolset, ToolFault } from '#domain/tools/tool.ts';
+import { type LoadedTools, type MissingToolset, ToolError } from '#domain/tools/tool.ts';
 import type { InnerCalls } from '#pipeline/inner-calls.ts';
 import { DeploymentEmbedder, type TextEmbedder } from '#tools/retrieval/deployment-embedder.ts';
 import { loadDocumentTools } from '#tools/retrieval/document-source.ts';
@@ -18,9 +18,9 @@ import { DocumentIndexer } from '#tools/retrieval/indexing/document-indexer.ts';
 import { defaultDocumentBounds } from '#tools/retrieval/loading/load-document.ts';
 import { readProgress } from '#tools/retrieval/reading-progress.ts';
 import { PassageSearch } from '#tools/retrieval/searching/passage-search.ts';
-import { openShelf, type Shelf } from '#tools/retrieval/shelf.ts';
+import { type DocumentSet, openDocumentSet } from '#tools/retrieval/shelf.ts';
 
-import { documentMemoryMb, memoryOfProcess, vectorBytes } from '../process/memory-shares.ts';
+import { getDocumentMemoryMb, getProcessMemory, getVectorBytes } from '../process/memory-shares.ts';
 
 /** The index of what stands in stored files. */
 export interface PassageStore {
@@ -38,7 +38,7 @@ export interface DocumentToolsDeps {
   readonly innerCalls: InnerCalls;
   readonly clock: Clock;
   readonly caches: Caches;
-  readonly noteFault: (message: string, thrown: unknown) => void;
+  readonly reportError: (message: string, error: unknown) => void;
   /** Called with what an application names that is not stored, whenever that was looked up; often nothing. */
   readonly noteMissing?: ((application: string, references: readonly string[]) => void) | undefined;
   /** Called with the result for each document that a configured application names. */
@@ -46,11 +46,11 @@ export interface DocumentToolsDeps {
 }
 
 /** How often files are looked for that an application of the configuration names and that are not stored yet. */
-const lookAgainMs = 30_000;
+const retryMs = 30_000;
 
 type FindDeployments = () => Iterable<Deployment> | Promise<Iterable<Deployment>>;
 
-interface Shelves {
+interface IndexParts {
   readonly clock: Clock;
   readonly files: FileIndex;
   readonly index: PassageIndex;
@@ -61,21 +61,21 @@ interface Shelves {
 /** Lets quick apps look things up in stored files. One for the process. */
 export class DocumentTools {
   readonly #parts: DocumentToolsDeps;
-  readonly #shelves: Shelves | undefined;
+  readonly #indexParts: IndexParts | undefined;
   #preparing: Promise<void> = Promise.resolve();
-  #lookingAgain: NodeJS.Timeout | undefined;
+  #retryTimer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
   constructor(parts: DocumentToolsDeps) {
     this.#parts = parts;
-    const { files, passages, clock, caches, noteFault } = parts;
+    const { files, passages, clock, caches, reportError } = parts;
     if (files === undefined || passages === undefined) return;
     const { index, owner } = passages;
-    const bytesOf = ({ byteLength }: Float32Array): number => byteLength;
-    const vectors = caches.open('document_vectors', { maxBytes: vectorBytes(memoryOfProcess()), bytesOf });
-    const bounds = { ...defaultDocumentBounds, maxMemoryMb: documentMemoryMb(memoryOfProcess()) };
-    const indexer = new DocumentIndexer({ index, blobs: files.blobs, clock, owner, noteFault, bounds });
-    this.#shelves = { clock, files: files.index, index, indexer, search: new PassageSearch(index, vectors) };
+    const countBytes = ({ byteLength }: Float32Array): number => byteLength;
+    const vectors = caches.open('document_vectors', { maxBytes: getVectorBytes(getProcessMemory()), countBytes });
+    const bounds = { ...defaultDocumentBounds, maxMemoryMb: getDocumentMemoryMb(getProcessMemory()) };
+    const indexer = new DocumentIndexer({ index, blobs: files.blobs, clock, owner, reportError, bounds });
+    this.#indexParts = { clock, files: files.index, index, indexer, search: new PassageSearch(index, vectors) };
   }
 
   /** The tools over these files, for an application under a configuration. Rejects with ToolFault, StoreFault. */
@@ -84,10 +84,10 @@ export class DocumentTools {
     configuration: Configuration,
     { owner, application }: LoadContext,
   ): Promise<LoadedTools> {
-    if (this.#shelves === undefined) throw new ToolFault('No files are stored here.');
+    if (this.#indexParts === undefined) throw new ToolError('No files are stored here.');
     const { maxBytes, ...bounds } = { ...configuration.retrieval, ...retrieval };
     const maxResultBytes = Math.min(configuration.tools.maxResultBytes, maxBytes ?? Number.POSITIVE_INFINITY);
-    const deps = { ...this.#shelves, embedder: this.#embedder(configuration), maxResultBytes, bounds };
+    const deps = { ...this.#indexParts, embedder: this.#embedder(configuration), maxResultBytes, bounds };
     const loaded = await loadDocumentTools(files, owner, deps);
     this.#noteMissing(application, loaded.missing);
     return loaded;
@@ -98,30 +98,30 @@ export class DocumentTools {
    * what fails is noted, and tried again when somebody asks.
    */
   prepare(find: FindDeployments): void {
-    const { noteFault } = this.#parts;
+    const { reportError } = this.#parts;
     this.#preparing = this.#preparing
       .then(() => this.#prepare(find))
-      .catch((thrown) => this.#isClosed || noteFault('documents could not be read ahead', thrown))
+      .catch((error) => this.#isClosed || reportError('documents could not be read ahead', error))
       .then(() => undefined);
   }
 
   /** How far the documents of an application are. Rejects with StoreFault. */
   async progress(deployment: Deployment): Promise<readonly DocumentProgress[]> {
-    const references = documentsOf(deployment);
-    if (this.#shelves === undefined || references.length === 0) return [];
-    const shelf = await openShelf(references, deployment.ownership?.owner ?? null, this.#shelves.files);
+    const references = listDocuments(deployment);
+    if (this.#indexParts === undefined || references.length === 0) return [];
+    const documents = await openDocumentSet(references, deployment.ownership?.owner ?? null, this.#indexParts.files);
     const { configuration } = this.#parts.snapshot();
-    this.#noteMissing(deployment.id, shelf.missing);
-    if (shelf.missing.length > 0 && deployment.ownership === null) this.#lookAgain();
+    this.#noteMissing(deployment.id, documents.missing);
+    if (documents.missing.length > 0 && deployment.ownership === null) this.#retryLater();
     const embedder = this.#embedder(configuration);
-    if (deployment.ownership === null) this.#noteUnreadable(deployment.id, shelf, embedder);
-    return readProgress(shelf, { ...this.#shelves, embedder });
+    if (deployment.ownership === null) this.#noteUnreadable(deployment.id, documents, embedder);
+    return readProgress(documents, { ...this.#indexParts, embedder });
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    clearTimeout(this.#lookingAgain);
-    await this.#shelves?.indexer.close();
+    clearTimeout(this.#retryTimer);
+    await this.#indexParts?.indexer.close();
   }
 
   async #prepare(find: FindDeployments): Promise<void> {
@@ -132,9 +132,9 @@ export class DocumentTools {
   }
 
   /** Waits for the readings in the background. One that the stores interrupted says nothing about the document. */
-  #noteUnreadable(application: string, { files }: Shelf, embedder: TextEmbedder): void {
+  #noteUnreadable(application: string, { files }: DocumentSet, embedder: TextEmbedder): void {
     for (const { reference, file } of files) {
-      const reading = this.#shelves?.indexer.want(file, embedder, 'ahead');
+      const reading = this.#indexParts?.indexer.requestIndexing(file, embedder, 'ahead');
       reading?.done
         .then(({ failure }) => this.#parts.noteUnusablePart({ kind: 'document', application, reference, failure }))
         .catch(() => undefined);
@@ -149,10 +149,10 @@ export class DocumentTools {
   }
 
   /** A configuration comes before the files that it names: they are uploaded to the service that it starts. */
-  #lookAgain(): void {
+  #retryLater(): void {
     if (this.#isClosed) return;
-    clearTimeout(this.#lookingAgain);
-    this.#lookingAgain = setTimeout(() => this.prepare(() => this.#parts.snapshot().deployments.values()), lookAgainMs).unref();
+    clearTimeout(this.#retryTimer);
+    this.#retryTimer = setTimeout(() => this.prepare(() => this.#parts.snapshot().deployments.values()), retryMs).unref();
   }
 
   #embedder({ retrieval }: Configuration): TextEmbedder {
@@ -167,6 +167,6 @@ export class DocumentTools {
   }
 }
 
-function documentsOf({ quickApp }: Deployment): string[] {
+function listDocuments({ quickApp }: Deployment): string[] {
   return (quickApp?.toolsets ?? []).flatMap((toolset) => (toolset.kind === 'documents' ? toolset.files : []));
 }

@@ -5,22 +5,22 @@ import type { Identify } from '#domain/callers/identify.ts';
 import type { ApplicationStore } from '#domain/deployments/application-store.ts';
 import type { StoredResources } from '#services/files/stored-resources.ts';
 import type { BlockedUsers } from '#services/keys/blocked-users.ts';
-import type { MadeKeys } from '#services/keys/made-keys.ts';
+import type { UserKeys } from '#services/keys/made-keys.ts';
 import type { InFlightCalls } from '#services/node/in-flight-calls.ts';
 import type { CompatDeps } from '#surfaces/compat/routes.ts';
 import type { ApiOperation } from '#surfaces/http/operations/operation.ts';
 import type { RequestHandler } from '#surfaces/http/request-handler.ts';
 import type { ServeRaw } from '#surfaces/http/serve-raw.ts';
-import type { CompleteServiceDeps, Line } from './compose-calls.ts';
+import type { CallPipeline, CompleteServiceDeps } from './compose-calls.ts';
 
 /** Parts of the service that features use. */
-export interface Core extends CompleteServiceDeps, Line {
+export interface Core extends CompleteServiceDeps, CallPipeline {
   readonly app: FastifyInstance;
   readonly identify: Identify;
   readonly handler: RequestHandler;
   readonly inFlightCalls: InFlightCalls;
   /** Undefined if the service stores no keys of users. */
-  readonly madeKeys: MadeKeys | undefined;
+  readonly userKeys: UserKeys | undefined;
   /** Undefined if the service stores no keys of users. */
   readonly blockedUsers: BlockedUsers | undefined;
   /** Returns whether calls that this caller started must end, because its key is no longer valid or its user is blocked. */

@@ -65,9 +65,9 @@ export interface ServiceDeps {
   /** Called with what belongs in the audit log. */
   readonly noteAudit?: NoteAudit;
   /** Called with faults that callers do not see. */
-  readonly noteFault?: (message: string, thrown: unknown) => void;
+  readonly reportError?: (message: string, error: unknown) => void;
   /** Called with a part of a request that the dialect of its upstream has no place for. */
-  readonly noteLost?: (upstream: Upstream, what: string) => void;
+  readonly onUnsupported?: (upstream: Upstream, what: string) => void;
   /** Served over TLS where given, in PEM. */
   readonly tls?: { readonly cert: Buffer; readonly key: Buffer };
   /** What else is to stand on every route; runs before any is registered. */

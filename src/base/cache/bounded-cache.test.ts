@@ -3,7 +3,7 @@ import { BoundedCache, Caches } from './bounded-cache.ts';
 
 /** Room for so many values of 1,000 bytes with one letter as key. */
 function roomFor(count: number): BoundedCache<string> {
-  return new BoundedCache({ maxBytes: count * 1_130, bytesOf: ({ length }) => length });
+  return new BoundedCache({ maxBytes: count * 1_130, countBytes: ({ length }) => length });
 }
 
 const value = 'x'.repeat(1_000);
@@ -51,7 +51,7 @@ describe('a bounded cache', () => {
   });
 
   it('counts keys, so that long ones are bounded too', () => {
-    const cache = new BoundedCache<boolean>({ maxBytes: 10_000, bytesOf: () => 1 });
+    const cache = new BoundedCache<boolean>({ maxBytes: 10_000, countBytes: () => 1 });
     for (let nth = 0; nth < 100; nth += 1) cache.set(`${nth}`.padStart(1_000), true);
     expect(cache.bytes).toBeLessThanOrEqual(10_000);
     expect(cache.find('99'.padStart(1_000))).toBe(true);
@@ -61,7 +61,7 @@ describe('a bounded cache', () => {
 describe('the caches of a node', () => {
   it('tell their sizes by name, the newest of a name', () => {
     const caches = new Caches();
-    const bounds = { maxBytes: 10_000, bytesOf: (text: string) => text.length };
+    const bounds = { maxBytes: 10_000, countBytes: (text: string) => text.length };
     caches.open('first', bounds).set('a', value);
     caches.open('second', bounds);
     const before = caches.sizes();

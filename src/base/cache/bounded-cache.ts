@@ -5,7 +5,7 @@ export interface BoundedCacheOptions<Value> {
   /** Of all entries together; what alone is more is not kept. */
   readonly maxBytes: number;
   /** About how many bytes a value takes. */
-  readonly bytesOf: (value: Value) => number;
+  readonly countBytes: (value: Value) => number;
 }
 
 interface Entry<Value> {
@@ -44,11 +44,11 @@ export class BoundedCache<Value> {
 
   /** In the place of what was kept for the key. */
   set(key: string, value: Value): void {
-    const { bytesOf, maxBytes } = this.#options;
+    const { countBytes, maxBytes } = this.#options;
     this.delete(key);
-    const bytes = entryBytes + key.length + bytesOf(value);
+    const bytes = entryBytes + key.length + countBytes(value);
     if (bytes > maxBytes) return;
-    if (this.#bytes + bytes > maxBytes) this.#leave(maxBytes - bytes);
+    if (this.#bytes + bytes > maxBytes) this.#evict(maxBytes - bytes);
     this.#entries.set(key, { value, bytes, wasUsed: false });
     this.#bytes += bytes;
   }
@@ -61,7 +61,7 @@ export class BoundedCache<Value> {
   }
 
   /** Lets go until no more bytes are left. */
-  #leave(maxBytes: number): void {
+  #evict(maxBytes: number): void {
     for (const [oldest, entry] of this.#entries) {
       this.#entries.delete(oldest);
       if (entry.wasUsed) {

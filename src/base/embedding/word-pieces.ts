@@ -1,8 +1,8 @@
 import { isJsonObject, parseJson } from '../json/json.ts';
 
 /** Longer words are not known by their pieces. */
-const longestWord = 100;
-const other = /[\p{C}\uFFFD]/gu;
+const maxWordChars = 100;
+const ignoredCharacter = /[\p{C}\uFFFD]/gu;
 const ideograph =
   /[\u4E00-\u9FFF\u3400-\u4DBF\uF900-\uFAFF\u{20000}-\u{2A6DF}\u{2A700}-\u{2B73F}\u{2B740}-\u{2B81F}\u{2B820}-\u{2CEAF}\u{2F800}-\u{2FA1F}]/gu;
 /** Words, and signs that stand alone. */
@@ -27,20 +27,20 @@ export class WordPieces {
   }
 
   /** At most so many, with the marks of beginning and end. */
-  cut(text: string, most: number): number[] {
-    const [beginning = 0, end = 0] = [this.#ids.get('[CLS]'), this.#ids.get('[SEP]')];
-    const ids = [beginning];
-    for (const [word] of normalized(text).matchAll(part)) {
-      if (ids.length >= most) break;
-      ids.push(...this.#cutWord(word));
+  tokenize(text: string, maxPieces: number): number[] {
+    const [startId = 0, endId = 0] = [this.#ids.get('[CLS]'), this.#ids.get('[SEP]')];
+    const ids = [startId];
+    for (const [word] of normalize(text).matchAll(part)) {
+      if (ids.length >= maxPieces) break;
+      ids.push(...this.#tokenizeWord(word));
     }
-    return [...ids.slice(0, most - 1), end];
+    return [...ids.slice(0, maxPieces - 1), endId];
   }
 
   /** The longest piece first; a word with a piece that is not known is not known. */
-  #cutWord(word: string): number[] {
+  #tokenizeWord(word: string): number[] {
     const signs = [...word];
-    if (signs.length > longestWord) return [this.#unknown];
+    if (signs.length > maxWordChars) return [this.#unknown];
     const ids: number[] = [];
     for (let from = 0; from < signs.length; ) {
       let to = signs.length;
@@ -55,11 +55,11 @@ export class WordPieces {
   }
 }
 
-function normalized(text: string): string {
+function normalize(text: string): string {
   return text
     .toWellFormed()
     .replace(/[\t\n\r]/g, ' ')
-    .replace(other, '')
+    .replace(ignoredCharacter, '')
     .replace(ideograph, ' $& ')
     .normalize('NFD')
     .replace(/\p{Mn}/gu, '')

@@ -21,7 +21,7 @@ interface Peer {
   readonly isSecure: boolean;
 }
 
-export function peerOf(socket: RequestOrigin['socket']): Peer {
+export function toPeer(socket: RequestOrigin['socket']): Peer {
   return { address: socket.remoteAddress ?? '', isSecure: (socket as Partial<TLSSocket>).encrypted === true };
 }
 
@@ -29,32 +29,36 @@ export function peerOf(socket: RequestOrigin['socket']): Peer {
  * Who calls. The address of the connection replaces what a caller says of its own; only what a trusted proxy says
  * counts, and then the nearest address that is no trusted proxy is the caller's.
  */
-export function clientAddress(peer: Peer, headers: IncomingHttpHeaders, isTrusted: (address: string) => boolean): ClientAddress {
-  const address = unmapped(peer.address);
+export function resolveClientAddress(
+  peer: Peer,
+  headers: IncomingHttpHeaders,
+  isTrusted: (address: string) => boolean,
+): ClientAddress {
+  const address = unmapAddress(peer.address);
   const ownProto = peer.isSecure ? 'https' : 'http';
   if (!isTrusted(address)) return { realIp: address, forwardedFor: address, proto: ownProto };
-  const told = listOf(headers['x-forwarded-for']);
-  const realIp = told.findLast((one) => !isTrusted(one)) ?? told[0] ?? address;
-  return { realIp, forwardedFor: [...told, address].join(', '), proto: toProto(headers['x-forwarded-proto']) ?? ownProto };
+  const forwarded = splitList(headers['x-forwarded-for']);
+  const realIp = forwarded.findLast((hop) => !isTrusted(hop)) ?? forwarded[0] ?? address;
+  return { realIp, forwardedFor: [...forwarded, address].join(', '), proto: toProto(headers['x-forwarded-proto']) ?? ownProto };
 }
 
-function listOf(field: string | string[] | undefined): string[] {
+function splitList(field: string | string[] | undefined): string[] {
   const items = String(field ?? '').split(',');
-  return items.map((item) => unmapped(item.trim())).filter((item) => item !== '');
+  return items.map((item) => unmapAddress(item.trim())).filter((item) => item !== '');
 }
 
 function toProto(field: string | string[] | undefined): 'http' | 'https' | undefined {
-  const last = listOf(field).at(-1)?.toLowerCase();
+  const last = splitList(field).at(-1)?.toLowerCase();
   return last === 'http' || last === 'https' ? last : undefined;
 }
 
 /** An IPv4 address that came over an IPv6 socket, as IPv4. */
-function unmapped(address: string): string {
+function unmapAddress(address: string): string {
   return address.replace(/^::ffff:(?=\d+\.)/i, '');
 }
 
 /** Tells whether an address is in one of the networks, given as addresses or in CIDR notation. What is no address is in none. */
-export function trustedNetworks(networks: readonly string[]): (address: string) => boolean {
+export function createNetworkMatcher(networks: readonly string[]): (address: string) => boolean {
   if (networks.length === 0) return () => false;
   const list = new BlockList();
   for (const network of networks) {

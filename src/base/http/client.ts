@@ -54,7 +54,7 @@ export interface ReplyListener {
   /** Content after transfer decoding, as latin1 text (one char a byte), never empty: all that one socket read brought. */
   bytes(text: string): void;
   end(): void;
-  fail(error: HttpFault): void;
+  fail(error: HttpError): void;
 }
 
 /**
@@ -82,7 +82,7 @@ export interface HttpClientOptions {
 }
 
 /** `unsendable`: the request itself is at fault (a header with a line break, a protocol other than http). `body`: what the body comes from threw. `too_large`: the reader's own limit, see `readText`. */
-export type HttpFaultKind =
+export type HttpErrorKind =
   | 'connect'
   | 'connect_timeout'
   | 'first_byte_timeout'
@@ -94,10 +94,10 @@ export type HttpFaultKind =
   | 'too_large';
 
 /** Why an exchange failed. `cause` holds what the socket said; it is for logs only. */
-export class HttpFault extends Error {
-  readonly kind: HttpFaultKind;
+export class HttpError extends Error {
+  readonly kind: HttpErrorKind;
 
-  constructor(kind: HttpFaultKind, message: string, cause?: unknown) {
+  constructor(kind: HttpErrorKind, message: string, cause?: unknown) {
     super(message, { cause });
     this.name = 'HttpFault';
     this.kind = kind;

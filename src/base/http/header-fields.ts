@@ -1,10 +1,10 @@
-import { HttpFault, type HttpRequest } from './client.ts';
+import { HttpError, type HttpRequest } from './client.ts';
 
 /** Which bytes may stand in the name of a header field (RFC 9110, 5.6.2), and which in its value: for what is sent and what is received. */
-export const [inName, inValue] = [tableOf(/[!#$%&'*+\-.^_`|~0-9A-Za-z]/), tableOf(/[\t -~\x80-\xff]/)];
+export const [inName, inValue] = [toCharTable(/[!#$%&'*+\-.^_`|~0-9A-Za-z]/), toCharTable(/[\t -~\x80-\xff]/)];
 
 /** Header fields that belong to one connection (RFC 9110, 7.6.1), in lower case. */
-const always = new Set([
+const hopByHopNames = new Set([
   'connection',
   'keep-alive',
   'proxy-authenticate',
@@ -16,10 +16,10 @@ const always = new Set([
   'upgrade',
 ]);
 
-const plain = new Set(['', 'keep-alive', 'close']);
+const plainConnectionValues = new Set(['', 'keep-alive', 'close']);
 
 /** Where a run of such bytes that begins at `from` ends: at a line end, or at what may not be there. */
-export function endOf(table: Uint8Array, text: string, from: number): number {
+export function findEnd(table: Uint8Array, text: string, from: number): number {
   let at = from;
   while (at < text.length && table[text.charCodeAt(at)] === 1) at++;
   return at;
@@ -27,15 +27,15 @@ export function endOf(table: Uint8Array, text: string, from: number): number {
 
 /** Whether a header field may have the name. */
 export function isFieldName(name: string): boolean {
-  return name !== '' && endOf(inName, name, 0) === name.length;
+  return name !== '' && findEnd(inName, name, 0) === name.length;
 }
 
 /** Whether a header field may have the value. */
 export function isFieldValue(value: string): boolean {
-  return endOf(inValue, value, 0) === value.length;
+  return findEnd(inValue, value, 0) === value.length;
 }
 
-function tableOf(chars: RegExp): Uint8Array {
+function toCharTable(chars: RegExp): Uint8Array {
   return Uint8Array.from({ length: 256 }, (_, code) => (chars.test(String.fromCharCode(code)) ? 1 : 0));
 }
 
@@ -43,31 +43,31 @@ function tableOf(chars: RegExp): Uint8Array {
 export const ownFields: ReadonlySet<string> = new Set(['host', 'content-length', 'connection', 'transfer-encoding']);
 
 /** Names that were found good; few are ever sent. */
-const goodNames = new Set<string>();
-const mostGoodNames = 1000;
+const validNames = new Set<string>();
+const maxValidNames = 1000;
 
 /** Why the request may not be written to a socket, or null. Guards against header injection and a second framing. */
-export function unsendableFault(request: HttpRequest): HttpFault | null {
+export function findUnsendableError(request: HttpRequest): HttpError | null {
   const { protocol } = request.url;
-  if (protocol !== 'http:' && protocol !== 'https:') return new HttpFault('unsendable', `cannot speak ${protocol}`);
+  if (protocol !== 'http:' && protocol !== 'https:') return new HttpError('unsendable', `cannot speak ${protocol}`);
   const { headers } = request;
   for (const name in headers) {
-    if (!goodNames.has(name)) {
+    if (!validNames.has(name)) {
       if (!isFieldName(name) || ownFields.has(name.toLowerCase()))
-        return new HttpFault('unsendable', `header name may not be sent: ${JSON.stringify(name.slice(0, 80))}`);
-      if (goodNames.size < mostGoodNames) goodNames.add(name);
+        return new HttpError('unsendable', `header name may not be sent: ${JSON.stringify(name.slice(0, 80))}`);
+      if (validNames.size < maxValidNames) validNames.add(name);
     }
     const value = headers[name] ?? '';
-    if (endOf(inValue, value, 0) < value.length)
-      return new HttpFault('unsendable', `header ${name} has a character that may not be sent`);
+    if (findEnd(inValue, value, 0) < value.length)
+      return new HttpError('unsendable', `header ${name} has a character that may not be sent`);
   }
   return null;
 }
 
 /** Tells which fields, by names in lower case, are not to be passed on; `connection` is the field that can name more of them. */
-export function hopByHop(connection: string | undefined): { has(name: string): boolean } {
-  if (connection === undefined || plain.has(connection.trim().toLowerCase())) return always;
-  return new Set([...always, ...connection.split(',').map((name) => name.trim().toLowerCase())]);
+export function getHopByHopFields(connection: string | undefined): { has(name: string): boolean } {
+  if (connection === undefined || plainConnectionValues.has(connection.trim().toLowerCase())) return hopByHopNames;
+  return new Set([...hopByHopNames, ...connection.split(',').map((name) => name.trim().toLowerCase())]);
 }
 
 /**

@@ -4,13 +4,13 @@ import {
   type HttpBody,
   type HttpClient,
   type HttpClientOptions,
-  type HttpFault,
+  type HttpError,
   type HttpRequest,
   isStreamed,
   type ReplyListener,
 } from './client.ts';
-import { unsendableFault } from './header-fields.ts';
-import { type ConnectionKeeper, type ConnectionTarget, LeanConnection } from './lean-connection.ts';
+import { findUnsendableError } from './header-fields.ts';
+import { type ConnectionOwner, type ConnectionTarget, LeanConnection } from './lean-connection.ts';
 import { LeanExchange } from './lean-exchange.ts';
 
 const READ_BUFFER_BYTES = 64 * 1024;
@@ -41,15 +41,15 @@ export class LeanClient implements HttpClient {
   }
 
   send(request: HttpRequest, listener: ReplyListener): Exchange {
-    const fault = unsendableFault(request);
-    if (fault !== null) {
-      const refused = new LeanExchange(request, '', listener, this.#sweep);
-      process.nextTick(failLater, refused, fault);
-      return refused;
+    const error = findUnsendableError(request);
+    if (error !== null) {
+      const rejected = new LeanExchange(request, '', listener, this.#sweep);
+      process.nextTick(failExchange, rejected, error);
+      return rejected;
     }
     const { url } = request;
-    const known = this.#targets.get(url);
-    const target = known !== undefined && known.href === url.href && !known.pool.isClosed ? known : this.#targetOf(url);
+    const cached = this.#targets.get(url);
+    const target = cached !== undefined && cached.href === url.href && !cached.pool.isClosed ? cached : this.#createTarget(url);
     const exchange = new LeanExchange(request, toRequestHead(request, target), listener, this.#sweep);
     target.pool.send(exchange);
     return exchange;
@@ -59,17 +59,17 @@ export class LeanClient implements HttpClient {
     for (const pool of this.#pools.values()) pool.close();
   }
 
-  #targetOf(url: URL): Target {
-    const target = { href: url.href, pool: this.#poolOf(url), path: url.pathname + url.search, host: url.host };
+  #createTarget(url: URL): Target {
+    const target = { href: url.href, pool: this.#getPool(url), path: url.pathname + url.search, host: url.host };
     this.#targets.set(url, target);
     return target;
   }
 
-  #poolOf(url: URL): LeanPool {
+  #getPool(url: URL): LeanPool {
     const { origin } = url;
-    const known = this.#pools.get(origin);
-    if (known !== undefined) return known;
-    if (this.#pools.size >= MAX_POOLS) this.#forgetUnused();
+    const existing = this.#pools.get(origin);
+    if (existing !== undefined) return existing;
+    if (this.#pools.size >= MAX_POOLS) this.#deleteUnused();
     const isSecure = url.protocol === 'https:';
     const target = {
       isSecure,
@@ -84,7 +84,7 @@ export class LeanClient implements HttpClient {
     return pool;
   }
 
-  #forgetUnused(): void {
+  #deleteUnused(): void {
     for (const [origin, pool] of this.#pools) {
       if (pool.idleCount > 0) continue;
       pool.close();
@@ -97,24 +97,24 @@ function toRequestHead(request: HttpRequest, target: Target): string {
   const { method, headers, body } = request;
   let head = `${method} ${target.path} HTTP/1.1\r\nhost: ${target.host}\r\nconnection: keep-alive\r\n`;
   for (const name in headers) head += `${name}: ${headers[name]}\r\n`;
-  const length = typeof body === 'string' ? body.length : body === null ? undefined : lengthOf(body);
+  const length = typeof body === 'string' ? body.length : body === null ? undefined : countBytes(body);
   if (length !== undefined) head += `content-length: ${length}\r\n\r\n`;
   else if (body !== null) head += 'transfer-encoding: chunked\r\n\r\n';
   else head += method === 'POST' || method === 'PUT' ? 'content-length: 0\r\n\r\n' : '\r\n';
   return head;
 }
 
-function lengthOf(body: Exclude<HttpBody, string>): number | undefined {
+function countBytes(body: Exclude<HttpBody, string>): number | undefined {
   if (isStreamed(body) || Buffer.isBuffer(body)) return body.length;
   return body.reduce((sum, piece) => sum + piece.length, 0);
 }
 
-function failLater(exchange: LeanExchange, fault: HttpFault): void {
-  exchange.fail(fault);
+function failExchange(exchange: LeanExchange, error: HttpError): void {
+  exchange.fail(error);
 }
 
 /** The connections to one origin. The one used last is taken first, so that surplus ones stay idle until they expire. */
-export class LeanPool implements ConnectionKeeper, Swept {
+export class LeanPool implements ConnectionOwner, Swept {
   slot = -1;
   /** Whether it keeps no idle connections any more; exchanges still work. */
   isClosed = false;
@@ -147,7 +147,7 @@ export class LeanPool implements ConnectionKeeper, Swept {
     new LeanConnection(this.#target, this.#session, this, exchange);
   }
 
-  released(connection: LeanConnection, keepAliveMs: number): void {
+  onReleased(connection: LeanConnection, keepAliveMs: number): void {
     if (this.isClosed) {
       connection.destroy();
       return;
@@ -157,12 +157,12 @@ export class LeanPool implements ConnectionKeeper, Swept {
     if (this.#idle.length === 1) this.#sweep.add(this);
   }
 
-  closed(connection: LeanConnection): void {
+  onClosed(connection: LeanConnection): void {
     const at = this.#idle.indexOf(connection);
     if (at !== -1) this.#idle.splice(at, 1);
   }
 
-  sessionCame(session: Buffer): void {
+  onSession(session: Buffer): void {
     this.#session = session;
   }
 
@@ -174,13 +174,13 @@ export class LeanPool implements ConnectionKeeper, Swept {
   }
 
   sweep(nowMs: number): void {
-    const kept: LeanConnection[] = [];
+    const active: LeanConnection[] = [];
     for (const connection of this.#idle) {
       if (connection.isClosed) continue;
-      if (connection.idleUntilMs > nowMs) kept.push(connection);
+      if (connection.idleUntilMs > nowMs) active.push(connection);
       else connection.destroy();
     }
-    this.#idle = kept;
-    if (kept.length === 0) this.#sweep.delete(this);
+    this.#idle = active;
+    if (active.length === 0) this.#sweep.delete(this);
   }
 }

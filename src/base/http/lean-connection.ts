@@ -1,22 +1,22 @@
 import { isIP, type LookupFunction, connect as netConnect, type OnReadOpts, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as tlsConnect } from 'node:tls';
-import { HttpFault, isStreamed, type StreamedBody } from './client.ts';
+import { HttpError, isStreamed, type StreamedBody } from './client.ts';
 import type { LeanExchange } from './lean-exchange.ts';
 import { noHeaders, ReplyParser } from './reply-parser.ts';
-import { untilDrained } from './until-drained.ts';
+import { waitForDrain } from './until-drained.ts';
 
 const MAX_JOINED_BODY_BYTES = 12 * 1024;
 /** A close that crosses the request on the wire arrives within this time; a later one means that the server had begun to work. */
 const CROSSED_MS = 1000;
 
 /** What a connection reports to its pool. */
-export interface ConnectionKeeper {
+export interface ConnectionOwner {
   /** The reply is whole, the connection may carry another request. */
-  released(connection: LeanConnection, keepAliveMs: number): void;
+  onReleased(connection: LeanConnection, keepAliveMs: number): void;
   /** The exchange is to be sent again, on a fresh connection. */
   resend(exchange: LeanExchange): void;
-  closed(connection: LeanConnection): void;
-  sessionCame(session: Buffer): void;
+  onClosed(connection: LeanConnection): void;
+  onSession(session: Buffer): void;
 }
 
 /** Where to connect. `readBuffer` is shared by all connections: each read is copied out before any other callback runs. */
@@ -29,13 +29,13 @@ export class LeanConnection {
   /** On the clock of `performance.now`, while idle. */
   idleUntilMs = 0;
   isClosed = false;
-  readonly #keeper: ConnectionKeeper;
+  readonly #owner: ConnectionOwner;
   readonly #socket: Socket;
   readonly #parser = new ReplyParser();
   #exchange: LeanExchange | null;
   #error: Error | null = null;
   #wasUsed = false;
-  #heardReply = false;
+  #hasReceivedReply = false;
   #sentAtMs = 0;
   #isPaused = false;
   /** Whether the end of a streamed body is still to come. */
@@ -53,7 +53,7 @@ export class LeanConnection {
       socket.write(requestHead + body.toString('latin1'), 'latin1');
     } else if (isStreamed(body)) {
       socket.write(requestHead, 'latin1');
-      exchange.sending(connection, false);
+      exchange.onSending(connection, false);
       void connection.#stream(exchange, body);
       return;
     } else {
@@ -63,7 +63,7 @@ export class LeanConnection {
       else for (const piece of body) socket.write(piece, 'latin1');
       socket.uncork();
     }
-    exchange.sent(connection);
+    exchange.onSent(connection);
   }
 
   /** Takes what one read brought; true: reading goes on. */
@@ -75,11 +75,11 @@ export class LeanConnection {
       return true;
     }
     if (exchange.stage === 'connecting') {
-      exchange.fail(new HttpFault('malformed', 'a reply before the request'));
+      exchange.fail(new HttpError('malformed', 'a reply before the request'));
       return true;
     }
     const parser = this.#parser;
-    this.#heardReply = true;
+    this.#hasReceivedReply = true;
     parser.feed(text);
     if (parser.status !== 0) {
       const { status, headers, content } = parser;
@@ -89,34 +89,34 @@ export class LeanConnection {
       if (content !== '' && this.#exchange === exchange) exchange.bytes(content);
     }
     if (this.#exchange !== exchange) return true;
-    if (parser.fault !== null) exchange.fail(new HttpFault('malformed', `the reply breaks HTTP: ${parser.fault}`));
+    if (parser.error !== null) exchange.fail(new HttpError('malformed', `the reply breaks HTTP: ${parser.error}`));
     else if (parser.isDone) this.#finish(exchange);
     return true;
   };
 
   /** Connects and sends the exchange as soon as the connection stands. */
-  constructor(target: ConnectionTarget, session: Buffer | null, keeper: ConnectionKeeper, exchange: LeanExchange) {
-    this.#keeper = keeper;
+  constructor(target: ConnectionTarget, session: Buffer | null, owner: ConnectionOwner, exchange: LeanExchange) {
+    this.#owner = owner;
     this.#exchange = exchange;
     const onread: OnReadOpts = { buffer: target.readBuffer, callback: this.#read };
     const socket = target.isSecure ? openTls(target, session, onread) : openTcp(target, onread);
     this.#socket = socket;
     socket.setNoDelay(true);
-    socket.once(target.isSecure ? 'secureConnect' : 'connect', () => this.#connected());
-    if (target.isSecure) socket.on('session', (fresh: Buffer) => keeper.sessionCame(fresh));
-    socket.on('end', () => this.#ended());
+    socket.once(target.isSecure ? 'secureConnect' : 'connect', () => this.#onConnected());
+    if (target.isSecure) socket.on('session', (fresh: Buffer) => owner.onSession(fresh));
+    socket.on('end', () => this.#onEnd());
     socket.on('error', (error) => {
       this.#error = error;
     });
-    socket.on('close', () => this.#lost());
-    exchange.connecting(this);
+    socket.on('close', () => this.#onClose());
+    exchange.onConnecting(this);
   }
 
   /** Sends on an idle connection, at the end of this turn of the event loop: writes made back to back wake their reader once. */
   send(exchange: LeanExchange): void {
     this.#exchange = exchange;
-    this.#heardReply = false;
-    exchange.connecting(this);
+    this.#hasReceivedReply = false;
+    exchange.onConnecting(this);
     setImmediate(LeanConnection.#write, this, exchange);
   }
 
@@ -133,7 +133,7 @@ export class LeanConnection {
     this.#socket.destroy();
   }
 
-  #connected(): void {
+  #onConnected(): void {
     const exchange = this.#exchange;
     if (exchange !== null) LeanConnection.#write(this, exchange);
   }
@@ -152,24 +152,24 @@ export class LeanConnection {
         socket.write(piece);
         if (isChunked) socket.write('\r\n', 'latin1');
         socket.uncork();
-        if (socket.writableNeedDrain) await this.#drained(exchange);
+        if (socket.writableNeedDrain) await this.#waitForDrain(exchange);
         if (this.#exchange !== exchange) return;
       }
       if (this.#exchange !== exchange) return;
       if (isChunked) socket.write('0\r\n\r\n', 'latin1');
       this.#isStreaming = false;
       this.#sentAtMs = performance.now();
-      exchange.sent(this);
+      exchange.onSent(this);
     } catch (cause) {
-      if (this.#exchange === exchange) exchange.fail(new HttpFault('body', 'the body of the request broke off', cause));
+      if (this.#exchange === exchange) exchange.fail(new HttpError('body', 'the body of the request broke off', cause));
     }
   }
 
   /** Resolves when the other side has read on, or the connection is closed. */
-  async #drained(exchange: LeanExchange): Promise<void> {
-    exchange.sending(this, true);
-    await untilDrained(this.#socket);
-    exchange.sending(this, false);
+  async #waitForDrain(exchange: LeanExchange): Promise<void> {
+    exchange.onSending(this, true);
+    await waitForDrain(this.#socket);
+    exchange.onSending(this, false);
   }
 
   #finish(exchange: LeanExchange): void {
@@ -179,32 +179,32 @@ export class LeanConnection {
       keepAliveMs > 0 && !parser.hasSurplus && !this.#isStreaming && this.#socket.writableLength === 0 && this.#socket.writable;
     parser.reset();
     this.#exchange = null;
-    exchange.over();
+    exchange.complete();
     if (isReusable) {
       this.#wasUsed = true;
       if (this.#isPaused) this.setPaused(false);
-      this.#keeper.released(this, keepAliveMs);
+      this.#owner.onReleased(this, keepAliveMs);
     } else this.destroy();
     exchange.listener.end();
   }
 
-  #ended(): void {
+  #onEnd(): void {
     const exchange = this.#exchange;
     if (exchange !== null && this.#error === null && this.#parser.endOfInput() && exchange.stage === 'body')
       this.#finish(exchange);
-    else this.#lost();
+    else this.#onClose();
   }
 
-  #lost(): void {
+  #onClose(): void {
     const exchange = this.#exchange;
     this.destroy();
-    this.#keeper.closed(this);
+    this.#owner.onClosed(this);
     if (exchange === null) return;
-    const wasCrossed = this.#wasUsed && !this.#heardReply && performance.now() - this.#sentAtMs < CROSSED_MS;
+    const wasCrossed = this.#wasUsed && !this.#hasReceivedReply && performance.now() - this.#sentAtMs < CROSSED_MS;
     if (wasCrossed && exchange.mayBeResent) {
       exchange.mayBeResent = false;
-      this.#keeper.resend(exchange);
-    } else exchange.lost(this.#error);
+      this.#owner.resend(exchange);
+    } else exchange.onConnectionLost(this.#error);
   }
 }
 

@@ -2,14 +2,14 @@ import type { Sweep, Swept } from '../time/sweep.ts';
 import {
   type Exchange,
   type HttpBody,
-  HttpFault,
+  HttpError,
   type HttpRequest,
   type HttpTimeouts,
   isStreamed,
   type ReplyHeaders,
   type ReplyListener,
 } from './client.ts';
-import { isPacked, Unpacker } from './unpacker.ts';
+import { isCompressed, Unpacker } from './unpacker.ts';
 
 const noBody = '';
 
@@ -44,7 +44,7 @@ export class LeanExchange implements Exchange, Swept {
   readonly #timeouts: HttpTimeouts;
   readonly #sweep: Sweep;
   #limit: keyof HttpTimeouts = 'connectMs';
-  #leftMs = 0;
+  #remainingMs = 0;
   /** Whether the time of the limit begins anew with the next sweep. */
   #isRearmed = true;
   /** Time left for the rest of a reply that is not needed any more; see `endWithin`. */
@@ -61,7 +61,7 @@ export class LeanExchange implements Exchange, Swept {
     sweep.add(this);
   }
 
-  connecting(carrier: Carrier): void {
+  onConnecting(carrier: Carrier): void {
     this.#carrier = carrier;
     this.stage = 'connecting';
     this.#limit = 'connectMs';
@@ -69,7 +69,7 @@ export class LeanExchange implements Exchange, Swept {
   }
 
   /** A body is on its way: only while the other side does not take it, `firstByteMs` counts. */
-  sending(carrier: Carrier, isStalled: boolean): void {
+  onSending(carrier: Carrier, isStalled: boolean): void {
     if (this.stage !== 'connecting' && this.stage !== 'sending') return;
     this.#carrier = carrier;
     this.stage = 'sending';
@@ -78,7 +78,7 @@ export class LeanExchange implements Exchange, Swept {
     this.#isRearmed = true;
   }
 
-  sent(carrier: Carrier): void {
+  onSent(carrier: Carrier): void {
     if (this.stage !== 'connecting' && this.stage !== 'sending') return;
     this.#carrier = carrier;
     this.stage = 'waiting';
@@ -92,7 +92,7 @@ export class LeanExchange implements Exchange, Swept {
     this.body = noBody;
     this.stage = 'body';
     if (this.#isPaused) this.#carrier?.setPaused(true);
-    if (headers['content-encoding'] !== undefined && isPacked(headers) && !this.#keepsEncoding) this.#unpack();
+    if (headers['content-encoding'] !== undefined && isCompressed(headers) && !this.#keepsEncoding) this.#unpack();
     this.listener.head(status, headers);
   }
 
@@ -104,21 +104,21 @@ export class LeanExchange implements Exchange, Swept {
   }
 
   /** The reply is whole and the connection serves this exchange no longer. */
-  over(): void {
+  complete(): void {
     this.#carrier = null;
     this.stage = 'over';
     this.#sweep.delete(this);
   }
 
-  lost(cause: unknown): void {
-    if (this.stage === 'connecting') this.fail(new HttpFault('connect', 'no connection', cause));
-    else this.fail(new HttpFault('closed', 'the connection closed before the reply was whole', cause));
+  onConnectionLost(cause: unknown): void {
+    if (this.stage === 'connecting') this.fail(new HttpError('connect', 'no connection', cause));
+    else this.fail(new HttpError('closed', 'the connection closed before the reply was whole', cause));
   }
 
-  fail(fault: HttpFault): void {
+  fail(error: HttpError): void {
     if (this.stage === 'over') return;
     this.#drop();
-    this.listener.fail(fault);
+    this.listener.fail(error);
   }
 
   cancel(): void {
@@ -163,17 +163,17 @@ export class LeanExchange implements Exchange, Swept {
     if (this.stage === 'sending' && !this.#isStalled) return;
     if (this.#isRearmed) {
       this.#isRearmed = false;
-      this.#leftMs = this.#timeouts[this.#limit];
+      this.#remainingMs = this.#timeouts[this.#limit];
       return;
     }
-    this.#leftMs -= elapsedMs;
-    if (this.#leftMs <= 0) this.fail(this.#timeoutFault());
+    this.#remainingMs -= elapsedMs;
+    if (this.#remainingMs <= 0) this.fail(this.#toTimeoutError());
   }
 
   /** Closes the connection and forgets the request. */
   #drop(): void {
     const carrier = this.#carrier;
-    this.over();
+    this.complete();
     carrier?.destroy();
     this.requestHead = '';
     this.body = noBody;
@@ -187,15 +187,15 @@ export class LeanExchange implements Exchange, Swept {
     this.resumeReading();
   }
 
-  #timeoutFault(): HttpFault {
+  #toTimeoutError(): HttpError {
     const { connectMs, firstByteMs, idleMs } = this.#timeouts;
     switch (this.#limit) {
       case 'connectMs':
-        return new HttpFault('connect_timeout', `no connection within ${connectMs} ms`);
+        return new HttpError('connect_timeout', `no connection within ${connectMs} ms`);
       case 'firstByteMs':
-        return new HttpFault('first_byte_timeout', `no reply within ${firstByteMs} ms`);
+        return new HttpError('first_byte_timeout', `no reply within ${firstByteMs} ms`);
       case 'idleMs':
-        return new HttpFault('idle_timeout', `the reply stood still for ${idleMs} ms`);
+        return new HttpError('idle_timeout', `the reply stood still for ${idleMs} ms`);
     }
   }
 }

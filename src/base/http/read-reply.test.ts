@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Exchange, type HttpClient, HttpFault, type HttpRequest, type ReplyListener } from './client.ts';
+import { type Exchange, type HttpClient, HttpError, type HttpRequest, type ReplyListener } from './client.ts';
 import { openReply, readText } from './read-reply.ts';
 
 const timeouts = { connectMs: 1, firstByteMs: 1, idleMs: 1 };
@@ -51,7 +51,7 @@ describe('openReply', () => {
   it('rejects with the fault that came before the head', async () => {
     const client = new ScriptedClient();
     const opening = openReply(client, request, new AbortController().signal);
-    client.listener.fail(new HttpFault('connect', 'no'));
+    client.listener.fail(new HttpError('connect', 'no'));
     await expect(opening).rejects.toMatchObject({ kind: 'connect' });
   });
 
@@ -108,7 +108,7 @@ describe('the body of a reply', () => {
   it('throws a fault once, after what came before it', async () => {
     const { listener, body } = await opened();
     listener.bytes('a');
-    listener.fail(new HttpFault('closed', 'no'));
+    listener.fail(new HttpError('closed', 'no'));
     expect((await body.next()).value).toBe('a');
     await expect(body.next()).rejects.toMatchObject({ kind: 'closed' });
     expect((await body.next()).done).toBe(true);
@@ -117,7 +117,7 @@ describe('the body of a reply', () => {
   it('throws a fault to a waiting reader', async () => {
     const { listener, body } = await opened();
     const next = body.next();
-    listener.fail(new HttpFault('idle_timeout', 'no'));
+    listener.fail(new HttpError('idle_timeout', 'no'));
     await expect(next).rejects.toMatchObject({ kind: 'idle_timeout' });
   });
 
@@ -195,7 +195,7 @@ describe('readText', () => {
 
   it('throws the fault', async () => {
     const { listener, reply } = await opened();
-    listener.fail(new HttpFault('malformed', 'no'));
+    listener.fail(new HttpError('malformed', 'no'));
     await expect(readText(reply, 3)).rejects.toMatchObject({ kind: 'malformed' });
   });
 });

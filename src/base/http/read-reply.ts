@@ -1,7 +1,7 @@
-import { type Exchange, type HttpClient, HttpFault, type HttpRequest, type ReplyHeaders, type ReplyListener } from './client.ts';
+import { type Exchange, type HttpClient, HttpError, type HttpRequest, type ReplyHeaders, type ReplyListener } from './client.ts';
 
 const MAX_QUEUED_BYTES = 64 * 1024;
-const over: IteratorReturnResult<undefined> = { done: true, value: undefined };
+const endOfReply: IteratorReturnResult<undefined> = { done: true, value: undefined };
 
 /** A reply whose head came. */
 export interface HttpReply {
@@ -16,7 +16,7 @@ export interface HttpReply {
 
 interface ReplyBody extends AsyncIterable<string> {
   /** The whole content, if it has come already: taken so, it need not be iterated. Else undefined. */
-  takeWhole?(): string | undefined;
+  takeComplete?(): string | undefined;
 }
 
 /** Sends the request; resolves at the reply's head, whatever its status. Rejects with an HttpFault or the signal's reason. */
@@ -38,7 +38,7 @@ export async function readBytes(reply: HttpReply, maxBytes: number): Promise<Buf
   let text = '';
   for await (const piece of reply.body) {
     text += piece;
-    if (text.length > maxBytes) throw new HttpFault('too_large', `the reply's body is larger than ${maxBytes} bytes`);
+    if (text.length > maxBytes) throw new HttpError('too_large', `the reply's body is larger than ${maxBytes} bytes`);
   }
   return Buffer.from(text, 'latin1');
 }
@@ -101,22 +101,22 @@ class ReplyReader implements ReplyListener, ReplyBody, AsyncIterator<string, und
 
   end(): void {
     this.#ended = true;
-    this.#letGo();
+    this.#detach();
     const resolve = this.#resolveNext;
     this.#resolveNext = null;
     this.#rejectNext = null;
-    resolve?.(over);
+    resolve?.(endOfReply);
   }
 
-  fail(error: HttpFault): void {
+  fail(error: HttpError): void {
     this.#settle(error);
   }
 
-  takeWhole(): string | undefined {
+  takeComplete(): string | undefined {
     if (!this.#ended || this.#failed) return undefined;
-    const whole = this.#queued;
+    const complete = this.#queued;
     this.#queued = '';
-    return whole;
+    return complete;
   }
 
   [Symbol.asyncIterator](): this {
@@ -137,7 +137,7 @@ class ReplyReader implements ReplyListener, ReplyBody, AsyncIterator<string, und
       this.#failed = false;
       return Promise.reject(this.#reason);
     }
-    if (this.#ended) return Promise.resolve(over);
+    if (this.#ended) return Promise.resolve(endOfReply);
     if (this.#resolveNext !== null) return Promise.reject(new Error('the last read is not over'));
     return new Promise(this.#wait);
   }
@@ -147,12 +147,12 @@ class ReplyReader implements ReplyListener, ReplyBody, AsyncIterator<string, und
     this.#queued = '';
     this.#failed = false;
     this.end();
-    return Promise.resolve(over);
+    return Promise.resolve(endOfReply);
   }
 
   #settle(reason: unknown): void {
     this.#ended = true;
-    this.#letGo();
+    this.#detach();
     const reject = this.#rejectHead ?? this.#rejectNext;
     this.#resolveHead = null;
     this.#rejectHead = null;
@@ -166,7 +166,7 @@ class ReplyReader implements ReplyListener, ReplyBody, AsyncIterator<string, und
     this.#reason = reason;
   }
 
-  #letGo(): void {
+  #detach(): void {
     this.#exchange = null;
     this.#signal.removeEventListener('abort', this);
   }

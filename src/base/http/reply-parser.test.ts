@@ -20,7 +20,7 @@ function read(pieces: readonly string[], ends = false): Read {
     content += parser.content;
   }
   if (ends) parser.endOfInput();
-  const { status, fault, isDone, hasSurplus, keepAliveMs } = parser;
+  const { status, error: fault, isDone, hasSurplus, keepAliveMs } = parser;
   return { status, content, fault, isDone, hasSurplus, keepAliveMs };
 }
 
@@ -39,7 +39,7 @@ describe('ReplyParser takes', () => {
     ['trailers', chunked('2\r\nok\r\n0\r\nX-A: 1\r\nX-B:\r\n\r\n')],
     ['interim replies', `HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 x\r\nA: b\r\n\r\n${okHead}ok`],
   ])('%s', (_what, text) => {
-    expect(read([text])).toMatchObject({ status: 200, content: 'ok', fault: null, isDone: true, hasSurplus: false });
+    expect(read([text])).toMatchObject({ status: 200, content: 'ok', error: null, isDone: true, hasSurplus: false });
   });
 
   it.each([

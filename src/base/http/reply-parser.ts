@@ -1,5 +1,5 @@
 import type { ReplyHeaders } from './client.ts';
-import { endOf, inName, inValue } from './header-fields.ts';
+import { findEnd, inName, inValue } from './header-fields.ts';
 
 const MAX_HEAD_BYTES = 64 * 1024;
 const MAX_INTERIM_HEADS = 16;
@@ -27,14 +27,14 @@ export class ReplyParser {
   /** Slices that keep the whole read in memory; whoever takes them drops them here. */
   headers: ReplyHeaders = noHeaders;
   content = '';
-  fault: string | null = null;
+  error: string | null = null;
   isDone = false;
   /** Bytes followed the reply: they belong to no request, so the connection must not be reused. */
   hasSurplus = false;
   /** As in ReplyHead; valid once the reply is done. */
   keepAliveMs = 0;
   #state: State = 'head';
-  #rest = '';
+  #remainder = '';
   /** How many chars were searched without a match: text that comes byte by byte is not searched from its start again. */
   #searched = 0;
   #remaining = 0;
@@ -47,47 +47,47 @@ export class ReplyParser {
     this.status = 0;
     this.headers = noHeaders;
     this.content = '';
-    this.fault = null;
+    this.error = null;
     this.isDone = false;
     this.hasSurplus = false;
     this.keepAliveMs = 0;
     this.#state = 'head';
-    this.#rest = '';
+    this.#remainder = '';
     this.#remaining = 0;
     this.#budget = MAX_HEAD_BYTES;
     this.#interimHeads = 0;
   }
 
-  feed(read: string): void {
-    const text = this.#rest === '' ? read : this.#rest + read;
+  feed(chunk: string): void {
+    const text = this.#remainder === '' ? chunk : this.#remainder + chunk;
     this.content = '';
-    this.#searched = this.#rest.length;
-    this.#rest = '';
-    let at = 0;
-    while (at < text.length && this.#state !== 'done' && this.fault === null) {
+    this.#searched = this.#remainder.length;
+    this.#remainder = '';
+    let position = 0;
+    while (position < text.length && this.#state !== 'done' && this.error === null) {
       switch (this.#state) {
         case 'head':
-          at = this.#readHead(text, at);
+          position = this.#readHead(text, position);
           break;
         case 'chunk-size':
-          at = this.#readChunkSize(text, at);
+          position = this.#readChunkSize(text, position);
           break;
         case 'chunk-end':
-          at = this.#readChunkEnd(text, at);
+          position = this.#readChunkEnd(text, position);
           break;
         case 'trailers':
-          at = this.#readTrailer(text, at);
+          position = this.#readTrailer(text, position);
           break;
         case 'close':
-          this.content = at === 0 ? text : text.slice(at);
-          at = text.length;
+          this.content = position === 0 ? text : text.slice(position);
+          position = text.length;
           break;
         default:
-          at = this.#readCounted(text, at);
+          position = this.#readCounted(text, position);
       }
     }
     this.isDone = this.#state === 'done';
-    if (this.isDone && at < text.length) this.hasSurplus = true;
+    if (this.isDone && position < text.length) this.hasSurplus = true;
   }
 
   /** The server ended its side. True if that is how this reply ends. */
@@ -126,7 +126,7 @@ export class ReplyParser {
     if (part.length > MAX_HEAD_BYTES) return this.#fail('the head is too large', at);
     if (!part.startsWith(HTTP_PREFIX.slice(0, part.length))) return this.#fail('not an HTTP/1 status line', at);
     if (hasBareLineEnd(text, Math.max(at, this.#searched - 1))) return this.#fail('a line ends without CR LF', at);
-    return this.#keep(text, at);
+    return this.#storeRemainder(text, at);
   }
 
   #readCounted(text: string, at: number): number {
@@ -152,11 +152,11 @@ export class ReplyParser {
       at += 1;
     }
     if (at - start > MAX_SIZE_DIGITS || size > Number.MAX_SAFE_INTEGER) return this.#fail('a chunk is too large', start);
-    if (at === text.length) return this.#keep(text, start);
+    if (at === text.length) return this.#storeRemainder(text, start);
     if (at === start) return this.#fail('a chunk has no size', start);
     const code = text.charCodeAt(at);
     if (code === SEMICOLON) return this.#readExtensions(text, start, at, size);
-    if (code === CR && at + 1 === text.length) return this.#keep(text, start);
+    if (code === CR && at + 1 === text.length) return this.#storeRemainder(text, start);
     if (code !== CR || text.charCodeAt(at + 1) !== LF) return this.#fail('a chunk size is not a number', start);
     this.#remaining = size;
     this.#state = size === 0 ? 'trailers' : 'chunk-data';
@@ -166,7 +166,7 @@ export class ReplyParser {
   #readExtensions(text: string, start: number, at: number, size: number): number {
     const end = text.indexOf('\r\n', at);
     if ((end === -1 ? text.length : end) - start > MAX_CHUNK_LINE_BYTES) return this.#fail('a chunk line is too long', start);
-    if (end === -1) return this.#keep(text, start);
+    if (end === -1) return this.#storeRemainder(text, start);
     if (!chunkExtensions.test(text.slice(at, end))) return this.#fail('a chunk extension is not well formed', start);
     this.#remaining = size;
     this.#state = size === 0 ? 'trailers' : 'chunk-data';
@@ -175,7 +175,7 @@ export class ReplyParser {
 
   #readChunkEnd(text: string, at: number): number {
     if (text.charCodeAt(at) !== CR) return this.#fail('a chunk is longer than it said', at);
-    if (at + 1 === text.length) return this.#keep(text, at);
+    if (at + 1 === text.length) return this.#storeRemainder(text, at);
     if (text.charCodeAt(at + 1) !== LF) return this.#fail('a chunk is longer than it said', at);
     this.#state = 'chunk-size';
     return at + 2;
@@ -184,24 +184,24 @@ export class ReplyParser {
   #readTrailer(text: string, at: number): number {
     const end = text.indexOf('\r\n', Math.max(at, this.#searched - 1));
     if ((end === -1 ? text.length : end) - at > this.#budget) return this.#fail('the trailers are too large', at);
-    if (end === -1) return this.#keep(text, at);
+    if (end === -1) return this.#storeRemainder(text, at);
     this.#budget -= end + 2 - at;
     if (end === at) {
       this.#state = 'done';
       return end + 2;
     }
-    const wrong = readFields(text, at, end, null);
-    return wrong === null ? end + 2 : this.#fail(wrong, at);
+    const error = readFields(text, at, end, null);
+    return error === null ? end + 2 : this.#fail(error, at);
   }
 
-  #keep(text: string, at: number): number {
-    this.#rest = at === 0 ? text : text.slice(at);
+  #storeRemainder(text: string, at: number): number {
+    this.#remainder = at === 0 ? text : text.slice(at);
     return text.length;
   }
 
-  #fail(why: string, at: number): number {
+  #fail(reason: string, at: number): number {
     this.#state = 'failed';
-    this.fault = why;
+    this.error = reason;
     return at;
   }
 }
@@ -224,7 +224,7 @@ const KEEP_ALIVE_MARGIN_MS = 1000;
 const MAX_KEEP_ALIVE_MS = 600_000;
 
 /** Fields that say where a body ends: they stand in the head, and once. */
-const ofFraming: ReadonlySet<string> = new Set(['content-length', 'transfer-encoding']);
+const framingFields: ReadonlySet<string> = new Set(['content-length', 'transfer-encoding']);
 const statusLine = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [\t -~\x80-\xff]*)?$/;
 const contentLength = /^\d{1,15}$/;
 // Pattern bound: linear. The word after a run of spaces fails immediately inside the run.
@@ -256,8 +256,8 @@ function readHead(text: string, at: number, end: number): ReplyHead | string {
   const line = statusLine.exec(text.slice(at, lineEnd));
   if (line === null) return 'not an HTTP/1 status line';
   const headers: Record<string, string> = Object.create(null);
-  const wrong = readFields(text, lineEnd + 2, end, headers);
-  if (wrong !== null) return wrong;
+  const error = readFields(text, lineEnd + 2, end, headers);
+  if (error !== null) return error;
   return frame(Number(line[2]), line[1] === '0', headers);
 }
 
@@ -266,13 +266,13 @@ function readFields(text: string, at: number, end: number, headers: Record<strin
   let lineStart = at;
   for (let count = 0; lineStart < end; count++) {
     if (count === MAX_FIELDS) return 'too many header fields';
-    const colon = endOf(inName, text, lineStart);
-    if (colon === lineStart || text.charCodeAt(colon) !== COLON) return nameFault(text.slice(lineStart, end));
-    const lineEnd = endOf(inValue, text, colon + 1);
+    const colon = findEnd(inName, text, lineStart);
+    if (colon === lineStart || text.charCodeAt(colon) !== COLON) return toNameError(text.slice(lineStart, end));
+    const lineEnd = findEnd(inValue, text, colon + 1);
     if (!text.startsWith('\r\n', lineEnd)) return 'a header value has a character that may not be there';
     const name = text.slice(lineStart, colon).toLowerCase();
     const isRepeated = headers === null || name in headers;
-    if (isRepeated && ofFraming.has(name)) return headers === null ? `${name} in a trailer` : `two ${name} fields`;
+    if (isRepeated && framingFields.has(name)) return headers === null ? `${name} in a trailer` : `two ${name} fields`;
     const value = sliceTrimmed(text, colon + 1, lineEnd);
     if (headers !== null) headers[name] = isRepeated ? `${headers[name]}, ${value}` : value;
     lineStart = lineEnd + 2;
@@ -289,7 +289,7 @@ function sliceTrimmed(text: string, from: number, to: number): string {
   return text.slice(start, end);
 }
 
-function nameFault(lines: string): string {
+function toNameError(lines: string): string {
   const [line = ''] = lines.split('\r\n', 1);
   return line.includes(':') ? 'a header name has a character that may not be there' : 'a header line has no colon';
 }

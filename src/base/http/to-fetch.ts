@@ -1,6 +1,6 @@
-import { type Fetch, isEventStream, withinBytes } from '../net/guarded-fetch.ts';
+import { type Fetch, isEventStream, limitBytes } from '../net/guarded-fetch.ts';
 import { toLatin1 } from '../text/bytes.ts';
-import { type HttpClient, HttpFault, type HttpRequest, type HttpTimeouts } from './client.ts';
+import { type HttpClient, HttpError, type HttpRequest, type HttpTimeouts } from './client.ts';
 import { ownFields } from './header-fields.ts';
 import { type HttpReply, openReply } from './read-reply.ts';
 
@@ -24,13 +24,13 @@ export interface FetchBounds {
 export function toFetch(http: HttpClient, { timeouts, maxBytes, maxEventBytes = maxBytes }: FetchBounds): Fetch {
   return async (url, init = {}) => {
     const method = (init.method ?? 'GET').toUpperCase();
-    if (!isMethod(method)) throw new HttpFault('unsendable', `the method ${method} cannot be sent`);
+    if (!isMethod(method)) throw new HttpError('unsendable', `the method ${method} cannot be sent`);
     const body = await toBody(init.body);
     const headers = Object.fromEntries([...new Headers(init.headers)].filter(([name]) => !ownFields.has(name)));
     const request = { method, url: new URL(url), headers, body, timeouts };
     const reply = await openReply(http, request, init.signal ?? never);
     const response = toResponse(reply);
-    return withinBytes(response, isEventStream(response) ? maxEventBytes : maxBytes, () => undefined);
+    return limitBytes(response, isEventStream(response) ? maxEventBytes : maxBytes, () => undefined);
   };
 }
 
@@ -67,6 +67,6 @@ function toResponse({ status, headers, body }: HttpReply): Response {
     return new Response(bytes, { status, headers });
   } catch (cause) {
     void close();
-    throw new HttpFault('malformed', 'the head of the reply is not of the form that fetch knows', cause);
+    throw new HttpError('malformed', 'the head of the reply is not of the form that fetch knows', cause);
   }
 }

@@ -16,8 +16,8 @@ export function parseTraceparent(header: string | undefined): TraceParent | unde
   if (header === undefined || header.length > 256) return undefined;
   const match = traceparentForm.exec(header);
   if (match === null) return undefined;
-  const [, version, traceId = noTrace, spanId = noSpan, flags = '00', more] = match;
-  if (version === 'ff' || (version === '00' && more !== undefined)) return undefined;
+  const [, version, traceId = noTrace, spanId = noSpan, flags = '00', extra] = match;
+  if (version === 'ff' || (version === '00' && extra !== undefined)) return undefined;
   if (traceId === noTrace || spanId === noSpan) return undefined;
   return { traceId, spanId, isSampled: (Number.parseInt(flags, 16) & 1) === 1 };
 }

@@ -1,6 +1,6 @@
 import { brotliCompressSync, constants, deflateRawSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { HttpFault } from './client.ts';
+import { HttpError } from './client.ts';
 import { Unpacker } from './unpacker.ts';
 
 const gzipFlush = { finishFlush: constants.Z_SYNC_FLUSH };
@@ -14,7 +14,7 @@ function record() {
     head: () => undefined,
     bytes: (text: string) => void calls.push(text),
     end: () => resolve(void calls.push('end')),
-    fail: (fault: HttpFault) => resolve(void calls.push(`fail: ${fault.kind}`)),
+    fail: (fault: HttpError) => resolve(void calls.push(`fail: ${fault.kind}`)),
   };
   return { calls, ended, listener };
 }
@@ -31,7 +31,7 @@ describe('Unpacker', () => {
     const unpacker = new Unpacker(listener, noReading);
     unpacker.head(200, { 'content-encoding': encoding });
     unpacker.bytes(packed.toString('latin1'));
-    unpacker.fail(new HttpFault('closed', 'the connection closed'));
+    unpacker.fail(new HttpError('closed', 'the connection closed'));
     await ended;
     expect(calls).toEqual(['one', 'fail: closed']);
   });
@@ -42,7 +42,7 @@ describe('Unpacker', () => {
     unpacker.head(200, { 'content-encoding': 'gzip' });
     unpacker.pause();
     unpacker.bytes(gzipSync('one', gzipFlush).toString('latin1'));
-    unpacker.fail(new HttpFault('closed', 'the connection closed'));
+    unpacker.fail(new HttpError('closed', 'the connection closed'));
     await new Promise((resolve) => setTimeout(resolve, 20));
     expect(calls).toEqual([]);
     unpacker.resume();
@@ -54,7 +54,7 @@ describe('Unpacker', () => {
     const { calls, listener } = record();
     const unpacker = new Unpacker(listener, noReading);
     unpacker.head(200, { 'content-encoding': 'gzip' });
-    unpacker.fail(new HttpFault('closed', 'the connection closed'));
+    unpacker.fail(new HttpError('closed', 'the connection closed'));
     expect(calls).toEqual(['fail: closed']);
   });
 
@@ -63,7 +63,7 @@ describe('Unpacker', () => {
     const unpacker = new Unpacker(listener, noReading);
     unpacker.head(200, { 'content-encoding': 'gzip' });
     unpacker.bytes('plain text');
-    unpacker.fail(new HttpFault('closed', 'the connection closed'));
+    unpacker.fail(new HttpError('closed', 'the connection closed'));
     await ended;
     await new Promise((resolve) => setTimeout(resolve, 20));
     expect(calls).toHaveLength(1);

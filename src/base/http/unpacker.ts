@@ -6,7 +6,7 @@ import {
   type InflateRaw,
   type Unzip,
 } from 'node:zlib';
-import { HttpFault, type ReplyHeaders, type ReplyListener } from './client.ts';
+import { HttpError, type ReplyHeaders, type ReplyListener } from './client.ts';
 
 /** Reading from the socket, as the one who unpacks steers it. */
 interface Reading {
@@ -15,12 +15,12 @@ interface Reading {
   cancel(): void;
 }
 
-const packed: ReadonlySet<string> = new Set(['gzip', 'x-gzip', 'br', 'deflate']);
+const supportedEncodings: ReadonlySet<string> = new Set(['gzip', 'x-gzip', 'br', 'deflate']);
 
 /** Whether an `Unpacker` can unpack a reply with these header fields; few servers send what nobody asked for (RFC 9110, 8.4). */
-export function isPacked(headers: ReplyHeaders): boolean {
+export function isCompressed(headers: ReplyHeaders): boolean {
   const encoding = headers['content-encoding'];
-  return encoding !== undefined && packed.has(encoding.trim().toLowerCase());
+  return encoding !== undefined && supportedEncodings.has(encoding.trim().toLowerCase());
 }
 
 /**
@@ -33,7 +33,7 @@ export class Unpacker implements ReplyListener {
   #encoding = '';
   #stream: Decompressor | undefined;
   /** Failure of the connection, reported after the content that arrived before it. */
-  #fault: HttpFault | undefined;
+  #error: HttpError | undefined;
   /** Whether all content that arrived before the failure is decompressed. */
   #isFlushed = false;
   #isPaused = false;
@@ -44,16 +44,16 @@ export class Unpacker implements ReplyListener {
     this.#reading = reading;
   }
 
-  head(status: number, given: ReplyHeaders): void {
-    const headers: Record<string, string> = Object.assign(Object.create(null), given);
-    this.#encoding = (given['content-encoding'] ?? '').trim().toLowerCase();
+  head(status: number, receivedHeaders: ReplyHeaders): void {
+    const headers: Record<string, string> = Object.assign(Object.create(null), receivedHeaders);
+    this.#encoding = (receivedHeaders['content-encoding'] ?? '').trim().toLowerCase();
     delete headers['content-encoding'];
     delete headers['content-length'];
     this.#next.head(status, headers);
   }
 
   bytes(text: string): void {
-    if (this.#isOver || this.#fault !== undefined) return;
+    if (this.#isOver || this.#error !== undefined) return;
     const piece = Buffer.from(text, 'latin1');
     this.#stream ??= this.#open(piece);
     if (!this.#stream.write(piece)) this.#reading.pauseReading();
@@ -65,10 +65,10 @@ export class Unpacker implements ReplyListener {
   }
 
   /** Decompression runs on another thread, so content that arrived earlier may still be in the stream. */
-  fail(fault: HttpFault): void {
-    if (this.#isOver || this.#fault !== undefined) return;
-    this.#fault = fault;
-    if (this.#stream === undefined) this.#end(fault);
+  fail(error: HttpError): void {
+    if (this.#isOver || this.#error !== undefined) return;
+    this.#error = error;
+    if (this.#stream === undefined) this.#end(error);
     else this.#stream.flush(() => this.#failIfRead());
   }
 
@@ -88,8 +88,8 @@ export class Unpacker implements ReplyListener {
     this.#stream?.destroy();
   }
 
-  #open(first: Buffer): Decompressor {
-    const stream = createStream(this.#encoding, first);
+  #open(firstPiece: Buffer): Decompressor {
+    const stream = createStream(this.#encoding, firstPiece);
     stream.on('data', (piece: Buffer) => {
       if (this.#isOver) return;
       this.#next.bytes(piece.toString('latin1'));
@@ -102,7 +102,7 @@ export class Unpacker implements ReplyListener {
       this.#next.end();
     });
     stream.on('error', (cause) => {
-      this.#end(this.#fault ?? new HttpFault('malformed', `the reply is not valid ${this.#encoding} data`, cause));
+      this.#end(this.#error ?? new HttpError('malformed', `the reply is not valid ${this.#encoding} data`, cause));
     });
     if (this.#isPaused) stream.pause();
     return stream;
@@ -111,14 +111,14 @@ export class Unpacker implements ReplyListener {
   /** Reports the failure of the connection, unless a paused listener still has content to read. */
   #failIfRead(): void {
     this.#isFlushed = true;
-    if (this.#fault !== undefined && this.#stream?.readableLength === 0) this.#end(this.#fault);
+    if (this.#error !== undefined && this.#stream?.readableLength === 0) this.#end(this.#error);
   }
 
-  #end(fault: HttpFault): void {
+  #end(error: HttpError): void {
     if (this.#isOver) return;
     this.#reading.cancel();
     this.cancel();
-    this.#next.fail(fault);
+    this.#next.fail(error);
   }
 }
 

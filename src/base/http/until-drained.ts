@@ -1,15 +1,15 @@
 import type { Writable } from 'node:stream';
 
 /** Resolves when the other side has caught up, or the stream is closed. */
-export function untilDrained(stream: Writable): Promise<void> {
+export function waitForDrain(stream: Writable): Promise<void> {
   if (!stream.writableNeedDrain || stream.destroyed) return Promise.resolve();
   return new Promise((resolve) => {
-    const go = (): void => {
-      stream.off('drain', go);
-      stream.off('close', go);
+    const onSettled = (): void => {
+      stream.off('drain', onSettled);
+      stream.off('close', onSettled);
       resolve();
     };
-    stream.on('drain', go);
-    stream.on('close', go);
+    stream.on('drain', onSettled);
+    stream.on('close', onSettled);
   });
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { joinPath, pathBelow, pathOf, trimEndSlashes, urlBelow } from './url-path.ts';
+import { getPath, joinPath, pathBelow, trimEndSlashes, urlBelow } from './url-path.ts';
 
 it.each([
   ['https://host', 'https://host/chat/completions'],
@@ -39,4 +39,4 @@ it.each([
   expect(pathBelow(prefix, url)).toBe((rest ?? '').split('?')[0]);
 });
 
-it('cuts the query off a URL', () => expect(pathOf('/a?b=/c?d')).toBe('/a'));
+it('cuts the query off a URL', () => expect(getPath('/a?b=/c?d')).toBe('/a'));

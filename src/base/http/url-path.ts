@@ -21,11 +21,11 @@ export function urlBelow(prefix: string, url: string): string | undefined {
 
 /** The path that follows a prefix in the URL of a request, still percent-encoded; empty if the URL is not below the prefix. */
 export function pathBelow(prefix: string, url: string): string {
-  return pathOf(urlBelow(prefix, url) ?? '');
+  return getPath(urlBelow(prefix, url) ?? '');
 }
 
 /** The path of a request's URL, still percent-encoded. */
-export function pathOf(url: string): string {
+export function getPath(url: string): string {
   const [path = ''] = url.split('?', 1);
   return path;
 }
@@ -33,13 +33,13 @@ export function pathOf(url: string): string {
 /** The address with the parts of a query added whose names its own query does not have. */
 export function addQuery(base: URL, query: string): URL {
   const url = new URL(base);
-  const own = new Set(url.searchParams.keys());
-  const added = query.split('&').filter((part) => part !== '' && !own.has(nameIn(part)));
+  const existingNames = new Set(url.searchParams.keys());
+  const added = query.split('&').filter((part) => part !== '' && !existingNames.has(getName(part)));
   url.search = [url.search.slice(1), ...added].filter((part) => part !== '').join('&');
   return url;
 }
 
-function nameIn(part: string): string {
+function getName(part: string): string {
   const [name = ''] = new URLSearchParams(part).keys();
   return name;
 }

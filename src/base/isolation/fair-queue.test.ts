@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
-import { NoSlotFault, OwnerSlots } from './fair-queue.ts';
+import { NoSlotError, OwnerSlots } from './fair-queue.ts';
 
 it('An owner has so many things done at once, others as many, and each slot is free again', async () => {
   const slots = new OwnerSlots(2);
   const first = Promise.withResolvers<string>();
   const second = Promise.withResolvers<string>();
   const running = [slots.run('ann', () => first.promise), slots.run('ann', () => second.promise)];
-  await expect(slots.run('ann', async () => 'third')).rejects.toBeInstanceOf(NoSlotFault);
+  await expect(slots.run('ann', async () => 'third')).rejects.toBeInstanceOf(NoSlotError);
   expect(await slots.run('bob', async () => 'his')).toBe('his');
   first.resolve('one');
   second.reject(new Error('two'));

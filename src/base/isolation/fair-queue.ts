@@ -1,4 +1,4 @@
-import { IsolationFault } from './run-isolated.ts';
+import { IsolationError } from './run-isolated.ts';
 
 interface FairQueueOptions {
   /** How many things are done at once, each of another owner. */
@@ -22,66 +22,66 @@ export class FairQueue {
 
   /** What the work gives, once its turn has come. Throws IsolationFault `busy`, and the signal's reason if it is aborted before its turn. */
   async run<Value>(owner: string, work: () => Promise<Value>, signal?: AbortSignal): Promise<Value> {
-    await this.#turn(owner, signal);
+    await this.#waitForTurn(owner, signal);
     try {
       return await work();
     } finally {
-      this.#leave(owner);
+      this.#release(owner);
     }
   }
 
   /** Whoever was served goes behind the others. */
-  #leave(owner: string): void {
+  #release(owner: string): void {
     this.#running.delete(owner);
-    const line = this.#waiting.get(owner);
+    const queue = this.#waiting.get(owner);
     this.#waiting.delete(owner);
-    if (line !== undefined) this.#waiting.set(owner, line);
-    this.#goOn();
+    if (queue !== undefined) this.#waiting.set(owner, queue);
+    this.#startNext();
   }
 
-  #turn(owner: string, signal: AbortSignal | undefined): Promise<void> {
+  #waitForTurn(owner: string, signal: AbortSignal | undefined): Promise<void> {
     signal?.throwIfAborted();
-    const line = this.#waiting.get(owner) ?? [];
-    if (line.length >= this.#maxWaiting)
-      throw new IsolationFault('busy', `${this.#maxWaiting} documents of this user wait to be read already; try again later`);
-    this.#waiting.set(owner, line);
+    const queue = this.#waiting.get(owner) ?? [];
+    if (queue.length >= this.#maxWaiting)
+      throw new IsolationError('busy', `${this.#maxWaiting} documents of this user wait to be read already; try again later`);
+    this.#waiting.set(owner, queue);
     return new Promise((resolve, reject) => {
-      const begin = (): void => {
-        signal?.removeEventListener('abort', leave);
+      const start = (): void => {
+        signal?.removeEventListener('abort', onAbort);
         resolve();
       };
-      const leave = (): void => {
-        line.splice(line.indexOf(begin), 1);
-        if (line.length === 0) this.#waiting.delete(owner);
+      const onAbort = (): void => {
+        queue.splice(queue.indexOf(start), 1);
+        if (queue.length === 0) this.#waiting.delete(owner);
         reject(signal?.reason);
       };
-      signal?.addEventListener('abort', leave, { once: true });
-      line.push(begin);
-      this.#goOn();
+      signal?.addEventListener('abort', onAbort, { once: true });
+      queue.push(start);
+      this.#startNext();
     });
   }
 
-  #goOn(): void {
-    for (const [owner, line] of this.#waiting) {
+  #startNext(): void {
+    for (const [owner, queue] of this.#waiting) {
       if (this.#running.size >= this.#slots) return;
       if (this.#running.has(owner)) continue;
-      const begin = line.shift();
-      if (line.length === 0) this.#waiting.delete(owner);
+      const start = queue.shift();
+      if (queue.length === 0) this.#waiting.delete(owner);
       this.#running.add(owner);
-      begin?.();
+      start?.();
     }
   }
 }
 
 /** Too much of one owner is under way. */
-export class NoSlotFault extends Error {
+export class NoSlotError extends Error {
   override readonly name = 'NoSlotFault';
 }
 
 /** Lets each owner have so many things done at once, and refuses what is more. */
 export class OwnerSlots {
   readonly #slots: number;
-  readonly #taken = new Map<string, number>();
+  readonly #used = new Map<string, number>();
 
   constructor(slots: number) {
     this.#slots = slots;
@@ -89,15 +89,15 @@ export class OwnerSlots {
 
   /** What the work gives. Rejects with NoSlotFault before it begins, or with what it throws. */
   async run<Value>(owner: string, work: () => Promise<Value>): Promise<Value> {
-    const taken = this.#taken.get(owner) ?? 0;
-    if (taken >= this.#slots) throw new NoSlotFault(`${this.#slots} of them are under way already`);
-    this.#taken.set(owner, taken + 1);
+    const used = this.#used.get(owner) ?? 0;
+    if (used >= this.#slots) throw new NoSlotError(`${this.#slots} of them are under way already`);
+    this.#used.set(owner, used + 1);
     try {
       return await work();
     } finally {
-      const left = (this.#taken.get(owner) ?? 1) - 1;
-      if (left === 0) this.#taken.delete(owner);
-      else this.#taken.set(owner, left);
+      const remaining = (this.#used.get(owner) ?? 1) - 1;
+      if (remaining === 0) this.#used.delete(owner);
+      else this.#used.set(owner, remaining);
     }
   }
 }

@@ -24,7 +24,7 @@ interface IsolatedWork<Task> {
 }
 
 /** What goes to a process. */
-export interface IsolatedQuestion {
+export interface IsolatedRequest {
   readonly task: unknown;
   readonly maxMemoryMb: number;
 }
@@ -60,14 +60,14 @@ export function runIsolated<Task>({ program, task, bytes, bounds, signal }: Isol
     // What libraries print about a document is not logged.
     stdio: ['pipe', 'ignore', 'ignore', 'ipc'],
   });
-  preferToBeKilled(child);
-  const question: IsolatedQuestion = { task, maxMemoryMb };
-  child.send(question, () => undefined);
+  setOomPriority(child);
+  const request: IsolatedRequest = { task, maxMemoryMb };
+  child.send(request, () => undefined);
   // A process that ends without having read everything is told of by its end.
   child.stdin?.on('error', () => undefined).end(bytes);
   return new Promise<unknown[]>((resolve, reject) => {
-    const late = setTimeout(() => fail(new IsolationFault('late', `it took more than ${timeoutMs / 1000} s`)), timeoutMs);
-    const leave = (): void => fail(signal.reason);
+    const timeout = setTimeout(() => fail(new IsolationError('late', `it took more than ${timeoutMs / 1000} s`)), timeoutMs);
+    const onAbort = (): void => fail(signal.reason);
     const fail = (reason: unknown): void => {
       reject(reason);
       child.kill('SIGKILL');
@@ -77,15 +77,15 @@ export function runIsolated<Task>({ program, task, bytes, bounds, signal }: Isol
       parts.push(part);
       if (isLast) resolve(parts);
     });
-    child.on('error', () => fail(new IsolationFault('crashed', 'its process cannot be started')));
+    child.on('error', () => fail(new IsolationError('crashed', 'its process cannot be started')));
     // Not 'exit': what it said before may still be on its way.
-    child.on('close', () => reject(faultOf(child, maxMemoryMb)));
+    child.on('close', () => reject(toIsolationError(child, maxMemoryMb)));
     child.on('close', () => {
-      clearTimeout(late);
+      clearTimeout(timeout);
       freeBytes(bytes);
-      signal.removeEventListener('abort', leave);
+      signal.removeEventListener('abort', onAbort);
     });
-    signal.addEventListener('abort', leave, { once: true });
+    signal.addEventListener('abort', onAbort, { once: true });
   });
 }
 
@@ -94,19 +94,19 @@ export function runIsolated<Task>({ program, task, bytes, bounds, signal }: Isol
  * start threads is dropped.
  */
 function toPermissions(program: URL): readonly string[] {
-  const readable = new Set([new URL('./', program), ...code].map((url) => fileURLToPath(url)).flatMap(withTarget));
+  const readable = new Set([new URL('./', program), ...code].map((url) => fileURLToPath(url)).flatMap(listWithTarget));
   return ['--permission', '--allow-worker', ...[...readable].map((path) => `--allow-fs-read=${path}`)];
 }
 
 /** Modules are loaded from where a link leads: `node_modules` may be one. */
-function withTarget(path: string): readonly string[] {
+function listWithTarget(path: string): readonly string[] {
   if (!existsSync(path)) return [];
   const target = realpathSync(path);
   return [path, path.endsWith(sep) ? `${target}${sep}` : target];
 }
 
 /** Where the kernel runs out of memory it ends that process, and not this one. */
-function preferToBeKilled({ pid }: ChildProcess): void {
+function setOomPriority({ pid }: ChildProcess): void {
   try {
     if (pid !== undefined) writeFileSync(`/proc/${pid}/oom_score_adj`, '1000');
   } catch {
@@ -115,18 +115,18 @@ function preferToBeKilled({ pid }: ChildProcess): void {
 }
 
 /** Only its own watch, the kernel short of memory, and V8 short of heap end a process by these signals. */
-function faultOf({ signalCode }: ChildProcess, maxMemoryMb: number): IsolationFault {
+function toIsolationError({ signalCode }: ChildProcess, maxMemoryMb: number): IsolationError {
   const isMemory = signalCode === 'SIGKILL' || signalCode === 'SIGABRT' || signalCode === 'SIGTRAP' || signalCode === 'SIGILL';
   return isMemory
-    ? new IsolationFault('memory', `it needs more than ${maxMemoryMb} MiB`)
-    : new IsolationFault('crashed', 'its process ended unexpectedly');
+    ? new IsolationError('memory', `it needs more than ${maxMemoryMb} MiB`)
+    : new IsolationError('crashed', 'its process ended unexpectedly');
 }
 
 /** `late`: it took too long; `memory`: it needs more than it may have; `crashed`: it ended otherwise; `busy`: too much of its owner waits already. */
 export type IsolationReason = 'late' | 'memory' | 'crashed' | 'busy';
 
 /** Why work that was given away came to nothing. */
-export class IsolationFault extends Error {
+export class IsolationError extends Error {
   override readonly name = 'IsolationFault';
   readonly reason: IsolationReason;
 

@@ -1,27 +1,27 @@
 import { once } from 'node:events';
 import { buffer } from 'node:stream/consumers';
 import { Worker } from 'node:worker_threads';
-import type { IsolatedPart, IsolatedQuestion } from './run-isolated.ts';
+import type { IsolatedPart, IsolatedRequest } from './run-isolated.ts';
 
 /** Tells the process that waits of a part of the outcome. */
-export type GivePart = (part: unknown) => Promise<void>;
+export type SendPart = (part: unknown) => Promise<void>;
 
 /**
  * What a program for `runIsolated` calls, once: its work gets the task and the bytes, and gives the last part of the outcome; parts before
  * it are given as they are made, since a large one holds up who takes it.
  */
 export async function serveIsolated<Task>(
-  work: (task: Task, bytes: Uint8Array<ArrayBuffer>, give: GivePart) => Promise<unknown>,
+  work: (task: Task, bytes: Uint8Array<ArrayBuffer>, sendPart: SendPart) => Promise<unknown>,
 ): Promise<void> {
   process.once('disconnect', () => process.exit());
-  const [[question], bytes] = await Promise.all([once(process, 'message'), buffer(process.stdin)]);
-  const { task, maxMemoryMb } = question as IsolatedQuestion;
+  const [[request], bytes] = await Promise.all([once(process, 'message'), buffer(process.stdin)]);
+  const { task, maxMemoryMb } = request as IsolatedRequest;
   await watchMemory(maxMemoryMb);
   process.permission.drop('worker');
-  const give = (part: unknown, isLast = false): Promise<void> =>
+  const sendPart = (part: unknown, isLast = false): Promise<void> =>
     new Promise((resolve) => process.send?.({ part, isLast } satisfies IsolatedPart, () => resolve()));
-  const own = new Uint8Array(bytes.buffer as ArrayBuffer, bytes.byteOffset, bytes.byteLength);
-  await give(await work(task as Task, own, (part) => give(part)), true);
+  const ownBytes = new Uint8Array(bytes.buffer as ArrayBuffer, bytes.byteOffset, bytes.byteLength);
+  await sendPart(await work(task as Task, ownBytes, (part) => sendPart(part)), true);
   process.exit();
 }
 

@@ -1,6 +1,6 @@
 import fastCheck from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { duplicateKey } from './duplicate-key.ts';
+import { findDuplicateKey } from './duplicate-key.ts';
 
 describe('a key that stands twice', () => {
   it.each([
@@ -11,18 +11,18 @@ describe('a key that stands twice', () => {
     ['{"": 0, "": 0}', ['']],
     ['{"__proto__": 0, "__proto__": 0}', ['__proto__']],
   ])('is found in %s', (text, path) => {
-    expect(duplicateKey(text)).toEqual(path);
+    expect(findDuplicateKey(text)).toEqual(path);
   });
 
   it.each(['{"a": {"a": 1}, "b": {"a": "a"}}', '[{"a": 1}, {"a": 1}]', '["a", "a"]', '"a"', '1', '{"a": "b", "b": "a"}'])(
     'is not in %s',
-    (text) => expect(duplicateKey(text)).toBeUndefined(),
+    (text) => expect(findDuplicateKey(text)).toBeUndefined(),
   );
 
   it('is in no text that is written out of a value', () => {
     fastCheck.assert(
       fastCheck.property(fastCheck.json({ maxDepth: 4 }), (text) => {
-        expect(duplicateKey(JSON.stringify(JSON.parse(text)))).toBeUndefined();
+        expect(findDuplicateKey(JSON.stringify(JSON.parse(text)))).toBeUndefined();
       }),
     );
   });

@@ -1,8 +1,8 @@
-import { stringEnd } from '../text/string-end.ts';
+import { findStringEnd } from '../text/string-end.ts';
 import { chars, parseJson } from './json.ts';
 
 /** An object or a list that is open at some place of a text. */
-interface Open {
+interface OpenContainer {
   /** Of an object, those that were there already; undefined for a list. */
   readonly keys: Set<string> | undefined;
   /** The key or the number of the item at this place. */
@@ -14,8 +14,8 @@ interface Open {
  * The path of the first key that stands twice in one object of a JSON text; undefined if there is none. What reads such a text takes the one
  * or the other. The text must be known to be JSON.
  */
-export function duplicateKey(text: string): readonly (string | number)[] | undefined {
-  const open: Open[] = [];
+export function findDuplicateKey(text: string): readonly (string | number)[] | undefined {
+  const open: OpenContainer[] = [];
   for (let at = 0; at < text.length; at += 1) {
     const char = text.charCodeAt(at);
     if (char < chars.quote) continue;
@@ -31,12 +31,12 @@ export function duplicateKey(text: string): readonly (string | number)[] | undef
         open.pop();
         break;
       case chars.comma:
-        goOn(open.at(-1));
+        advance(open.at(-1));
         break;
       case chars.quote: {
-        const end = stringEnd(text, at + 1);
+        const end = findStringEnd(text, at + 1);
         const inner = open.at(-1);
-        if (inner?.expectsKey && !takes(inner, text.slice(at, end + 1))) return open.map((each) => each.at);
+        if (inner?.expectsKey && !addKey(inner, text.slice(at, end + 1))) return open.map((container) => container.at);
         at = end;
       }
     }
@@ -44,15 +44,15 @@ export function duplicateKey(text: string): readonly (string | number)[] | undef
   return undefined;
 }
 
-function goOn(inner: Open | undefined): void {
+function advance(inner: OpenContainer | undefined): void {
   if (inner === undefined) return;
   if (typeof inner.at === 'number') inner.at += 1;
   else inner.expectsKey = true;
 }
 
 /** Whether the key is new in its object. */
-function takes(inner: Open, written: string): boolean {
-  const key = written.includes('\\') ? String(parseJson(written)) : written.slice(1, -1);
+function addKey(inner: OpenContainer, quotedKey: string): boolean {
+  const key = quotedKey.includes('\\') ? String(parseJson(quotedKey)) : quotedKey.slice(1, -1);
   inner.at = key;
   inner.expectsKey = false;
   if (inner.keys?.has(key)) return false;

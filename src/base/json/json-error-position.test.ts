@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { jsonFaultAt } from './json-error-position.ts';
+import { findJsonError } from './json-error-position.ts';
 
 describe('the place where a text stops being JSON', () => {
   it.each([
@@ -24,14 +24,14 @@ describe('the place where a text stops being JSON', () => {
     ['[tru]', 1, 2],
   ])('is told of %j', (text, line, column) => {
     expect(() => JSON.parse(text)).toThrow();
-    expect(jsonFaultAt(text)).toEqual({ line, column });
+    expect(findJsonError(text)).toEqual({ line, column });
   });
 
   it('is never behind the place at which a text was broken', () => {
     const broken = fc.tuple(fc.json(), fc.nat()).map(([json, at]) => ({ json, at: at % (json.length + 1) }));
     fc.assert(
       fc.property(broken, ({ json, at }) => {
-        const { line, column } = jsonFaultAt(`${json.slice(0, at)}\u0001${json.slice(at)}`);
+        const { line, column } = findJsonError(`${json.slice(0, at)}\u0001${json.slice(at)}`);
         expect(line).toBe(1);
         expect(column).toBeLessThanOrEqual(at + 1);
       }),

@@ -1,4 +1,4 @@
-import { stringEnd } from '../text/string-end.ts';
+import { findStringEnd } from '../text/string-end.ts';
 
 const space = /[ \t\n\r]*/y;
 const scalar = /(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)(?![\w.+-])/y;
@@ -7,15 +7,15 @@ const escaped = /\\(?:["\\/bfnrt]|u[\da-fA-F]{4})/y;
 const control = /[\u0000-\u001f]/;
 
 /** Where a text stops being JSON: the line and the column, from 1, of the first char that cannot stand there. Meaningless for a text that is JSON. */
-export function jsonFaultAt(text: string): { readonly line: number; readonly column: number } {
-  const fault = new Reader(text).readToFault();
+export function findJsonError(text: string): { readonly line: number; readonly column: number } {
+  const errorIndex = new Reader(text).readToError();
   let line = 1;
   let start = 0;
-  for (let at = text.indexOf('\n'); at !== -1 && at < fault; at = text.indexOf('\n', start)) {
+  for (let at = text.indexOf('\n'); at !== -1 && at < errorIndex; at = text.indexOf('\n', start)) {
     line += 1;
     start = at + 1;
   }
-  return { line, column: fault - start + 1 };
+  return { line, column: errorIndex - start + 1 };
 }
 
 type Expected = 'value' | 'value or ]' | 'key or }' | 'key' | 'colon' | 'comma or end' | 'nothing';
@@ -23,7 +23,7 @@ type Expected = 'value' | 'value or ]' | 'key or }' | 'key' | 'colon' | 'comma o
 class Reader {
   readonly #text: string;
   /** What closes each object and list that is open. */
-  readonly #open: ('}' | ']')[] = [];
+  readonly #openEnds: ('}' | ']')[] = [];
   #expected: Expected = 'value';
   #at = 0;
 
@@ -31,55 +31,56 @@ class Reader {
     this.#text = text;
   }
 
-  readToFault(): number {
+  readToError(): number {
     let char: string | undefined;
     do {
       this.#at = skip(space, this.#text, this.#at);
       char = this.#text[this.#at];
-    } while (char !== undefined && this.#takes(char));
+    } while (char !== undefined && this.#accept(char));
     return this.#at;
   }
 
-  get #takesValue(): boolean {
+  get #acceptsValue(): boolean {
     return this.#expected.startsWith('value');
   }
 
-  #takes(char: string): boolean {
-    if (char === '"') return this.#takesString();
-    if (char === '{' || char === '[') return this.#opens(char);
-    if (char === '}' || char === ']') return this.#closes(char);
-    if (char === ':') return this.#expected === 'colon' && this.#goesOn(1, 'value');
-    if (char === ',') return this.#expected === 'comma or end' && this.#goesOn(1, this.#open.at(-1) === '}' ? 'key' : 'value');
-    const length = this.#takesValue ? skip(scalar, this.#text, this.#at) - this.#at : 0;
-    return length > 0 && this.#goesOn(length, this.#afterValue());
+  #accept(char: string): boolean {
+    if (char === '"') return this.#acceptString();
+    if (char === '{' || char === '[') return this.#open(char);
+    if (char === '}' || char === ']') return this.#close(char);
+    if (char === ':') return this.#expected === 'colon' && this.#advance(1, 'value');
+    if (char === ',')
+      return this.#expected === 'comma or end' && this.#advance(1, this.#openEnds.at(-1) === '}' ? 'key' : 'value');
+    const length = this.#acceptsValue ? skip(scalar, this.#text, this.#at) - this.#at : 0;
+    return length > 0 && this.#advance(length, this.#afterValue());
   }
 
-  #takesString(): boolean {
+  #acceptString(): boolean {
     const isKey = this.#expected.startsWith('key');
-    if (!isKey && !this.#takesValue) return false;
-    const written = this.#text.slice(this.#at, stringEnd(this.#text, this.#at + 1) + 1);
-    const fault = faultInString(written);
-    this.#at += fault ?? 0;
-    return fault === undefined && this.#goesOn(written.length, isKey ? 'colon' : this.#afterValue());
+    if (!isKey && !this.#acceptsValue) return false;
+    const quoted = this.#text.slice(this.#at, findStringEnd(this.#text, this.#at + 1) + 1);
+    const errorOffset = findStringError(quoted);
+    this.#at += errorOffset ?? 0;
+    return errorOffset === undefined && this.#advance(quoted.length, isKey ? 'colon' : this.#afterValue());
   }
 
-  #opens(char: '{' | '['): boolean {
-    if (!this.#takesValue) return false;
-    this.#open.push(char === '{' ? '}' : ']');
-    return this.#goesOn(1, char === '{' ? 'key or }' : 'value or ]');
+  #open(char: '{' | '['): boolean {
+    if (!this.#acceptsValue) return false;
+    this.#openEnds.push(char === '{' ? '}' : ']');
+    return this.#advance(1, char === '{' ? 'key or }' : 'value or ]');
   }
 
-  #closes(char: '}' | ']'): boolean {
-    if (char !== this.#open.at(-1) || !(this.#expected === 'comma or end' || this.#expected.endsWith(char))) return false;
-    this.#open.pop();
-    return this.#goesOn(1, this.#afterValue());
+  #close(char: '}' | ']'): boolean {
+    if (char !== this.#openEnds.at(-1) || !(this.#expected === 'comma or end' || this.#expected.endsWith(char))) return false;
+    this.#openEnds.pop();
+    return this.#advance(1, this.#afterValue());
   }
 
   #afterValue(): Expected {
-    return this.#open.length === 0 ? 'nothing' : 'comma or end';
+    return this.#openEnds.length === 0 ? 'nothing' : 'comma or end';
   }
 
-  #goesOn(length: number, expected: Expected): true {
+  #advance(length: number, expected: Expected): true {
     this.#at += length;
     this.#expected = expected;
     return true;
@@ -93,15 +94,15 @@ function skip(pattern: RegExp, text: string, at: number): number {
 }
 
 /** Within a string, which may lack its end. */
-function faultInString(written: string): number | undefined {
-  const found = [written.search(control), badEscapeIn(written)].filter((at) => at !== -1);
-  if (found.length > 0) return Math.min(...found);
-  const isWhole = written.length > 1 && stringEnd(written, 1) === written.length - 1;
-  return isWhole ? undefined : written.length;
+function findStringError(quoted: string): number | undefined {
+  const positions = [quoted.search(control), findBadEscape(quoted)].filter((at) => at !== -1);
+  if (positions.length > 0) return Math.min(...positions);
+  const isWhole = quoted.length > 1 && findStringEnd(quoted, 1) === quoted.length - 1;
+  return isWhole ? undefined : quoted.length;
 }
 
-function badEscapeIn(written: string): number {
-  let at = written.indexOf('\\');
-  while (at !== -1 && skip(escaped, written, at) > at) at = written.indexOf('\\', at + 2);
+function findBadEscape(quoted: string): number {
+  let at = quoted.indexOf('\\');
+  while (at !== -1 && skip(escaped, quoted, at) > at) at = quoted.indexOf('\\', at + 2);
   return at;
 }

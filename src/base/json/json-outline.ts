@@ -1,19 +1,19 @@
 import { isAscii } from 'node:buffer';
 import { randomUUID } from 'node:crypto';
 import { fromLatin1, hasControls } from '../text/bytes.ts';
-import { countEscapes, stringEnd } from '../text/string-end.ts';
+import { countEscapes, findStringEnd } from '../text/string-end.ts';
 import {
   chars,
+  checkLength,
   escapeChars,
   type JsonBounds,
   type JsonObject,
   keyNodes,
   manyChars,
   parseJson,
-  requireShort,
   textNodes,
-  tooDeep,
-  tooMany,
+  toTooDeepError,
+  toTooManyNodesError,
 } from './json.ts';
 
 /** Shorter strings are left to the parser, shorter fields are written anew. */
@@ -72,12 +72,12 @@ export class JsonOutline {
   }
 
   /** Whether parsing only the rest is cheaper, although the rest is decoded a second time. */
-  get isMostlyCut(): boolean {
+  get isMostlyCutOut(): boolean {
     return this.rest.length * 2 < this.text.length;
   }
 
   /** The fields of the text's object that are long, by name. */
-  fieldsOf(value: JsonObject): ReadonlyMap<string, Span & { readonly value: unknown }> {
+  mapFields(value: JsonObject): ReadonlyMap<string, Span & { readonly value: unknown }> {
     return new Map(
       this.#fields.map(({ name, start, end }) => {
         const key = parseJson(fromLatin1(this.text.slice(name.start, name.end))) as string;
@@ -107,7 +107,7 @@ export class JsonOutline {
 
   #scan(): void {
     const bytes = this.#bytes;
-    let end = this.#scannedEnd();
+    let end = this.#getScanEnd();
     let at = 0;
     for (; at < end; at += 1) {
       const byte = bytes[at] as number;
@@ -115,7 +115,7 @@ export class JsonOutline {
       switch (byte) {
         case chars.quote:
           at = this.#skipString(at);
-          end = this.#scannedEnd();
+          end = this.#getScanEnd();
           break;
         case chars.opening:
         case chars.openingList:
@@ -136,24 +136,24 @@ export class JsonOutline {
           this.#depth -= 1;
       }
     }
-    requireShort(at + this.#extraCost, this.#bounds);
+    checkLength(at + this.#extraCost, this.#bounds);
   }
 
   /** Where the scan is over, or a bound is broken. */
-  #scannedEnd(): number {
+  #getScanEnd(): number {
     return Math.min(this.#bytes.length, (this.#bounds.maxParsedChars ?? Number.POSITIVE_INFINITY) - this.#extraCost + 1);
   }
 
   #open(): void {
     this.#nodes += 1;
     this.#depth += 1;
-    if (this.#depth > this.#bounds.maxDepth) throw tooDeep(this.#bounds);
+    if (this.#depth > this.#bounds.maxDepth) throw toTooDeepError(this.#bounds);
   }
 
   #count(nodes: number, at: number): void {
     this.#nodes += nodes;
-    if (this.#nodes > this.#bounds.maxNodes) throw tooMany(this.#bounds);
-    if (at > manyChars) requireShort(at + this.#extraCost, this.#bounds);
+    if (this.#nodes > this.#bounds.maxNodes) throw toTooManyNodesError(this.#bounds);
+    if (at > manyChars) checkLength(at + this.#extraCost, this.#bounds);
   }
 
   #endField(end: number): void {
@@ -163,25 +163,25 @@ export class JsonOutline {
 
   /** Gives the place of the quote that closes the string. */
   #skipString(start: number): number {
-    const end = stringEnd(this.text, start + 1);
+    const end = findStringEnd(this.text, start + 1);
     this.#lastString = { start, end: end + 1 };
     this.#count(textNodes, start);
-    if (end - start > longChars) this.#skipLong(start + 1, end);
+    if (end - start > longChars) this.#skipLongString(start + 1, end);
     else if (this.#bytes.length > manyChars) this.#countEscapes(start + 1, end);
     return end;
   }
 
-  #skipLong(start: number, end: number): void {
-    if (this.#isPlain(start, end) && !this.#isKey(end)) this.#cut(start, end);
+  #skipLongString(start: number, end: number): void {
+    if (this.#isPlain(start, end) && !this.#isKey(end)) this.#cutOut(start, end);
     else if (this.#bytes.length > manyChars) this.#countEscapes(start, end);
   }
 
   #countEscapes(start: number, end: number): void {
-    requireShort(end + this.#extraCost, this.#bounds);
+    checkLength(end + this.#extraCost, this.#bounds);
     if (this.#hasBackslash(start, end)) this.#extraCost += escapeChars * countEscapes(this.text, start, end);
   }
 
-  #cut(start: number, end: number): void {
+  #cutOut(start: number, end: number): void {
     this.#rest += `${this.text.slice(this.#restStart, start)}${mark}${this.#long.length}`;
     this.#restStart = end;
     this.#extraCost -= end - start;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { measureLongestHold } from '#test/longest-hold.ts';
-import { defaultJsonBounds, JsonFault, parseJson, tryParseJson } from './json.ts';
+import { defaultJsonBounds, JsonError, parseJson, tryParseJson } from './json.ts';
 
 const bounds = { ...defaultJsonBounds, maxNodes: 20 };
 
@@ -16,7 +16,7 @@ describe('JSON from outside', () => {
 
   it('is refused where it is nested too deeply, long or short, closed or not', () => {
     for (const text of ['['.repeat(65), `${'['.repeat(65)}${']'.repeat(65)}`, '{"a":'.repeat(70)])
-      expect(() => parseJson(text, { ...defaultJsonBounds, maxNodes: 60 })).toThrow(JsonFault);
+      expect(() => parseJson(text, { ...defaultJsonBounds, maxNodes: 60 })).toThrow(JsonError);
     const deep = `${'['.repeat(65)}${']'.repeat(65)}`;
     expect(() => parseJson(deep)).toThrow('nested deeper than 64 levels');
     expect(parseJson(deep.slice(1, -1))).toHaveLength(1);

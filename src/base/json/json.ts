@@ -1,10 +1,10 @@
-import { countEscapes, stringEnd } from '../text/string-end.ts';
-import { jsonFaultAt } from './json-error-position.ts';
+import { countEscapes, findStringEnd } from '../text/string-end.ts';
+import { findJsonError } from './json-error-position.ts';
 
 export type JsonObject = { [key: string]: unknown };
 
 /** The text is not JSON, or breaks a bound. The message may be shown. */
-export class JsonFault extends Error {
+export class JsonError extends Error {
   constructor(message: string, cause?: unknown) {
     super(message, { cause });
     this.name = 'JsonFault';
@@ -31,7 +31,7 @@ export const escapeChars = 8;
 export const manyChars = 4 * 1024 ** 2;
 /** What a key and a text cost beside what parts them. */
 export const [keyNodes, textNodes] = [5, 1];
-const mostSearchedChars = 1024 ** 2;
+const maxSearchedChars = 1024 ** 2;
 /** To keep numbers that JavaScript has none for, each node is visited a second time, which takes so many times as long. */
 const secondVisit = 10;
 
@@ -60,7 +60,7 @@ const integer = /^-?\d+$/;
 /** A text that is known to be short, and to have few nodes. */
 interface CountedText {
   /** The text that it is a part of; absent: it is all. */
-  readonly toWhole?: (() => string) | undefined;
+  readonly toFullText?: (() => string) | undefined;
 }
 
 /**
@@ -70,23 +70,23 @@ interface CountedText {
  */
 export function parseJson(text: string, bounds: JsonBounds = defaultJsonBounds, counted?: CountedText): unknown {
   // A text has no more nodes than chars, so a short one cannot break the bound.
-  if (counted === undefined && text.length > bounds.maxNodes) requireFew(text, bounds);
-  if (text.length > maxLoneSurrogates * escapedChars) refuseLoneSurrogates(text);
+  if (counted === undefined && text.length > bounds.maxNodes) checkBounds(text, bounds);
+  if (text.length > maxLoneSurrogates * escapedChars) rejectLoneSurrogates(text);
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch (cause) {
-    throw new JsonFault(`the text is not JSON${placeOfFault(counted?.toWhole?.() ?? text)}`, cause);
+    throw new JsonError(`the text is not JSON${toErrorLocation(counted?.toFullText?.() ?? text)}`, cause);
   }
-  if (!hasUnheld(value, bounds)) return value;
-  const most = bounds.maxNodes / secondVisit;
-  if (text.length > most && countNodes(value) > most)
-    throw new JsonFault(`the JSON has numbers beyond 2^53 among more than ${most} keys and items; send them as texts`);
-  return JSON.parse(text, keepUnheld);
+  if (!hasInexactNumber(value, bounds)) return value;
+  const maxNodes = bounds.maxNodes / secondVisit;
+  if (text.length > maxNodes && countNodes(value) > maxNodes)
+    throw new JsonError(`the JSON has numbers beyond 2^53 among more than ${maxNodes} keys and items; send them as texts`);
+  return JSON.parse(text, reviveUnrepresentable);
 }
 
 /** Throws `JsonFault` for too many escapes of surrogates that are not part of a pair. */
-function refuseLoneSurrogates(text: string): void {
+function rejectLoneSurrogates(text: string): void {
   if (!text.includes('\\ud') && !text.includes('\\uD')) return;
   let lone = 0;
   for (let at = text.indexOf('\\u'); at !== -1; at = text.indexOf('\\u', at + escapedChars)) {
@@ -95,7 +95,7 @@ function refuseLoneSurrogates(text: string): void {
     if (kind === 'high' && surrogateAt(text, at + escapedChars) === 'low') at += escapedChars;
     else lone += 1;
     if (lone > maxLoneSurrogates)
-      throw new JsonFault(`the text has more than ${maxLoneSurrogates} lone surrogates such as \\ud800, which are not Unicode`);
+      throw new JsonError(`the text has more than ${maxLoneSurrogates} lone surrogates such as \\ud800, which are not Unicode`);
   }
 }
 
@@ -112,24 +112,24 @@ function surrogateAt(text: string, at: number): 'high' | 'low' | undefined {
 
 function countNodes(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 1;
-  return Object.values(value).reduce((sum: number, each) => sum + countNodes(each), 1);
+  return Object.values(value).reduce((sum: number, item) => sum + countNodes(item), 1);
 }
 
 /** The place in words; nothing for a long text, since to look for it takes many times as long as to parse. */
-function placeOfFault(text: string): string {
-  if (text.length > mostSearchedChars) return '';
-  const { line, column } = jsonFaultAt(text);
+function toErrorLocation(text: string): string {
+  if (text.length > maxSearchedChars) return '';
+  const { line, column } = findJsonError(text);
   return ` from line ${line}, column ${column} on`;
 }
 
-function keepUnheld(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
+function reviveUnrepresentable(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
   const source = context?.source;
-  if (typeof value !== 'number' || source === undefined || isHeld(value)) return value;
+  if (typeof value !== 'number' || source === undefined || isExact(value)) return value;
   return !Number.isFinite(value) || integer.test(source) ? rawJSON(source) : value;
 }
 
 /** Whether a number is sure to be the one that was written, as far as its whole part goes. */
-function isHeld(value: number): boolean {
+function isExact(value: number): boolean {
   return Number.isSafeInteger(value) || (Number.isFinite(value) && !Number.isInteger(value));
 }
 
@@ -150,10 +150,10 @@ export function isJsonObject(value: unknown): value is JsonObject {
 }
 
 /** Counts in the text what would be made of it: to make it can take thirty times the room of the text. */
-function requireFew(text: string, bounds: JsonBounds): void {
+function checkBounds(text: string, bounds: JsonBounds): void {
   const { maxDepth, maxNodes } = bounds;
   let cost = text.length;
-  requireShort(cost, bounds);
+  checkLength(cost, bounds);
   let nodes = 0;
   let depth = 0;
   // The next backslash of the text, so that strings without one do not search for it again.
@@ -163,7 +163,7 @@ function requireFew(text: string, bounds: JsonBounds): void {
     if (char < chars.quote) continue;
     switch (char) {
       case chars.quote: {
-        const end = stringEnd(text, at + 1);
+        const end = findStringEnd(text, at + 1);
         if (text.length > manyChars) {
           if (backslashAt <= at) backslashAt = findBackslash(text, at + 1);
           if (backslashAt < end) cost += escapeChars * countEscapes(text, backslashAt, end);
@@ -187,10 +187,10 @@ function requireFew(text: string, bounds: JsonBounds): void {
       case chars.colon:
         nodes += keyNodes;
     }
-    if (depth > maxDepth) throw tooDeep(bounds);
-    if (nodes > maxNodes) throw tooMany(bounds);
+    if (depth > maxDepth) throw toTooDeepError(bounds);
+    if (nodes > maxNodes) throw toTooManyNodesError(bounds);
   }
-  requireShort(cost, bounds);
+  checkLength(cost, bounds);
 }
 
 /** Returns the position of the next backslash, or the length of the text if there is none. */
@@ -200,41 +200,41 @@ function findBackslash(text: string, start: number): number {
 }
 
 /** Throws JsonFault if that many chars are too many to be parsed in one go. */
-export function requireShort(length: number, { maxParsedChars = Number.POSITIVE_INFINITY }: JsonBounds): void {
+export function checkLength(length: number, { maxParsedChars = Number.POSITIVE_INFINITY }: JsonBounds): void {
   if (length <= maxParsedChars) return;
   const mebibytes = maxParsedChars / 1024 ** 2;
-  throw new JsonFault(
+  throw new JsonError(
     `the JSON has more than ${mebibytes} MiB beside long strings without escapes, where an escape counts as ${escapeChars} bytes`,
   );
 }
 
-export function tooMany({ maxNodes }: JsonBounds): JsonFault {
-  return new JsonFault(`the JSON has more than ${maxNodes} keys and items`);
+export function toTooManyNodesError({ maxNodes }: JsonBounds): JsonError {
+  return new JsonError(`the JSON has more than ${maxNodes} keys and items`);
 }
 
-export function tooDeep({ maxDepth }: Pick<JsonBounds, 'maxDepth'>): JsonFault {
-  return new JsonFault(`the JSON is nested deeper than ${maxDepth} levels`);
+export function toTooDeepError({ maxDepth }: Pick<JsonBounds, 'maxDepth'>): JsonError {
+  return new JsonError(`the JSON is nested deeper than ${maxDepth} levels`);
 }
 
 /** Whether a parsed value has a number that JavaScript has none for. Throws JsonFault if it breaks a bound. */
-function hasUnheld(value: unknown, bounds: JsonBounds, depth = 0): boolean {
-  if (typeof value === 'number') return !Number.isSafeInteger(value) && !isHeld(value);
+function hasInexactNumber(value: unknown, bounds: JsonBounds, depth = 0): boolean {
+  if (typeof value === 'number') return !Number.isSafeInteger(value) && !isExact(value);
   if (typeof value !== 'object' || value === null) return false;
-  if (depth === bounds.maxDepth) throw tooDeep(bounds);
+  if (depth === bounds.maxDepth) throw toTooDeepError(bounds);
   let isFound = false;
   if (Array.isArray(value)) {
-    for (const item of value) if (hasUnheld(item, bounds, depth + 1)) isFound = true;
+    for (const item of value) if (hasInexactNumber(item, bounds, depth + 1)) isFound = true;
     return isFound;
   }
   for (const key in value) {
-    if (key === '__proto__' && bounds.allowsProto !== true) throw new JsonFault('the JSON has a key named __proto__');
-    if (hasUnheld((value as JsonObject)[key], bounds, depth + 1)) isFound = true;
+    if (key === '__proto__' && bounds.allowsProto !== true) throw new JsonError('the JSON has a key named __proto__');
+    if (hasInexactNumber((value as JsonObject)[key], bounds, depth + 1)) isFound = true;
   }
   return isFound;
 }
 
 /** The keys that a JSON pointer such as `/a/b~1c` leads along (RFC 6901), in their order. */
-export function keysOfPointer(pointer: string): string[] {
+export function parsePointer(pointer: string): string[] {
   return pointer
     .split('/')
     .slice(1)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { JsonFault, type JsonObject, parseJson } from './json.ts';
+import { JsonError, type JsonObject, parseJson } from './json.ts';
 import { parseJsonBytes, toJsonPieces } from './raw-json.ts';
 
 const long = 'What a gateway adds to a call should be small. '.repeat(400);
@@ -9,7 +9,7 @@ function verdict(read: () => unknown): unknown {
   try {
     return JSON.stringify(read());
   } catch (thrown) {
-    if (thrown instanceof JsonFault) return thrown.message;
+    if (thrown instanceof JsonError) return thrown.message;
     throw thrown;
   }
 }

@@ -1,16 +1,16 @@
 import { isUtf8 } from 'node:buffer';
 import type { HttpBody } from '../http/client.ts';
 import { freeBytes, fromLatin1, hasControls, toLatin1 } from '../text/bytes.ts';
-import { defaultJsonBounds, isJsonObject, type JsonBounds, JsonFault, type JsonObject, manyChars, parseJson } from './json.ts';
+import { defaultJsonBounds, isJsonObject, type JsonBounds, JsonError, type JsonObject, manyChars, parseJson } from './json.ts';
 import { JsonOutline, type Span } from './json-outline.ts';
 
 /** Smaller texts are parsed and written as a whole. */
 const largeBytes = 16 * 1024;
 
 /** Where an object that was parsed keeps the text it came from. Copies of the object take it along. */
-const written = Symbol('written');
+const sourceKey = Symbol('written');
 
-interface Written {
+interface SourceText {
   /** As latin1 bytes. */
   readonly text: string;
   /** Long fields of the object. */
@@ -22,20 +22,20 @@ interface Written {
  * text, for `toJsonPieces`. Long strings are not parsed but cut out first: a sliced string costs nothing, however long it is.
  */
 export function parseJsonBytes(bytes: Buffer, bounds: JsonBounds = defaultJsonBounds): unknown {
-  if (!isUtf8(bytes)) throw new JsonFault('it is not valid UTF-8');
+  if (!isUtf8(bytes)) throw new JsonError('it is not valid UTF-8');
   if (bytes.length < largeBytes) return parseJson(bytes.toString(), bounds);
   const withControls = hasControls(bytes);
   if (withControls && bytes.length <= manyChars) return parseJson(bytes.toString(), bounds);
   const outline = new JsonOutline(bytes, bounds, withControls);
-  const rest = outline.isMostlyCut ? fromLatin1(outline.rest) : outline.isAscii ? outline.text : bytes.toString();
+  const rest = outline.isMostlyCutOut ? fromLatin1(outline.rest) : outline.isAscii ? outline.text : bytes.toString();
   freeBytes(bytes);
-  const toWhole = outline.isMostlyCut ? () => fromLatin1(outline.text) : undefined;
-  const holder = { parsed: parseJson(rest, bounds, { toWhole }) };
+  const toFullText = outline.isMostlyCutOut ? () => fromLatin1(outline.text) : undefined;
+  const holder = { parsed: parseJson(rest, bounds, { toFullText }) };
   const isFaithful = outline.restore(holder) - 1 === outline.keyCount;
   const value: unknown = holder.parsed;
   // The parser keeps one value of a repeated key: a text with a value that nobody checked is not passed on.
   if (isFaithful && !withControls && isJsonObject(value))
-    Object.assign(value, { [written]: { text: outline.text, fields: outline.fieldsOf(value) } });
+    Object.assign(value, { [sourceKey]: { text: outline.text, fields: outline.mapFields(value) } });
   return value;
 }
 
@@ -44,7 +44,7 @@ export function parseJsonBytes(bytes: Buffer, bounds: JsonBounds = defaultJsonBo
  * Undefined if none of them is large.
  */
 export function toJsonPieces(copy: JsonObject): readonly string[] | undefined {
-  const source = (copy as { readonly [written]?: Written })[written];
+  const source = (copy as { readonly [sourceKey]?: SourceText })[sourceKey];
   if (source === undefined) return undefined;
   // Otherwise a large body without such a field would be written twice.
   const hasUnchanged = [...source.fields].some(([key, { value }]) => copy[key] === value);

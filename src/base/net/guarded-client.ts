@@ -1,6 +1,6 @@
 import type { LookupFunction } from 'node:net';
-import { type Exchange, type HttpClient, HttpFault, type HttpRequest, type ReplyListener } from '../http/client.ts';
-import { AddressRefused, type NetGuard } from './net-guard.ts';
+import { type Exchange, type HttpClient, HttpError, type HttpRequest, type ReplyListener } from '../http/client.ts';
+import { AddressRefusedError, type NetGuard } from './net-guard.ts';
 
 /**
  * A client that cannot be led to a refused address: each request's address is checked, and each connection goes to an
@@ -10,26 +10,26 @@ export function guardClient(guard: NetGuard, makeClient: (lookup: LookupFunction
   const client = makeClient(guard.lookup);
   return {
     send(request, listener) {
-      const refused = refusalOf(guard, request);
-      return refused === null ? client.send(request, new ExplainingListener(listener)) : failed(listener, refused);
+      const error = checkAddress(guard, request);
+      return error === null ? client.send(request, new ExplainingListener(listener)) : failLater(listener, error);
     },
     close: () => client.close(),
   };
 }
 
-function refusalOf(guard: NetGuard, request: HttpRequest): HttpFault | null {
+function checkAddress(guard: NetGuard, request: HttpRequest): HttpError | null {
   try {
     guard.checkUrl(request.url);
     return null;
-  } catch (thrown) {
-    return toFault(thrown) ?? new HttpFault('unsendable', 'the address cannot be checked', thrown);
+  } catch (cause) {
+    return toGuardError(cause) ?? new HttpError('unsendable', 'the address cannot be checked', cause);
   }
 }
 
-function failed(listener: ReplyListener, fault: HttpFault): Exchange {
+function failLater(listener: ReplyListener, error: HttpError): Exchange {
   let isOver = false;
   process.nextTick(() => {
-    if (!isOver) listener.fail(fault);
+    if (!isOver) listener.fail(error);
   });
   const cancel = (): void => {
     isOver = true;
@@ -49,12 +49,12 @@ class ExplainingListener implements ReplyListener {
   head: ReplyListener['head'] = (status, headers) => this.#listener.head(status, headers);
   bytes: ReplyListener['bytes'] = (text) => this.#listener.bytes(text);
   end: ReplyListener['end'] = () => this.#listener.end();
-  fail: ReplyListener['fail'] = (fault) => this.#listener.fail(toFault(fault) ?? fault);
+  fail: ReplyListener['fail'] = (error) => this.#listener.fail(toGuardError(error) ?? error);
 }
 
-function toFault(thrown: unknown): HttpFault | undefined {
-  for (let cause = thrown; cause instanceof Error; cause = cause.cause) {
-    if (cause instanceof AddressRefused) return new HttpFault('unsendable', cause.message, thrown);
+function toGuardError(error: unknown): HttpError | undefined {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    if (cause instanceof AddressRefusedError) return new HttpError('unsendable', cause.message, error);
   }
   return undefined;
 }

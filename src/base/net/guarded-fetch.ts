@@ -1,5 +1,5 @@
 import type { Agent, fetch as send } from 'undici';
-import { HttpFault } from '../http/client.ts';
+import { HttpError } from '../http/client.ts';
 import type { NetGuard } from './net-guard.ts';
 
 /** `fetch` as libraries take it. */
@@ -49,16 +49,16 @@ async function openSender(guard: NetGuard, connectMs: number): Promise<Sender> {
  * The same response with a bound on what is read of it after decoding: on the whole, or, of a stream of events, on each. What is
  * larger breaks off with an HttpFault `too_large`, with which `onExceeded` is called as well.
  */
-export function withinBytes(response: Response, maxBytes: number, onExceeded: (fault: HttpFault) => void): Response {
+export function limitBytes(response: Response, maxBytes: number, onExceeded: (error: HttpError) => void): Response {
   const { body, headers, status, statusText } = response;
   if (body === null) return response;
   const bound = new ByteBound(maxBytes, isEventStream(response));
   const bounded = new TransformStream<Uint8Array, Uint8Array>({
     transform(piece, controller) {
-      if (bound.holds(piece)) return controller.enqueue(piece);
-      const fault = new HttpFault('too_large', `the reply is larger than ${maxBytes} bytes`);
-      onExceeded(fault);
-      controller.error(fault);
+      if (bound.isWithinLimit(piece)) return controller.enqueue(piece);
+      const error = new HttpError('too_large', `the reply is larger than ${maxBytes} bytes`);
+      onExceeded(error);
+      controller.error(error);
     },
   });
   return new Response(body.pipeThrough(bounded), { headers, status, statusText });
@@ -83,13 +83,13 @@ class ByteBound {
     this.#isEvents = isEvents;
   }
 
-  holds(piece: Uint8Array): boolean {
+  isWithinLimit(piece: Uint8Array): boolean {
     this.#bytes += piece.length;
-    if (this.#isEvents) this.#forgetEvents(piece);
+    if (this.#isEvents) this.#resetAtEventEnd(piece);
     return this.#bytes <= this.#maxBytes;
   }
 
-  #forgetEvents(piece: Uint8Array): void {
+  #resetAtEventEnd(piece: Uint8Array): void {
     const text = this.#tail + Buffer.from(piece.buffer, piece.byteOffset, piece.length).toString('latin1');
     const end = Math.max(...eventEnds.map((mark) => text.lastIndexOf(mark)));
     if (end !== -1) this.#bytes = text.length - end;

@@ -1,6 +1,6 @@
 import type { LookupAddress } from 'node:dns';
 import { describe, expect, it } from 'vitest';
-import { AddressRefused, NetGuard } from './net-guard.ts';
+import { AddressRefusedError, NetGuard } from './net-guard.ts';
 
 const nothingAllowed = new NetGuard([]);
 
@@ -92,7 +92,7 @@ describe('an address written out', () => {
     ['blob', 'blob:http://127.0.0.1/1'],
     ['javascript', 'javascript:1'],
   ])('is refused: %s', (_what, url) => {
-    expect(() => nothingAllowed.checkUrl(new URL(url))).toThrow(AddressRefused);
+    expect(() => nothingAllowed.checkUrl(new URL(url))).toThrow(AddressRefusedError);
   });
 
   it.each([
@@ -128,7 +128,7 @@ describe('what is allowed', () => {
   it.each(['http://10.2.0.1/', 'http://127.0.0.2/', 'http://[fc00::1]/', 'http://[::1]/', 'ftp://10.1.2.3/'])(
     'is no more than that: %s',
     (url) => {
-      expect(() => guard.checkUrl(new URL(url))).toThrow(AddressRefused);
+      expect(() => guard.checkUrl(new URL(url))).toThrow(AddressRefusedError);
     },
   );
 });
@@ -167,8 +167,8 @@ describe('a host name', () => {
   it.each(['mixed.test', 'local.test', 'scoped.test', 'odd.test', 'empty.test'])(
     'is refused for any one of its addresses: %s',
     async (name) => {
-      expect(await lookup(name, true)).toBeInstanceOf(AddressRefused);
-      expect(await lookup(name, false)).toBeInstanceOf(AddressRefused);
+      expect(await lookup(name, true)).toBeInstanceOf(AddressRefusedError);
+      expect(await lookup(name, false)).toBeInstanceOf(AddressRefusedError);
     },
   );
 

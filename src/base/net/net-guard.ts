@@ -11,7 +11,7 @@ type LookupAll = (
 ) => void;
 
 /** An outgoing call may not go there. The message may be shown; it names the host as it was written, never an address found. */
-export class AddressRefused extends Error {
+export class AddressRefusedError extends Error {
   constructor(message: string) {
     super(message);
     this.name = 'AddressRefused';
@@ -29,43 +29,43 @@ export class NetGuard {
   readonly #lookupAll: LookupAll;
 
   /** `allowed`: networks in CIDR notation, addresses and host names that may be reached all the same. */
-  constructor(allowed: readonly string[], lookupAll: LookupAll = systemLookup) {
-    this.#networks = allowed.filter(isNetwork).map(toNetwork);
-    this.#hosts = new Set(allowed.filter((entry) => !isNetwork(entry)).map(toHost));
+  constructor(allowedEntries: readonly string[], lookupAll: LookupAll = systemLookup) {
+    this.#networks = allowedEntries.filter(isNetwork).map(toNetwork);
+    this.#hosts = new Set(allowedEntries.filter((entry) => !isNetwork(entry)).map(toHost));
     this.#lookupAll = lookupAll;
   }
 
   /** Throws AddressRefused if the address is not plain http or https, carries credentials, or names a refused address. */
   checkUrl(url: URL): void {
     if (url.protocol !== 'http:' && url.protocol !== 'https:')
-      throw new AddressRefused(`${url.protocol} addresses are not called`);
+      throw new AddressRefusedError(`${url.protocol} addresses are not called`);
     if (url.username !== '' || url.password !== '')
-      throw new AddressRefused('addresses with a user name or password are not called');
+      throw new AddressRefusedError('addresses with a user name or password are not called');
     const host = toHost(url.hostname);
     if (this.#hosts.has(host)) return;
     const literal = host.replace(/^\[(.*)\]$/, '$1');
-    if (ipaddr.isValid(literal) && !this.#mayReach(ipaddr.parse(literal))) throw refusal(host);
+    if (ipaddr.isValid(literal) && !this.#canReach(ipaddr.parse(literal))) throw toRefusedError(host);
   }
 
   /** For `lookup` of a socket: gives the addresses of a host only if every one of them may be reached. */
   readonly lookup: LookupFunction = (hostname, options, callback) => {
     this.#lookupAll(hostname, { ...options, all: true }, (error, addresses) => {
       const isRefused =
-        !error && !this.#hosts.has(toHost(hostname)) && !addresses.every(({ address }) => this.#mayReachText(address));
+        !error && !this.#hosts.has(toHost(hostname)) && !addresses.every(({ address }) => this.#canReachText(address));
       const [first] = addresses ?? [];
       if (error) callback(error, '');
-      else if (isRefused || first === undefined) callback(refusal(hostname), '');
+      else if (isRefused || first === undefined) callback(toRefusedError(hostname), '');
       else if (options.all) callback(null, addresses);
       else callback(null, first.address, first.family);
     });
   };
 
-  #mayReachText(text: string): boolean {
-    return ipaddr.isValid(text) && this.#mayReach(ipaddr.parse(text));
+  #canReachText(text: string): boolean {
+    return ipaddr.isValid(text) && this.#canReach(ipaddr.parse(text));
   }
 
-  #mayReach(found: Address): boolean {
-    const address = unmapped(found);
+  #canReach(resolvedAddress: Address): boolean {
+    const address = unmapAddress(resolvedAddress);
     return (
       isPublic(address) ||
       this.#networks.some(([network, bits]) => network.kind() === address.kind() && address.match(network, bits))
@@ -88,7 +88,7 @@ function isPublic(address: Address): boolean {
   return address.match(globalUnicast as [ipaddr.IPv6, number]);
 }
 
-function unmapped(address: Address): Address {
+function unmapAddress(address: Address): Address {
   return address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress() ? address.toIPv4Address() : address;
 }
 
@@ -98,7 +98,7 @@ function isNetwork(entry: string): boolean {
 
 function toNetwork(entry: string): Network {
   if (ipaddr.isValidCIDR(entry)) return ipaddr.parseCIDR(entry);
-  const address = unmapped(ipaddr.parse(entry));
+  const address = unmapAddress(ipaddr.parse(entry));
   return [address, address.kind() === 'ipv4' ? 32 : 128];
 }
 
@@ -106,8 +106,8 @@ function toHost(name: string): string {
   return name.toLowerCase().replace(/\.$/, '');
 }
 
-function refusal(host: string): AddressRefused {
-  return new AddressRefused(
+function toRefusedError(host: string): AddressRefusedError {
+  return new AddressRefusedError(
     `${host} is, or leads to, an address that outgoing calls may not reach; security.allowPrivateNetworks can allow it`,
   );
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import '#test/same-cases.ts';
 import { describe, expect, it } from 'vitest';
-import { Seal, SealFault, toSecrets } from './seal.ts';
+import { Seal, SealError, toSecrets } from './seal.ts';
 import { Secret } from './secret.ts';
 
 const [older, newer] = [new Secret('the secret of last year'), new Secret('the secret of this year')];
@@ -41,13 +41,13 @@ describe('a sealed text', () => {
 
   it('does not open in another place', () => {
     const sealed = seal.seal('text', 'row 1');
-    for (const place of ['row 2', 'row 1 ', 'Row 1', '']) expect(() => seal.open(sealed, place)).toThrow(SealFault);
+    for (const place of ['row 2', 'row 1 ', 'Row 1', '']) expect(() => seal.open(sealed, place)).toThrow(SealError);
   });
 
   it('does not open once a single character of it was changed', () => {
     const sealed = seal.seal('some text', 'row');
     for (let index = 0; index < sealed.length - 1; index += 1) {
-      expect(() => seal.open(changed(sealed, index), 'row')).toThrow(SealFault);
+      expect(() => seal.open(changed(sealed, index), 'row')).toThrow(SealError);
     }
   });
 
@@ -55,10 +55,10 @@ describe('a sealed text', () => {
     const sealed = seal.seal('some text', 'row');
     const [, id] = sealed.split('.');
     for (const length of [0, 1, 10, 20, 40, sealed.length - 1]) {
-      expect(() => seal.open(sealed.slice(0, length), 'row')).toThrow(SealFault);
+      expect(() => seal.open(sealed.slice(0, length), 'row')).toThrow(SealError);
     }
     for (const other of [`${sealed}A`, `${sealed}\n`, ` ${sealed}`, `s2${sealed.slice(2)}`, `s1.${id}.`, '{"key":"plain"}']) {
-      expect(() => seal.open(other, 'row')).toThrow(SealFault);
+      expect(() => seal.open(other, 'row')).toThrow(SealError);
     }
   });
 
@@ -83,10 +83,10 @@ describe('a sealed text', () => {
       try {
         return seal.open(changed(seal.seal('canary', 'row'), 30), 'row');
       } catch (fault) {
-        return fault as SealFault;
+        return fault as SealError;
       }
     })();
-    expect(thrown).toBeInstanceOf(SealFault);
+    expect(thrown).toBeInstanceOf(SealError);
     expect(JSON.stringify(seal) + String(thrown)).not.toMatch(/canary|secret of/);
   });
 });

@@ -10,7 +10,7 @@ import {
 import { Secret } from './secret.ts';
 
 /** A sealed text was altered, belongs elsewhere, or was sealed with a secret that is not at hand. The message may be shown. */
-export class SealFault extends Error {
+export class SealError extends Error {
   override readonly name = 'SealFault';
 }
 
@@ -67,7 +67,7 @@ export class Seal {
   readonly #newest: Key;
   readonly #keys: ReadonlyMap<string, Key>;
   /** Made ahead while nobody waits: half of what sealing a short text takes. */
-  #spare: Cipher | undefined;
+  #spareCipher: Cipher | undefined;
   #isSpareDue = false;
 
   constructor(secrets: readonly Secret[]) {
@@ -78,40 +78,40 @@ export class Seal {
   }
 
   /** Encrypts a text (AES-256-GCM). It opens only if the same `place` is named: the id of the row it lies in. */
-  seal(text: string, place: string): string {
+  seal(text: string, context: string): string {
     const { nonce, cipher } = this.#takeCipher();
-    cipher.setAAD(Buffer.from(place));
+    cipher.setAAD(Buffer.from(context));
     const sealed = Buffer.concat([nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]);
     return `s1.${this.#newest.id}.${sealed.toString('base64url')}`;
   }
 
   #takeCipher(): Cipher {
-    const taken = this.#spare ?? toCipher(this.#newest.derive('seal'));
-    this.#spare = undefined;
+    const cipher = this.#spareCipher ?? toCipher(this.#newest.derive('seal'));
+    this.#spareCipher = undefined;
     if (!this.#isSpareDue) {
       this.#isSpareDue = true;
       setImmediate(() => {
         this.#isSpareDue = false;
-        this.#spare ??= toCipher(this.#newest.derive('seal'));
+        this.#spareCipher ??= toCipher(this.#newest.derive('seal'));
       });
     }
-    return taken;
+    return cipher;
   }
 
   /** The text that was sealed for this place. Throws SealFault. */
-  open(sealed: string, place: string): string {
+  open(sealed: string, context: string): string {
     const [, id = '', encoded = ''] = sealedForm.exec(sealed) ?? [];
     const key = this.#keys.get(id);
     const bytes = Buffer.from(encoded, 'base64url');
-    if (bytes.length < nonceBytes + tagBytes) throw new SealFault('this is not a sealed text');
-    if (key === undefined) throw new SealFault('the secret that this was sealed with is not at hand');
+    if (bytes.length < nonceBytes + tagBytes) throw new SealError('this is not a sealed text');
+    if (key === undefined) throw new SealError('the secret that this was sealed with is not at hand');
     const options = { authTagLength: tagBytes };
     const decipher = createDecipheriv(algorithm, key.derive('seal'), bytes.subarray(0, nonceBytes), options);
-    decipher.setAAD(Buffer.from(place)).setAuthTag(bytes.subarray(-tagBytes));
+    decipher.setAAD(Buffer.from(context)).setAuthTag(bytes.subarray(-tagBytes));
     try {
       return decipher.update(bytes.subarray(nonceBytes, -tagBytes), undefined, 'utf8') + decipher.final('utf8');
     } catch (cause) {
-      throw new SealFault('the sealed text was altered, or belongs elsewhere', { cause });
+      throw new SealError('the sealed text was altered, or belongs elsewhere', { cause });
     }
   }
 
@@ -122,20 +122,20 @@ export class Seal {
 
   /** Signs a text (HMAC-SHA256) for one purpose, a word of the program: it is not valid for another. */
   sign(text: string, purpose: string): string {
-    return signature(this.#newest, text, purpose);
+    return createSignature(this.#newest, text, purpose);
   }
 
   /** Whether the signature was given to this text for this purpose, with any of the secrets; in constant time. */
-  verify(text: string, given: string, purpose: string): boolean {
-    const key = this.#keys.get(given.slice(0, given.indexOf('.')));
+  verify(text: string, signatureText: string, purpose: string): boolean {
+    const key = this.#keys.get(signatureText.slice(0, signatureText.indexOf('.')));
     if (key === undefined) return false;
-    const expected = Buffer.from(signature(key, text, purpose));
-    const actual = Buffer.from(given);
+    const expected = Buffer.from(createSignature(key, text, purpose));
+    const actual = Buffer.from(signatureText);
     return actual.length === expected.length && timingSafeEqual(actual, expected);
   }
 }
 
-function signature(key: Key, text: string, purpose: string): string {
+function createSignature(key: Key, text: string, purpose: string): string {
   return `${key.id}.${createHmac('sha256', key.derive(`sign ${purpose}`))
     .update(text)
     .digest('base64url')}`;

@@ -1,21 +1,21 @@
 import type { Handle, Sink } from './sink.ts';
 
 /** Items that may wait for their reader before their source is paused. */
-const mostWaiting = 64;
+const maxWaiting = 64;
 
 /**
  * What is pushed into a sink, for a reader that takes it item by item: `start` is called with the first read. A slow reader
  * pauses the source; one that leaves the loop early, or whose signal is aborted, cancels it.
  */
-export function pushed<Item>(start: (sink: Sink<Item>) => Handle, signal?: AbortSignal): AsyncIterable<Item> {
-  return { [Symbol.asyncIterator]: () => new Pushed(start, signal) };
+export function toAsyncIterable<Item>(start: (sink: Sink<Item>) => Handle, signal?: AbortSignal): AsyncIterable<Item> {
+  return { [Symbol.asyncIterator]: () => new PushedItems(start, signal) };
 }
 
-class Pushed<Item> implements Sink<Item>, AsyncIterator<Item, undefined> {
+class PushedItems<Item> implements Sink<Item>, AsyncIterator<Item, undefined> {
   readonly #start: (sink: Sink<Item>) => Handle;
   readonly #signal: AbortSignal | undefined;
   readonly #items: Item[] = [];
-  readonly #stop = (): void => this.#leave(this.#signal?.reason);
+  readonly #onAbort = (): void => this.#cancel(this.#signal?.reason);
   #handle: Handle | undefined;
   #isOver = false;
   #failure: { readonly error: unknown } | undefined;
@@ -48,7 +48,7 @@ class Pushed<Item> implements Sink<Item>, AsyncIterator<Item, undefined> {
 
   async return(): Promise<IteratorResult<Item, undefined>> {
     this.#items.length = 0;
-    if (!this.#isOver) this.#leave(undefined);
+    if (!this.#isOver) this.#cancel(undefined);
     this.#failure = undefined;
     return { done: true, value: undefined };
   }
@@ -56,7 +56,7 @@ class Pushed<Item> implements Sink<Item>, AsyncIterator<Item, undefined> {
   frame(item: Item): void {
     if (this.#isOver) return;
     this.#items.push(item);
-    if (this.#items.length >= mostWaiting) this.#handle?.pause();
+    if (this.#items.length >= maxWaiting) this.#handle?.pause();
     this.#wake?.();
   }
 
@@ -71,16 +71,16 @@ class Pushed<Item> implements Sink<Item>, AsyncIterator<Item, undefined> {
 
   #open(): void {
     this.#signal?.throwIfAborted();
-    this.#signal?.addEventListener('abort', this.#stop, { once: true });
+    this.#signal?.addEventListener('abort', this.#onAbort, { once: true });
     try {
       this.#handle = this.#start(this);
-    } catch (thrown) {
+    } catch (error) {
       this.#close();
-      throw thrown;
+      throw error;
     }
   }
 
-  #leave(error: unknown): void {
+  #cancel(error: unknown): void {
     this.#items.length = 0;
     this.fail(error);
     this.#handle?.cancel();
@@ -88,22 +88,22 @@ class Pushed<Item> implements Sink<Item>, AsyncIterator<Item, undefined> {
 
   #close(): void {
     this.#isOver = true;
-    this.#signal?.removeEventListener('abort', this.#stop);
+    this.#signal?.removeEventListener('abort', this.#onAbort);
     this.#wake?.();
   }
 }
 
 /** Hands items from many writers to one reader, in the order they were put. */
 export class Channel<Item> {
-  readonly #items: { item: Item; taken: () => void }[] = [];
+  readonly #items: { item: Item; onTaken: () => void }[] = [];
   #wake: () => void = () => undefined;
   #hasEnded = false;
 
   /** Resolves when the reader took it, at once if nobody reads any more: a writer that waits cannot flood the reader. */
   put(item: Item): Promise<void> {
     if (this.#hasEnded) return Promise.resolve();
-    return new Promise((taken) => {
-      this.#items.push({ item, taken });
+    return new Promise((resolve) => {
+      this.#items.push({ item, onTaken: resolve });
       this.#wake();
     });
   }
@@ -119,18 +119,18 @@ export class Channel<Item> {
       for (;;) {
         const next = this.#items.shift();
         if (next !== undefined) {
-          next.taken();
+          next.onTaken();
           yield next.item;
         } else if (this.#hasEnded) return;
-        else await this.#more();
+        else await this.#waitForMore();
       }
     } finally {
       this.#hasEnded = true;
-      for (const { taken } of this.#items.splice(0)) taken();
+      for (const { onTaken } of this.#items.splice(0)) onTaken();
     }
   }
 
-  #more(): Promise<void> {
+  #waitForMore(): Promise<void> {
     return new Promise((resolve) => {
       this.#wake = resolve;
     });

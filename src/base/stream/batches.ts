@@ -1,5 +1,5 @@
 /** So many are written at once. */
-const mostAtOnce = 100;
+const maxBatchItems = 100;
 
 interface Waiting<Item, Result> {
   readonly item: Item;
@@ -33,10 +33,10 @@ export class Batches<Item, Result> {
 
   async #writeAll(): Promise<void> {
     while (this.#waiting.length > 0) {
-      const batch = this.#waiting.splice(0, mostAtOnce);
+      const batch = this.#waiting.splice(0, maxBatchItems);
       try {
         const results = await this.#write(batch.map(({ item }) => item));
-        for (const [nth, { resolve }] of batch.entries()) resolve(results[nth] as Result);
+        for (const [index, { resolve }] of batch.entries()) resolve(results[index] as Result);
       } catch (error) {
         for (const { reject } of batch) reject(error);
       }

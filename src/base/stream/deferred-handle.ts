@@ -1,7 +1,7 @@
 import type { Handle } from './sink.ts';
 
 /** Steers work that begins later: a pause or cancel that comes before holds from the beginning. */
-export class LateHandle implements Handle {
+export class DeferredHandle implements Handle {
   #work: Handle | undefined;
   #isPaused = false;
   #isCancelled = false;

@@ -1,7 +1,7 @@
 import { array, assert, constantFrom, integer, property } from 'fast-check';
 import '#test/same-cases.ts';
 import { describe, expect, it } from 'vitest';
-import { EventSplitter, EventTooLarge, eventData } from './event-splitter.ts';
+import { EventSplitter, EventTooLarge, listEventData } from './event-splitter.ts';
 
 function pushAll(pieces: readonly string[]): string {
   const splitter = new EventSplitter();
@@ -66,7 +66,7 @@ describe('EventSplitter', () => {
 
 describe('eventData', () => {
   it('leaves out comments and joins the data lines of one event', () => {
-    expect(eventData(': ping\n\ndata: a\ndata: b\n\nevent: x\ndata:c\n\ndata\n\n')).toEqual(['a\nb', 'c', '']);
+    expect(listEventData(': ping\n\ndata: a\ndata: b\n\nevent: x\ndata:c\n\ndata\n\n')).toEqual(['a\nb', 'c', '']);
   });
 });
 

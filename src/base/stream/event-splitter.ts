@@ -27,11 +27,11 @@ export class EventSplitter {
     if (text !== '') this.#atStart = false;
     const end = text.lastIndexOf('\n\n');
     if (end === text.length - 2 && this.#rest === '' && end !== -1) return text;
-    if (end !== -1) return this.#cut(this.#rest + text.slice(0, end + 2), text.slice(end + 2));
-    if (this.#restEndsWithLf && text.startsWith('\n')) return this.#cut(`${this.#rest}\n`, text.slice(1));
+    if (end !== -1) return this.#split(this.#rest + text.slice(0, end + 2), text.slice(end + 2));
+    if (this.#restEndsWithLf && text.startsWith('\n')) return this.#split(`${this.#rest}\n`, text.slice(1));
     // Only the piece is looked into: what waits is joined where its event ends, or each read would copy all of it.
     if (this.#rest.length > minLargeEventBytes) this.#countLines(text);
-    this.#keep(this.#rest + text, text === '' ? this.#restEndsWithLf : text.endsWith('\n'));
+    this.#storeRest(this.#rest + text, text === '' ? this.#restEndsWithLf : text.endsWith('\n'));
     return '';
   }
 
@@ -40,13 +40,13 @@ export class EventSplitter {
     return this.#rest;
   }
 
-  #cut(whole: string, rest: string): string {
+  #split(complete: string, remainder: string): string {
     this.#restLines = 0;
-    this.#keep(rest, rest.endsWith('\n'));
-    return whole;
+    this.#storeRest(remainder, remainder.endsWith('\n'));
+    return complete;
   }
 
-  #keep(rest: string, endsWithLf: boolean): void {
+  #storeRest(rest: string, endsWithLf: boolean): void {
     if (rest.length > this.maxEventBytes) throw new EventTooLarge(`an event is larger than ${this.maxEventBytes} bytes`);
     this.#restEndsWithLf = endsWithLf;
     this.#rest = rest;
@@ -74,22 +74,22 @@ export class EventSplitter {
 }
 
 /** The event that begins there, its empty line included; what is left if there is no other, such as an empty line too many. */
-export function eventAt(events: string, at: number): string {
+export function getEventAt(events: string, at: number): string {
   const end = events.indexOf('\n\n', at);
   return events.slice(at, end === -1 ? events.length : end + 2);
 }
 
 /** The data of each event in whole events with LF line ends; events without data (comments) are left out. */
-export function eventData(events: string): string[] {
-  const found: string[] = [];
+export function listEventData(events: string): string[] {
+  const list: string[] = [];
   for (const event of events.split('\n\n')) {
-    const data = dataOf(event);
-    if (data !== undefined) found.push(data);
+    const data = findData(event);
+    if (data !== undefined) list.push(data);
   }
-  return found;
+  return list;
 }
 
-function dataOf(event: string): string | undefined {
+function findData(event: string): string | undefined {
   if (event.startsWith('data:') && !event.includes('\n')) return event.slice(event[5] === ' ' ? 6 : 5);
   let data: string | undefined;
   for (const line of event.split('\n')) {

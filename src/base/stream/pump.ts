@@ -8,9 +8,9 @@ export function pump<Item>(
   open: (signal: AbortSignal) => AsyncIterable<Item> | Promise<AsyncIterable<Item>>,
   sink: Sink<Item>,
 ): Handle {
-  const pumping = new Pump(sink);
-  void pumping.run(open);
-  return pumping;
+  const activePump = new Pump(sink);
+  void activePump.run(open);
+  return activePump;
 }
 
 /** The same with one item. */
@@ -57,8 +57,8 @@ class Pump<Item> implements Handle {
         await this.#paused;
         if (signal.aborted) return;
       }
-    } catch (thrown) {
-      if (!signal.aborted) this.#sink.fail(thrown);
+    } catch (error) {
+      if (!signal.aborted) this.#sink.fail(error);
       return;
     }
     if (!signal.aborted) this.#sink.end();

@@ -5,13 +5,13 @@ export function hasControls(bytes: Buffer): boolean {
   const blockWords = 1024;
   for (let block = 0; block < words.length; block += blockWords) {
     const end = Math.min(block + blockWords, words.length);
-    let found = 0;
+    let borrows = 0;
     for (let at = block; at < end; at += 1) {
       const word = words[at] as number;
       // A byte below 32 borrows, and has no highest bit of its own.
-      found |= (word - 0x20202020) & ~word & 0x80808080;
+      borrows |= (word - 0x20202020) & ~word & 0x80808080;
     }
-    if (found !== 0) return true;
+    if (borrows !== 0) return true;
   }
   for (let at = 0; at < skipped; at += 1) if ((bytes[at] as number) < 0x20) return true;
   for (let at = skipped + words.length * 4; at < bytes.length; at += 1) if ((bytes[at] as number) < 0x20) return true;

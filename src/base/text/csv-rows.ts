@@ -53,8 +53,8 @@ function readQuoted(text: string, from: number, separator: string): Cell {
     if (quote === -1) return { cell: cell + text.slice(at), end: text.length };
     cell += text.slice(at, quote);
     if (text[quote + 1] !== '"') {
-      const rest = readPlain(text, quote + 1, separator);
-      return { cell: cell + rest.cell, end: rest.end };
+      const tail = readPlain(text, quote + 1, separator);
+      return { cell: cell + tail.cell, end: tail.end };
     }
     cell += '"';
     at = quote + 2;

@@ -26,9 +26,9 @@ export function createLetterIds(): () => string {
       at = 0;
     }
     let id = '';
-    for (let nth = 0; nth < idBytes; nth += 1) {
-      id += letters[pool[at + nth] as number];
-      if (dashAfter.has(nth)) id += '-';
+    for (let index = 0; index < idBytes; index += 1) {
+      id += letters[pool[at + index] as number];
+      if (dashAfter.has(index)) id += '-';
     }
     at += idBytes;
     return id;

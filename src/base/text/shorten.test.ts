@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { trimEndOf } from './shorten.ts';
+import { trimEnd } from './shorten.ts';
 
 it.each([
   ['a..b...', '.', 'a..b'],
@@ -8,5 +8,5 @@ it.each([
   ['a', '.', 'a'],
   ['', '.', ''],
 ])('trimEndOf(%j, %j) returns %j', (text, characters, trimmed) => {
-  expect(trimEndOf(text, characters)).toBe(trimmed);
+  expect(trimEnd(text, characters)).toBe(trimmed);
 });

@@ -1,5 +1,5 @@
 /** Returns the text without the run of these characters at its end. A pattern such as `/x+$/` tries every run of a text and is quadratic. */
-export function trimEndOf(text: string, characters: string): string {
+export function trimEnd(text: string, characters: string): string {
   let end = text.length;
   while (end > 0 && characters.includes(text.charAt(end - 1))) end -= 1;
   return text.slice(0, end);

@@ -3,7 +3,7 @@ const [quote, backslash] = [34, 92];
 const denseChars = 8;
 
 /** Where the JSON string that goes on here is closed; the end of the text if it is not. */
-export function stringEnd(text: string, start: number): number {
+export function findStringEnd(text: string, start: number): number {
   let at = text.indexOf('"', start);
   for (let searches = 1; at !== -1 && text.charCodeAt(at - 1) === backslash && isEscaped(text, at); searches += 1) {
     if (searches > denseChars && at - start < searches * denseChars) return walkToEnd(text, at + 1);

@@ -1,4 +1,4 @@
-import { trimEndOf } from './shorten.ts';
+import { trimEnd } from './shorten.ts';
 
 /** Vocabularies of OpenAI's models. */
 export type Vocabulary = 'o200k_base' | 'cl100k_base';
@@ -7,11 +7,11 @@ export type Vocabulary = 'o200k_base' | 'cl100k_base';
 export interface Tokens {
   count(text: string): number;
   /** The text's start, at most so many tokens long. */
-  first(text: string, most: number): string;
+  first(text: string, maxTokens: number): string;
 }
 
 /** Beyond this a count is taken in proportion, so that no text holds up the process. */
-const mostCounted = 100_000;
+const maxCountedChars = 100_000;
 /** The tokenizer's time grows with the square of a run without a break. */
 const longRun = /\S{256}|\s{256}/;
 const pieces = /\s{0,128}\S{1,128}|\s{1,128}/g;
@@ -23,15 +23,15 @@ export async function loadTokens(vocabulary: Vocabulary = 'o200k_base'): Promise
   const { countTokens, encode, decode } = await load(vocabulary);
   return {
     count(text) {
-      const counted = text.slice(0, mostCounted);
+      const counted = text.slice(0, maxCountedChars);
       const parts = longRun.test(counted) ? (counted.match(pieces) ?? []) : [counted];
       const tokens = parts.reduce((sum, part) => sum + countTokens(part, asPlainText), 0);
       return counted.length === text.length ? tokens : Math.ceil((tokens * text.length) / counted.length);
     },
-    first(text, most) {
+    first(text, maxTokens) {
       const tokens = text.match(pieces)?.flatMap((piece) => encode(piece, asPlainText)) ?? [];
-      if (tokens.length <= most) return text;
-      return trimEndOf(decode(tokens.slice(0, most)), '\uFFFD');
+      if (tokens.length <= maxTokens) return text;
+      return trimEnd(decode(tokens.slice(0, maxTokens)), '\uFFFD');
     },
   };
 }

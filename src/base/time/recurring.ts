@@ -1,41 +1,41 @@
 /** Work that is done again and again, never twice at the same time, until it is closed. An outage is told once. */
 export class Recurring {
-  readonly #noteFault: (message: string, thrown: unknown) => void;
+  readonly #reportError: (message: string, error: unknown) => void;
   readonly #timers: NodeJS.Timeout[] = [];
   readonly #busy = new Set<string>();
   /** What failed the last time. */
   readonly #failing = new Set<string>();
 
-  constructor(noteFault: (message: string, thrown: unknown) => void) {
-    this.#noteFault = noteFault;
+  constructor(reportError: (message: string, error: unknown) => void) {
+    this.#reportError = reportError;
   }
 
   /** `what` tells that it failed. */
-  every(ms: number, what: string, work: () => Promise<void>): void {
-    this.#timers.push(setInterval(() => void this.#once(what, work), ms).unref());
+  every(ms: number, description: string, work: () => Promise<void>): void {
+    this.#timers.push(setInterval(() => void this.#once(description, work), ms).unref());
   }
 
   /** The same, and for the first time now. */
-  nowAndEvery(ms: number, what: string, work: () => Promise<void>): void {
-    this.every(ms, what, work);
-    void this.#once(what, work);
+  startAndEvery(ms: number, description: string, work: () => Promise<void>): void {
+    this.every(ms, description, work);
+    void this.#once(description, work);
   }
 
   close(): void {
     for (const timer of this.#timers) clearInterval(timer);
   }
 
-  async #once(what: string, work: () => Promise<void>): Promise<void> {
-    if (this.#busy.has(what)) return;
-    this.#busy.add(what);
+  async #once(description: string, work: () => Promise<void>): Promise<void> {
+    if (this.#busy.has(description)) return;
+    this.#busy.add(description);
     try {
       await work();
-      this.#failing.delete(what);
-    } catch (thrown) {
-      if (!this.#failing.has(what)) this.#noteFault(what, thrown);
-      this.#failing.add(what);
+      this.#failing.delete(description);
+    } catch (error) {
+      if (!this.#failing.has(description)) this.#reportError(description, error);
+      this.#failing.add(description);
     }
-    this.#busy.delete(what);
+    this.#busy.delete(description);
   }
 }
 
@@ -79,9 +79,9 @@ export class FreshRead {
     this.isBehind = false;
     try {
       await this.#read();
-    } catch (thrown) {
+    } catch (error) {
       this.isBehind = true;
-      throw thrown;
+      throw error;
     }
   }
 }

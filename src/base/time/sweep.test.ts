@@ -4,7 +4,7 @@ import { Slots } from './sweep.ts';
 const named = (name: string) => ({ name, slot: -1 });
 
 function namesIn(slots: Slots<ReturnType<typeof named>>): string[] {
-  return slots.places.flatMap((place) => place?.name ?? []);
+  return slots.slots.flatMap((place) => place?.name ?? []);
 }
 
 describe('Slots', () => {
@@ -37,7 +37,7 @@ describe('Slots', () => {
     const items = ['a', 'b', 'c', 'd'].map(named);
     for (const item of items) slots.add(item);
     const seen: string[] = [];
-    for (const item of slots.places) {
+    for (const item of slots.slots) {
       if (item === undefined) continue;
       seen.push(item.name);
       slots.delete(item);

@@ -12,13 +12,13 @@ export class Slots<Item extends Slotted> {
   /** How many there are; changed by `add` and `delete` alone. */
   size = 0;
   /** A place is undefined while nobody has it. While they are visited, any may come and go. */
-  readonly places: (Item | undefined)[] = [];
+  readonly slots: (Item | undefined)[] = [];
   readonly #free: number[] = [];
 
   add(item: Item): void {
     if (item.slot !== -1) return;
-    item.slot = this.#free.pop() ?? this.places.length;
-    this.places[item.slot] = item;
+    item.slot = this.#free.pop() ?? this.slots.length;
+    this.slots[item.slot] = item;
     this.size += 1;
   }
 
@@ -26,7 +26,7 @@ export class Slots<Item extends Slotted> {
     const { slot } = item;
     if (slot === -1) return;
     item.slot = -1;
-    this.places[slot] = undefined;
+    this.slots[slot] = undefined;
     this.#free.push(slot);
     this.size -= 1;
   }
@@ -54,7 +54,7 @@ export class Sweep extends Slots<Swept> {
     const nowMs = performance.now();
     const elapsedMs = Math.min(nowMs - sweep.#lastMs, 2 * TICK_MS);
     sweep.#lastMs = nowMs;
-    for (const watched of sweep.places) watched?.sweep(nowMs, elapsedMs);
+    for (const watched of sweep.slots) watched?.sweep(nowMs, elapsedMs);
   }
 
   override add(watched: Swept): void {

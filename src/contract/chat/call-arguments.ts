@@ -23,7 +23,7 @@ export class CallArguments {
 
   add(piece: string): void {
     this.#text += piece;
-    for (let at = 0; at < piece.length && !this.#isBroken; at += 1) this.#take(piece.charCodeAt(at));
+    for (let at = 0; at < piece.length && !this.#isBroken; at += 1) this.#consume(piece.charCodeAt(at));
   }
 
   get isEmpty(): boolean {
@@ -37,7 +37,7 @@ export class CallArguments {
     return this.#isObject;
   }
 
-  #take(code: number): void {
+  #consume(code: number): void {
     if (this.#isInString) this.#takeInString(code);
     else if (isSpace(code)) return;
     else if (this.#hasEnded || (this.#depth === 0 && code !== openBrace)) this.#isBroken = true;

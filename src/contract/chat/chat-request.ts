@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
-import { refuseOtherCase, requestFault, requireShape } from '../errors/request-error.ts';
+import { createRequestError, refuseOtherCase, requireShape } from '../errors/request-error.ts';
 import { cleaned, mapField, mapItems, withoutEmptyList, withoutNulls } from '../schemas/without-nulls.ts';
 import { isResultName, Message } from './message.ts';
 import { parseMessage } from './parse-message.ts';
@@ -75,7 +75,7 @@ const passedOn = [
   'max_completion_tokens',
   'parallel_tool_calls',
 ];
-const known: ReadonlySet<string> = new Set([...Object.keys(ChatRequest.properties), ...passedOn]);
+const knownFields: ReadonlySet<string> = new Set([...Object.keys(ChatRequest.properties), ...passedOn]);
 /** Further fields of the OpenAI API. */
 const further = [
   ...['audio', 'logprobs', 'metadata', 'modalities', 'prediction', 'prompt_cache_key', 'prompt_cache_retention'],
@@ -83,7 +83,7 @@ const further = [
 ];
 /** Where null stands for absence; not sent on, since strict upstreams refuse it. Some SDKs send unset fields as null. */
 const nullable = {
-  request: new Set([...known, ...further].filter((field) => field !== 'messages')),
+  request: new Set([...knownFields, ...further].filter((field) => field !== 'messages')),
   tool: new Set(['description', 'parameters', 'strict']),
   addon: new Set(Object.keys(Addon.properties)),
 };
@@ -92,16 +92,16 @@ const nullable = {
 export function parseChatRequest(value: unknown): ChatRequest {
   let request = value;
   if (isJsonObject(value)) {
-    const hasNull = refuseOtherCase(value, known);
+    const hasNull = refuseOtherCase(value, knownFields);
     if (hasNull || value.tools !== undefined || value.functions !== undefined || value.addons !== undefined)
       request = withoutAbsent(value);
   }
-  const { messages: given } = requireShape(headShape, request);
-  let messages = given as Message[];
-  for (let index = 0; index < given.length; index += 1) {
-    const message = parseMessage(given[index], `messages[${index}]`);
-    if (message === given[index]) continue;
-    if (messages === given) messages = [...messages];
+  const { messages: rawMessages } = requireShape(headShape, request);
+  let messages = rawMessages as Message[];
+  for (let index = 0; index < rawMessages.length; index += 1) {
+    const message = parseMessage(rawMessages[index], `messages[${index}]`);
+    if (message === rawMessages[index]) continue;
+    if (messages === rawMessages) messages = [...messages];
     messages[index] = message;
   }
   checkFunctionResults(messages);
@@ -167,7 +167,7 @@ function checkFunctionResults(messages: readonly Message[]): void {
     if (call !== undefined) waiting = call.name;
     if (role !== 'function' || waiting === undefined) continue;
     if (!isResultName(name, waiting))
-      throw requestFault(
+      throw createRequestError(
         `messages[${index}].name`,
         `must be ${JSON.stringify(waiting)}, the name of the function call that it answers`,
       );
@@ -180,16 +180,16 @@ function checkFunctions(request: ChatRequest): void {
   if (request.tools !== undefined) {
     for (const old of ['functions', 'function_call']) {
       if (request[old] !== undefined)
-        throw requestFault(old, 'cannot be sent together with tools; use tools and tool_choice alone');
+        throw createRequestError(old, 'cannot be sent together with tools; use tools and tool_choice alone');
     }
   }
   if (typeof choice !== 'object') return;
   const isOffered = functions?.some(({ name }) => name === choice.name) ?? false;
-  if (!isOffered) throw requestFault('function_call.name', 'must be the name of one of the functions of the request');
+  if (!isOffered) throw createRequestError('function_call.name', 'must be the name of one of the functions of the request');
 }
 
 function checkAddon(addon: Static<typeof Addon>, index: number): void {
   const hasName = addon.name !== undefined;
   if (hasName === (addon.url !== undefined))
-    throw requestFault(`addons[${index}]`, hasName ? 'must not have both name and url' : 'must have name or url');
+    throw createRequestError(`addons[${index}]`, hasName ? 'must not have both name and url' : 'must have name or url');
 }

@@ -7,7 +7,7 @@ type Message = CompletionChoice['message'];
 /** A list whose items are told apart by their `index`; those without one stand behind, as they came. */
 class IndexedItems {
   readonly byIndex = new Map<number, Fields>();
-  readonly others: unknown[] = [];
+  readonly unindexed: unknown[] = [];
 }
 
 const maxIndex = 100_000;
@@ -89,16 +89,16 @@ export class ChunkFold {
       this.#fold(this.#at(items, index), item as object, joins);
     } else {
       this.#countItem();
-      items.others.push(this.#folded(undefined, item, joins));
+      items.unindexed.push(this.#folded(undefined, item, joins));
     }
   }
 
   #at(items: IndexedItems, index: number): Fields {
-    const known = items.byIndex.get(index);
-    if (known !== undefined) return known;
+    const existing = items.byIndex.get(index);
+    if (existing !== undefined) return existing;
     if (!Number.isInteger(index) || index < 0 || index > maxIndex) {
-      const told = typeof index === 'number' ? index : typeof index;
-      throw this.#refuse(`The answer has an item with the index ${told}.`);
+      const indexText = typeof index === 'number' ? index : typeof index;
+      throw this.#refuse(`The answer has an item with the index ${indexText}.`);
     }
     this.#countItem();
     const fields: Fields = new Map([['index', index]]);
@@ -116,7 +116,7 @@ function toPlain(value: unknown): unknown {
   if (value instanceof Map) return Object.fromEntries(Array.from(value, ([key, field]) => [key, toPlain(field)]));
   if (!(value instanceof IndexedItems)) return value;
   const indexed = [...value.byIndex].sort(([first], [second]) => first - second);
-  return [...indexed.map(([, fields]) => toPlain(fields)), ...value.others.map(toPlain)];
+  return [...indexed.map(([, fields]) => toPlain(fields)), ...value.unindexed.map(toPlain)];
 }
 
 function toChoice({ index = 0, message, finish_reason = null, ...rest }: Partial<CompletionChoice>): CompletionChoice {
@@ -130,7 +130,7 @@ function toMessage({ role: _role, content, ...rest }: Partial<Message> = {}): Me
   return rest.function_call === undefined ? { role: 'assistant', content: '', ...rest } : { role: 'assistant', ...rest };
 }
 
-function toWhole(rest: JsonObject): JsonObject {
-  if (!Array.isArray(rest.tool_calls)) return rest;
-  return { ...rest, tool_calls: rest.tool_calls.filter(isJsonObject).map(({ index: _index, ...call }) => call) };
+function toWhole(fields: JsonObject): JsonObject {
+  if (!Array.isArray(fields.tool_calls)) return fields;
+  return { ...fields, tool_calls: fields.tool_calls.filter(isJsonObject).map(({ index: _index, ...call }) => call) };
 }

@@ -1,6 +1,6 @@
 import { isJsonObject } from '#base/json/json.ts';
 import { ParleyError } from '../errors/errors.ts';
-import { schemaFault } from '../schemas/schema-error.ts';
+import { findSchemaError } from '../schemas/schema-error.ts';
 import type { Message } from './message.ts';
 
 /** A control as the state of the reply that offered it recorded it, under `parley_controls`. */
@@ -20,12 +20,12 @@ export function checkCompletedControl(messages: readonly Message[], recorded?: r
   const completed = last?.role === 'user' ? last.custom_content?.completed_control : undefined;
   if (completed === undefined) return;
   const at = `messages[${messages.length - 1}].custom_content.completed_control`;
-  const offered = recorded ?? offeredControls(messages);
-  const control = offered?.find(({ label }) => label === completed.label);
+  const availableControls = recorded ?? offeredControls(messages);
+  const control = availableControls?.find(({ label }) => label === completed.label);
   if (control === undefined) throw notOffered(`${at}.label`, 'is not the label of a control of the last reply');
   if (control.schema === undefined) return;
-  const fault = schemaFault(completed.value ?? {}, control.schema);
-  if (fault !== undefined) throw notOffered(`${at}.value`, `does not follow the schema of the control: ${fault}`);
+  const error = findSchemaError(completed.value ?? {}, control.schema);
+  if (error !== undefined) throw notOffered(`${at}.value`, `does not follow the schema of the control: ${error}`);
 }
 
 /** What the last reply recorded; undefined if it recorded nothing. */

@@ -30,7 +30,7 @@ export const EmbeddingsRequest = Type.Object({
 });
 export type EmbeddingsRequest = Static<typeof EmbeddingsRequest> & { [key: string]: unknown };
 
-const known: ReadonlySet<string> = new Set(['input', ...Object.keys(options)]);
+const knownFields: ReadonlySet<string> = new Set(['input', ...Object.keys(options)]);
 const nullable: ReadonlySet<string> = new Set(Object.keys(options));
 const inputShape = Compile(Type.Object({ input: Type.Union([Type.String(), Type.Array(Type.Unknown())]) }));
 const textShape = ofInput(Text);
@@ -41,7 +41,7 @@ const optionsShape = Compile(Type.Object(options));
 
 /** An embeddings request as it may be sent on, without optional fields that are null. Throws invalid_request for the first fault, `input` first. */
 export function parseEmbeddingsRequest(value: unknown): EmbeddingsRequest {
-  if (isJsonObject(value)) refuseOtherCase(value, known);
+  if (isJsonObject(value)) refuseOtherCase(value, knownFields);
   const request = cleaned(value, nullable);
   const { input } = requireShape(inputShape, request);
   requireShape(shapeLike(input), request);

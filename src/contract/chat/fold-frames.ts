@@ -29,9 +29,9 @@ export async function foldFrames(
   onChunk?: (chunk: Chunk) => Promise<void> | undefined,
 ): Promise<Completion> {
   const folded = new Accumulator();
-  const room = new FoldRoom(bound);
+  const budget = new FoldRoom(bound);
   for await (const frame of frames) {
-    room.take(frame);
+    budget.consume(frame);
     for (const chunk of frame.chunks) {
       folded.add(chunk);
       await onChunk?.(chunk);
@@ -50,7 +50,7 @@ export class FoldRoom {
   }
 
   /** Throws upstream_failed once the reply is over the bound. */
-  take({ roughBytes }: Frame): void {
+  consume({ roughBytes }: Frame): void {
     this.#bytes += roughBytes;
     if (this.#bytes > this.#bound.maxBytes) throw new ParleyError('upstream_failed', this.#bound.claim);
   }

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
-import { eventData } from '#base/stream/event-splitter.ts';
+import { listEventData } from '#base/stream/event-splitter.ts';
 import { fromLatin1, toLatin1 } from '#base/text/bytes.ts';
-import { stringEnd } from '#base/text/string-end.ts';
+import { findStringEnd } from '#base/text/string-end.ts';
 import { ParleyError } from '../errors/errors.ts';
 import { type Chunk, type Completion, type RawChunk, type RawCompletion, toChunk, type Usage } from './chunk.ts';
 
@@ -111,7 +111,7 @@ export class RawFrame {
 
   /** The events' chunks in order; a completion is one chunk. Throws upstream_failed if the text of an event is not JSON. */
   get chunks(): readonly RawChunk[] {
-    this.#chunks ??= this.completion ? [toChunk(this.completion)] : eventData(this.#bytes ?? '').map(toParsedChunk);
+    this.#chunks ??= this.completion ? [toChunk(this.completion)] : listEventData(this.#bytes ?? '').map(toParsedChunk);
     return this.#chunks;
   }
 
@@ -141,7 +141,7 @@ export function toEvent(value: unknown): string {
 function piecesIn(events: string, { before, after }: TextSlot): string[] {
   const pieces: string[] = [];
   for (let at = before.length; at <= events.length; ) {
-    const end = stringEnd(events, at);
+    const end = findStringEnd(events, at);
     pieces.push(events.slice(at, end));
     at = end + after.length + before.length;
   }

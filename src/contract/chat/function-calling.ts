@@ -94,9 +94,9 @@ export class FunctionCallReply {
 
   #toCall(choice: number, calls: readonly ToolCallDelta[]): FunctionCallDelta | undefined {
     if (calls.length === 0) return undefined;
-    const chosen = this.#calls.get(choice) ?? Math.min(...calls.map(({ index }) => index));
-    this.#calls.set(choice, chosen);
-    return joined(calls.flatMap(({ index, function: part }) => (index === chosen && part !== undefined ? [part] : [])));
+    const callIndex = this.#calls.get(choice) ?? Math.min(...calls.map(({ index }) => index));
+    this.#calls.set(choice, callIndex);
+    return joined(calls.flatMap(({ index, function: part }) => (index === callIndex && part !== undefined ? [part] : [])));
   }
 }
 

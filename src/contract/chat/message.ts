@@ -13,13 +13,13 @@ export const refusedInNames = {
 } as const;
 
 /** Anything else a caller sent: carried untouched. */
-type Kept = { [key: string]: unknown };
+type UnknownFields = { [key: string]: unknown };
 
-function kept<Schema extends TSchema>(schema: Schema) {
-  return Type.Unsafe<Static<Schema> & Kept>(schema);
+function withUnknownFields<Schema extends TSchema>(schema: Schema) {
+  return Type.Unsafe<Static<Schema> & UnknownFields>(schema);
 }
 
-const anyObject = (description: string) => Type.Unsafe<Kept>({ type: 'object', description });
+const anyObject = (description: string) => Type.Unsafe<UnknownFields>({ type: 'object', description });
 
 const optionalText = (description: string) => Type.Optional(Type.String({ description }));
 
@@ -39,11 +39,11 @@ export const attachmentFields = {
 };
 
 /** Input or output beside the text; exactly one of `data` and `url`. */
-export const Attachment = kept(Type.Object(attachmentFields));
+export const Attachment = withUnknownFields(Type.Object(attachmentFields));
 export type Attachment = Static<typeof Attachment>;
 
 /** A control of the last reply, as the user filled it in. */
-export const CompletedControl = kept(
+export const CompletedControl = withUnknownFields(
   Type.Object({
     label: Type.String({ description: 'Label of a control that the last reply offered.' }),
     value: Type.Optional(anyObject('What was filled in; follows the schema of the control.')),
@@ -52,7 +52,7 @@ export const CompletedControl = kept(
 export type CompletedControl = Static<typeof CompletedControl>;
 
 /** What a message of a request has beside its text. */
-export const CustomContent = kept(
+export const CustomContent = withUnknownFields(
   Type.Object({
     attachments: Type.Optional(Type.Array(Attachment)),
     completed_control: Type.Optional(CompletedControl),
@@ -62,10 +62,12 @@ export const CustomContent = kept(
 export type CustomContent = Static<typeof CustomContent>;
 
 /** A function the assistant chose, with its arguments as JSON text. */
-const FunctionCall = kept(Type.Object({ name: Type.String(), arguments: Type.String({ description: 'JSON text.' }) }));
+const FunctionCall = withUnknownFields(
+  Type.Object({ name: Type.String(), arguments: Type.String({ description: 'JSON text.' }) }),
+);
 
 /** A piece of a message's content, such as text or an image: the form of the OpenAI API, carried untouched. */
-export const ContentPart = kept(Type.Object({ type: Type.String() }));
+export const ContentPart = withUnknownFields(Type.Object({ type: Type.String() }));
 export type ContentPart = Static<typeof ContentPart>;
 
 const roles = ['system', 'user', 'assistant', 'function', 'developer', 'tool'] as const;
@@ -89,7 +91,7 @@ export const messageFields = {
 };
 
 /** One message of a conversation (docs/wire.md, Chat request). Which fields go with which role: `parseMessage`. */
-export const Message = kept(Type.Object(messageFields));
+export const Message = withUnknownFields(Type.Object(messageFields));
 export type Message = Static<typeof Message>;
 
 /**
@@ -99,8 +101,8 @@ export type Message = Static<typeof Message>;
 export const toolOutput = Symbol('tool output');
 
 /** Whether the user did not write a message of the role `user`, or a part of it. */
-export function isToolOutput(written: (Message | ContentPart) & { readonly [toolOutput]?: true }): boolean {
-  return written[toolOutput] === true;
+export function isToolOutput(value: (Message | ContentPart) & { readonly [toolOutput]?: true }): boolean {
+  return value[toolOutput] === true;
 }
 
 /** Whether the message says how the model is to work; it is none of what was said. */
@@ -114,7 +116,7 @@ export function isResult({ role }: Pick<Message, 'role'>): boolean {
 }
 
 /** The calls of tools that a message of the assistant holds, as they were sent, in their order. */
-export function toolCallsOf({ tool_calls: calls }: Message): JsonObject[] {
+export function getToolCalls({ tool_calls: calls }: Message): JsonObject[] {
   return Array.isArray(calls) ? calls.filter(isJsonObject) : [];
 }
 

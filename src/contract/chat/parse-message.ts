@@ -1,6 +1,6 @@
 import { Compile } from 'typebox/compile';
 import { isJsonObject } from '#base/json/json.ts';
-import { refuseOtherCase, requestFault, requireShape, requireUrlLength } from '../errors/request-error.ts';
+import { createRequestError, refuseOtherCase, requireShape, requireUrlLength } from '../errors/request-error.ts';
 import { cleaned, mapField, mapItems } from '../schemas/without-nulls.ts';
 import {
   type Attachment,
@@ -15,7 +15,7 @@ import {
 
 const shape = Compile(Message);
 const passedOn = ['tool_calls', 'tool_call_id'];
-const known: ReadonlySet<string> = new Set([...Object.keys(messageFields), ...passedOn]);
+const knownFields: ReadonlySet<string> = new Set([...Object.keys(messageFields), ...passedOn]);
 /** Optional fields whose null counts as absence: SDKs print them so. The null of a content is said as such. */
 const nullable = {
   message: new Set(['custom_content', 'name', 'function_call', ...passedOn]),
@@ -27,25 +27,27 @@ const functionName = /^[a-zA-Z0-9_-]{1,64}$/;
 
 /** A message of a request, without optional fields that are null. Throws invalid_request; `at` is its path, such as messages[2] (docs/wire.md, Chat request). */
 export function parseMessage(value: unknown, at: string): Message {
-  const hasNull = isJsonObject(value) && refuseOtherCase(value, known, at);
+  const hasNull = isJsonObject(value) && refuseOtherCase(value, knownFields, at);
   const isPlain = !hasNull && (!isJsonObject(value) || value.custom_content === undefined);
   const message = requireShape(shape, isPlain ? value : withoutNullFields(value), at);
   if (message.content === undefined || message.content === null) checkSilence(message, at);
   else if (Array.isArray(message.content))
-    for (const [nth, part] of message.content.entries()) checkPart(part, `${at}.content[${nth}]`);
+    for (const [index, part] of message.content.entries()) checkPart(part, `${at}.content[${index}]`);
   if (message.custom_content !== undefined) checkCustomContent(message, message.custom_content, `${at}.custom_content`);
   if (message.name !== undefined || message.role === 'function') checkName(message, at);
   if (message.function_call !== undefined && message.role !== 'assistant') {
-    throw requestFault(`${at}.function_call`, 'is for assistant messages only');
+    throw createRequestError(`${at}.function_call`, 'is for assistant messages only');
   }
   return message;
 }
 
 function withoutNullFields(value: unknown): unknown {
-  return mapField(cleaned(value, nullable.message), 'custom_content', (given) => {
-    const custom = cleaned(given, nullable.custom_content);
+  return mapField(cleaned(value, nullable.message), 'custom_content', (customContent) => {
+    const custom = cleaned(customContent, nullable.custom_content);
     const control = mapField(custom, 'completed_control', (completed) => cleaned(completed, nullable.completed_control));
-    return mapField(control, 'attachments', (given) => mapItems(given, (each) => cleaned(each, nullable.attachment)));
+    return mapField(control, 'attachments', (attachments) =>
+      mapItems(attachments, (attachment) => cleaned(attachment, nullable.attachment)),
+    );
   });
 }
 
@@ -55,8 +57,8 @@ function checkSilence(message: Message, at: string): void {
   if (role === 'assistant' && (message.function_call !== undefined || (message.tool_calls ?? null) !== null)) return;
   if (role === 'user' && custom?.completed_control !== undefined) return;
   if (message.content === null && role !== 'assistant')
-    throw requestFault(`${at}.content`, 'must be a string or an array of content parts, not null');
-  throw requestFault(
+    throw createRequestError(`${at}.content`, 'must be a string or an array of content parts, not null');
+  throw createRequestError(
     `${at}.content`,
     'is required unless an assistant message has a function call or a user message a completed control',
   );
@@ -70,32 +72,33 @@ function checkPart({ image_url: image }: ContentPart, at: string): void {
 
 function checkCustomContent(message: Message, custom: CustomContent, at: string): void {
   const { role } = message;
-  if (isInstruction(message)) throw requestFault(at, `is not allowed in a ${role} message`);
+  if (isInstruction(message)) throw createRequestError(at, `is not allowed in a ${role} message`);
   if (custom.completed_control !== undefined && role !== 'user')
-    throw requestFault(`${at}.completed_control`, 'is for user messages only');
-  if (custom.state !== undefined && role !== 'assistant') throw requestFault(`${at}.state`, 'is for assistant messages only');
+    throw createRequestError(`${at}.completed_control`, 'is for user messages only');
+  if (custom.state !== undefined && role !== 'assistant')
+    throw createRequestError(`${at}.state`, 'is for assistant messages only');
   for (const field of ['controls', 'stages']) {
     if (role === 'user' && (custom[field] ?? null) !== null)
-      throw requestFault(`${at}.${field}`, 'is not allowed in a user message');
+      throw createRequestError(`${at}.${field}`, 'is not allowed in a user message');
   }
   custom.attachments?.forEach((attachment, index) => {
     checkAttachment(attachment, index, `${at}.attachments[${index}]`);
   });
 }
 
-function checkAttachment({ index, data, url, reference_url }: Attachment, place: number, at: string): void {
-  if (index !== undefined && index !== place)
-    throw requestFault(`${at}.index`, `must be ${place}: attachments are numbered from 0 in order`);
+function checkAttachment({ index, data, url, reference_url }: Attachment, position: number, at: string): void {
+  if (index !== undefined && index !== position)
+    throw createRequestError(`${at}.index`, `must be ${position}: attachments are numbered from 0 in order`);
   const hasData = data !== undefined;
   if (hasData === (url !== undefined))
-    throw requestFault(at, hasData ? 'must not have both data and url' : 'must have data or url');
+    throw createRequestError(at, hasData ? 'must not have both data and url' : 'must have data or url');
   if (url !== undefined) requireUrlLength(url, `${at}.url`);
   if (reference_url !== undefined) requireUrlLength(reference_url, `${at}.reference_url`);
 }
 
 function checkName({ role, name }: Message, at: string): void {
-  if (name === undefined) throw requestFault(`${at}.name`, 'is required in a function message');
+  if (name === undefined) throw createRequestError(`${at}.name`, 'is required in a function message');
   if (role === 'tool') return;
   const pattern = role === 'function' ? functionName : messageName;
-  if (!pattern.test(name)) throw requestFault(`${at}.name`, `must match ${pattern.source}`);
+  if (!pattern.test(name)) throw createRequestError(`${at}.name`, `must match ${pattern.source}`);
 }

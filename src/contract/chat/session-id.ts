@@ -20,8 +20,8 @@ export function findSessionInMetadata({ metadata }: { readonly metadata?: unknow
   const user = isJsonObject(metadata) ? metadata.user_id : undefined;
   if (typeof user !== 'string') return undefined;
   if (user.startsWith('{')) {
-    const named = tryParseJson(user);
-    return isJsonObject(named) ? toSessionId(named.session_id) : undefined;
+    const parsed = tryParseJson(user);
+    return isJsonObject(parsed) ? toSessionId(parsed.session_id) : undefined;
   }
   const at = user.lastIndexOf(sessionMark);
   return at === -1 ? undefined : toSessionId(user.slice(at + sessionMark.length));

@@ -12,13 +12,15 @@ export interface ReplyIdentity {
 type Head = { readonly id: unknown; readonly created: unknown; readonly model?: unknown };
 
 /** What a chunk or a whole reply calls itself; `known` stands in for what it leaves out. */
-export function identityOf({ id, created, model }: Partial<Head>, known: ReplyIdentity): ReplyIdentity {
-  if (id === known.id && created === known.created && model === known.model) return known;
+export function getIdentity({ id, created, model }: Partial<Head>, knownIdentity: ReplyIdentity): ReplyIdentity {
+  if (id === knownIdentity.id && created === knownIdentity.created && model === knownIdentity.model) return knownIdentity;
   return {
-    id: typeof id === 'string' && id !== '' ? id : known.id,
+    id: typeof id === 'string' && id !== '' ? id : knownIdentity.id,
     // Azure's first event has a zero.
-    created: typeof created === 'number' && created > 0 ? created : known.created,
-    ...(typeof model === 'string' && model !== '' ? { model } : known.model !== undefined && { model: known.model }),
+    created: typeof created === 'number' && created > 0 ? created : knownIdentity.created,
+    ...(typeof model === 'string' && model !== ''
+      ? { model }
+      : knownIdentity.model !== undefined && { model: knownIdentity.model }),
   };
 }
 
@@ -27,10 +29,10 @@ export function toWellFormedChunk(chunk: RawChunk, identity: ReplyIdentity): Chu
   if (isWellFormedChunk(chunk)) return chunk as unknown as Chunk;
   return {
     ...chunk,
-    ...identityOf(chunk, identity),
+    ...getIdentity(chunk, identity),
     object: 'chat.completion.chunk',
     choices: chunk.choices.map((choice, position) => {
-      const delta = isJsonObject(choice.delta) ? toSaid(choice.delta) : {};
+      const delta = isJsonObject(choice.delta) ? normalizeContent(choice.delta) : {};
       return {
         ...choice,
         index: toIndex(choice, position),
@@ -47,12 +49,12 @@ export function toWellFormedCompletion(completion: RawCompletion, identity: Repl
     return completion as unknown as Completion;
   return {
     ...completion,
-    ...identityOf(completion, identity),
+    ...getIdentity(completion, identity),
     object: 'chat.completion',
     choices: completion.choices.map((choice, position) => ({
       ...choice,
       index: toIndex(choice, position),
-      message: toWholeMessage(choice.message),
+      message: toCompleteMessage(choice.message),
       finish_reason: (toReason(choice) ?? 'stop') as CompletionChoice['finish_reason'],
     })),
   } as Completion;
@@ -88,9 +90,9 @@ function isWhole({ index, message, finish_reason: reason }: JsonObject): boolean
 }
 
 /** A reply without a word has an empty one, unless it calls something. */
-function toWholeMessage(message: unknown): CompletionChoice['message'] {
-  const said: JsonObject = { ...(isJsonObject(message) && toSaid(message)), role: 'assistant' };
-  return (hasContent(said) ? said : { ...said, content: '' }) as CompletionChoice['message'];
+function toCompleteMessage(message: unknown): CompletionChoice['message'] {
+  const completeMessage: JsonObject = { ...(isJsonObject(message) && normalizeContent(message)), role: 'assistant' };
+  return (hasContent(completeMessage) ? completeMessage : { ...completeMessage, content: '' }) as CompletionChoice['message'];
 }
 
 function hasContent({ content, tool_calls, function_call }: JsonObject): boolean {
@@ -98,13 +100,13 @@ function hasContent({ content, tool_calls, function_call }: JsonObject): boolean
 }
 
 /** Some upstreams say what they say in parts; content is a string, and thoughts stand beside it. */
-function toSaid<Said extends { content?: unknown }>(said: Said): Said & { content?: string | null } {
-  const { content } = said;
-  if (isTextOrNone(content)) return said as Said & { content?: string | null };
+function normalizeContent<Source extends { content?: unknown }>(source: Source): Source & { content?: string | null } {
+  const { content } = source;
+  if (isTextOrNone(content)) return source as Source & { content?: string | null };
   const parts = Array.isArray(content) ? content.filter(isJsonObject) : [];
   const thoughts = parts.flatMap(({ thinking }) => (Array.isArray(thinking) ? thinking.filter(isJsonObject) : []));
   return {
-    ...said,
+    ...source,
     content: joined(parts),
     ...(thoughts.length > 0 && { reasoning_content: joined(thoughts) }),
   };

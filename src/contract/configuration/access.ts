@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { fieldBounds, named, network, strict, text, texts } from './fields.ts';
+import { buildRecord, fieldBounds, network, strict, text, texts } from './fields.ts';
 import { isHttpUrl, isWithoutUser, parseTime } from './values.ts';
 
 /** Who holds a key. Its name in `keys` is the key itself, unless `key` or `sha256` says it. */
@@ -88,7 +88,7 @@ export type SelfService = Static<typeof SelfService>;
 /** What callers of a role may use. */
 export const RoleEntry = strict(
   {
-    limits: named(DeploymentLimit, {
+    limits: buildRecord(DeploymentLimit, {
       by: 'deployment id or *',
       default: {},
       description: 'Limits by deployment id; `*` stands for every deployment that is not named. Absent: unlimited.',
@@ -136,7 +136,7 @@ const SignInEntry = strict(
       description:
         'Which token the page sends. It must be a signed JWT with the `audience` of the entry; `id_token` is for providers whose access tokens are opaque.',
     }),
-    parameters: named(Type.String(), {
+    parameters: buildRecord(Type.String(), {
       by: 'parameter',
       default: {},
       description:

@@ -5,8 +5,8 @@ import { keepSecrets } from '../quick-app/secrets.ts';
 import { applicationFaults } from './deployment-rules.ts';
 import { ApplicationEntry } from './deployments.ts';
 import { explain } from './explain.ts';
-import { type Fault, formatPath } from './fault.ts';
-import { childOf, complete, readSchema, type SchemaNode, withoutNullFields } from './schema-node.ts';
+import { formatPath, type Issue } from './fault.ts';
+import { complete, getChild, readSchema, type SchemaNode, withoutNullFields } from './schema-node.ts';
 
 const shape = Compile(ApplicationEntry);
 const maxPathChars = 200;
@@ -23,23 +23,23 @@ export interface EntryContext {
 export interface ReadEntry {
   /** As it was written, with its secrets; to be used only if there are no faults. */
   readonly entry: ApplicationEntry;
-  readonly faults: readonly Fault[];
+  readonly faults: readonly Issue[];
 }
 
 /** An entry whose keys may have come in snake_case, with those of the schema. */
-export function withEntryNames(written: unknown): unknown {
-  return withCamelNames(readSchema(ApplicationEntry), written);
+export function withEntryNames(input: unknown): unknown {
+  return withCamelNames(readSchema(ApplicationEntry), input);
 }
 
 /** Reads an entry of `applications`; takes any value. */
-export function readApplicationEntry(written: unknown, { ids, storedProperties }: EntryContext): ReadEntry {
-  const value = withoutAbsent(written);
+export function readApplicationEntry(input: unknown, { ids, storedProperties }: EntryContext): ReadEntry {
+  const value = withoutAbsent(input);
   const faults = findFaults(value, ids);
   const entry = value as ApplicationEntry;
   if (faults.length > 0 || entry.applicationProperties === undefined) return { entry, faults };
-  const kept = keepSecrets(entry.applicationProperties, storedProperties);
-  const inProperties = kept.faults.map((fault) => ({ ...fault, path: ['applicationProperties', ...fault.path] }));
-  return { entry: { ...entry, applicationProperties: kept.properties }, faults: inProperties };
+  const merged = keepSecrets(entry.applicationProperties, storedProperties);
+  const inProperties = merged.faults.map((issue) => ({ ...issue, path: ['applicationProperties', ...issue.path] }));
+  return { entry: { ...entry, applicationProperties: merged.properties }, faults: inProperties };
 }
 
 /** A stored entry as it can be used today. */
@@ -57,15 +57,15 @@ export function readStoredEntry(stored: unknown): StoredEntry {
   return { entry, issue: first && `${formatPath(first.path).slice(0, maxPathChars) || 'the entry'} ${first.message}` };
 }
 
-function findFaults(value: unknown, ids: ReadonlySet<string> | undefined): readonly Fault[] {
+function findFaults(value: unknown, ids: ReadonlySet<string> | undefined): readonly Issue[] {
   const completed = complete(ApplicationEntry, value);
   const rules = isJsonObject(completed) ? [...applicationFaults(completed, ids)] : [];
   return shape.Check(completed) ? rules : [...explain(ApplicationEntry, completed), ...rules];
 }
 
 /** The entry without optional fields that are null; of its settings those of a quick app. */
-function withoutAbsent(written: unknown): unknown {
-  const entry = withoutNullFields(ApplicationEntry, written);
+function withoutAbsent(input: unknown): unknown {
+  const entry = withoutNullFields(ApplicationEntry, input);
   if (!isJsonObject(entry) || entry.applicationProperties === undefined) return entry;
   return { ...entry, applicationProperties: withoutNullFields(QuickAppForm, entry.applicationProperties) };
 }
@@ -79,11 +79,11 @@ const inSnakeCase = /^[a-z]+(?:_[a-z]+)+$/;
  */
 function withCamelNames(schema: SchemaNode, value: unknown): unknown {
   if (!isJsonObject(value)) return value;
-  const known = schema.properties ?? {};
-  const named = Object.entries(value).map(([key, field]): [string, unknown] => {
+  const properties = schema.properties ?? {};
+  const namedFields = Object.entries(value).map(([key, field]): [string, unknown] => {
     const camel = inSnakeCase.test(key) ? key.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()) : key;
-    const name = Object.hasOwn(known, camel) && !Object.hasOwn(value, camel) ? camel : key;
-    return [name, name === 'features' ? withCamelNames(childOf(schema, name), field) : field];
+    const name = Object.hasOwn(properties, camel) && !Object.hasOwn(value, camel) ? camel : key;
+    return [name, name === 'features' ? withCamelNames(getChild(schema, name), field) : field];
   });
-  return Object.fromEntries(named);
+  return Object.fromEntries(namedFields);
 }

@@ -2,11 +2,11 @@ import { isJsonObject } from '#base/json/json.ts';
 import { NetGuard } from '#base/net/net-guard.ts';
 import { defaultRole } from '../roles.ts';
 import type { Configuration } from './configuration.ts';
-import type { Fault, Path } from './fault.ts';
+import type { Issue, Path } from './fault.ts';
 import { protocolFor } from './protocols.ts';
 
 /** What `parley check` warns about in addition to `doubts`. A running node does not report it, because it can be on purpose. */
-export function* findCheckWarnings(configuration: Configuration): Iterable<Fault> {
+export function* findCheckWarnings(configuration: Configuration): Iterable<Issue> {
   yield* weakKeys(configuration);
   yield* rolesWithoutCallers(configuration);
   yield* endpointsWithoutPath(configuration);
@@ -17,7 +17,7 @@ const minKeyChars = 16;
 // Pattern bound: a key in the configuration.
 const notAscii = /[^\x20-\x7e]/;
 
-function* weakKeys({ keys }: Configuration): Iterable<Fault> {
+function* weakKeys({ keys }: Configuration): Iterable<Issue> {
   for (const [name, entry] of Object.entries(keys)) {
     if (entry.sha256 !== undefined) continue;
     const { key = name } = entry;
@@ -33,17 +33,17 @@ function* weakKeys({ keys }: Configuration): Iterable<Fault> {
   }
 }
 
-function* rolesWithoutCallers({ roles, keys, identityProviders }: Configuration): Iterable<Fault> {
+function* rolesWithoutCallers({ roles, keys, identityProviders }: Configuration): Iterable<Issue> {
   if (Object.values(identityProviders).some(({ rolesClaim }) => rolesClaim !== undefined)) return;
-  const held = new Set([defaultRole, ...Object.values(keys).flatMap(({ role, roles: several = [] }) => [role, ...several])]);
+  const usedRoles = new Set([defaultRole, ...Object.values(keys).flatMap(({ role, roles: several = [] }) => [role, ...several])]);
   for (const role of Object.keys(roles)) {
-    if (held.has(role)) continue;
+    if (usedRoles.has(role)) continue;
     const hint = 'name it in a key, or set rolesClaim of an identity provider';
     yield { path: ['roles', role], message: 'is a role that no caller has', hint };
   }
 }
 
-function* endpointsWithoutPath({ models }: Configuration): Iterable<Fault> {
+function* endpointsWithoutPath({ models }: Configuration): Iterable<Issue> {
   for (const [id, model] of Object.entries(models)) {
     for (const [index, upstream] of model.upstreams.entries()) {
       if (protocolFor(upstream, model) !== 'openai' || URL.parse(upstream.endpoint ?? '')?.pathname !== '/') continue;
@@ -56,7 +56,7 @@ function* endpointsWithoutPath({ models }: Configuration): Iterable<Fault> {
   }
 }
 
-function* toolsAtPrivateAddresses({ addons, applications, security }: Configuration): Iterable<Fault> {
+function* toolsAtPrivateAddresses({ addons, applications, security }: Configuration): Iterable<Issue> {
   const guard = new NetGuard(security.allowPrivateNetworks);
   const isLocalAllowed = security.allowPrivateNetworks.some((allowed) => allowed.toLowerCase() === 'localhost');
   const sections: [Path, unknown][] = Object.entries(addons).map(([name, { url }]) => [['addons', name, 'url'], url]);

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { IdentityProviderEntry, KeyEntry, RoleEntry } from './access.ts';
 import { ApplicationEntry, ModelEntry } from './deployments.ts';
-import { named, strict } from './fields.ts';
+import { buildRecord, strict } from './fields.ts';
 import {
   AddinSettings,
   AddonEntry,
@@ -22,24 +22,28 @@ import {
 export const Configuration = strict(
   {
     $schema: Type.Optional(Type.String({ description: 'Address of the JSON Schema, for editors. It has no effect.' })),
-    models: named(ModelEntry, { by: 'id', default: {}, description: 'Models by id. Ids are shared with `applications`.' }),
-    applications: named(ApplicationEntry, {
+    models: buildRecord(ModelEntry, { by: 'id', default: {}, description: 'Models by id. Ids are shared with `applications`.' }),
+    applications: buildRecord(ApplicationEntry, {
       by: 'id',
       default: {},
       description: 'Applications by id. Ids are shared with `models`.',
     }),
-    addons: named(AddonEntry, { by: 'name', default: {}, description: 'Addons by name.' }),
-    keys: named(KeyEntry, {
+    addons: buildRecord(AddonEntry, { by: 'name', default: {}, description: 'Addons by name.' }),
+    keys: buildRecord(KeyEntry, {
       by: 'secret or name',
       default: {},
       description: 'Keys of callers, by the secret key itself or, where the entry has `key` or `sha256`, by any name.',
     }),
-    roles: named(RoleEntry, {
+    roles: buildRecord(RoleEntry, {
       by: 'name',
       default: {},
       description: 'Roles by name; `default` holds for callers whose roles are not listed here.',
     }),
-    identityProviders: named(IdentityProviderEntry, { by: 'name', default: {}, description: 'Issuers of tokens by any name.' }),
+    identityProviders: buildRecord(IdentityProviderEntry, {
+      by: 'name',
+      default: {},
+      description: 'Issuers of tokens by any name.',
+    }),
     addin: AddinSettings,
     security: SecuritySettings,
     aliases: AliasSettings,

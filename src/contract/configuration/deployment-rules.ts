@@ -9,11 +9,11 @@ import { requireShape } from '../errors/request-error.ts';
 import { quickAppFaults } from '../quick-app/quick-app-faults.ts';
 import { isQuickAppSchemaId, quickAppSuffix } from '../quick-app/schema-id.ts';
 import { ModelEntry } from './deployments.ts';
-import { entriesOf, objectsOf } from './entries.ts';
-import type { Fault } from './fault.ts';
+import { listEntries, listObjects } from './entries.ts';
+import type { Issue } from './fault.ts';
 import { didYouMean, notConfigured } from './nearest.ts';
-import { defaultProtocol, modelProtocols, protocols, traitsOf } from './protocols.ts';
-import { childOf, readSchema } from './schema-node.ts';
+import { defaultProtocol, getTraits, modelProtocols, protocols } from './protocols.ts';
+import { getChild, readSchema } from './schema-node.ts';
 import { readUpstreamKey } from './upstream-key.ts';
 import { isHeaderName } from './values.ts';
 
@@ -21,14 +21,14 @@ import { isHeaderName } from './values.ts';
 const outputBound = Compile(Type.Object({ max_completion_tokens: Type.Optional(Type.Integer({ minimum: 1 })) }));
 
 /** What the schema cannot say of models and applications. */
-export function* deploymentFaults(configuration: unknown): Iterable<Fault> {
-  const models = entriesOf(configuration, 'models');
-  const applications = entriesOf(configuration, 'applications');
+export function* deploymentFaults(configuration: unknown): Iterable<Issue> {
+  const models = listEntries(configuration, 'models');
+  const applications = listEntries(configuration, 'applications');
   for (const [id, model] of models) {
     yield* idFaults('models', id);
     yield* modelFaults(id, model);
-    for (const fault of defaultFaults(model)) yield { ...fault, path: ['models', id, ...fault.path] };
-    for (const fault of featureFaults(model)) yield { ...fault, path: ['models', id, ...fault.path] };
+    for (const issue of defaultFaults(model)) yield { ...issue, path: ['models', id, ...issue.path] };
+    for (const issue of featureFaults(model)) yield { ...issue, path: ['models', id, ...issue.path] };
   }
   const modelIds = new Set(models.map(([id]) => id));
   for (const [id, application] of applications) {
@@ -36,12 +36,12 @@ export function* deploymentFaults(configuration: unknown): Iterable<Fault> {
     if (modelIds.has(id)) {
       yield { path: ['applications', id], message: 'is the id of a model as well; models and applications share one namespace' };
     }
-    const ids = new Set([...modelIds, ...applications.map(([other]) => other)]);
-    for (const fault of applicationFaults(application, ids)) yield { ...fault, path: ['applications', id, ...fault.path] };
+    const ids = new Set([...modelIds, ...applications.map(([applicationId]) => applicationId)]);
+    for (const issue of applicationFaults(application, ids)) yield { ...issue, path: ['applications', id, ...issue.path] };
   }
 }
 
-function* idFaults(section: string, id: string): Iterable<Fault> {
+function* idFaults(section: string, id: string): Iterable<Issue> {
   const path = [section, id];
   if (!isDeploymentId(id)) {
     yield { path, message: 'cannot be an id: no empty, "." or ".." segments, no control characters, at most 1024 characters' };
@@ -51,7 +51,7 @@ function* idFaults(section: string, id: string): Iterable<Fault> {
 }
 
 /** Checks the defaults of a deployment as fields of a request. */
-function* defaultFaults({ defaults, type }: JsonObject): Iterable<Fault> {
+function* defaultFaults({ defaults, type }: JsonObject): Iterable<Issue> {
   if (!isJsonObject(defaults)) return;
   const content = type === 'embedding' ? 'input' : 'messages';
   if (defaults[content] !== undefined) yield { path: ['defaults', content], message: 'cannot be a default' };
@@ -92,16 +92,16 @@ const ownHeaders: ReadonlySet<string> = new Set([
   'expect',
 ]);
 
-function* modelFaults(id: string, model: JsonObject): Iterable<Fault> {
+function* modelFaults(id: string, model: JsonObject): Iterable<Issue> {
   yield* adapterFaults(id, model);
-  for (const [index, upstream] of objectsOf(model.upstreams)) {
+  for (const [index, upstream] of listObjects(model.upstreams)) {
     const path = ['models', id, 'upstreams', index];
     const protocol = upstream.protocol ?? model.protocol ?? defaultProtocol;
-    if (traitsOf(protocol).needsEndpoint && upstream.endpoint === undefined) {
+    if (getTraits(protocol).needsEndpoint && upstream.endpoint === undefined) {
       yield { path: [...path, 'endpoint'], message: `is missing; an upstream with the protocol ${protocol} needs it` };
     }
-    for (const fault of apiFaults(protocol, upstream)) yield { ...fault, path: [...path, ...fault.path] };
-    for (const fault of keyFaults(protocol, upstream)) yield { ...fault, path: [...path, ...fault.path] };
+    for (const issue of apiFaults(protocol, upstream)) yield { ...issue, path: [...path, ...issue.path] };
+    for (const issue of keyFaults(protocol, upstream)) yield { ...issue, path: [...path, ...issue.path] };
     for (const name of Object.keys(isJsonObject(upstream.headers) ? upstream.headers : {})) {
       if (!isHeaderName(name)) yield { path: [...path, 'headers', name], message: 'cannot be the name of a header field' };
       else if (ownHeaders.has(name.toLowerCase()))
@@ -110,16 +110,16 @@ function* modelFaults(id: string, model: JsonObject): Iterable<Fault> {
   }
 }
 
-function* apiFaults(protocol: unknown, { api = 'chat' }: JsonObject): Iterable<Fault> {
-  if (api === 'chat' || traitsOf(protocol).hasSeveralApis) return;
-  const others = modelProtocols.filter((name) => protocols[name].hasSeveralApis).join(' and ');
-  yield { path: ['api'], message: `is for the protocols ${others}; ${protocol} has one API` };
+function* apiFaults(protocol: unknown, { api = 'chat' }: JsonObject): Iterable<Issue> {
+  if (api === 'chat' || getTraits(protocol).hasSeveralApis) return;
+  const supportedProtocols = modelProtocols.filter((name) => protocols[name].hasSeveralApis).join(' and ');
+  yield { path: ['api'], message: `is for the protocols ${supportedProtocols}; ${protocol} has one API` };
 }
 
 /** Of the adapter that a model is served by. */
-function* adapterFaults(id: string, { endpoint, protocol, upstreams }: JsonObject): Iterable<Fault> {
+function* adapterFaults(id: string, { endpoint, protocol, upstreams }: JsonObject): Iterable<Issue> {
   const path = ['models', id, 'endpoint'];
-  const isCalled = objectsOf(upstreams).some(([, each]) => traitsOf(each.protocol ?? protocol).isCalledByModel);
+  const isCalled = listObjects(upstreams).some(([, upstream]) => getTraits(upstream.protocol ?? protocol).isCalledByModel);
   if (isCalled && endpoint === undefined)
     yield { path, message: 'is missing; upstreams with the protocol dial are called at the endpoint of their model' };
   if (!isCalled && endpoint !== undefined)
@@ -127,11 +127,11 @@ function* adapterFaults(id: string, { endpoint, protocol, upstreams }: JsonObjec
 }
 
 /** Of the credentials of one upstream, and the region they are for. */
-function* keyFaults(protocol: unknown, { key, region }: JsonObject): Iterable<Fault> {
-  if (key === undefined && traitsOf(protocol).needsKey)
+function* keyFaults(protocol: unknown, { key, region }: JsonObject): Iterable<Issue> {
+  if (key === undefined && getTraits(protocol).needsKey)
     yield { path: ['key'], message: `is missing; an upstream with the protocol ${protocol} needs it` };
-  const read = typeof key === 'string' && key !== '' ? readUpstreamKey(protocol, key) : undefined;
-  if (read !== undefined && 'fault' in read) yield { path: ['key'], message: read.fault };
+  const parsedKey = typeof key === 'string' && key !== '' ? readUpstreamKey(protocol, key) : undefined;
+  if (parsedKey !== undefined && 'fault' in parsedKey) yield { path: ['key'], message: parsedKey.fault };
   if (typeof region === 'string' && region !== '' && !/^[a-z0-9-]{1,63}$/.test(region))
     yield {
       path: ['region'],
@@ -140,36 +140,36 @@ function* keyFaults(protocol: unknown, { key, region }: JsonObject): Iterable<Fa
 }
 
 /** The features that the service itself acts upon: those that end in `Supported` are told to callers alone, and other gateways know more of them. */
-const ownFeatures = Object.keys(childOf(readSchema(ModelEntry), 'features').properties ?? {});
+const ownFeatures = Object.keys(getChild(readSchema(ModelEntry), 'features').properties ?? {});
 
 /** Any key may stand among the features, but a misspelt one of these would silently do nothing. */
-function* featureFaults({ features }: JsonObject): Iterable<Fault> {
+function* featureFaults({ features }: JsonObject): Iterable<Issue> {
   for (const key of Object.keys(isJsonObject(features) ? features : {})) {
-    const meant = ownFeatures.includes(key) || isOfOthers(key) ? {} : didYouMean(key, ownFeatures);
-    if (meant.hint !== undefined) yield { path: ['features', key], message: 'is not a known key', ...meant };
+    const suggestion = ownFeatures.includes(key) || isOfOthers(key) ? {} : didYouMean(key, ownFeatures);
+    if (suggestion.hint !== undefined) yield { path: ['features', key], message: 'is not a known key', ...suggestion };
   }
 }
 
 /** Other gateways of the family have many more flags of that form; only a slip of a letter is one of ours. */
 function isOfOthers(key: string): boolean {
   const isNear = ownFeatures.some(
-    (own) => own.toLowerCase() === key.toLowerCase() || (own.length - 1 === key.length && isWithoutOne(own, key)),
+    (feature) => feature.toLowerCase() === key.toLowerCase() || (feature.length - 1 === key.length && isWithoutOne(feature, key)),
   );
   return key.endsWith('Supported') && !isNear;
 }
 
 /** Whether the word is the other with one letter left out. */
-function isWithoutOne(own: string, key: string): boolean {
+function isWithoutOne(feature: string, key: string): boolean {
   let at = 0;
-  while (own[at] === key[at]) at += 1;
-  return own.slice(at + 1) === key.slice(at);
+  while (feature[at] === key[at]) at += 1;
+  return feature.slice(at + 1) === key.slice(at);
 }
 
 /**
  * Rules for one application that its schema cannot express. Paths start at its entry. `ids` are those of all deployments.
  * Undefined: whether the model exists is not checked.
  */
-export function* applicationFaults(application: JsonObject, ids: ReadonlySet<string> | undefined): Iterable<Fault> {
+export function* applicationFaults(application: JsonObject, ids: ReadonlySet<string> | undefined): Iterable<Issue> {
   const { endpoint, applicationTypeSchemaId: schemaId, applicationProperties: properties } = application;
   yield* featureFaults(application);
   yield* defaultFaults(application);
@@ -195,10 +195,10 @@ export function* applicationFaults(application: JsonObject, ids: ReadonlySet<str
 }
 
 /** A quick app needs a model; which of the deployments in its tools exist is looked up with each call. What is no object the schema has refused. */
-function* propertyFaults(properties: unknown, ids: ReadonlySet<string> | undefined): Iterable<Fault> {
+function* propertyFaults(properties: unknown, ids: ReadonlySet<string> | undefined): Iterable<Issue> {
   if (!isJsonObject(properties)) return;
   const faults = quickAppFaults(properties);
-  for (const fault of faults) yield { ...fault, path: ['applicationProperties', ...fault.path] };
+  for (const issue of faults) yield { ...issue, path: ['applicationProperties', ...issue.path] };
   const { model } = properties;
   if (ids === undefined || typeof model !== 'string' || model === '') return;
   if (ids.has(model) || model.startsWith('applications/')) return;

@@ -2,11 +2,11 @@ import { type Static, Type } from 'typebox';
 import { passThroughApis } from '../pass-through.ts';
 import {
   apiVersion,
+  buildRecord,
   fieldBounds,
   headerValue,
   httpUrl,
   milliseconds,
-  named,
   open,
   strict,
   text,
@@ -72,7 +72,7 @@ export const UpstreamEntry = strict(
       }),
     ),
     model: Type.Optional(text('The name the upstream knows the model by. Absent: the id of the model.')),
-    headers: named(headerValue('Value of the header field.'), {
+    headers: buildRecord(headerValue('Value of the header field.'), {
       by: 'field',
       default: {},
       description: 'Further header fields sent with every request.',

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { checkConfiguration } from '#configuration/check.ts';
-import { doubts } from './doubts.ts';
+import { findConfigurationWarnings } from './doubts.ts';
 import { formatPath } from './fault.ts';
 
 function doubtsOf(value: object): string[] {
   const checked = checkConfiguration(value);
   if ('faults' in checked) throw new Error('the configuration has faults');
-  return [...doubts(checked.configuration, Date.now())].map(({ path, message, hint }) =>
+  return [...findConfigurationWarnings(checked.configuration, Date.now())].map(({ path, message, hint }) =>
     [`${formatPath(path)}: ${message}`, ...(hint === undefined ? [] : [hint])].join('; '),
   );
 }

@@ -3,15 +3,19 @@ import { isQuickAppSchemaId } from '../quick-app/schema-id.ts';
 import { looksUnreadable, unreadableDocument } from '../quick-app/unreadable-document.ts';
 import { defaultRole } from '../roles.ts';
 import type { Configuration } from './configuration.ts';
-import type { Fault } from './fault.ts';
+import type { Issue } from './fault.ts';
 import { didYouMean, notConfigured } from './nearest.ts';
 import { defaultMessagesTokens, protocolFor, protocols } from './protocols.ts';
 import { parseTime } from './values.ts';
 
 /** What can be meant but seldom is; it keeps no configuration from being used. `others` are ids of deployments that were taken out of it. `nowMs` is the time of the check, in milliseconds since the epoch. */
-export function* doubts(configuration: Configuration, nowMs: number, others: readonly string[] = []): Iterable<Fault> {
-  const ids = new Set([...Object.keys(configuration.models), ...Object.keys(configuration.applications), ...others]);
-  if (others.length === 0) yield* nothingServed(configuration, ids);
+export function* findConfigurationWarnings(
+  configuration: Configuration,
+  nowMs: number,
+  removedIds: readonly string[] = [],
+): Iterable<Issue> {
+  const ids = new Set([...Object.keys(configuration.models), ...Object.keys(configuration.applications), ...removedIds]);
+  if (removedIds.length === 0) yield* nothingServed(configuration, ids);
   yield* danglingDependencies(configuration, ids);
   yield* danglingTools(configuration, ids);
   yield* typesNotRun(configuration);
@@ -29,8 +33,8 @@ export function* doubts(configuration: Configuration, nowMs: number, others: rea
     else if (signIn?.token === 'id_token' && signIn.clientId !== audience)
       yield { path, message: 'is not the clientId of signIn, whom its id_token is made for; who signs in may be refused' };
   }
-  yield* upstreamDoubts(configuration);
-  yield* accentDoubts(configuration);
+  yield* findUpstreamWarnings(configuration);
+  yield* findAccentWarnings(configuration);
   yield* keysOfNobody(configuration);
   yield* costLimitsWithoutPrices(configuration);
   yield* pricesPerMillion(configuration);
@@ -41,9 +45,9 @@ export function* doubts(configuration: Configuration, nowMs: number, others: rea
 }
 
 /** Limits below 0, which other products use for "unlimited". 0 is the documented way to give no access. */
-function* negativeLimits({ roles }: Configuration): Iterable<Fault> {
+function* negativeLimits({ roles }: Configuration): Iterable<Issue> {
   for (const [role, { limits, costLimit = {} }] of Object.entries(roles)) {
-    const sections: (readonly [Fault['path'], Readonly<Record<string, number | undefined>>])[] = [
+    const sections: (readonly [Issue['path'], Readonly<Record<string, number | undefined>>])[] = [
       [['roles', role, 'costLimit'], costLimit],
     ];
     for (const [id, limit] of Object.entries(limits)) sections.push([['roles', role, 'limits', id], limit]);
@@ -56,7 +60,7 @@ function* negativeLimits({ roles }: Configuration): Iterable<Fault> {
   }
 }
 
-function* quickAppsOfThemselves({ applications }: Configuration): Iterable<Fault> {
+function* quickAppsOfThemselves({ applications }: Configuration): Iterable<Issue> {
   for (const [id, { endpoint, applicationProperties }] of Object.entries(applications)) {
     if (endpoint !== undefined || applicationProperties?.model !== id) continue;
     yield {
@@ -68,7 +72,7 @@ function* quickAppsOfThemselves({ applications }: Configuration): Iterable<Fault
 }
 
 /** Models whose calls cost nothing, although a role limits the cost of calls. */
-function* costLimitsWithoutPrices({ models, roles }: Configuration): Iterable<Fault> {
+function* costLimitsWithoutPrices({ models, roles }: Configuration): Iterable<Issue> {
   const [limited] = Object.entries(roles).find(([, { costLimit = {} }]) => Object.keys(costLimit).length > 0) ?? [];
   if (limited === undefined) return;
   for (const [id, model] of Object.entries(models)) {
@@ -88,7 +92,7 @@ const minSuspiciousPrice = 0.01;
 const tokensPerMillion = 1_000_000;
 const maxDecimals = 12;
 
-function* pricesPerMillion({ models }: Configuration): Iterable<Fault> {
+function* pricesPerMillion({ models }: Configuration): Iterable<Issue> {
   for (const [id, { pricing = {} }] of Object.entries(models)) {
     for (const name of ['prompt', 'completion', 'cacheRead', 'cacheWrite', 'cacheWrite1h'] as const) {
       const price = pricing[name] ?? 0;
@@ -105,19 +109,19 @@ function* pricesPerMillion({ models }: Configuration): Iterable<Fault> {
   }
 }
 
-function* unreadableDocuments({ applications }: Configuration): Iterable<Fault> {
+function* unreadableDocuments({ applications }: Configuration): Iterable<Issue> {
   for (const [id, { applicationProperties }] of Object.entries(applications)) {
-    const written = applicationProperties?.document_relative_url;
+    const documentUrl = applicationProperties?.document_relative_url;
     const path = ['applications', id, 'applicationProperties', 'document_relative_url'];
-    for (const [index, name] of [written].flat().entries()) {
+    for (const [index, name] of [documentUrl].flat().entries()) {
       if (typeof name === 'string' && looksUnreadable(name))
-        yield { path: Array.isArray(written) ? [...path, index] : path, ...unreadableDocument };
+        yield { path: Array.isArray(documentUrl) ? [...path, index] : path, ...unreadableDocument };
     }
   }
 }
 
 /** Models of the Messages dialect, which requires a bound for the reply, if the configuration has none. */
-function* repliesOfDefaultLength({ models }: Configuration): Iterable<Fault> {
+function* repliesOfDefaultLength({ models }: Configuration): Iterable<Issue> {
   for (const [id, model] of Object.entries(models)) {
     const { type, defaults, limits = {}, upstreams } = model;
     const isBounded = [limits.maxCompletionTokens, defaults.max_tokens, defaults.max_completion_tokens].some(
@@ -139,7 +143,7 @@ function* repliesOfDefaultLength({ models }: Configuration): Iterable<Fault> {
 }
 
 /** Those alone make keys for themselves who sign in. */
-function* keysOfNobody({ roles, identityProviders }: Configuration): Iterable<Fault> {
+function* keysOfNobody({ roles, identityProviders }: Configuration): Iterable<Issue> {
   if (Object.keys(identityProviders).length > 0) return;
   for (const [name, { selfService }] of Object.entries(roles)) {
     if (selfService === undefined) continue;
@@ -148,14 +152,14 @@ function* keysOfNobody({ roles, identityProviders }: Configuration): Iterable<Fa
   }
 }
 
-function* accentDoubts({ page: { accent } }: Configuration): Iterable<Fault> {
+function* findAccentWarnings({ page: { accent } }: Configuration): Iterable<Issue> {
   if (accent === undefined) return;
   const { light } = toAccents(accent);
   if (light.accent !== accent.toLowerCase())
     yield { path: ['page', 'accent'], message: `is too pale to be read on the light page; ${light.accent} is used there` };
 }
 
-function* upstreamDoubts({ models }: Configuration): Iterable<Fault> {
+function* findUpstreamWarnings({ models }: Configuration): Iterable<Issue> {
   for (const [id, model] of Object.entries(models)) {
     for (const [index, upstream] of model.upstreams.entries()) {
       const { apiVersion, endpoint } = upstream;
@@ -177,7 +181,7 @@ function* upstreamDoubts({ models }: Configuration): Iterable<Fault> {
 const operation = /(?<!\/deployments)\/(chat\/completions|completions|embeddings|messages|responses)\/*$/;
 
 /** Other gateways are given the whole address of one operation. The address is not repeated: it may have secrets. */
-function* wholeAddress(endpoint: string, path: Fault['path']): Iterable<Fault> {
+function* wholeAddress(endpoint: string, path: Issue['path']): Iterable<Issue> {
   const [, name] = operation.exec(URL.parse(endpoint)?.pathname ?? '') ?? [];
   if (name === undefined) return;
   yield {
@@ -187,7 +191,7 @@ function* wholeAddress(endpoint: string, path: Fault['path']): Iterable<Fault> {
   };
 }
 
-function* nothingServed({ keys, identityProviders, models }: Configuration, ids: ReadonlySet<string>): Iterable<Fault> {
+function* nothingServed({ keys, identityProviders, models }: Configuration, ids: ReadonlySet<string>): Iterable<Issue> {
   if (ids.size === 0) yield { path: ['models'], message: 'is empty; nothing is served' };
   if (Object.keys(keys).length + Object.keys(identityProviders).length === 0)
     yield { path: ['keys'], message: 'is empty, and there are no identityProviders; nobody can call' };
@@ -197,7 +201,7 @@ function* nothingServed({ keys, identityProviders, models }: Configuration, ids:
   }
 }
 
-function* danglingDependencies(configuration: Configuration, ids: ReadonlySet<string>): Iterable<Fault> {
+function* danglingDependencies(configuration: Configuration, ids: ReadonlySet<string>): Iterable<Issue> {
   for (const section of ['models', 'applications'] as const) {
     for (const [id, { dependencies }] of Object.entries(configuration[section])) {
       for (const [index, dependency] of dependencies.entries()) {
@@ -208,7 +212,7 @@ function* danglingDependencies(configuration: Configuration, ids: ReadonlySet<st
   }
 }
 
-function* typesNotRun({ applications }: Configuration): Iterable<Fault> {
+function* typesNotRun({ applications }: Configuration): Iterable<Issue> {
   for (const [id, { endpoint, applicationTypeSchemaId: schemaId = '' }] of Object.entries(applications)) {
     const path = ['applications', id, 'applicationTypeSchemaId'];
     if (endpoint !== undefined && isQuickAppSchemaId(schemaId))
@@ -216,7 +220,7 @@ function* typesNotRun({ applications }: Configuration): Iterable<Fault> {
   }
 }
 
-function* danglingTools({ applications }: Configuration, ids: ReadonlySet<string>): Iterable<Fault> {
+function* danglingTools({ applications }: Configuration, ids: ReadonlySet<string>): Iterable<Issue> {
   for (const [application, { applicationProperties }] of Object.entries(applications)) {
     const tools = applicationProperties?.applications_as_tools;
     for (const [index, id] of (Array.isArray(tools) ? tools : []).entries()) {
@@ -227,20 +231,20 @@ function* danglingTools({ applications }: Configuration, ids: ReadonlySet<string
 }
 
 /** Where tokens bring roles of their own, only what looks misspelt is doubted. */
-function* rolesOfNobody(configuration: Configuration): Iterable<Fault> {
+function* rolesOfNobody(configuration: Configuration): Iterable<Issue> {
   const { roles, keys, identityProviders } = configuration;
   const ofKeys = Object.values(keys).flatMap((key) => [...(key.roles ?? []), ...(key.role === undefined ? [] : [key.role])]);
-  const known = new Set([defaultRole, ...Object.keys(roles), ...ofKeys]);
+  const knownRoles = new Set([defaultRole, ...Object.keys(roles), ...ofKeys]);
   const isOpen = Object.values(identityProviders).some(({ rolesClaim }) => rolesClaim !== undefined);
   for (const section of ['models', 'applications'] as const) {
     for (const [id, { userRoles = [] }] of Object.entries(configuration[section])) {
       for (const [index, role] of userRoles.entries()) {
-        const meant = didYouMean(role, known);
-        if (known.has(role) || (isOpen && meant.hint === undefined)) continue;
+        const suggestion = didYouMean(role, knownRoles);
+        if (knownRoles.has(role) || (isOpen && suggestion.hint === undefined)) continue;
         yield {
           path: [section, id, 'userRoles', index],
           message: `names ${JSON.stringify(role)}, a role that neither roles nor a key has`,
-          ...meant,
+          ...suggestion,
         };
       }
     }
@@ -248,21 +252,21 @@ function* rolesOfNobody(configuration: Configuration): Iterable<Fault> {
 }
 
 /** A role that is not configured has the limits of `default`, or none: a slip would open the door. */
-function* misspeltRolesOfKeys({ roles, keys }: Configuration): Iterable<Fault> {
-  const known = new Set([defaultRole, ...Object.keys(roles)]);
+function* misspeltRolesOfKeys({ roles, keys }: Configuration): Iterable<Issue> {
+  const knownRoles = new Set([defaultRole, ...Object.keys(roles)]);
   for (const [name, key] of Object.entries(keys)) {
-    const told = [
+    const assignments = [
       ...(key.role === undefined ? [] : [{ role: key.role, path: ['keys', name, 'role'] }]),
       ...(key.roles ?? []).map((role, index) => ({ role, path: ['keys', name, 'roles', index] })),
     ];
-    for (const { role, path } of told) {
-      const doubt = notConfigured('a role', role, known);
-      if (!known.has(role) && doubt.hint !== undefined) yield { path, ...doubt };
+    for (const { role, path } of assignments) {
+      const warning = notConfigured('a role', role, knownRoles);
+      if (!knownRoles.has(role) && warning.hint !== undefined) yield { path, ...warning };
     }
   }
 }
 
-function* limitsOfNothing(configuration: Configuration, ids: ReadonlySet<string>): Iterable<Fault> {
+function* limitsOfNothing(configuration: Configuration, ids: ReadonlySet<string>): Iterable<Issue> {
   for (const [role, { limits }] of Object.entries(configuration.roles)) {
     for (const id of Object.keys(limits)) {
       if (id !== '*' && !mayExist(id, ids))
@@ -284,7 +288,7 @@ interface Known {
 }
 
 /** Yields a warning for each expired key, and for each unknown deployment that a key is bound to. */
-function* findKeyWarnings({ keys }: Pick<Configuration, 'keys'>, { nowMs, ids, mayExist }: Known): Iterable<Fault> {
+function* findKeyWarnings({ keys }: Pick<Configuration, 'keys'>, { nowMs, ids, mayExist }: Known): Iterable<Issue> {
   for (const [name, { expiresAt, deployments = [] }] of Object.entries(keys)) {
     if (expiresAt !== undefined && (parseTime(expiresAt) ?? nowMs) <= nowMs) {
       yield {

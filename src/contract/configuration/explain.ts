@@ -2,21 +2,21 @@ import type { TSchema } from 'typebox';
 import type { TLocalizedValidationError } from 'typebox/error';
 import { Settings } from 'typebox/system';
 import { Errors } from 'typebox/value';
-import { keysOfPointer } from '#base/json/json.ts';
-import { type Fault, formatPath, type Path } from './fault.ts';
+import { parsePointer } from '#base/json/json.ts';
+import { formatPath, type Issue, type Path } from './fault.ts';
 import { didYouMean } from './nearest.ts';
-import { discriminatorOf, formsFor, kindOf, kindOfForm, type SchemaNode } from './schema-node.ts';
+import { findDiscriminator, formsFor, getKind, kindOfForm, type SchemaNode } from './schema-node.ts';
 
 /** Returns everything that is wrong with a value by its schema: one fault for each path. Empty only if the value follows the schema. */
-export function explain(schema: TSchema, value: unknown): readonly Fault[] {
-  const faults = new Map<string, Fault>();
+export function explain(schema: TSchema, value: unknown): readonly Issue[] {
+  const faults = new Map<string, Issue>();
   const errors = allErrors(schema, value);
   for (const error of errors) {
     // What is wrong with a value by each form of a union is left to toFormFaults, for the one form that was meant.
     if (error.schemaPath.includes('/anyOf/')) continue;
-    for (const fault of toFaults(error, schema, value)) {
-      const place = formatPath(fault.path);
-      if (!faults.has(place)) faults.set(place, fault);
+    for (const issue of toFaults(error, schema, value)) {
+      const path = formatPath(issue.path);
+      if (!faults.has(path)) faults.set(path, issue);
     }
   }
   const [first] = errors;
@@ -39,9 +39,9 @@ function allErrors(schema: TSchema, value: unknown): readonly TLocalizedValidati
   }
 }
 
-function toFaults(error: TLocalizedValidationError, schema: TSchema, value: unknown): readonly Fault[] {
+function toFaults(error: TLocalizedValidationError, schema: TSchema, value: unknown): readonly Issue[] {
   const node = pointed(schema, error.schemaPath) as SchemaNode;
-  const { path, found } = located(error.instancePath, value);
+  const { path, actual } = located(error.instancePath, value);
   const at = (key: string) => [...path, key];
   switch (error.keyword) {
     case 'required':
@@ -52,49 +52,53 @@ function toFaults(error: TLocalizedValidationError, schema: TSchema, value: unkn
     case 'boolean':
       return [];
     case 'anyOf':
-      return toFormFaults(node.anyOf ?? [], { path, found });
+      return toFormFaults(node.anyOf ?? [], { path, actual });
     case 'enum':
-      return [notAmong(path, error.params.allowedValues, found)];
+      return [notAmong(path, error.params.allowedValues, actual)];
     default:
-      return [{ path, message: sayError(error, { found, node }) }];
+      return [{ path, message: formatError(error, { actual, node }) }];
   }
 }
 
 const liteLlmHint = 'this is a configuration of LiteLLM, convert it with parley import litellm FILE';
 
-function unknownKey(path: Path, node: SchemaNode): Fault {
+function unknownKey(path: Path, node: SchemaNode): Issue {
   if (path.length === 1 && path[0] === 'model_list') return { path, message: 'is not a known key', hint: liteLlmHint };
   return { path, message: 'is not a known key', ...didYouMean(String(path.at(-1)), Object.keys(node.properties ?? {})) };
 }
 
-function notAmong(path: Path, allowed: readonly unknown[], found: unknown): Fault {
-  const words = allowed.map(String);
-  return { path, message: `must be one of ${words.join(', ')}`, ...(typeof found === 'string' && didYouMean(found, words)) };
+function notAmong(path: Path, allowed: readonly unknown[], actual: unknown): Issue {
+  const options = allowed.map(String);
+  return {
+    path,
+    message: `must be one of ${options.join(', ')}`,
+    ...(typeof actual === 'string' && didYouMean(actual, options)),
+  };
 }
 
 /** A value that follows no form of a union is explained by the one form it can be meant as, else by what tells the forms apart. */
-function toFormFaults(forms: readonly SchemaNode[], place: Located): readonly Fault[] {
-  const { path, found } = place;
-  const [form, ...others] = formsFor(forms, found);
-  if (form !== undefined && others.length === 0) {
-    return explain(form as TSchema, found).map((fault) => ({ ...fault, path: [...path, ...fault.path] }));
+function toFormFaults(forms: readonly SchemaNode[], location: Located): readonly Issue[] {
+  const { path, actual } = location;
+  const [form, ...rest] = formsFor(forms, actual);
+  if (form !== undefined && rest.length === 0) {
+    return explain(form as TSchema, actual).map((issue) => ({ ...issue, path: [...path, ...issue.path] }));
   }
-  const ofKind = forms.filter((each) => kindOfForm(each) === kindOf(found));
-  const discriminator = discriminatorOf(ofKind);
+  const ofKind = forms.filter((candidate) => kindOfForm(candidate) === getKind(actual));
+  const discriminator = findDiscriminator(ofKind);
   if (discriminator === undefined) {
-    const kinds = [...new Set(forms.map((each) => inWords(kindOfForm(each) ?? '')))];
-    return [{ path, message: `must be ${kinds.join(' or ')}, but is ${inWords(kindOf(found))}` }];
+    const kinds = [...new Set(forms.map((candidate) => inWords(kindOfForm(candidate) ?? '')))];
+    return [{ path, message: `must be ${kinds.join(' or ')}, but is ${inWords(getKind(actual))}` }];
   }
-  const word = (found as Readonly<Record<string, unknown>>)[discriminator];
-  const words = ofKind.map((each) => each.properties?.[discriminator]?.const);
-  const fault = notAmong([...path, discriminator], words, word);
-  return [word === undefined ? { ...fault, message: `is missing; it ${fault.message}` } : fault];
+  const word = (actual as Readonly<Record<string, unknown>>)[discriminator];
+  const options = ofKind.map((candidate) => candidate.properties?.[discriminator]?.const);
+  const issue = notAmong([...path, discriminator], options, word);
+  return [word === undefined ? { ...issue, message: `is missing; it ${issue.message}` } : issue];
 }
 
-function sayError(error: TLocalizedValidationError, { found, node }: { found: unknown; node: SchemaNode }): string {
+function formatError(error: TLocalizedValidationError, { actual, node }: { actual: unknown; node: SchemaNode }): string {
   switch (error.keyword) {
     case 'type':
-      return sayType(String(error.params.type), found);
+      return formatTypeError(String(error.params.type), actual);
     case 'const':
       return `must be ${JSON.stringify(error.params.allowedValue)}`;
     case 'minLength':
@@ -118,11 +122,11 @@ function sayError(error: TLocalizedValidationError, { found, node }: { found: un
   }
 }
 
-function sayType(wanted: string, found: unknown): string {
-  const kind = kindOf(found);
-  if (kind !== 'number') return `must be ${inWords(wanted)}, but is ${inWords(kind)}`;
-  if (!Number.isFinite(found)) return 'must be a finite number';
-  return wanted === 'integer' ? 'must be a whole number' : `must be ${inWords(wanted)}, but is a number`;
+function formatTypeError(expected: string, actual: unknown): string {
+  const kind = getKind(actual);
+  if (kind !== 'number') return `must be ${inWords(expected)}, but is ${inWords(kind)}`;
+  if (!Number.isFinite(actual)) return 'must be a finite number';
+  return expected === 'integer' ? 'must be a whole number' : `must be ${inWords(expected)}, but is a number`;
 }
 
 const kindWords = new Map([
@@ -141,20 +145,20 @@ function inWords(kind: string): string {
 
 interface Located {
   readonly path: Path;
-  readonly found: unknown;
+  readonly actual: unknown;
 }
 
 /** A JSON pointer as a path, and the value there. */
 function located(pointer: string, value: unknown): Located {
   const path: (string | number)[] = [];
-  let found = value;
-  for (const segment of keysOfPointer(pointer)) {
-    path.push(Array.isArray(found) ? Number(segment) : segment);
-    found = (found as Readonly<Record<string, unknown>>)[segment];
+  let actual = value;
+  for (const segment of parsePointer(pointer)) {
+    path.push(Array.isArray(actual) ? Number(segment) : segment);
+    actual = (actual as Readonly<Record<string, unknown>>)[segment];
   }
-  return { path, found };
+  return { path, actual };
 }
 
 function pointed(schema: unknown, pointer: string): unknown {
-  return keysOfPointer(pointer).reduce((node, segment) => (node as Readonly<Record<string, unknown>>)[segment], schema);
+  return parsePointer(pointer).reduce((node, segment) => (node as Readonly<Record<string, unknown>>)[segment], schema);
 }

@@ -2,7 +2,7 @@
 export type Path = readonly (string | number)[];
 
 /** One thing that is wrong at one place. */
-export interface Fault {
+export interface Issue {
   readonly path: Path;
   /** Goes on where the path ends, as in "must be a number"; never repeats a value, which may be secret. */
   readonly message: string;

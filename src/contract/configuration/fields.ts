@@ -34,7 +34,7 @@ interface NamedOptions extends FieldOptions {
 }
 
 /** An object whose keys are free and whose values are all of one kind. */
-export function named<Entry extends TSchema>(entry: Entry, { by, ...options }: NamedOptions) {
+export function buildRecord<Entry extends TSchema>(entry: Entry, { by, ...options }: NamedOptions) {
   return Type.Unsafe<Record<string, Static<Entry>>>({
     type: 'object',
     propertyNames: { title: by },
@@ -83,9 +83,9 @@ export function milliseconds(options: { readonly description: string; readonly d
 export function httpUrl(description: string) {
   const errorMessage = 'must be an address that begins with http:// or https://';
   const bounds = { minLength: 1, maxLength: fieldBounds.maxLineChars };
-  const written = Type.String({ ...bounds, description, pattern: '^[hH][tT][tT][pP][sS]?://', errorMessage });
-  const whole = Type.Refine(written, isHttpUrl, () => errorMessage);
-  return Type.Refine(whole, isWithoutUser, () => 'must not carry a user name or password: they are not sent');
+  const urlString = Type.String({ ...bounds, description, pattern: '^[hH][tT][tT][pP][sS]?://', errorMessage });
+  const httpUrl = Type.Refine(urlString, isHttpUrl, () => errorMessage);
+  return Type.Refine(httpUrl, isWithoutUser, () => 'must not carry a user name or password: they are not sent');
 }
 
 export function apiVersion(description: string) {

@@ -24,8 +24,8 @@ export function notConfigured(
 
 /** The hint of a fault about a misspelt word; nothing if no candidate is near. */
 export function didYouMean(word: string, candidates: Iterable<string>): { readonly hint?: string } {
-  const meant = nearest(word, candidates);
-  return meant === undefined ? {} : { hint: `did you mean ${meant}?` };
+  const suggestion = nearest(word, candidates);
+  return suggestion === undefined ? {} : { hint: `did you mean ${suggestion}?` };
 }
 
 function plain(word: string): string {

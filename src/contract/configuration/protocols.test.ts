@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { defaultProtocol, modelProtocols, type ProtocolName, protocols, traitsOf } from './protocols.ts';
+import { defaultProtocol, getTraits, modelProtocols, type ProtocolName, protocols } from './protocols.ts';
 
 /** The protocols of which something holds. */
 const those = (holds: (name: ProtocolName) => boolean) => (Object.keys(protocols) as ProtocolName[]).filter(holds);
@@ -29,7 +29,7 @@ it('says which upstreams speak the Messages dialect', () => {
 
 it('asks nothing of what is no protocol', () => {
   for (const wrong of ['telegraph', 'toString', '__proto__', 3, undefined, null]) {
-    expect(traitsOf(wrong)).toMatchObject({ needsEndpoint: false, needsKey: false, otherKey: undefined });
+    expect(getTraits(wrong)).toMatchObject({ needsEndpoint: false, needsKey: false, otherKey: undefined });
   }
 });
 

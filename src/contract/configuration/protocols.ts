@@ -18,7 +18,7 @@ export interface ProtocolTraits {
   /** Which key is read besides one token for a header field: one that signs requests, or the JSON of a service account. */
   readonly otherKey: 'signing' | 'account' | undefined;
   /** Whether a model is spoken to in the Messages dialect. */
-  readonly speaksMessages: (served: Served) => boolean;
+  readonly speaksMessages: (target: Served) => boolean;
   /** Whether they know marks up to which a prompt is cached, besides those that speak the Messages dialect. */
   readonly takesCacheMarks: boolean;
   /** Whether they know `top_k` and thinking as the Messages dialect has them. */
@@ -26,15 +26,15 @@ export interface ProtocolTraits {
   /** Whether they know `response_format: {"type": "json_object"}`, but for models that speak the Messages dialect: others are told in their instructions. */
   readonly hasJsonMode: boolean;
   /** Whether a request may ask for an answer of a schema and offer tools at once. */
-  readonly takesFormatWithTools: (served: Served) => boolean;
+  readonly takesFormatWithTools: (target: Served) => boolean;
   /** Whether their replies record in their state the controls that they offer. */
   readonly keepsControls: boolean;
   /** Whose signed thoughts their models take back; absent: those of the protocol alone. */
-  readonly thoughtsOf?: 'claude' | 'gemini';
+  readonly thoughtFormat?: 'claude' | 'gemini';
   /** Whether they speak OpenAI's chat dialect. */
   readonly speaksChat: boolean;
   /** Whether they accept `reasoning_content` in the assistant's messages, if the configuration does not say. */
-  readonly takesReasoning: (served: Served) => boolean;
+  readonly takesReasoning: (target: Served) => boolean;
   /** Whether an upstream may say which of several APIs it serves. */
   readonly hasSeveralApis: boolean;
   /** Whether they are programs that may call other deployments, with a key that is made for the request: a refusal that they report can be Parley's own. */
@@ -83,7 +83,7 @@ const ofModels = {
     otherKey: 'signing',
     takesCacheMarks: true,
     takesThinking: true,
-    thoughtsOf: 'claude',
+    thoughtFormat: 'claude',
     hasJsonMode: false,
     takesFormatWithTools: () => false,
   },
@@ -92,10 +92,10 @@ const ofModels = {
     otherKey: 'account',
     speaksMessages: isClaude,
     takesThinking: true,
-    thoughtsOf: 'gemini',
+    thoughtFormat: 'gemini',
     takesFormatWithTools: isClaude,
   },
-  gemini: { ...plain, needsKey: true, takesThinking: true, thoughtsOf: 'gemini', takesFormatWithTools: () => false },
+  gemini: { ...plain, needsKey: true, takesThinking: true, thoughtFormat: 'gemini', takesFormatWithTools: () => false },
   mistral: { ...plain, needsKey: true, takesReasoning: () => true, takesFormatWithTools: () => false },
   dial: { ...plain, supportsTools: false, takesReasoning: () => true, callsDeployments: true, isCalledByModel: true },
   demo: { ...plain, keepsControls: true, vocabulary: 'o200k_base' },
@@ -140,8 +140,8 @@ export function protocolFor(upstream: NamesProtocol, model: NamesProtocol): Mode
 }
 
 /** The traits of a protocol that a configuration may have wrong: an unknown one needs nothing. */
-export function traitsOf(protocol: unknown): ProtocolTraits {
-  const name = modelProtocols.find((known) => known === protocol);
+export function getTraits(protocol: unknown): ProtocolTraits {
+  const name = modelProtocols.find((candidate) => candidate === protocol);
   return name === undefined ? plain : protocols[name];
 }
 

@@ -1,9 +1,9 @@
 import { deploymentFaults } from './deployment-rules.ts';
-import type { Fault } from './fault.ts';
+import type { Issue } from './fault.ts';
 import { addinFaults, aliasFaults, identityProviderFaults, keyFaults, pageFaults, retrievalFaults } from './service-rules.ts';
 
 /** What the schema cannot say. Takes any value, so that these faults are found beside those of the schema. */
-export function ruleFaults(configuration: unknown): readonly Fault[] {
+export function ruleFaults(configuration: unknown): readonly Issue[] {
   return [
     ...deploymentFaults(configuration),
     ...keyFaults(configuration),

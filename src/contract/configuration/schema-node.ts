@@ -31,35 +31,35 @@ export function readSchema(schema: TSchema): SchemaNode {
 }
 
 /** The schema of a member or an item; one that allows anything if the schema says nothing of it. */
-export function childOf(node: SchemaNode, key: string | number): SchemaNode {
+export function getChild(node: SchemaNode, key: string | number): SchemaNode {
   if (typeof key === 'number') return node.items ?? anything;
   if (node.properties !== undefined && Object.hasOwn(node.properties, key)) return node.properties[key] ?? anything;
   return node.additionalProperties || anything;
 }
 
 /** The schema that a value is meant to follow, if there are several forms the one it can be meant as. */
-export function formOf(node: SchemaNode, value: unknown): SchemaNode {
+export function getForm(node: SchemaNode, value: unknown): SchemaNode {
   return node.anyOf === undefined ? node : (formsFor(node.anyOf, value)[0] ?? anything);
 }
 
 /** The schema of the value at a path. */
 export function schemaAt(schema: TSchema, path: Path): SchemaNode {
-  return path.reduce<SchemaNode>(childOf, readSchema(schema));
+  return path.reduce<SchemaNode>(getChild, readSchema(schema));
 }
 
 /** What a value is in the words of JSON Schema: null, boolean, number, string, array or object; any other word for what JSON does not have. */
-export function kindOf(value: unknown): string {
+export function getKind(value: unknown): string {
   if (value === null) return 'null';
   return Array.isArray(value) ? 'array' : typeof value;
 }
 
 /** What a form of a union is for; a choice among words has no type of its own. */
-export function kindOfForm({ type, enum: words }: SchemaNode): string | undefined {
-  return type ?? (words?.every((word) => typeof word === 'string') ? 'string' : undefined);
+export function kindOfForm({ type, enum: values }: SchemaNode): string | undefined {
+  return type ?? (values?.every((word) => typeof word === 'string') ? 'string' : undefined);
 }
 
 /** The key whose constant tells the forms of a union apart, such as `type`. */
-export function discriminatorOf(forms: readonly SchemaNode[]): string | undefined {
+export function findDiscriminator(forms: readonly SchemaNode[]): string | undefined {
   const [first] = forms;
   return Object.keys(first?.properties ?? {}).find((key) => forms.every((form) => form.properties?.[key]?.const !== undefined));
 }
@@ -69,14 +69,16 @@ export function discriminatorOf(forms: readonly SchemaNode[]): string | undefine
  * if none does, those that know most of the value's keys.
  */
 export function formsFor(forms: readonly SchemaNode[], value: unknown): readonly SchemaNode[] {
-  const ofKind = forms.filter((form) => kindOfForm(form) === kindOf(value));
+  const ofKind = forms.filter((form) => kindOfForm(form) === getKind(value));
   if (ofKind.length < 2 || !isJsonObject(value)) return ofKind;
-  const discriminator = discriminatorOf(ofKind);
+  const discriminator = findDiscriminator(ofKind);
   if (discriminator !== undefined) {
     return ofKind.filter((form) => form.properties?.[discriminator]?.const === value[discriminator]);
   }
-  const known = ofKind.map(({ properties = {} }) => Object.keys(value).filter((key) => Object.hasOwn(properties, key)).length);
-  return ofKind.filter((_, nth) => known[nth] === Math.max(...known));
+  const matchCounts = ofKind.map(
+    ({ properties = {} }) => Object.keys(value).filter((key) => Object.hasOwn(properties, key)).length,
+  );
+  return ofKind.filter((_, index) => matchCounts[index] === Math.max(...matchCounts));
 }
 
 /**
@@ -84,15 +86,15 @@ export function formsFor(forms: readonly SchemaNode[], value: unknown): readonly
  * no prototype, so keys such as `__proto__` and `constructor` are keys like any other.
  */
 export function complete(schema: TSchema, value: unknown): unknown {
-  const node = formOf(readSchema(schema), value);
-  if (Array.isArray(value)) return value.map((item, index) => complete(childOf(node, index), item));
+  const node = getForm(readSchema(schema), value);
+  if (Array.isArray(value)) return value.map((item, index) => complete(getChild(node, index), item));
   return isJsonObject(value) ? completeObject(node, value) : value;
 }
 
 function completeObject(node: SchemaNode, value: JsonObject): JsonObject {
   const copy: JsonObject = Object.create(null);
   for (const [key, member] of Object.entries(value)) {
-    if (member !== undefined) copy[key] = complete(childOf(node, key), member);
+    if (member !== undefined) copy[key] = complete(getChild(node, key), member);
   }
   for (const [key, property] of Object.entries(node.properties ?? {})) {
     if (copy[key] === undefined && property.default !== undefined) copy[key] = complete(property, property.default);
@@ -105,26 +107,26 @@ export function withoutNullFields(schema: TSchema, value: unknown): unknown {
   return withoutNulls(readSchema(schema), value);
 }
 
-function withoutNulls(given: SchemaNode, value: unknown): unknown {
-  const node = formOf(given, value);
+function withoutNulls(schema: SchemaNode, value: unknown): unknown {
+  const node = getForm(schema, value);
   if (Array.isArray(value)) {
-    const item = childOf(node, 0);
-    return mapItems(value, (each) => withoutNulls(item, each));
+    const item = getChild(node, 0);
+    return mapItems(value, (element) => withoutNulls(item, element));
   }
   return isJsonObject(value) ? ofObject(node, value) : value;
 }
 
 function ofObject(node: SchemaNode, value: JsonObject): JsonObject {
-  let rest = value;
+  let result = value;
   for (const [key, member] of Object.entries(value)) {
     const isAbsent = member === null && isOptional(node, key);
-    const kept = isAbsent ? undefined : withoutNulls(childOf(node, key), member);
-    if (kept === member) continue;
-    if (rest === value) rest = { ...value };
-    if (isAbsent) delete rest[key];
-    else rest[key] = kept;
+    const cleaned = isAbsent ? undefined : withoutNulls(getChild(node, key), member);
+    if (cleaned === member) continue;
+    if (result === value) result = { ...value };
+    if (isAbsent) delete result[key];
+    else result[key] = cleaned;
   }
-  return rest;
+  return result;
 }
 
 /** One with a default may be left out too. */
@@ -134,7 +136,7 @@ function isOptional({ properties = {}, required = [] }: SchemaNode, key: string)
   return !required.includes(key) || property.default !== undefined;
 }
 
-function takesNull({ type, anyOf, enum: words, const: only }: SchemaNode): boolean {
+function takesNull({ type, anyOf, enum: values, const: only }: SchemaNode): boolean {
   if (anyOf !== undefined) return anyOf.some(takesNull);
-  return type === 'null' || (type === undefined && words === undefined && only === undefined);
+  return type === 'null' || (type === undefined && values === undefined && only === undefined);
 }

@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest';
 import { checkConfiguration } from '#configuration/check.ts';
-import { formatFault } from '#configuration/configuration-fault.ts';
+import { formatConfigurationError } from '#configuration/configuration-fault.ts';
 
 const demo = { m: { upstreams: [{ protocol: 'demo' }] } };
 const good = { issuer: 'https://id.example', audience: 'api' };
 
 function faultsOf(identityProviders: object): readonly string[] {
   const checked = checkConfiguration({ identityProviders });
-  return 'faults' in checked ? checked.faults.map(formatFault) : [];
+  return 'faults' in checked ? checked.faults.map(formatConfigurationError) : [];
 }
 
 it.each([
@@ -91,7 +91,7 @@ it('an id_token that is made for another audience is doubted', () => {
   const warningsOf = (audience: string, token: string): readonly string[] => {
     const signIn = { clientId: 'page', token };
     const checked = checkConfiguration({ models: demo, identityProviders: { p: { ...good, audience, signIn } } });
-    return 'warnings' in checked ? checked.warnings.map(formatFault) : ['refused'];
+    return 'warnings' in checked ? checked.warnings.map(formatConfigurationError) : ['refused'];
   };
   expect(warningsOf('api', 'id_token')).toEqual([
     expect.stringContaining('identityProviders.p.audience: is not the clientId of signIn'),

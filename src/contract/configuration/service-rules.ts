@@ -1,15 +1,15 @@
 import { hash } from 'node:crypto';
 import { filterStrings, isJsonObject, type JsonObject } from '#base/json/json.ts';
-import { entriesOf, sectionOf } from './entries.ts';
-import type { Fault, Path } from './fault.ts';
+import { getSection, listEntries } from './entries.ts';
+import type { Issue, Path } from './fault.ts';
 import { notConfigured } from './nearest.ts';
 import { defaultAliases } from './service.ts';
 import { isHeaderValue } from './values.ts';
 
 /** What the schema cannot say of keys. */
-export function* keyFaults(configuration: unknown): Iterable<Fault> {
+export function* keyFaults(configuration: unknown): Iterable<Issue> {
   const seen = new Set<string>();
-  for (const [name, entry] of entriesOf(configuration, 'keys')) {
+  for (const [name, entry] of listEntries(configuration, 'keys')) {
     if (entry.role !== undefined && entry.roles !== undefined)
       yield { path: ['keys', name, 'role'], message: 'cannot stand beside roles; a key has one or the other' };
     if (entry.key !== undefined && entry.sha256 !== undefined)
@@ -28,7 +28,7 @@ function digestOfEntry(name: string, { key, sha256 }: JsonObject): { readonly di
   return { digest: hash('sha256', name, 'hex'), path: ['keys', name] };
 }
 
-function* spellingFaults(key: unknown, path: Path): Iterable<Fault> {
+function* spellingFaults(key: unknown, path: Path): Iterable<Issue> {
   if (typeof key !== 'string') return;
   if (key === '' && path.length === 2) yield { path, message: 'cannot be a key: it is empty' };
   else if (!isHeaderValue(key) || key !== key.trim()) {
@@ -40,9 +40,9 @@ function* spellingFaults(key: unknown, path: Path): Iterable<Fault> {
 }
 
 /** What the schema cannot say of identity providers: a token belongs to one, and which stands first must not be a matter of its name. */
-export function* identityProviderFaults(configuration: unknown): Iterable<Fault> {
+export function* identityProviderFaults(configuration: unknown): Iterable<Issue> {
   const seen = new Set<unknown>();
-  for (const [name, { issuer, signIn }] of entriesOf(configuration, 'identityProviders')) {
+  for (const [name, { issuer, signIn }] of listEntries(configuration, 'identityProviders')) {
     if (/^\d+$/.test(name))
       yield { path: ['identityProviders', name], message: 'cannot be a name: one of digits only would be put before the others' };
     if (seen.has(issuer))
@@ -67,7 +67,7 @@ const ownParameters: ReadonlySet<string> = new Set([
   'request_uri',
 ]);
 
-function* signInFaults(path: Fault['path'], { parameters, scopes, token }: JsonObject): Iterable<Fault> {
+function* signInFaults(path: Issue['path'], { parameters, scopes, token }: JsonObject): Iterable<Issue> {
   for (const name of Object.keys(isJsonObject(parameters) ? parameters : {})) {
     if (ownParameters.has(name)) yield { path: [...path, 'parameters', name], message: 'is set by the page itself' };
   }
@@ -75,7 +75,7 @@ function* signInFaults(path: Fault['path'], { parameters, scopes, token }: JsonO
     yield { path: [...path, 'scopes'], message: 'must hold openid; without it there is no id_token' };
 }
 
-const takenPrefixes: ReadonlySet<string> = new Set([
+const reservedPrefixes: ReadonlySet<string> = new Set([
   'compat',
   'msgapi',
   'v1',
@@ -91,13 +91,13 @@ const takenPrefixes: ReadonlySet<string> = new Set([
 const surfaces = ['compat', 'msgapi'] as const;
 
 /** What the schema cannot say of aliases. */
-export function* aliasFaults(configuration: unknown): Iterable<Fault> {
-  const aliases = sectionOf(configuration, 'aliases');
+export function* aliasFaults(configuration: unknown): Iterable<Issue> {
+  const aliases = getSection(configuration, 'aliases');
   const seen = new Set<string>();
   for (const surface of surfaces) {
     for (const [index, alias] of filterStrings(aliases[surface]).entries()) {
       const path = ['aliases', surface, index];
-      if (takenPrefixes.has(alias)) yield { path, message: 'is taken: the service has paths of its own there' };
+      if (reservedPrefixes.has(alias)) yield { path, message: 'is taken: the service has paths of its own there' };
       else if (seen.has(alias)) yield { path, message: 'stands among the aliases twice' };
       seen.add(alias);
     }
@@ -105,36 +105,36 @@ export function* aliasFaults(configuration: unknown): Iterable<Fault> {
 }
 
 /** What the schema cannot say of the add-in gateway: every request below its prefix goes to it alone. */
-export function* addinFaults(configuration: unknown): Iterable<Fault> {
-  const { prefix } = sectionOf(configuration, 'addin');
+export function* addinFaults(configuration: unknown): Iterable<Issue> {
+  const { prefix } = getSection(configuration, 'addin');
   if (typeof prefix !== 'string') return;
   const [, first = ''] = prefix.split('/');
-  const aliases = sectionOf(configuration, 'aliases');
+  const aliases = getSection(configuration, 'aliases');
   const areAliases = surfaces.some((surface) => filterStrings(aliases[surface] ?? defaultAliases[surface]).includes(first));
-  if (takenPrefixes.has(first) || areAliases)
+  if (reservedPrefixes.has(first) || areAliases)
     yield { path: ['addin', 'prefix'], message: 'is taken: the service has paths of its own there' };
 }
 
 /** The model that names conversations must be there and be one that chats. */
-export function* pageFaults(configuration: unknown): Iterable<Fault> {
-  const wanted = sectionOf(configuration, 'page').titleModel;
-  if (typeof wanted !== 'string') return;
+export function* pageFaults(configuration: unknown): Iterable<Issue> {
+  const titleModel = getSection(configuration, 'page').titleModel;
+  if (typeof titleModel !== 'string') return;
   const path = ['page', 'titleModel'];
-  const models = entriesOf(configuration, 'models');
-  const model = models.find(([id]) => id === wanted)?.[1];
+  const models = listEntries(configuration, 'models');
+  const model = models.find(([id]) => id === titleModel)?.[1];
   const chatting = models.filter(([, { type }]) => type !== 'embedding').map(([id]) => id);
-  if (model === undefined) yield { path, ...notConfigured('a model', wanted, chatting) };
+  if (model === undefined) yield { path, ...notConfigured('a model', titleModel, chatting) };
   else if (model.type === 'embedding') yield { path, message: 'names a model that does not chat' };
 }
 
 /** The model that embeds documents must be there and be one that embeds. */
-export function* retrievalFaults(configuration: unknown): Iterable<Fault> {
-  const wanted = sectionOf(configuration, 'retrieval').embeddingModel;
-  if (typeof wanted !== 'string' || wanted === '') return;
+export function* retrievalFaults(configuration: unknown): Iterable<Issue> {
+  const embeddingModel = getSection(configuration, 'retrieval').embeddingModel;
+  if (typeof embeddingModel !== 'string' || embeddingModel === '') return;
   const path = ['retrieval', 'embeddingModel'];
-  const models = entriesOf(configuration, 'models');
-  const model = models.find(([id]) => id === wanted)?.[1];
+  const models = listEntries(configuration, 'models');
+  const model = models.find(([id]) => id === embeddingModel)?.[1];
   const embedding = models.filter(([, { type }]) => type === 'embedding').map(([id]) => id);
-  if (model === undefined) yield { path, ...notConfigured('a model', wanted, embedding) };
+  if (model === undefined) yield { path, ...notConfigured('a model', embeddingModel, embedding) };
   else if (model.type !== 'embedding') yield { path, message: 'names a model that is not of the type embedding' };
 }

@@ -1,5 +1,5 @@
 import { isJsonObject, tryParseJson } from '#base/json/json.ts';
-import { traitsOf } from './protocols.ts';
+import { getTraits } from './protocols.ts';
 import { isHeaderValue, isHttpUrl } from './values.ts';
 
 const googleTokenUri = 'https://oauth2.googleapis.com/token';
@@ -24,14 +24,14 @@ export type UpstreamKey =
       readonly tokenUri: string;
     };
 
-interface KeyFault {
+interface KeyError {
   /** What is wrong, without the key. */
   readonly fault: string;
 }
 
 /** Reads the `key` of an upstream: some protocols know more forms than one token sent in a header field. */
-export function readUpstreamKey(protocol: unknown, key: string): UpstreamKey | KeyFault {
-  const { otherKey } = traitsOf(protocol);
+export function readUpstreamKey(protocol: unknown, key: string): UpstreamKey | KeyError {
+  const { otherKey } = getTraits(protocol);
   if (otherKey === 'signing' && key.includes(':')) return readSigningKey(key);
   if (otherKey === 'account' && key.trimStart().startsWith('{')) return readAccount(key);
   if (isHeaderValue(key)) return { kind: 'token', token: key };
@@ -50,7 +50,7 @@ export function secretsOfKey(key: UpstreamKey): readonly string[] {
   }
 }
 
-function readSigningKey(key: string): UpstreamKey | KeyFault {
+function readSigningKey(key: string): UpstreamKey | KeyError {
   const [accessKeyId = '', secretAccessKey = '', sessionToken, ...rest] = key.split(':');
   const parts = [accessKeyId, secretAccessKey, sessionToken ?? 'none'];
   if (rest.length > 0 || !parts.every((part) => /^\S+$/.test(part) && isHeaderValue(part)))
@@ -58,16 +58,16 @@ function readSigningKey(key: string): UpstreamKey | KeyFault {
   return { kind: 'signing', accessKeyId, secretAccessKey, sessionToken };
 }
 
-function readAccount(key: string): UpstreamKey | KeyFault {
+function readAccount(key: string): UpstreamKey | KeyError {
   const account = tryParseJson(key);
   if (!isJsonObject(account))
     return { fault: 'begins like the JSON of a service account and is not JSON; quote the whole file as one string' };
-  const { client_email: clientEmail, private_key: privateKey, project_id: projectId, token_uri: given } = account;
+  const { client_email: clientEmail, private_key: privateKey, project_id: projectId, token_uri: rawTokenUri } = account;
   for (const [name, value] of Object.entries({ client_email: clientEmail, private_key: privateKey, project_id: projectId }))
     if (typeof value !== 'string' || value === '') return { fault: `is the JSON of a service account without ${name}` };
   if (!String(privateKey).includes('PRIVATE KEY'))
     return { fault: 'is the JSON of a service account whose private_key is no PEM' };
-  const tokenUri = typeof given === 'string' && isHttpUrl(given) ? given : googleTokenUri;
+  const tokenUri = typeof rawTokenUri === 'string' && isHttpUrl(rawTokenUri) ? rawTokenUri : googleTokenUri;
   return {
     kind: 'account',
     clientEmail: String(clientEmail),

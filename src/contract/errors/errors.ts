@@ -85,7 +85,7 @@ export class ParleyError extends Error {
   readonly status: number;
   readonly type: string;
   readonly param: string | null;
-  readonly shownCode: string | null;
+  readonly publicCode: string | null;
   readonly displayMessage: string | null;
   readonly members: Readonly<Record<string, unknown>> | undefined;
   readonly overflow: ContextOverflow | undefined;
@@ -99,7 +99,7 @@ export class ParleyError extends Error {
     this.status = details.status ?? errorKinds[code].status;
     this.type = details.upstreamType ?? errorKinds[code].type;
     this.param = details.param ?? null;
-    this.shownCode = details.upstreamCode === undefined ? code : details.upstreamCode;
+    this.publicCode = details.upstreamCode === undefined ? code : details.upstreamCode;
     this.displayMessage = details.displayMessage ?? null;
     this.members = details.members;
     this.overflow = details.overflow;
@@ -110,9 +110,9 @@ export class ParleyError extends Error {
 
 /** The same failure with further members. */
 export function withMembers(error: ParleyError, members: Readonly<Record<string, unknown>>): ParleyError {
-  const { code, message, status, type, param, shownCode, displayMessage, overflow, retryAfterSeconds, headers } = error;
+  const { code, message, status, type, param, publicCode, displayMessage, overflow, retryAfterSeconds, headers } = error;
   return new ParleyError(code, message, {
-    ...{ cause: error, status, upstreamType: type, upstreamCode: shownCode, param, displayMessage, overflow },
+    ...{ cause: error, status, upstreamType: type, upstreamCode: publicCode, param, displayMessage, overflow },
     ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
     ...(headers !== undefined && { headers }),
     members: { ...error.members, ...members },
@@ -125,14 +125,14 @@ export function httpRefusal(status: HttpRefusal, message: string, details: Error
 }
 
 /** What a caller gets for anything thrown; what is not a ParleyError says nothing of itself. */
-export function toParleyError(thrown: unknown): ParleyError {
-  if (thrown instanceof ParleyError) return thrown;
-  return new ParleyError('internal_error', 'The server had an error while processing the request.', { cause: thrown });
+export function toParleyError(error: unknown): ParleyError {
+  if (error instanceof ParleyError) return error;
+  return new ParleyError('internal_error', 'The server had an error while processing the request.', { cause: error });
 }
 
 /** `{"error": …}` of the compat surface. */
 export function toErrorBody(error: ParleyError): { error: ErrorBody } {
-  const { type, message, param, shownCode: code, displayMessage, members } = error;
+  const { type, message, param, publicCode: code, displayMessage, members } = error;
   return {
     error: { type, message, param, code, ...(displayMessage !== null && { display_message: displayMessage }), ...members },
   };

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, keysOfPointer } from '#base/json/json.ts';
+import { isJsonObject, type JsonObject, parsePointer } from '#base/json/json.ts';
 import { ParleyError } from './errors.ts';
 
 /** Values of a body in which errors are searched for. The search takes some 10 µs for each, a hundred times as long as the check. */
@@ -22,14 +22,14 @@ interface Shape<Value> {
 }
 
 /** The 400 of one field: `claim` follows its path and makes a sentence, such as "must be a string". */
-export function requestFault(param: string, claim: string): ParleyError {
+export function createRequestError(param: string, claim: string): ParleyError {
   return new ParleyError('invalid_request', `${param} ${claim}.`, { param });
 }
 
 /** The value, if it has the shape. Throws invalid_request for the first fault in the order of the schema; `at` is the path of the value, '' for the body. */
 export function requireShape<Value>(shape: Shape<Value>, value: unknown, at = ''): Value {
   if (shape.Check(value)) return value;
-  const errors = shape.Errors(firstValues(value, { left: maxSearchedValues }));
+  const errors = shape.Errors(firstValues(value, { remaining: maxSearchedValues }));
   const first = errors[0];
   if (first === undefined)
     throw new ParleyError(
@@ -39,16 +39,16 @@ export function requireShape<Value>(shape: Shape<Value>, value: unknown, at = ''
   const error = isAlternative(first) ? narrowest(first, errors) : first;
   const param = toParam(error, value, at);
   if (param === '') throw new ParleyError('invalid_request', `The body ${toClaim(error, errors)}.`);
-  throw requestFault(param, toClaim(error, errors));
+  throw createRequestError(param, toClaim(error, errors));
 }
 
 /** Returns a copy whose lists end where the count of values is used up. */
-function firstValues(value: unknown, count: { left: number }): unknown {
-  count.left -= 1;
+function firstValues(value: unknown, count: { remaining: number }): unknown {
+  count.remaining -= 1;
   if (Array.isArray(value)) {
     const items: unknown[] = [];
     for (const item of value) {
-      if (count.left <= 0) break;
+      if (count.remaining <= 0) break;
       items.push(firstValues(item, count));
     }
     return items;
@@ -61,13 +61,13 @@ function firstValues(value: unknown, count: { left: number }): unknown {
  * Refuses a key that differs from a known one by letter case only: a reader further on that ignores case would see an unchecked field.
  * Gives whether a field is null, which may stand for its absence.
  */
-export function refuseOtherCase(value: JsonObject, known: ReadonlySet<string>, at = ''): boolean {
+export function refuseOtherCase(value: JsonObject, knownFields: ReadonlySet<string>, at = ''): boolean {
   let hasNull = false;
   for (const key in value) {
     if (value[key] === null) hasNull = true;
-    if (known.has(key) || key.length > maxNameChars) continue;
+    if (knownFields.has(key) || key.length > maxNameChars) continue;
     const folded = key.toUpperCase().toLowerCase();
-    if (known.has(folded)) throw requestFault(joined(at, key), `is not a known field; the name is ${folded}`);
+    if (knownFields.has(folded)) throw createRequestError(joined(at, key), `is not a known field; the name is ${folded}`);
   }
   return hasNull;
 }
@@ -87,18 +87,18 @@ function narrowest(first: SchemaError, errors: readonly SchemaError[]): SchemaEr
 
 function toParam({ instancePath, params }: SchemaError, value: unknown, at: string): string {
   let path = at;
-  let place = value;
-  for (const key of keysOfPointer(instancePath)) {
-    path = Array.isArray(place) ? `${path}[${key}]` : joined(path, key);
-    place = isJsonObject(place) || Array.isArray(place) ? (place as Record<string, unknown>)[key] : undefined;
+  let current = value;
+  for (const key of parsePointer(instancePath)) {
+    path = Array.isArray(current) ? `${path}[${key}]` : joined(path, key);
+    current = isJsonObject(current) || Array.isArray(current) ? (current as Record<string, unknown>)[key] : undefined;
   }
   const [missing] = 'requiredProperties' in params ? (params.requiredProperties as string[]) : [];
   return missing === undefined ? path : joined(path, missing);
 }
 
 function joined(path: string, key: string): string {
-  const shown = key.length > 64 ? `${key.slice(0, 64)}…` : key;
-  return path === '' ? shown : `${path}.${shown}`;
+  const displayedKey = key.length > 64 ? `${key.slice(0, 64)}…` : key;
+  return path === '' ? displayedKey : `${path}.${displayedKey}`;
 }
 
 function toClaim(error: SchemaError, errors: readonly SchemaError[]): string {
@@ -129,9 +129,9 @@ function toClaim(error: SchemaError, errors: readonly SchemaError[]): string {
 
 /** The forms that are allowed at one place, in words: "a string, null or an array". */
 function toAlternatives(errors: readonly SchemaError[]): string {
-  const words = new Set(errors.filter(isAlternative).flatMap(({ params }) => toWords(params)));
-  const [last, ...others] = [...words].reverse();
-  return others.length === 0 ? String(last) : `${others.reverse().join(', ')} or ${last}`;
+  const options = new Set(errors.filter(isAlternative).flatMap(({ params }) => toWords(params)));
+  const [last, ...rest] = [...options].reverse();
+  return rest.length === 0 ? String(last) : `${rest.reverse().join(', ')} or ${last}`;
 }
 
 function toWords(params: { type?: string | readonly string[]; allowedValues?: readonly unknown[] }): string[] {
@@ -144,5 +144,5 @@ function toWords(params: { type?: string | readonly string[]; allowedValues?: re
 /** Throws invalid_request if a URL is longer than 8192 characters and is not a `data:` URL. `at` is the path of the URL. */
 export function requireUrlLength(url: string, at: string): void {
   if (url.length > maxUrlChars && !/^data:/i.test(url))
-    throw requestFault(at, `must have at most ${maxUrlChars} characters unless it is a data: URL`);
+    throw createRequestError(at, `must have at most ${maxUrlChars} characters unless it is a data: URL`);
 }

@@ -15,39 +15,40 @@ const columns: Readonly<Record<string, ToCheck>> = {
   max_cost_usd: (cell) => ({ type: 'cost_at_most', usd: tryParseJson(cell) ?? cell }),
   max_seconds: (cell) => ({ type: 'time_at_most', seconds: tryParseJson(cell) ?? cell }),
 };
-const others = ['name', 'input', 'judge', 'rubric'];
+const baseColumns = ['name', 'input', 'judge', 'rubric'];
 
 /** Rows of a table as cases that nobody looked at yet; a column may stand several times. Throws invalid_request for a header that is none. */
 export function casesOfCsv(text: string): readonly JsonObject[] {
   const [header = [], ...rows] = readCsvRows(text.replace(/^\uFEFF/, ''));
   const names = header.map((name) => name.toLowerCase());
-  const known = [...others, ...Object.keys(columns)];
-  const unknown = names.find((name) => !known.includes(name));
-  if (unknown !== undefined) throw fault(`has the column ${JSON.stringify(unknown.slice(0, 64))}; known are ${known.join(', ')}`);
-  if (!names.includes('input')) throw fault('has no column input in its first line');
+  const knownColumns = [...baseColumns, ...Object.keys(columns)];
+  const unknown = names.find((name) => !knownColumns.includes(name));
+  if (unknown !== undefined)
+    throw createError(`has the column ${JSON.stringify(unknown.slice(0, 64))}; known are ${knownColumns.join(', ')}`);
+  if (!names.includes('input')) throw createError('has no column input in its first line');
   return rows.map((row) => toCase(names, row));
 }
 
 function toCase(names: readonly string[], row: readonly string[]): JsonObject {
-  const cellOf = (name: string): string => row[names.indexOf(name)] ?? '';
-  const checks = names.flatMap((name, nth) => {
-    const cell = row[nth] ?? '';
+  const getCell = (name: string): string => row[names.indexOf(name)] ?? '';
+  const checks = names.flatMap((name, index) => {
+    const cell = row[index] ?? '';
     const toCheck = Object.hasOwn(columns, name) ? columns[name] : undefined;
     return cell === '' || toCheck === undefined ? [] : [toCheck(cell)];
   });
-  const [name, deployment, rubric] = ['name', 'judge', 'rubric'].map(cellOf);
+  const [name, deployment, rubric] = ['name', 'judge', 'rubric'].map(getCell);
   if (deployment || rubric) checks.push({ type: 'judged', ...(deployment && { deployment }), ...(rubric && { rubric }) });
-  return { ...(name && { name }), input: cellOf('input'), checks };
+  return { ...(name && { name }), input: getCell('input'), checks };
 }
 
 /** `find_items`, or `find_items {"shop": "north"}`. */
 function toCall(cell: string): JsonObject {
   const at = cell.indexOf('{');
   if (at === -1) return { type: 'calls', tool: cell };
-  const written = cell.slice(at);
-  return { type: 'calls', tool: cell.slice(0, at).trim(), arguments: tryParseJson(written) ?? written };
+  const cellText = cell.slice(at);
+  return { type: 'calls', tool: cell.slice(0, at).trim(), arguments: tryParseJson(cellText) ?? cellText };
 }
 
-function fault(claim: string): ParleyError {
+function createError(claim: string): ParleyError {
   return new ParleyError('invalid_request', `The table ${claim}.`);
 }

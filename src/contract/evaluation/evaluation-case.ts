@@ -4,16 +4,16 @@ import { Message } from '../chat/message.ts';
 
 /** Bounds of cases. Sizes are characters of JSON. `maxPatterns` is for the cases of one request together. */
 export const caseBounds = {
-  mostCases: 1000,
+  maxCases: 1000,
   maxPatterns: 1000,
   maxChars: 200_000,
   maxCharsOfAll: 4 * 1024 ** 2,
-  mostChecks: 20,
+  maxChecks: 20,
 } as const;
 
-const longestText = 20_000;
+const maxTextChars = 20_000;
 const jsonObject = (description: string) => Type.Unsafe<JsonObject>({ type: 'object', description });
-const text = (description: string, maxLength = longestText) => Type.String({ minLength: 1, maxLength, description });
+const text = (description: string, maxLength = maxTextChars) => Type.String({ minLength: 1, maxLength, description });
 
 function check<const Kind extends string, Fields extends TProperties>(type: Kind, fields: Fields, description: string) {
   return Type.Object({ type: Type.Literal(type), ...fields }, { additionalProperties: false, description });
@@ -33,7 +33,7 @@ export const checkForms = {
   ),
   equals: check(
     'equals',
-    { text: Type.String({ maxLength: longestText }) },
+    { text: Type.String({ maxLength: maxTextChars }) },
     'The answer is this text, but for white space around it.',
   ),
   matches: check(
@@ -88,7 +88,7 @@ export const EvaluationCase = Type.Object(
       description: 'What the user says, or the messages of a conversation.',
     }),
     checks: Type.Array(EvaluationCheck, {
-      maxItems: caseBounds.mostChecks,
+      maxItems: caseBounds.maxChecks,
       description: 'What must hold. Empty: that there is an answer.',
     }),
   },

@@ -1,5 +1,5 @@
 import { isJsonObject } from '#base/json/json.ts';
-import { requestFault } from '../errors/request-error.ts';
+import { createRequestError } from '../errors/request-error.ts';
 import type { EvaluationCase } from './evaluation-case.ts';
 import { parseList } from './parse-cases.ts';
 
@@ -13,8 +13,8 @@ export interface EvaluationRequest {
   readonly cases?: readonly EvaluationCase[];
 }
 
-const known = ['version', 'parallel', 'cases'];
-const mostParallel = 64;
+const knownFields = ['version', 'parallel', 'cases'];
+const maxParallel = 64;
 const highestVersion = 2 ** 31 - 1;
 
 /** For the description of the API. */
@@ -26,7 +26,7 @@ export const EvaluationRequestForm = {
     parallel: {
       type: 'integer',
       minimum: 1,
-      maximum: mostParallel,
+      maximum: maxParallel,
       description: 'Cases at once, at most `evaluations.maxParallel` of the configuration, which is the default.',
     },
   },
@@ -34,14 +34,15 @@ export const EvaluationRequestForm = {
 
 /** Throws invalid_request. */
 export function parseEvaluationRequest(body: unknown): EvaluationRequest {
-  if (!isJsonObject(body)) throw requestFault('The body', 'must be an object');
-  const unknown = Object.keys(body).find((key) => !known.includes(key));
-  if (unknown !== undefined) throw requestFault(unknown.slice(0, 64), `is not a known field; known are ${known.join(', ')}`);
+  if (!isJsonObject(body)) throw createRequestError('The body', 'must be an object');
+  const unknown = Object.keys(body).find((key) => !knownFields.includes(key));
+  if (unknown !== undefined)
+    throw createRequestError(unknown.slice(0, 64), `is not a known field; known are ${knownFields.join(', ')}`);
   const { cases } = body;
-  if (cases !== undefined && !Array.isArray(cases)) throw requestFault('cases', 'must be an array');
+  if (cases !== undefined && !Array.isArray(cases)) throw createRequestError('cases', 'must be an array');
   return {
     ...numberIn(body.version, 'version', highestVersion),
-    ...numberIn(body.parallel, 'parallel', mostParallel),
+    ...numberIn(body.parallel, 'parallel', maxParallel),
     ...(cases !== undefined && { cases: parseList(cases, 'cases') }),
   };
 }
@@ -50,6 +51,6 @@ function numberIn(value: unknown, key: 'version' | 'parallel', most: number): { 
   if (value === undefined || value === null) return {};
   const number = Number(value);
   if (typeof value !== 'number' || !Number.isInteger(number) || number < 1 || number > most)
-    throw requestFault(key, `must be a whole number from 1 to ${most}`);
+    throw createRequestError(key, `must be a whole number from 1 to ${most}`);
   return { [key]: number };
 }

@@ -3,7 +3,7 @@ import { Compile } from 'typebox/compile';
 import { isJsonObject, type JsonObject, parseJson } from '#base/json/json.ts';
 import { PatternError, withPatterns } from '#base/text/patterns.ts';
 import { parseMessage } from '../chat/parse-message.ts';
-import { requestFault, requireShape } from '../errors/request-error.ts';
+import { createRequestError, requireShape } from '../errors/request-error.ts';
 import { type CheckType, caseBounds, checkForms, type EvaluationCase, type EvaluationCheck } from './evaluation-case.ts';
 
 const forms = new Map(
@@ -14,14 +14,14 @@ const forms = new Map(
 );
 const caseKeys = ['name', 'input', 'checks'];
 const maxSchemaChars = 16_000;
-const longestName = 200;
+const maxNameLength = 200;
 
 /** Cases of a body: one, a list of them, or `{"cases": […]}`. Throws invalid_request, with the path of the fault. */
 export function parseCases(body: unknown): readonly EvaluationCase[] {
   if (Array.isArray(body)) return parseList(body, '');
   if (isJsonObject(body) && 'cases' in body) {
     refuseUnknown(body, ['cases'], '');
-    if (!Array.isArray(body.cases)) throw requestFault('cases', 'must be an array');
+    if (!Array.isArray(body.cases)) throw createRequestError('cases', 'must be an array');
     return parseList(body.cases, 'cases');
   }
   return [parseCase(body)];
@@ -30,12 +30,12 @@ export function parseCases(body: unknown): readonly EvaluationCase[] {
 /** Cases of a list, at a path. Throws invalid_request. */
 export function parseList(list: readonly unknown[], at: string): readonly EvaluationCase[] {
   const where = at === '' ? 'The body' : at;
-  if (list.length === 0) throw requestFault(where, 'must have at least one case');
-  if (list.length > caseBounds.mostCases) throw requestFault(where, `must have at most ${caseBounds.mostCases} cases`);
+  if (list.length === 0) throw createRequestError(where, 'must have at least one case');
+  if (list.length > caseBounds.maxCases) throw createRequestError(where, `must have at most ${caseBounds.maxCases} cases`);
   if (JSON.stringify(list).length > caseBounds.maxCharsOfAll)
-    throw requestFault(where, `must have at most ${caseBounds.maxCharsOfAll} characters of JSON`);
+    throw createRequestError(where, `must have at most ${caseBounds.maxCharsOfAll} characters of JSON`);
   const patterns: PatternAt[] = [];
-  const cases = list.map((each, nth) => readCase(each, `${at}[${nth}]`, patterns));
+  const cases = list.map((item, index) => readCase(item, `${at}[${index}]`, patterns));
   requirePatterns(patterns, where);
   return cases;
 }
@@ -61,23 +61,23 @@ export function parseStoredCase(value: unknown): EvaluationCase {
 
 /** Adds the patterns of the case, so that all of a body are compiled within one time limit. */
 function readCase(value: unknown, at: string, patterns: PatternAt[]): EvaluationCase {
-  if (!isJsonObject(value)) throw requestFault(at || 'The body', 'must be an object, with input and checks');
+  if (!isJsonObject(value)) throw createRequestError(at || 'The body', 'must be an object, with input and checks');
   refuseUnknown(value, caseKeys, at);
   const text = JSON.stringify(value);
   if (text.length > caseBounds.maxChars)
-    throw requestFault(at || 'The body', `must have at most ${caseBounds.maxChars} characters of JSON`);
+    throw createRequestError(at || 'The body', `must have at most ${caseBounds.maxChars} characters of JSON`);
   // Numbers may stand as they were written.
   const { name, input, checks = [] } = parseJson(text) as JsonObject;
   if (name !== undefined && name !== null) requireName(name, below(at, 'name'));
-  if (!Array.isArray(checks)) throw requestFault(below(at, 'checks'), 'must be an array');
-  if (checks.length > caseBounds.mostChecks)
-    throw requestFault(below(at, 'checks'), `must have at most ${caseBounds.mostChecks} items`);
+  if (!Array.isArray(checks)) throw createRequestError(below(at, 'checks'), 'must be an array');
+  if (checks.length > caseBounds.maxChecks)
+    throw createRequestError(below(at, 'checks'), `must have at most ${caseBounds.maxChecks} items`);
   return {
     ...(typeof name === 'string' && { name }),
     input: parseInput(input, below(at, 'input')),
-    checks: checks.map((each, nth) => {
-      const where = `${below(at, 'checks')}[${nth}]`;
-      const check = parseCheck(each, where);
+    checks: checks.map((item, index) => {
+      const where = `${below(at, 'checks')}[${index}]`;
+      const check = parseCheck(item, where);
       if (check.type === 'matches') patterns.push({ pattern: check.pattern, at: `${where}.pattern` });
       return check;
     }),
@@ -85,41 +85,41 @@ function readCase(value: unknown, at: string, patterns: PatternAt[]): Evaluation
 }
 
 function requireName(name: unknown, at: string): void {
-  if (typeof name !== 'string') throw requestFault(at, 'must be a string');
-  if (name === '' || name.length > longestName) throw requestFault(at, `must have 1 to ${longestName} characters`);
+  if (typeof name !== 'string') throw createRequestError(at, 'must be a string');
+  if (name === '' || name.length > maxNameLength) throw createRequestError(at, `must have 1 to ${maxNameLength} characters`);
 }
 
 function parseInput(input: unknown, at: string): EvaluationCase['input'] {
   if (typeof input === 'string' && input !== '') return input;
-  if (input === undefined) throw requestFault(at, 'is required');
-  if (!Array.isArray(input) || input.length === 0) throw requestFault(at, 'must be a text, or a list of messages');
-  return input.map((message, nth) => parseMessage(message, `${at}[${nth}]`));
+  if (input === undefined) throw createRequestError(at, 'is required');
+  if (!Array.isArray(input) || input.length === 0) throw createRequestError(at, 'must be a text, or a list of messages');
+  return input.map((message, index) => parseMessage(message, `${at}[${index}]`));
 }
 
 function parseCheck(value: unknown, at: string): EvaluationCheck {
-  if (!isJsonObject(value)) throw requestFault(at, 'must be an object');
+  if (!isJsonObject(value)) throw createRequestError(at, 'must be an object');
   const form = forms.get(String(value.type));
-  if (form === undefined) throw requestFault(`${at}.type`, `must be one of ${[...forms.keys()].join(', ')}`);
+  if (form === undefined) throw createRequestError(`${at}.type`, `must be one of ${[...forms.keys()].join(', ')}`);
   refuseUnknown(value, form.keys, at);
   refuseLongTexts(value, at);
   const check = requireShape<Static<(typeof checkForms)[CheckType]>>(form.shape as never, value, at);
   if (check.type === 'json_schema' && JSON.stringify(check.schema).length > maxSchemaChars)
-    throw requestFault(`${at}.schema`, `must have at most ${maxSchemaChars} characters`);
+    throw createRequestError(`${at}.schema`, `must have at most ${maxSchemaChars} characters`);
   return check;
 }
 
 function refuseLongTexts(check: JsonObject, at: string): void {
   const { properties } = checkForms[check.type as CheckType];
   for (const [key, { maxLength }] of Object.entries(properties as Record<string, { maxLength?: number }>)) {
-    const given = check[key];
-    if (typeof given === 'string' && maxLength !== undefined && given.length > maxLength)
-      throw requestFault(`${at}.${key}`, `must have at most ${maxLength} characters`);
+    const expected = check[key];
+    if (typeof expected === 'string' && maxLength !== undefined && expected.length > maxLength)
+      throw createRequestError(`${at}.${key}`, `must have at most ${maxLength} characters`);
   }
 }
 
 function requirePatterns(patterns: readonly PatternAt[], where: string): void {
   if (patterns.length > caseBounds.maxPatterns)
-    throw requestFault(where, `must have at most ${caseBounds.maxPatterns} checks of the type matches`);
+    throw createRequestError(where, `must have at most ${caseBounds.maxPatterns} checks of the type matches`);
   if (patterns.length === 0) return;
   let current = where;
   try {
@@ -131,14 +131,14 @@ function requirePatterns(patterns: readonly PatternAt[], where: string): void {
     });
   } catch (cause) {
     if (!(cause instanceof PatternError)) throw cause;
-    throw requestFault(current, `must be a regular expression that RE2 accepts: ${cause.message}`);
+    throw createRequestError(current, `must be a regular expression that RE2 accepts: ${cause.message}`);
   }
 }
 
-function refuseUnknown(value: JsonObject, known: readonly string[], at: string): void {
-  const unknown = Object.keys(value).find((key) => !known.includes(key));
+function refuseUnknown(value: JsonObject, knownFields: readonly string[], at: string): void {
+  const unknown = Object.keys(value).find((key) => !knownFields.includes(key));
   if (unknown !== undefined)
-    throw requestFault(below(at, unknown.slice(0, 64)), `is not a known field; known are ${known.join(', ')}`);
+    throw createRequestError(below(at, unknown.slice(0, 64)), `is not a known field; known are ${knownFields.join(', ')}`);
 }
 
 function below(at: string, key: string): string {

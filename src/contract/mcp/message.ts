@@ -46,6 +46,6 @@ export function parseMcpToolCall(params: unknown): McpToolCall {
 }
 
 /** The arguments of the one tool. Throws invalid_request. */
-export function parseMcpQuery(given: unknown): McpQuery {
-  return requireShape(queryShape, given, 'arguments');
+export function parseMcpQuery(query: unknown): McpQuery {
+  return requireShape(queryShape, query, 'arguments');
 }

@@ -218,10 +218,11 @@ type MessagesErrorType =
   | 'api_error'
   | 'overloaded_error';
 
-type ToldError = Pick<ParleyError, 'status' | 'message' | 'param'> & Partial<Pick<ParleyError, 'displayMessage' | 'overflow'>>;
+type ReportedError = Pick<ParleyError, 'status' | 'message' | 'param'> &
+  Partial<Pick<ParleyError, 'displayMessage' | 'overflow'>>;
 
 /** An error as the messages dialect words it: the type by status, the field at fault by its dotted path. */
-export function toMessagesError(error: ToldError, requestId: string): MessagesError {
+export function toMessagesError(error: ReportedError, requestId: string): MessagesError {
   const { status, displayMessage } = error;
   const type = types.get(status) ?? (status < 500 ? 'invalid_request_error' : 'api_error');
   const display = displayMessage && { display_message: displayMessage };
@@ -229,7 +230,7 @@ export function toMessagesError(error: ToldError, requestId: string): MessagesEr
 }
 
 /** `messages[0].content must be …` becomes `messages.0.content: must be …`. */
-function toMessage({ message, param, overflow }: ToldError): string {
+function toMessage({ message, param, overflow }: ReportedError): string {
   if (overflow !== undefined) return toOverflowMessage(message, overflow);
   if (param === null || !message.startsWith(`${param} `)) return message;
   return `${param.replace(/\[(\d+)\]/g, '.$1')}: ${message.slice(param.length + 1)}`;

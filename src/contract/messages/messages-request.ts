@@ -1,7 +1,7 @@
 import { type Static, type TObject, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
-import { refuseOtherCase, requestFault, requireShape, requireUrlLength } from '../errors/request-error.ts';
+import { createRequestError, refuseOtherCase, requireShape, requireUrlLength } from '../errors/request-error.ts';
 import { cleaned, mapField, mapItems, withoutEmptyList, withoutNulls } from '../schemas/without-nulls.ts';
 import { type MessagesRequest, parseParley } from './dialect.ts';
 
@@ -91,7 +91,7 @@ export function parseCountRequest(value: unknown): CountRequest {
 }
 
 interface BodyShape {
-  readonly known: ReadonlySet<string>;
+  readonly knownFields: ReadonlySet<string>;
   /** Also those that only the other body knows. */
   readonly optional: ReadonlySet<string>;
   readonly check: (value: unknown) => Static<typeof CountBody>;
@@ -101,19 +101,19 @@ function toShape(body: TObject<typeof fields>): BodyShape {
   const shape = Compile(body);
   const required: readonly string[] = body.required ?? [];
   const optional = new Set(Object.keys({ ...fields, ...generation }).filter((field) => !required.includes(field)));
-  return { known: new Set(Object.keys(body.properties)), optional, check: (value) => requireShape(shape, value) };
+  return { knownFields: new Set(Object.keys(body.properties)), optional, check: (value) => requireShape(shape, value) };
 }
 
-function parse({ known, optional, check }: BodyShape, value: unknown): Static<typeof CountBody> {
-  if (isJsonObject(value)) refuseOtherCase(value, known);
+function parse({ knownFields, optional, check }: BodyShape, value: unknown): Static<typeof CountBody> {
+  if (isJsonObject(value)) refuseOtherCase(value, knownFields);
   const body = check(isJsonObject(value) ? withoutAbsent(value, optional) : value);
   if (body.tool_choice?.type === 'tool' && body.tool_choice.name === undefined)
-    throw requestFault('tool_choice.name', 'is required with the type tool');
-  body.messages.forEach((each, index) => {
+    throw createRequestError('tool_choice.name', 'is required with the type tool');
+  body.messages.forEach((message, index) => {
     const at = `messages[${index}]`;
-    refuseOtherCase(each, knownInMessage, at);
-    if (typeof each.content !== 'string') parseBlocks(each.content, { role: each.role, at: `${at}.content` });
-    if (each.parley !== undefined) parseParley(each.role, each.parley, `${at}.parley`);
+    refuseOtherCase(message, knownInMessage, at);
+    if (typeof message.content !== 'string') parseBlocks(message.content, { role: message.role, at: `${at}.content` });
+    if (message.parley !== undefined) parseParley(message.role, message.parley, `${at}.parley`);
   });
   return body;
 }
@@ -179,7 +179,7 @@ function parseBlock(block: Typed, { role, at }: Place): void {
   requireShape(shape, block, at);
   const allowed = onlyIn.get(block.type);
   if (allowed !== undefined && allowed !== role)
-    throw requestFault(`${at}.type`, `must not be ${block.type} in a message of the ${role}`);
+    throw createRequestError(`${at}.type`, `must not be ${block.type} in a message of the ${role}`);
   if (block.type === 'tool_result' || block.type === 'search_result') parseInner(block.content, { role, at: `${at}.content` });
   if (block.type !== 'image' && block.type !== 'document') return;
   const from = block.source as Typed;
@@ -190,8 +190,8 @@ function parseBlock(block: Typed, { role, at }: Place): void {
   if (from.type === 'content') parseInner(from.content, { role, at: `${at}.source.content` });
 }
 
-function parseInner(content: unknown, place: Place): void {
-  if (Array.isArray(content)) parseBlocks(content as Typed[], place);
+function parseInner(content: unknown, context: Place): void {
+  if (Array.isArray(content)) parseBlocks(content as Typed[], context);
 }
 
 function toShapes(schemas: Readonly<Record<string, TObject>>) {
@@ -214,7 +214,7 @@ const nullable = {
 function withoutAbsent(value: JsonObject, optional: ReadonlySet<string>): unknown {
   let body: unknown = withoutEmptyList(withoutNulls(value, optional), ['tools', 'tool_choice']);
   for (const part of ['tool_choice', 'thinking', 'output_config', 'metadata'] as const)
-    body = mapField(body, part, (given) => cleaned(given, nullable[part]));
+    body = mapField(body, part, (partValue) => cleaned(partValue, nullable[part]));
   body = mapField(body, 'tools', (tools) => mapItems(tools, (tool) => cleaned(tool, nullable.tool)));
   body = mapField(body, 'system', cleanBlocks);
   return mapField(body, 'messages', (messages) => mapItems(messages, cleanMessage));

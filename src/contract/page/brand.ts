@@ -19,7 +19,7 @@ export const grounds = {
 } as const;
 
 /** What WCAG 2.2 asks of text (AA). */
-const leastContrast = 4.5;
+const minContrast = 4.5;
 const softShare = { light: 0.12, dark: 0.18 } as const;
 
 /** The accent of an operator for both looks, as dark or as light as it takes to be read there. Takes `#rrggbb`. */
@@ -27,20 +27,20 @@ export function toAccents(wish: string): { readonly light: Accent; readonly dark
   return { light: accentFor(wish, 'light'), dark: accentFor(wish, 'dark') };
 }
 
-function accentFor(wish: string, look: 'light' | 'dark'): Accent {
-  const [end, ink] = look === 'light' ? ['#000000', '#ffffff'] : ['#ffffff', '#10100e'];
-  const soft = mix(grounds[look].ground, wish, softShare[look]);
-  const read = [...Object.values(grounds[look]), soft];
+function accentFor(wish: string, theme: 'light' | 'dark'): Accent {
+  const [end, ink] = theme === 'light' ? ['#000000', '#ffffff'] : ['#ffffff', '#10100e'];
+  const soft = mix(grounds[theme].ground, wish, softShare[theme]);
+  const backgrounds = [...Object.values(grounds[theme]), soft];
   for (let share = 0; share < 1; share += 0.02) {
     const accent = mix(wish, end, share);
-    if ([...read, ink].every((ground) => contrast(accent, ground) >= leastContrast)) return { accent, ink, soft };
+    if ([...backgrounds, ink].every((ground) => contrast(accent, ground) >= minContrast)) return { accent, ink, soft };
   }
   return { accent: end, ink, soft };
 }
 
 /** How well one colour is read on another, from 1 to 21 (WCAG 2.2). */
-export function contrast(one: string, other: string): number {
-  const [dark = 0, light = 0] = [luminance(one), luminance(other)].sort((first, second) => first - second);
+export function contrast(first: string, second: string): number {
+  const [dark = 0, light = 0] = [luminance(first), luminance(second)].sort((first, second) => first - second);
   return (light + 0.05) / (dark + 0.05);
 }
 
@@ -52,9 +52,9 @@ function luminance(colour: string): number {
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 }
 
-function mix(one: string, other: string, share: number): string {
-  const ends = toParts(other);
-  const parts = toParts(one).map((part, at) => Math.round(part + ((ends[at] ?? 0) - part) * share));
+function mix(first: string, second: string, share: number): string {
+  const ends = toParts(second);
+  const parts = toParts(first).map((part, at) => Math.round(part + ((ends[at] ?? 0) - part) * share));
   return `#${parts.map((part) => part.toString(16).padStart(2, '0')).join('')}`;
 }
 

@@ -32,6 +32,6 @@ function withTitles(schema: unknown): unknown {
 
 /** `client_secret` as people write it: Client secret. */
 function toTitle(key: string): string {
-  const words = key.replaceAll('_', ' ');
-  return words.charAt(0).toUpperCase() + words.slice(1);
+  const label = key.replaceAll('_', ' ');
+  return label.charAt(0).toUpperCase() + label.slice(1);
 }

@@ -30,13 +30,13 @@ export function meetConditions(conditions: readonly Condition[]): (deployment: D
 
 function toFilter(condition: Condition, pattern: Pattern | undefined): MeetsConditions {
   const { property_name: property } = condition;
-  if (condition.condition_type === 'eq') return (deployment) => wordsOf(deployment, property).includes(condition.const);
+  if (condition.condition_type === 'eq') return (deployment) => listValues(deployment, property).includes(condition.const);
   return (deployment, { isFound }) =>
-    wordsOf(deployment, property).some((word) => pattern !== undefined && isFound(pattern, String(word)));
+    listValues(deployment, property).some((word) => pattern !== undefined && isFound(pattern, String(word)));
 }
 
 /** What a property can be called: an application is "application", `true` and "true". */
-function wordsOf(deployment: DescribedDeployment, property: Condition['property_name']): readonly (string | boolean)[] {
+function listValues(deployment: DescribedDeployment, property: Condition['property_name']): readonly (string | boolean)[] {
   const { id, displayName, description, isApplication } = deployment;
   switch (property) {
     case 'id':

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
-import type { Fault, Path } from '../configuration/fault.ts';
-import { childOf, formOf, readSchema, type SchemaNode } from '../configuration/schema-node.ts';
+import type { Issue, Path } from '../configuration/fault.ts';
+import { getChild, getForm, readSchema, type SchemaNode } from '../configuration/schema-node.ts';
 import { isHttpUrl } from '../configuration/values.ts';
 import { QuickAppForm } from './form.ts';
 
@@ -18,13 +18,13 @@ export function leaveOutSecrets(properties: JsonObject): JsonObject {
 }
 
 /** Every secret of the settings, wherever it stands. */
-export function secretsOf(properties: JsonObject): readonly string[] {
-  const found: string[] = [];
+export function listSecrets(properties: JsonObject): readonly string[] {
+  const secrets: string[] = [];
   replaceSecrets(readSchema(QuickAppForm), properties, (secret) => {
-    if (typeof secret === 'string') found.push(secret);
+    if (typeof secret === 'string') secrets.push(secret);
     return secret;
   });
-  return found;
+  return secrets;
 }
 
 /**
@@ -34,9 +34,9 @@ export function secretsOf(properties: JsonObject): readonly string[] {
 export function keepSecrets(
   properties: JsonObject,
   stored: JsonObject | undefined,
-): { properties: JsonObject; faults: readonly Fault[] } {
-  const faults: Fault[] = [];
-  const kept = replaceSecrets(readSchema(QuickAppForm), properties, (secret, path) => {
+): { properties: JsonObject; faults: readonly Issue[] } {
+  const faults: Issue[] = [];
+  const merged = replaceSecrets(readSchema(QuickAppForm), properties, (secret, path) => {
     if (secret !== hidden) return secret;
     const before = storedAt(path, properties, stored);
     const why =
@@ -45,15 +45,15 @@ export function keepSecrets(
     faults.push({ path, message: `must be given anew: ${why}` });
     return secret;
   });
-  return { properties: kept as JsonObject, faults };
+  return { properties: merged as JsonObject, faults };
 }
 
 /** What is stored at a place; items of lists that have names are found by them. */
-function storedAt(path: Path, written: unknown, stored: unknown): unknown {
+function storedAt(path: Path, input: unknown, stored: unknown): unknown {
   const [key, ...rest] = path;
   if (key === undefined) return stored;
-  if (!isContainer(written) || !isContainer(stored)) return undefined;
-  const next = written[key];
+  if (!isContainer(input) || !isContainer(stored)) return undefined;
+  const next = input[key];
   const name = isContainer(next) ? next.name : undefined;
   const isNamed = Array.isArray(stored) && typeof name === 'string';
   const before = isNamed ? stored.find((item) => isContainer(item) && item.name === name) : stored[key];
@@ -65,11 +65,11 @@ const toolsetDepth = 2;
 
 /** Why a stored secret is not meant for the toolset as it is now; undefined if it is. */
 function whyMoved(path: Path, properties: JsonObject, stored: unknown): string | undefined {
-  const place = path.slice(0, toolsetDepth);
-  const known = new Set(originsIn(storedAt(place, properties, stored)));
-  const written = place.reduce<unknown>((value, key) => (isContainer(value) ? value[key] : undefined), properties);
-  const other = [...originsIn(written)].find((origin) => !known.has(origin));
-  return other === undefined ? undefined : `${other} was not there when it was given`;
+  const toolsetPath = path.slice(0, toolsetDepth);
+  const knownOrigins = new Set(originsIn(storedAt(toolsetPath, properties, stored)));
+  const toolset = toolsetPath.reduce<unknown>((value, key) => (isContainer(value) ? value[key] : undefined), properties);
+  const newOrigin = [...originsIn(toolset)].find((origin) => !knownOrigins.has(origin));
+  return newOrigin === undefined ? undefined : `${newOrigin} was not there when it was given`;
 }
 
 /** Of every address in a value. */
@@ -85,13 +85,13 @@ function isContainer(value: unknown): value is Readonly<Record<string | number, 
 type Replace = (secret: unknown, path: Path) => unknown;
 
 function replaceSecrets(schema: SchemaNode, value: unknown, replace: Replace, path: Path = []): unknown {
-  const node = formOf(schema, value);
+  const node = getForm(schema, value);
   if (node.writeOnly === true) return replace(value, path);
   if (Array.isArray(value))
-    return value.map((item, index) => replaceSecrets(childOf(node, index), item, replace, [...path, index]));
+    return value.map((item, index) => replaceSecrets(getChild(node, index), item, replace, [...path, index]));
   if (!isJsonObject(value)) return value;
   const copy: JsonObject = Object.create(null);
   for (const [key, member] of Object.entries(value))
-    copy[key] = replaceSecrets(childOf(node, key), member, replace, [...path, key]);
+    copy[key] = replaceSecrets(getChild(node, key), member, replace, [...path, key]);
   return copy;
 }

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { Authorization } from '../configuration/authorization.ts';
-import { fieldBounds, httpUrl, named, secretHeaderValue, strict, text } from '../configuration/fields.ts';
+import { buildRecord, fieldBounds, httpUrl, secretHeaderValue, strict, text } from '../configuration/fields.ts';
 
 /** Large OpenAPI documents have some hundreds of operations. */
 const maxOperations = 1000;
@@ -56,7 +56,7 @@ const ToolFunction = strict(
       {
         type: Type.Optional(Type.Literal('object')),
         properties: Type.Optional(
-          named(Property, {
+          buildRecord(Property, {
             by: 'name',
             maxProperties: fieldBounds.maxProperties,
             description: 'Parameters by name. Absent: none.',

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { isFieldName, isFieldValue, ownFields } from '#base/http/header-fields.ts';
 import type { JsonObject } from '#base/json/json.ts';
-import { requestFault, requireShape } from '../errors/request-error.ts';
+import { createRequestError, requireShape } from '../errors/request-error.ts';
 
 const text = Type.String();
 const names = Type.Array(text);
@@ -37,15 +37,15 @@ const reserved: ReadonlySet<string> = new Set([
 /** A tool of the type `mcp`, without fields that are null. Throws invalid_request with the path of the first fault. */
 export function parseMcpTool(tool: JsonObject, at: string): McpTool {
   if (tool.connector_id !== undefined)
-    throw requestFault(`${at}.connector_id`, 'is not served here; name the address of an MCP server in server_url');
+    throw createRequestError(`${at}.connector_id`, 'is not served here; name the address of an MCP server in server_url');
   const server = requireShape(shape, tool, at);
   requireAddress(server.server_url, `${at}.server_url`);
   if (server.authorization !== undefined && !isFieldValue(server.authorization))
-    throw requestFault(`${at}.authorization`, 'must be a token that a header field can carry');
+    throw createRequestError(`${at}.authorization`, 'must be a token that a header field can carry');
   for (const [name, value] of Object.entries(server.headers ?? {})) {
-    const place = `${at}.headers.${name.slice(0, 64)}`;
-    if (!isFieldName(name) || !isFieldValue(value)) throw requestFault(place, 'must be a field that HTTP can carry');
-    if (reserved.has(name.toLowerCase())) throw requestFault(place, 'is a field of the connection itself; leave it out');
+    const path = `${at}.headers.${name.slice(0, 64)}`;
+    if (!isFieldName(name) || !isFieldValue(value)) throw createRequestError(path, 'must be a field that HTTP can carry');
+    if (reserved.has(name.toLowerCase())) throw createRequestError(path, 'is a field of the connection itself; leave it out');
   }
   return server;
 }
@@ -53,7 +53,7 @@ export function parseMcpTool(tool: JsonObject, at: string): McpTool {
 function requireAddress(url: string, at: string): void {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   if (parsed === undefined || !/^https?:$/.test(parsed.protocol))
-    throw requestFault(at, 'must be an address that begins with http:// or https://');
+    throw createRequestError(at, 'must be an address that begins with http:// or https://');
   if (parsed.username !== '' || parsed.password !== '')
-    throw requestFault(at, 'must not carry a user name or password; send authorization or headers');
+    throw createRequestError(at, 'must not carry a user name or password; send authorization or headers');
 }

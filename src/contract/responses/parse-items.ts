@@ -1,7 +1,7 @@
 import { type TProperties, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
-import { requestFault, requireShape } from '../errors/request-error.ts';
+import { createRequestError, requireShape } from '../errors/request-error.ts';
 import { withoutNulls } from '../schemas/without-nulls.ts';
 import type { AnyItem, InputItem } from './input-items.ts';
 import { parseTools } from './tools.ts';
@@ -54,7 +54,7 @@ const partShapes: Readonly<Record<string, ReturnType<typeof shape>>> = {
 };
 
 /** Further types of OpenAI's API: an upstream that speaks it may understand them. */
-const others: ReadonlySet<string> = new Set([
+const otherItemTypes: ReadonlySet<string> = new Set([
   ...['apply_patch_call', 'apply_patch_call_output', 'code_interpreter_call', 'compaction_trigger', 'computer_call'],
   ...['computer_call_output', 'configuration_update', 'file_search_call', 'image_generation_call', 'local_shell_call'],
   ...['local_shell_call_output', 'program', 'program_output', 'shell_call', 'shell_call_output', 'tool_search_call'],
@@ -81,25 +81,25 @@ export function parseItems(items: readonly unknown[], at: string): AnyItem[] {
 }
 
 function parseItem(value: unknown, at: string): AnyItem {
-  if (!isJsonObject(value)) throw requestFault(at, 'must be an object');
-  const type = typeOf(value, at);
-  if (others.has(type)) return { ...value, type };
+  if (!isJsonObject(value)) throw createRequestError(at, 'must be an object');
+  const type = readType(value, at);
+  if (otherItemTypes.has(type)) return { ...value, type };
   if (!Object.hasOwn(shapes, type) || type === 'parley:state')
-    throw requestFault(`${at}.type`, `is ${JSON.stringify(type.slice(0, 64))}, which is no item of this API`);
-  const known = type as InputItem['type'];
-  const required = known === 'message' ? new Set([...nullable].filter((key) => key !== 'content')) : nullable;
-  const item = { ...(requireShape(shapes[known], withoutNulls(value, required), at) as JsonObject), type: known };
+    throw createRequestError(`${at}.type`, `is ${JSON.stringify(type.slice(0, 64))}, which is no item of this API`);
+  const itemType = type as InputItem['type'];
+  const required = itemType === 'message' ? new Set([...nullable].filter((key) => key !== 'content')) : nullable;
+  const item = { ...(requireShape(shapes[itemType], withoutNulls(value, required), at) as JsonObject), type: itemType };
   return withParts(item, at) as AnyItem;
 }
 
 /** Messages may come without a type, and references with nothing but an id. */
-function typeOf(value: JsonObject, at: string): string {
+function readType(value: JsonObject, at: string): string {
   const { type } = value;
   if (typeof type === 'string') return type;
-  if ((type ?? null) !== null) throw requestFault(`${at}.type`, 'must be a string');
+  if ((type ?? null) !== null) throw createRequestError(`${at}.type`, 'must be a string');
   if ('role' in value) return 'message';
   if (Object.keys(value).every((key) => key === 'id' || key === 'type') && 'id' in value) return 'item_reference';
-  throw requestFault(`${at}.type`, 'is required');
+  throw createRequestError(`${at}.type`, 'is required');
 }
 
 function withParts(item: JsonObject & { type: InputItem['type'] }, at: string): JsonObject {
@@ -118,13 +118,14 @@ function withParts(item: JsonObject & { type: InputItem['type'] }, at: string): 
 
 function parseParts(parts: readonly unknown[], at: string): unknown[] {
   return parts.map((part, index) => {
-    const place = `${at}[${index}]`;
-    if (!isJsonObject(part)) throw requestFault(place, 'must be an object');
+    const path = `${at}[${index}]`;
+    if (!isJsonObject(part)) throw createRequestError(path, 'must be an object');
     const { type } = part;
-    if (typeof type !== 'string') throw requestFault(`${place}.type`, type === undefined ? 'is required' : 'must be a string');
-    const known = Object.hasOwn(partShapes, type) ? partShapes[type] : undefined;
-    if (known === undefined)
-      throw requestFault(`${place}.type`, `is ${JSON.stringify(type.slice(0, 64))}, which is no part of this API`);
-    return requireShape(known, withoutNulls(part, nullableInPart), place);
+    if (typeof type !== 'string')
+      throw createRequestError(`${path}.type`, type === undefined ? 'is required' : 'must be a string');
+    const shape = Object.hasOwn(partShapes, type) ? partShapes[type] : undefined;
+    if (shape === undefined)
+      throw createRequestError(`${path}.type`, `is ${JSON.stringify(type.slice(0, 64))}, which is no part of this API`);
+    return requireShape(shape, withoutNulls(part, nullableInPart), path);
   });
 }

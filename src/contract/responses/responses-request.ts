@@ -1,16 +1,16 @@
 import { type Static, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
-import { refuseOtherCase, requestFault, requireShape } from '../errors/request-error.ts';
+import { createRequestError, refuseOtherCase, requireShape } from '../errors/request-error.ts';
 import { withoutNulls } from '../schemas/without-nulls.ts';
 import type { AnyItem } from './input-items.ts';
 import { parseItems } from './parse-items.ts';
 import { parseTools, type ResponsesTool } from './tools.ts';
 
 const text = Type.String();
-const mostKeys = 16;
-const longestKey = 64;
-const longestValue = 512;
+const maxKeys = 16;
+const maxKeyLength = 64;
+const maxValueLength = 512;
 const anyObject = (description: string) => Type.Unsafe<JsonObject>({ type: 'object', description });
 const optional = Type.Optional(text);
 
@@ -114,10 +114,10 @@ export type ResponsesRequest = { [Key in keyof Body as Key extends 'input' | 'to
 };
 
 const bodyShape = Compile(ResponsesBody);
-const known: ReadonlySet<string> = new Set(Object.keys(ResponsesBody.properties));
+const knownFields: ReadonlySet<string> = new Set(Object.keys(ResponsesBody.properties));
 /** Where null stands for absence. */
 const nullable: ReadonlySet<string> = new Set(
-  [...known, 'prompt', 'context_management', 'moderation', 'client_metadata'].filter((field) => field !== 'model'),
+  [...knownFields, 'prompt', 'context_management', 'moderation', 'client_metadata'].filter((field) => field !== 'model'),
 );
 const nullableInReasoning = new Set(['effort', 'summary', 'generate_summary']);
 const nullableInText = new Set(['format', 'verbosity']);
@@ -126,23 +126,23 @@ const formatName = /^[a-zA-Z0-9_-]{1,64}$/;
 
 /** A request as its caller sent it, checked (docs/responses.md). Throws invalid_request with the path of the first fault. */
 export function parseResponsesRequest(value: unknown): ResponsesRequest {
-  if (isJsonObject(value)) refuseOtherCase(value, known);
-  const { input: given = [], tools, ...body } = requireShape(bodyShape, isJsonObject(value) ? withoutAbsent(value) : value);
+  if (isJsonObject(value)) refuseOtherCase(value, knownFields);
+  const { input: rawInput = [], tools, ...body } = requireShape(bodyShape, isJsonObject(value) ? withoutAbsent(value) : value);
   checkFormat(body.text?.format);
   readMetadata(body.metadata);
   if (body.conversation !== undefined && body.previous_response_id !== undefined)
-    throw requestFault('previous_response_id', 'cannot be sent together with conversation');
+    throw createRequestError('previous_response_id', 'cannot be sent together with conversation');
   const items: readonly AnyItem[] =
-    typeof given === 'string' ? [{ type: 'message', role: 'user', content: given }] : parseItems(given, 'input');
+    typeof rawInput === 'string' ? [{ type: 'message', role: 'user', content: rawInput }] : parseItems(rawInput, 'input');
   return { ...body, input: items, ...(tools && tools.length > 0 && { tools: parseTools(tools, 'tools') }) };
 }
 
 function withoutAbsent(value: JsonObject): JsonObject {
   const body = { ...withoutNulls(value, nullable) };
-  const { reasoning, text: asked } = body;
+  const { reasoning, text: textOptions } = body;
   if (isJsonObject(reasoning)) body.reasoning = withoutNulls(reasoning, nullableInReasoning);
-  if (isJsonObject(asked)) {
-    const texts = withoutNulls(asked, nullableInText);
+  if (isJsonObject(textOptions)) {
+    const texts = withoutNulls(textOptions, nullableInText);
     const { format } = texts;
     body.text = isJsonObject(format) ? { ...texts, format: withoutNulls(format, nullableInFormat) } : texts;
   }
@@ -151,25 +151,25 @@ function withoutAbsent(value: JsonObject): JsonObject {
 
 function checkFormat(format: { type: string; name?: string; schema?: JsonObject } | undefined): void {
   if (format?.type !== 'json_schema') return;
-  if (format.name === undefined) throw requestFault('text.format.name', 'is required');
-  if (!formatName.test(format.name)) throw requestFault('text.format.name', `must match ${formatName.source}`);
-  if (format.schema === undefined) throw requestFault('text.format.schema', 'is required');
+  if (format.name === undefined) throw createRequestError('text.format.name', 'is required');
+  if (!formatName.test(format.name)) throw createRequestError('text.format.name', `must match ${formatName.source}`);
+  if (format.schema === undefined) throw createRequestError('text.format.schema', 'is required');
 }
 
 /**
  * Returns up to 16 texts by their names. Returns undefined if there is no metadata. Throws invalid_request with the path of the
  * first error.
  */
-export function readMetadata(given: unknown): JsonObject | undefined {
-  if (given === undefined || given === null) return undefined;
-  if (!isJsonObject(given)) throw requestFault('metadata', 'must be an object');
-  const entries = Object.entries(given);
-  if (entries.length > mostKeys) throw requestFault('metadata', `must have at most ${mostKeys} keys`);
+export function readMetadata(metadata: unknown): JsonObject | undefined {
+  if (metadata === undefined || metadata === null) return undefined;
+  if (!isJsonObject(metadata)) throw createRequestError('metadata', 'must be an object');
+  const entries = Object.entries(metadata);
+  if (entries.length > maxKeys) throw createRequestError('metadata', `must have at most ${maxKeys} keys`);
   for (const [key, value] of entries) {
-    const param = `metadata.${key.slice(0, longestKey)}`;
-    if (key.length > longestKey) throw requestFault(param, `has a name of more than ${longestKey} characters`);
-    if (typeof value !== 'string') throw requestFault(param, 'must be a string');
-    if (value.length > longestValue) throw requestFault(param, `must have at most ${longestValue} characters`);
+    const param = `metadata.${key.slice(0, maxKeyLength)}`;
+    if (key.length > maxKeyLength) throw createRequestError(param, `has a name of more than ${maxKeyLength} characters`);
+    if (typeof value !== 'string') throw createRequestError(param, 'must be a string');
+    if (value.length > maxValueLength) throw createRequestError(param, `must have at most ${maxValueLength} characters`);
   }
-  return given;
+  return metadata;
 }

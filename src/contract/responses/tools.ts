@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
-import { requestFault, requireShape } from '../errors/request-error.ts';
+import { createRequestError, requireShape } from '../errors/request-error.ts';
 import { cleaned, withoutNulls } from '../schemas/without-nulls.ts';
 import { type McpTool, parseMcpTool } from './mcp-tool.ts';
 
@@ -51,7 +51,7 @@ export interface OtherTool {
 export type ResponsesTool = FunctionTool | CustomTool | NamespaceTool | McpTool | OtherTool;
 
 /** How the types of other tools begin; some end in a date. */
-const others = [
+const otherToolTypes = [
   ...['apply_patch', 'code_interpreter', 'computer', 'file_search', 'image_generation', 'local_shell'],
   ...['programmatic_tool_calling', 'shell', 'tool_search', 'web_search'],
 ];
@@ -95,9 +95,9 @@ export function parseTools(tools: readonly unknown[], at: string): ResponsesTool
 }
 
 function parseTool(value: unknown, at: string): ResponsesTool {
-  if (!isJsonObject(value)) throw requestFault(at, 'must be an object');
+  if (!isJsonObject(value)) throw createRequestError(at, 'must be an object');
   const { type } = value;
-  if (typeof type !== 'string') throw requestFault(`${at}.type`, type === undefined ? 'is required' : 'must be a string');
+  if (typeof type !== 'string') throw createRequestError(`${at}.type`, type === undefined ? 'is required' : 'must be a string');
   const tool = withoutNulls(value, nullable);
   switch (type) {
     case 'function':
@@ -109,24 +109,24 @@ function parseTool(value: unknown, at: string): ResponsesTool {
     case 'mcp':
       return parseMcpTool(tool, at);
   }
-  if (others.some((other) => type === other || type.startsWith(`${other}_`))) return { ...tool, type };
-  throw requestFault(`${at}.type`, `is ${JSON.stringify(type.slice(0, 64))}, which is no tool of this API`);
+  if (otherToolTypes.some((prefix) => type === prefix || type.startsWith(`${prefix}_`))) return { ...tool, type };
+  throw createRequestError(`${at}.type`, `is ${JSON.stringify(type.slice(0, 64))}, which is no tool of this API`);
 }
 
 function parseCustom(value: JsonObject, at: string): CustomTool {
   const tool = requireShape(shapes.custom, value, at);
   if (tool.format?.type === 'grammar' && tool.format.definition === undefined)
-    throw requestFault(`${at}.format.definition`, 'is required');
+    throw createRequestError(`${at}.format.definition`, 'is required');
   return tool;
 }
 
 function parseNamespace(value: JsonObject, at: string): NamespaceTool {
-  const { tools: given, ...rest } = requireShape(shapes.namespace, value, at);
-  const tools = given.map((tool, index) => {
-    const place = `${at}.tools[${index}]`;
-    const inner = parseTool(cleaned(tool, nullable), place);
+  const { tools: rawTools, ...rest } = requireShape(shapes.namespace, value, at);
+  const tools = rawTools.map((tool, index) => {
+    const path = `${at}.tools[${index}]`;
+    const inner = parseTool(cleaned(tool, nullable), path);
     if (isFunctionTool(inner) || isCustomTool(inner)) return inner;
-    throw requestFault(`${place}.type`, 'must be "function" or "custom"');
+    throw createRequestError(`${path}.type`, 'must be "function" or "custom"');
   });
   refuseTwins(tools, `${at}.tools`);
   return { ...rest, tools };
@@ -139,7 +139,10 @@ function refuseTwins(tools: readonly ResponsesTool[], at: string): void {
     const name = isMcpTool(tool) ? `mcp ${tool.server_label}` : isOtherTool(tool) ? undefined : `tool ${toName(tool)}`;
     if (name === undefined) return;
     if (names.has(name))
-      throw requestFault(`${at}[${index}].${isMcpTool(tool) ? 'server_label' : 'name'}`, 'is the name of another tool already');
+      throw createRequestError(
+        `${at}[${index}].${isMcpTool(tool) ? 'server_label' : 'name'}`,
+        'is the name of another tool already',
+      );
     names.add(name);
   });
 }

@@ -1,6 +1,6 @@
 import { Ajv } from 'ajv';
 import addFormats from 'ajv-formats';
-import { isJsonObject, type JsonObject, keysOfPointer } from '#base/json/json.ts';
+import { isJsonObject, type JsonObject, parsePointer } from '#base/json/json.ts';
 import { PatternError, type PatternRun, withPatterns } from '#base/text/patterns.ts';
 
 const maxSchemaChars = 16 * 1024;
@@ -31,7 +31,7 @@ interface SchemaCheck {
  * Returns why a value does not follow a JSON Schema, or undefined if it does. Returns `unusableSchema` or `slowSchema` if that cannot be
  * decided. Holds the event loop for at most 250 ms: yield between checks that belong together.
  */
-export function schemaFault(value: object, schema: object, { name = 'value', time }: SchemaCheck = {}): string | undefined {
+export function findSchemaError(value: object, schema: object, { name = 'value', time }: SchemaCheck = {}): string | undefined {
   if (JSON.stringify(value).length > maxValueChars) return 'it is too large';
   if (JSON.stringify(schema).length > maxSchemaChars || '$async' in schema) return unusableSchema;
   if (time !== undefined && time.leftMs <= 0) return slowSchema;
@@ -94,7 +94,7 @@ function toRegExp({ compile, isFound }: PatternRun) {
 export function takesNull(schema: unknown, root: JsonObject, depth = 0): boolean {
   if (!isJsonObject(schema)) return schema !== false;
   if (depth > deepest) return false;
-  const inner = (each: unknown): boolean => takesNull(each, root, depth + 1);
+  const inner = (node: unknown): boolean => takesNull(node, root, depth + 1);
   const { type, nullable, enum: values, const: constant, $ref, not } = schema;
   const { anyOf, oneOf, allOf } = schema;
   if (type !== undefined && nullable !== true && !(Array.isArray(type) ? type : [type]).includes('null')) return false;
@@ -110,9 +110,9 @@ export function takesNull(schema: unknown, root: JsonObject, depth = 0): boolean
 /** What a reference within the same schema leads to; false, which nothing follows, if it leads nowhere. */
 function find(root: JsonObject, reference: string): unknown {
   if (!reference.startsWith('#')) return false;
-  let found: unknown = root;
-  for (const key of keysOfPointer(reference)) {
-    found = isJsonObject(found) && Object.hasOwn(found, key) ? found[key] : false;
+  let current: unknown = root;
+  for (const key of parsePointer(reference)) {
+    current = isJsonObject(current) && Object.hasOwn(current, key) ? current[key] : false;
   }
-  return found;
+  return current;
 }

@@ -2,13 +2,13 @@ import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 
 /** The object without the named keys whose value is null, which stands for absence; the same object if there are none. */
 export function withoutNulls(value: JsonObject, keys: ReadonlySet<string>): JsonObject {
-  let rest = value;
+  let result = value;
   for (const key in value) {
     if (value[key] !== null || !keys.has(key)) continue;
-    if (rest === value) rest = { ...value };
-    delete rest[key];
+    if (result === value) result = { ...value };
+    delete result[key];
   }
-  return rest;
+  return result;
 }
 
 /** The same for any value; what is no object stays as it is. */
@@ -36,15 +36,15 @@ export function mapItems(value: unknown, map: (item: unknown) => unknown): unkno
  */
 export function withoutEmptyList(
   request: JsonObject,
-  [list, choice, ...others]: readonly [string, string, ...string[]],
+  [list, choice, ...remaining]: readonly [string, string, ...string[]],
 ): JsonObject {
   const tools = request[list];
   if (!Array.isArray(tools) || tools.length > 0) return request;
-  const rest = { ...request };
-  delete rest[list];
-  if (!isIdle(rest[choice])) return rest;
-  for (const key of [choice, ...others]) delete rest[key];
-  return rest;
+  const result = { ...request };
+  delete result[list];
+  if (!isIdle(result[choice])) return result;
+  for (const key of [choice, ...remaining]) delete result[key];
+  return result;
 }
 
 /** Whether a choice forces no call. */

@@ -1,7 +1,7 @@
 import { ParleyError } from '#contract/errors/errors.ts';
 import type { ConfigSnapshot } from '../deployments/config-snapshot.ts';
 import type { Deployment } from '../deployments/deployment.ts';
-import { closedLimit } from '../limits/limits.ts';
+import { findClosedLimit } from '../limits/limits.ts';
 import { isClosedByKey } from './bound-key.ts';
 import type { Actor } from './caller.ts';
 import { isLedByAnother } from './chain.ts';
@@ -9,7 +9,7 @@ import { isLedByAnother } from './chain.ts';
 /** Whether the roles of a caller open a deployment and leave some use of it; one that names no roles is open to all. */
 export function mayUse({ limits }: ConfigSnapshot, caller: Actor, deployment: Deployment): boolean {
   if (isClosedToApplications(caller, deployment)) return false;
-  return isOpenTo(caller, deployment) && closedLimit(limits.of(caller.roles, deployment.id)) === undefined;
+  return isOpenTo(caller, deployment) && findClosedLimit(limits.find(caller.roles, deployment.id)) === undefined;
 }
 
 /** Throws `access_denied` if a caller may not use a deployment. */
@@ -20,7 +20,7 @@ export function requireAccess({ limits }: ConfigSnapshot, caller: Actor, deploym
   if (isClosedByKey(caller, id))
     throw new ParleyError('access_denied', `Your key does not open ${id}: it is bound to other deployments.`);
   if (!isOpenTo(caller, deployment)) throw new ParleyError('access_denied', `Your roles do not open ${id}.`);
-  const closed = closedLimit(limits.of(caller.roles, id));
+  const closed = findClosedLimit(limits.find(caller.roles, id));
   if (closed === undefined) return;
   const { kind, period } = closed.window;
   throw new ParleyError('access_denied', `Your roles leave no use of ${id}: their limit of ${kind} per ${period} is 0 or less.`);
@@ -31,11 +31,11 @@ export function requireAccess({ limits }: ConfigSnapshot, caller: Actor, deploym
  * to everyone only if it is of the configuration. A key that is narrowed to some deployments opens no others itself; what
  * they call to answer goes by the rights of the user.
  */
-function isOpenTo(caller: Actor, { id, userRoles, ownership: made }: Deployment): boolean {
+function isOpenTo(caller: Actor, { id, userRoles, ownership }: Deployment): boolean {
   const { subject, roles } = caller;
   if (isClosedByKey(caller, id)) return false;
-  if (made !== null && made.owner === subject && !isLedByAnother(caller)) return true;
-  return userRoles === null ? made === null : userRoles.some((role) => roles.includes(role));
+  if (ownership !== null && ownership.owner === subject && !isLedByAnother(caller)) return true;
+  return userRoles === null ? ownership === null : userRoles.some((role) => roles.includes(role));
 }
 
 function isClosedToApplications({ chain }: Actor, { features }: Deployment): boolean {

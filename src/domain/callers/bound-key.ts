@@ -8,7 +8,7 @@ import type { Caller } from './caller.ts';
  */
 export type BoundKeys = 'accepts bound keys';
 
-type Keys = Pick<Caller, 'madeKey' | 'configuredKey'>;
+type Keys = Pick<Caller, 'userKey' | 'configuredKey'>;
 type Holder = Keys & { readonly chain: object | null };
 
 const tagBytes = 16;
@@ -24,8 +24,8 @@ export function isClosedByKey(holder: Holder, deployment: string): boolean {
   return holder.chain === null && getDeployments(holder)?.includes(deployment) === false;
 }
 
-function getDeployments({ madeKey, configuredKey }: Keys): readonly string[] | null {
-  return madeKey?.deployments ?? configuredKey?.deployments ?? null;
+function getDeployments({ userKey, configuredKey }: Keys): readonly string[] | null {
+  return userKey?.deployments ?? configuredKey?.deployments ?? null;
 }
 
 /** Throws `access_denied` for a bound key on a route that does not accept it. */
@@ -39,17 +39,17 @@ export function requireUnbound(holder: Holder, boundKeys: BoundKeys | undefined)
 
 /** Returns the id of a record that a caller stores. The id shows which bound key stored it, in letters alone like all ids. */
 export function toRecordId(prefix: string, holder: Holder, unique: string): string {
-  return `${prefix}_${tagOf(holder)}${unique.replaceAll('-', '')}`;
+  return `${prefix}_${getTag(holder)}${unique.replaceAll('-', '')}`;
 }
 
 /** Returns whether a caller may use a stored record of its user. A bound key uses only records that it stored itself. */
 export function mayUseRecord(holder: Holder, id: string): boolean {
-  return id.slice(id.indexOf('_') + 1).startsWith(tagOf(holder));
+  return id.slice(id.indexOf('_') + 1).startsWith(getTag(holder));
 }
 
-function tagOf(holder: Holder): string {
+function getTag(holder: Holder): string {
   if (!isBoundKey(holder)) return '';
-  const id = holder.madeKey?.id ?? holder.configuredKey?.id;
+  const id = holder.userKey?.id ?? holder.configuredKey?.id;
   const digest = hash('sha256', `parley bound key ${id}`, 'buffer').subarray(0, tagBytes);
   return Array.from(digest, (byte) => String.fromCharCode(firstLetter + (byte >> 4), firstLetter + (byte & 15))).join('');
 }

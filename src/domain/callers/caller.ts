@@ -13,7 +13,7 @@ export interface Caller {
   /** Of a user who shows a token of an identity provider: when that was issued. */
   readonly signedInAtMs?: number;
   /** The key that the user made and that stands for it, also of the calls that follow from it. */
-  readonly madeKey?: MadeKey;
+  readonly userKey?: UserKey;
   /** The key of a configuration file, if its entry has `deployments` or `expiresAt`. Inner calls keep it. */
   readonly configuredKey?: ConfiguredKey;
 }
@@ -29,7 +29,7 @@ export interface ConfiguredKey {
 }
 
 /** What is to be known of a key that a user made as long as something goes on that it began. */
-export interface MadeKey {
+export interface UserKey {
   readonly id: string;
   /** One more with each rotation. */
   readonly version: number;
@@ -38,7 +38,7 @@ export interface MadeKey {
 }
 
 /** What decides of a caller which deployments it may use. */
-export interface Actor extends Pick<Caller, 'subject' | 'roles' | 'madeKey' | 'configuredKey'> {
+export interface Actor extends Pick<Caller, 'subject' | 'roles' | 'userKey' | 'configuredKey'> {
   readonly chain: Pick<Chain, 'path'> | null;
 }
 
@@ -53,5 +53,5 @@ export interface Chain {
   /** Called with the tokens of each call made with the key; they have reached the one who made the key once it resolves. Never fails. */
   readonly report: (usage: readonly ModelUsage[]) => void | Promise<void>;
   /** Called if a call made with the key is refused for what its user may or did: what becomes of that is no fault of the application. Absent on other nodes than the one that made the key. */
-  readonly noteRefusal?: () => void;
+  readonly onRefusal?: () => void;
 }

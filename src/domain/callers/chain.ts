@@ -1,28 +1,28 @@
 import { ParleyError } from '#contract/errors/errors.ts';
-import { madeByUsers } from '../deployments/application-place.ts';
+import { applicationPrefix } from '../deployments/application-place.ts';
 import type { Deployment } from '../deployments/deployment.ts';
-import { bucketOf } from '../files/bucket.ts';
+import { toBucket } from '../files/bucket.ts';
 import type { Actor, Caller } from './caller.ts';
 
-const deepest = 16;
-const mostReturns = 3;
+const maxDepth = 16;
+const maxReturns = 3;
 
 /** The path from the root through the deployment that is called now. Throws `call_depth_exceeded` (docs/wire.md, Credentials). */
-export function pathTo(deployment: Deployment, caller: Caller): readonly string[] {
-  const before = caller.chain?.path ?? [];
-  if (before.length + 1 > deepest) {
+export function buildPath(deployment: Deployment, caller: Caller): readonly string[] {
+  const previous = caller.chain?.path ?? [];
+  if (previous.length + 1 > maxDepth) {
     throw new ParleyError(
       'call_depth_exceeded',
-      `The chain of calls ${before[0]} → … → ${deployment.id} is deeper than ${deepest}.`,
+      `The chain of calls ${previous[0]} → … → ${deployment.id} is deeper than ${maxDepth}.`,
     );
   }
-  if (before.filter((id) => id === deployment.id).length > mostReturns) {
+  if (previous.filter((id) => id === deployment.id).length > maxReturns) {
     throw new ParleyError(
       'call_depth_exceeded',
-      `The chain of calls comes back to ${deployment.id} more than ${mostReturns} times.`,
+      `The chain of calls comes back to ${deployment.id} more than ${maxReturns} times.`,
     );
   }
-  return [...before, deployment.id];
+  return [...previous, deployment.id];
 }
 
 /**
@@ -30,6 +30,6 @@ export function pathTo(deployment: Deployment, caller: Caller): readonly string[
  * user open, and not with what that user has as an owner.
  */
 export function isLedByAnother({ subject, chain }: Actor): boolean {
-  const saved = chain?.path.filter((id) => id.startsWith(madeByUsers)) ?? [];
-  return saved.length > 0 && !saved.every((id) => id.startsWith(`${madeByUsers}${bucketOf(subject)}/`));
+  const savedIds = chain?.path.filter((id) => id.startsWith(applicationPrefix)) ?? [];
+  return savedIds.length > 0 && !savedIds.every((id) => id.startsWith(`${applicationPrefix}${toBucket(subject)}/`));
 }

@@ -1,19 +1,19 @@
-import { hopByHop, isInFamily } from '#base/http/header-fields.ts';
+import { getHopByHopFields, isInFamily } from '#base/http/header-fields.ts';
 import type { CallOrigin } from '../call.ts';
 import type { Deployment } from '../deployments/deployment.ts';
 
 /** Header fields of the client that reach programs whose address a user saved. Parley keeps all other fields. */
-const forSavedApplications: ReadonlySet<string> = new Set(['accept-language', 'user-agent', 'x-conversation-id']);
+const savedApplicationHeaders: ReadonlySet<string> = new Set(['accept-language', 'user-agent', 'x-conversation-id']);
 
 /** The only part of the query that reaches them. */
-const queryForSavedApplications = 'api-version';
+const savedApplicationQuery = 'api-version';
 
 /**
  * Header fields of the client that do not reach programs of the configuration: credentials, message framing, and fields that
  * Parley sets. They also include fields with which proxies in front of Parley name the user, or the user's address, certificate,
  * or token.
  */
-const withheld: ReadonlySet<string> = new Set([
+const withheldHeaders: ReadonlySet<string> = new Set([
   'host',
   'content-length',
   'content-type',
@@ -68,7 +68,7 @@ const withheld: ReadonlySet<string> = new Set([
 ]);
 
 /** Families of such names (`isInFamily`). */
-const withheldFamilies: ReadonlySet<string> = new Set([
+const withheldHeaderFamilies: ReadonlySet<string> = new Set([
   // Parley and the family.
   'x-upstream-',
   'x-dial-application-',
@@ -128,56 +128,59 @@ const withheldFamilies: ReadonlySet<string> = new Set([
 ]);
 
 /** What of a caller's request goes on to a program that answers it. */
-export interface HandedOn {
+export interface ForwardedFields {
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   /** As it came, without the question mark; empty for none. */
   readonly query: string;
 }
 
-const nothing: HandedOn = { headers: {}, query: '' };
+const noFields: ForwardedFields = { headers: {}, query: '' };
 
 /**
  * Returns the query and the header fields of the client that reach the program of a deployment (docs/wire.md, Upstreams). A
  * program that a user saved gets the fields of a short list. A program of the configuration gets all fields except hop-by-hop
  * fields and those that `isWithheld` excludes.
  */
-export function handedOn(origin: CallOrigin | undefined, { ownership }: Pick<Deployment, 'ownership'>): HandedOn {
-  if (origin === undefined) return nothing;
+export function getForwardedFields(
+  origin: CallOrigin | undefined,
+  { ownership }: Pick<Deployment, 'ownership'>,
+): ForwardedFields {
+  if (origin === undefined) return noFields;
   const { url = '', rawHeaders } = origin;
-  const fields = fieldsOf(rawHeaders);
-  const hop = hopByHop(fields.get('connection'));
-  const mayPass = ownership === null ? (name: string) => !isWithheld(name) : (name: string) => forSavedApplications.has(name);
-  const headers = [...fields].filter(([name]) => !hop.has(name) && mayPass(name));
-  const at = url.indexOf('?');
-  const query = at === -1 ? '' : url.slice(at + 1);
+  const fields = toFields(rawHeaders);
+  const hopByHopHeaders = getHopByHopFields(fields.get('connection'));
+  const mayPass = ownership === null ? (name: string) => !isWithheld(name) : (name: string) => savedApplicationHeaders.has(name);
+  const headers = [...fields].filter(([name]) => !hopByHopHeaders.has(name) && mayPass(name));
+  const queryStart = url.indexOf('?');
+  const query = queryStart === -1 ? '' : url.slice(queryStart + 1);
   return { headers: Object.fromEntries(headers), query: ownership === null ? query : toVersionOnly(query) };
 }
 
 /** What the caller says it is known by: a key, or a token. */
-export function credentialsIn({ rawHeaders }: CallOrigin): string | undefined {
-  const fields = fieldsOf(rawHeaders);
+export function findCredentials({ rawHeaders }: CallOrigin): string | undefined {
+  const fields = toFields(rawHeaders);
   const [, bearer] = /^bearer +(\S.*)$/i.exec(fields.get('authorization')?.trim() ?? '') ?? [];
   return bearer ?? fields.get('api-key') ?? fields.get('x-api-key');
 }
 
 function isWithheld(name: string): boolean {
-  return withheld.has(name.replaceAll('_', '-')) || isInFamily(name, withheldFamilies);
+  return withheldHeaders.has(name.replaceAll('_', '-')) || isInFamily(name, withheldHeaderFamilies);
 }
 
 function toVersionOnly(query: string): string {
-  const version = new URLSearchParams(query).get(queryForSavedApplications);
-  return version === null ? '' : `${queryForSavedApplications}=${encodeURIComponent(version)}`;
+  const version = new URLSearchParams(query).get(savedApplicationQuery);
+  return version === null ? '' : `${savedApplicationQuery}=${encodeURIComponent(version)}`;
 }
 
 /** Names in lower case; fields that come again are joined (RFC 9110, 5.3). */
-function fieldsOf(rawHeaders: readonly string[]): ReadonlyMap<string, string> {
+function toFields(rawHeaders: readonly string[]): ReadonlyMap<string, string> {
   const fields = new Map<string, string>();
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
     const name = (rawHeaders[at] as string).toLowerCase();
-    const before = fields.get(name);
+    const existing = fields.get(name);
     const value = rawHeaders[at + 1] as string;
-    fields.set(name, before === undefined ? value : `${before}, ${value}`);
+    fields.set(name, existing === undefined ? value : `${existing}, ${value}`);
   }
   return fields;
 }

@@ -28,14 +28,14 @@ export interface NamedFiles {
 }
 
 /** What rights begin with. */
-export interface RightsBeginning extends Partial<NamedFiles> {
+export interface InitialRights extends Partial<NamedFiles> {
   /** What the one who calls has granted: it is handed on only by granting it again. */
   readonly received?: readonly Grant[];
   readonly granted?: readonly Grant[];
 }
 
 /** Of one key. */
-export const mostGrants = 1000;
+export const maxGrants = 1000;
 const maxAssistantFiles = 2000;
 
 /**
@@ -47,9 +47,9 @@ export class HeldRights {
   readonly #assistantFiles: Set<string>;
   readonly #received: readonly Grant[];
   readonly #granted = new Map<string, Grant>();
-  #told: (change: RightsChange) => Promise<void> = async () => undefined;
+  #onChange: (change: RightsChange) => Promise<void> = async () => undefined;
 
-  constructor({ files = [], assistantFiles = [], received = [], granted = [] }: RightsBeginning = {}) {
+  constructor({ files = [], assistantFiles = [], received = [], granted = [] }: InitialRights = {}) {
     this.#files = new Set(files);
     this.#assistantFiles = new Set(assistantFiles);
     this.#received = received;
@@ -73,23 +73,23 @@ export class HeldRights {
   }
 
   /** Whether something may be done by what was named, attached or granted. */
-  may(permission: Permission, url: string): boolean {
-    return this.#mayUnlessAssistants(permission, url) || (permission === 'READ' && this.#assistantFiles.has(url));
+  allows(permission: Permission, url: string): boolean {
+    return this.#allowsWithoutAssistant(permission, url) || (permission === 'READ' && this.#assistantFiles.has(url));
   }
 
   /** Whether a file may be read only because something else than the user named it (`NamedFiles.assistantFiles`). */
-  isOnlyAssistants(url: string): boolean {
-    return this.#assistantFiles.has(url) && !this.#mayUnlessAssistants('READ', url);
+  isAssistantOnly(url: string): boolean {
+    return this.#assistantFiles.has(url) && !this.#allowsWithoutAssistant('READ', url);
   }
 
-  #mayUnlessAssistants(permission: Permission, url: string): boolean {
+  #allowsWithoutAssistant(permission: Permission, url: string): boolean {
     if (permission === 'READ' && this.#files.has(url)) return true;
     return this.#received.some((grant) => grant.permissions.includes(permission) && covers(grant.url, url));
   }
 
   /** Whatever is to happen with each change before it counts as made. */
-  tell(told: (change: RightsChange) => Promise<void>): void {
-    this.#told = told;
+  onChange(listener: (change: RightsChange) => Promise<void>): void {
+    this.#onChange = listener;
   }
 
   /** In force here at once, everywhere once it resolves. Rejects with StoreFault. */
@@ -97,7 +97,7 @@ export class HeldRights {
     if ('attached' in change) this.#attach(change.attached);
     else if ('grant' in change) this.#grant(change.grant);
     else this.#revoke(change.revoke);
-    return this.#told(change);
+    return this.#onChange(change);
   }
 
   #attach(references: readonly string[]): void {
@@ -106,17 +106,17 @@ export class HeldRights {
 
   #grant(grants: readonly Grant[]): void {
     for (const grant of grants) {
-      const before = this.#granted.get(keyOf(grant))?.permissions ?? [];
-      this.#granted.set(keyOf(grant), { ...grant, permissions: [...new Set([...before, ...grant.permissions])] });
+      const existing = this.#granted.get(toKey(grant))?.permissions ?? [];
+      this.#granted.set(toKey(grant), { ...grant, permissions: [...new Set([...existing, ...grant.permissions])] });
     }
   }
 
   #revoke(grants: readonly Grant[]): void {
     for (const grant of grants) {
-      const key = keyOf(grant);
-      const left = this.#granted.get(key)?.permissions.filter((permission) => !grant.permissions.includes(permission)) ?? [];
-      if (left.length === 0) this.#granted.delete(key);
-      else this.#granted.set(key, { ...grant, permissions: left });
+      const key = toKey(grant);
+      const remaining = this.#granted.get(key)?.permissions.filter((permission) => !grant.permissions.includes(permission)) ?? [];
+      if (remaining.length === 0) this.#granted.delete(key);
+      else this.#granted.set(key, { ...grant, permissions: remaining });
     }
   }
 }
@@ -125,20 +125,20 @@ export class HeldRights {
  * The rights of a deployment that is called. Without `named`, those to the files that the user named. Grants follow, except for files
  * that the grantor reads only because an assistant message named them: a grant does not change the origin of a right.
  */
-export function rightsOfReceiver(
+export function createReceiverRights(
   receiver: string,
   chain: { readonly rights: HeldRights } | null,
-  named: Partial<NamedFiles> = { files: chain?.rights.files ?? [] },
+  namedFiles: Partial<NamedFiles> = { files: chain?.rights.files ?? [] },
 ): HeldRights {
   const granted = chain?.rights.granted ?? [];
-  const received = granted.filter((grant) => grant.receiver === receiver && chain?.rights.isOnlyAssistants(grant.url) !== true);
-  return new HeldRights({ ...named, received });
+  const received = granted.filter((grant) => grant.receiver === receiver && chain?.rights.isAssistantOnly(grant.url) !== true);
+  return new HeldRights({ ...namedFiles, received });
 }
 
 function covers(granted: string, url: string): boolean {
   return granted === url || (granted.endsWith('/') && url.startsWith(granted));
 }
 
-function keyOf({ receiver, url }: Grant): string {
+function toKey({ receiver, url }: Grant): string {
   return JSON.stringify([receiver, url]);
 }

@@ -28,7 +28,7 @@ function openIdentify() {
   const identify = createIdentify(() => ({ keys }) as ConfigSnapshot, perRequestKeys, {
     verifyToken,
     clock: { epochMs: () => 0 },
-    noteRefusal: (why) => refusals.push(why),
+    onRefusal: (why) => refusals.push(why),
   });
   return { identify, asked, refusals };
 }

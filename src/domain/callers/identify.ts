@@ -5,7 +5,7 @@ import type { ConfigSnapshot } from '../deployments/config-snapshot.ts';
 import { type BoundKeys, requireUnbound } from './bound-key.ts';
 import type { Caller } from './caller.ts';
 import { type RingEntry, requireAllowedAddress } from './key-ring.ts';
-import { isMadeKey } from './made-key-form.ts';
+import { isUserKey } from './made-key-form.ts';
 import type { PerRequestKeys } from './per-request-keys.ts';
 
 /**
@@ -25,9 +25,9 @@ export interface IdentifyDeps {
   /** The users that administrators blocked. Absent: no user can be blocked. */
   readonly blockedUsers?: { admit(caller: Caller): Caller | Promise<Caller> } | undefined;
   /** The keys that users made; absent: there are none. */
-  readonly madeKeys?: { find(key: string, from: RequestOrigin): Promise<Caller> } | undefined;
+  readonly userKeys?: { find(key: string, from: RequestOrigin): Promise<Caller> } | undefined;
   /** Called once for each refusal of credentials with its reason, never with the credentials. */
-  readonly noteRefusal?: (why: ErrorCode) => void;
+  readonly onRefusal?: (code: ErrorCode) => void;
 }
 
 /**
@@ -37,7 +37,7 @@ export interface IdentifyDeps {
 export function createIdentify(
   snapshot: () => Pick<ConfigSnapshot, 'keys' | 'configuration'>,
   perRequestKeys: PerRequestKeys,
-  { verifyToken, clock, blockedUsers, madeKeys, noteRefusal }: IdentifyDeps,
+  { verifyToken, clock, blockedUsers, userKeys, onRefusal }: IdentifyDeps,
 ): Identify {
   const requireBounds = ({ caller, isAllowed }: RingEntry, from: RequestOrigin, boundKeys: BoundKeys | undefined): Caller => {
     requireUnexpired(caller, clock.epochMs());
@@ -53,18 +53,17 @@ export function createIdentify(
     try {
       if (entry !== undefined) return requireBounds(entry, from, boundKeys);
       if (hasTokenForm(credentials)) return await verifyToken(credentials);
-      if (madeKeys !== undefined && isMadeKey(credentials)) {
-        const found = await madeKeys.find(credentials, from);
-        requireUnbound(found, boundKeys);
-        return found;
+      if (userKeys !== undefined && isUserKey(credentials)) {
+        const keyCaller = await userKeys.find(credentials, from);
+        requireUnbound(keyCaller, boundKeys);
+        return keyCaller;
       }
       const caller = await perRequestKeys.find(credentials);
       if (caller !== undefined) return caller;
       throw unauthorized('invalid_api_key', 'The key is not known here, or the call it was made for has ended.');
-    } catch (thrown) {
-      if (thrown instanceof ParleyError && (thrown.status === 401 || thrown.code === 'address_not_allowed'))
-        noteRefusal?.(thrown.code);
-      throw thrown;
+    } catch (error) {
+      if (error instanceof ParleyError && (error.status === 401 || error.code === 'address_not_allowed')) onRefusal?.(error.code);
+      throw error;
     }
   };
   const find: Identify = (credentials, from, boundKeys) => {
@@ -75,9 +74,9 @@ export function createIdentify(
   const admit = (caller: Caller): Caller | Promise<Caller> => {
     try {
       return blockedUsers.admit(caller);
-    } catch (thrown) {
-      if (thrown instanceof ParleyError && thrown.code === 'user_blocked') noteRefusal?.(thrown.code);
-      throw thrown;
+    } catch (error) {
+      if (error instanceof ParleyError && error.code === 'user_blocked') onRefusal?.(error.code);
+      throw error;
     }
   };
   return (credentials, from, boundKeys) => {

@@ -1,12 +1,12 @@
 import { hash } from 'node:crypto';
-import { clientAddress, peerOf, type RequestOrigin, trustedNetworks } from '#base/http/client-address.ts';
+import { createNetworkMatcher, type RequestOrigin, resolveClientAddress, toPeer } from '#base/http/client-address.ts';
 import type { KeyEntry } from '#contract/configuration/access.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
 import { parseTime } from '#contract/configuration/values.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { defaultRole } from '#contract/roles.ts';
 import type { Caller, ConfiguredKey } from './caller.ts';
-import { digestOfKey } from './made-key-form.ts';
+import { hashKey } from './made-key-form.ts';
 import { subjectPrefixes } from './subjects.ts';
 
 /** A key of a configuration file, ready for requests. */
@@ -37,7 +37,7 @@ export class KeyRing {
 
   #add(name: string, entry: KeyEntry): void {
     const { project, sha256, allowedIps } = entry;
-    const digest = sha256?.toLowerCase() ?? digestOfKey(entry.key ?? name);
+    const digest = sha256?.toLowerCase() ?? hashKey(entry.key ?? name);
     const configuredKey = toConfiguredKey(name, entry, digest);
     const roles = entry.roles ?? [entry.role ?? defaultRole];
     const caller = { subject: `${subjectPrefixes.key}${project}`, project, roles, chain: null };
@@ -65,7 +65,7 @@ export type IsAllowed = ((address: string) => boolean) | undefined;
 
 /** Prepares `allowedIps` of a key: addresses, and networks in CIDR notation. Null or undefined: the key accepts every address. */
 export function toIsAllowed(allowedIps: readonly string[] | null | undefined): IsAllowed {
-  return allowedIps == null ? undefined : trustedNetworks(allowedIps);
+  return allowedIps == null ? undefined : createNetworkMatcher(allowedIps);
 }
 
 /** Throws `address_not_allowed` if a request comes from an address that its key does not accept. */
@@ -75,7 +75,7 @@ export function requireAllowedAddress(
   { security }: Pick<Configuration, 'security'>,
 ): void {
   if (isAllowed === undefined) return;
-  const { realIp } = clientAddress(peerOf(socket), headers, trustedNetworks(security.trustedProxies));
+  const { realIp } = resolveClientAddress(toPeer(socket), headers, createNetworkMatcher(security.trustedProxies));
   if (isAllowed(realIp)) return;
   throw new ParleyError(
     'address_not_allowed',

@@ -27,7 +27,7 @@ export interface StoredKey {
 }
 
 /** One key of one user. */
-export interface KeyPlace {
+export interface KeyRef {
   readonly owner: string;
   readonly id: string;
 }
@@ -61,20 +61,20 @@ export interface KeyChanges {
  */
 export interface KeyStore {
   /** `full`: the owner has so many in force. Lets go of those of the owner that have expired. */
-  add(key: StoredKey, most: number): Promise<'added' | 'full'>;
+  add(key: StoredKey, maxKeys: number): Promise<'added' | 'full'>;
   /** The newest first; those that have expired among them until another is made. */
   list(owner: string): Promise<readonly StoredKey[]>;
   /** Undefined if none of this place is in force. */
-  rotate(place: KeyPlace, rotation: Rotation): Promise<StoredKey | undefined>;
-  delete(place: KeyPlace, nowMs: number): Promise<boolean>;
+  rotate(ref: KeyRef, rotation: Rotation): Promise<StoredKey | undefined>;
+  delete(ref: KeyRef, nowMs: number): Promise<boolean>;
   /** One page of keys for administrators, the latest first. Keys that have expired are among them. */
   page(page: KeyPage): Promise<readonly StoredKey[]>;
   /** Deletes the key of any user. Returns the user, or undefined if there is no such key. */
   revoke(id: string, nowMs: number): Promise<string | undefined>;
   /** The owner signed in with another token: its keys go by that one, but for those that go by a younger one. */
-  noteSignIn(owner: string, token: Pick<StoredKey, 'project' | 'roles' | 'signedInAtMs'>): Promise<void>;
+  recordSignIn(owner: string, token: Pick<StoredKey, 'project' | 'roles' | 'signedInAtMs'>): Promise<void>;
   /** When keys were used last, by id. No new revision. */
-  noteUses(uses: ReadonlyMap<string, number>): Promise<void>;
+  recordUses(uses: ReadonlyMap<string, number>): Promise<void>;
   /** -1: all that are there. What was deleted more than a few minutes ago is not told any more. */
   changes(since: number): Promise<KeyChanges>;
 }

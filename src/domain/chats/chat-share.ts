@@ -1,5 +1,5 @@
 import type { JsonObject } from '#base/json/json.ts';
-import type { ChatPlace } from './chat-store.ts';
+import type { ChatRef } from './chat-store.ts';
 
 /** What of a chat is shared: a copy, which nothing that is written later changes. */
 export interface ChatSnapshot {
@@ -49,7 +49,7 @@ export interface OpenedShare {
 /** Port: snapshots of chats, sealed. What is gone with its chat, expired or revoked is nowhere. Throws StoreFault. */
 export interface ShareStore {
   /** `changed`: the chat is not what the snapshot was made of any more. */
-  share(place: ChatPlace, share: NewShare, bounds: ShareBounds): Promise<'shared' | 'changed' | 'full'>;
+  share(chatRef: ChatRef, share: NewShare, bounds: ShareBounds): Promise<'shared' | 'changed' | 'full'>;
   /** Those of a user, the latest first. */
   shares(subject: string, nowMs: number): Promise<readonly ChatShare[]>;
   revoke(subject: string, id: string, nowMs: number): Promise<boolean>;

@@ -3,7 +3,7 @@ import type { ChatTurn } from '#contract/page/stored-chat.ts';
 import type { WriteCondition } from '../files/write-condition.ts';
 
 /** A chat of a user. */
-export interface ChatPlace {
+export interface ChatRef {
   readonly subject: string;
   readonly id: string;
 }
@@ -48,13 +48,13 @@ export interface ChatBounds {
   readonly maxBytesPerUser: number;
 }
 
-export type ChatWritten =
+export type ChatWriteOutcome =
   | { readonly outcome: 'written'; readonly head: ChatHead }
   | { readonly outcome: 'condition_failed' }
   | { readonly outcome: 'chat_full' | 'user_full' };
 
 /** Where a list goes on. */
-export interface ChatMark {
+export interface ChatCursor {
   readonly shelf: number;
   readonly updatedAtMs: number;
   readonly id: string;
@@ -63,7 +63,7 @@ export interface ChatMark {
 export interface ChatListQuery {
   readonly limit: number;
   readonly archived: boolean;
-  readonly after: ChatMark | undefined;
+  readonly after: ChatCursor | undefined;
 }
 
 export interface ChatSearchQuery extends ChatListQuery {
@@ -76,9 +76,9 @@ export interface ChatSearchQuery extends ChatListQuery {
 }
 
 export interface ChatListPage {
-  readonly heads: readonly ChatHead[];
+  readonly chats: readonly ChatHead[];
   /** Undefined behind the last. A page of a search may be empty and have one. */
-  readonly next: ChatMark | undefined;
+  readonly next: ChatCursor | undefined;
   /** By the ids of chats that a search has found. */
   readonly excerpts?: ReadonlyMap<string, string>;
 }
@@ -103,9 +103,9 @@ export interface ChatStore {
   /** What has a higher revision, in the order of revisions. */
   changes(subject: string, since: number, limit: number): Promise<ChatChanges>;
   /** The turns are those with a revision above `since`, in the order they were made. */
-  read(place: ChatPlace, since: number): Promise<StoredChat | undefined>;
-  write(place: ChatPlace, change: ChatChange, options: ChatBounds & { condition: WriteCondition }): Promise<ChatWritten>;
-  delete(place: ChatPlace, condition: WriteCondition, nowMs: number): Promise<'deleted' | 'absent' | 'condition_failed'>;
+  read(chatRef: ChatRef, since: number): Promise<StoredChat | undefined>;
+  write(chatRef: ChatRef, change: ChatChange, options: ChatBounds & { condition: WriteCondition }): Promise<ChatWriteOutcome>;
+  delete(chatRef: ChatRef, condition: WriteCondition, nowMs: number): Promise<'deleted' | 'absent' | 'condition_failed'>;
   /** Everything that a user has. */
   deleteAll(subject: string): Promise<void>;
 }

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
-import { appDataPath, bucketOf, publicBucket, sampleBucket } from '../files/bucket.ts';
-import { fileScheme, fromReference } from '../files/file-references.ts';
+import { getAppDataPath, publicBucket, sampleBucket, toBucket } from '../files/bucket.ts';
+import { filePrefix, parseReference } from '../files/file-references.ts';
 import type { ChatSnapshot, SharedFile } from './chat-share.ts';
 import type { StoredChat } from './chat-store.ts';
 
@@ -8,58 +8,58 @@ import type { StoredChat } from './chat-store.ts';
 type LookUp = (path: string) => Promise<string | undefined>;
 
 /** Fields that are shared, and how those who open it may rely on them. */
-type Forms = Readonly<Record<string, (value: unknown) => boolean>>;
+type FieldChecks = Readonly<Record<string, (value: unknown) => boolean>>;
 
 const isText = (value: unknown): boolean => typeof value === 'string';
 const isNumber = (value: unknown): boolean => typeof value === 'number';
 const isControl = (value: unknown): boolean =>
   isJsonObject(value) && isText(value.label) && (value.value === undefined || isJsonObject(value.value));
-const ofQuestions: Forms = { filled: (value) => Array.isArray(value) && value.every(isText), control: isControl };
+const questionFields: FieldChecks = { filled: (value) => Array.isArray(value) && value.every(isText), control: isControl };
 const isYes = (value: unknown): boolean => value === true;
-const ofReplies: Forms = { endedAtMs: isNumber, deployment: isText, finish: isText, isEdited: isYes };
-const ofAttachments: Forms = { index: isNumber, type: isText, title: isText, data: isText };
-const endings: readonly unknown[] = ['done', 'stopped', 'failed', 'interrupted'];
+const replyFields: FieldChecks = { endedAtMs: isNumber, deployment: isText, finish: isText, isEdited: isYes };
+const attachmentFields: FieldChecks = { index: isNumber, type: isText, title: isText, data: isText };
+const endStates: readonly unknown[] = ['done', 'stopped', 'failed', 'interrupted'];
 
 /**
  * What is shared of a chat: the branch that is shown, and of its turns only what is named here. Steps, thoughts, the state of
  * applications, settings, ratings and tags stay with the owner.
  */
 export async function toSnapshot({ head, rest, turns }: StoredChat, subject: string, lookUp: LookUp): Promise<ChatSnapshot> {
-  const files = new SharedFiles(bucketOf(subject), lookUp);
+  const files = new SharedFiles(toBucket(subject), lookUp);
   const shared: JsonObject[] = [];
-  const shown = shownOf(turns, rest.shown);
-  for (const turn of shown) if (turn.kind === 'question') files.noteAttached(turn.attachments);
-  for (const turn of shown) shared.push(await toSharedTurn(turn, files));
+  const visibleTurns = selectVisibleTurns(turns, rest.shown);
+  for (const turn of visibleTurns) if (turn.kind === 'question') files.addAttached(turn.attachments);
+  for (const turn of visibleTurns) shared.push(await toSharedTurn(turn, files));
   const { title = '', deployment = '' } = head.fields;
   return { title: String(title), deployment: String(deployment), turns: shared, files: files.all };
 }
 
 /** From the first on the one that was chosen, else the last one made; each is behind one other, so there is no way round. */
-function shownOf(turns: readonly JsonObject[], shown: unknown): readonly JsonObject[] {
-  const chosen = isJsonObject(shown) ? shown : {};
+function selectVisibleTurns(turns: readonly JsonObject[], selection: unknown): readonly JsonObject[] {
+  const selectedByParent = isJsonObject(selection) ? selection : {};
   const byParent = Map.groupBy(turns, ({ parent }) => String(parent));
   const path: JsonObject[] = [];
-  for (let at: unknown = ''; ; ) {
-    const there = byParent.get(String(at)) ?? [];
-    const next = there.find(({ id }) => id === chosen[String(at)]) ?? there.at(-1);
+  for (let parentId: unknown = ''; ; ) {
+    const children = byParent.get(String(parentId)) ?? [];
+    const next = children.find(({ id }) => id === selectedByParent[String(parentId)]) ?? children.at(-1);
     if (next === undefined) return path;
     path.push(next);
-    at = next.id;
+    parentId = next.id;
   }
 }
 
 async function toSharedTurn(turn: JsonObject, files: SharedFiles): Promise<JsonObject> {
   const { id, parent, kind, atMs, text } = turn;
-  const said = { id, parent, kind, atMs, text };
+  const base = { id, parent, kind, atMs, text };
   if (kind === 'question')
-    return { ...said, ...picked(turn, ofQuestions), attachments: await files.toAttachments(turn.attachments, undefined) };
+    return { ...base, ...pickFields(turn, questionFields), attachments: await files.toAttachments(turn.attachments, undefined) };
   const custom = isJsonObject(turn.custom) ? turn.custom : {};
   const attachments = await files.toAttachments(custom.attachments, turn.deployment);
   return {
-    ...said,
-    ...picked(turn, ofReplies),
+    ...base,
+    ...pickFields(turn, replyFields),
     // What is still coming is shared as far as it came.
-    state: endings.includes(turn.state) ? turn.state : 'interrupted',
+    state: endStates.includes(turn.state) ? turn.state : 'interrupted',
     custom: attachments.length > 0 ? { attachments } : {},
     stageTimes: {},
   };
@@ -75,30 +75,31 @@ class SharedFiles {
   readonly #lookUp: LookUp;
   /** Paths of the files that the user attached to questions. */
   readonly #attached = new Set<string>();
-  readonly #known = new Map<string, number | undefined>();
+  readonly #fileNumbers = new Map<string, number | undefined>();
 
   constructor(bucket: string, lookUp: LookUp) {
     this.#bucket = bucket;
     this.#lookUp = lookUp;
   }
 
-  noteAttached(given: unknown): void {
-    for (const each of Array.isArray(given) ? given : []) {
-      const place = isJsonObject(each) && typeof each.url === 'string' ? fromReference(each.url) : undefined;
-      if (place?.bucket === this.#bucket) this.#attached.add(place.path);
+  addAttached(attachments: unknown): void {
+    for (const attachment of Array.isArray(attachments) ? attachments : []) {
+      const location =
+        isJsonObject(attachment) && typeof attachment.url === 'string' ? parseReference(attachment.url) : undefined;
+      if (location?.bucket === this.#bucket) this.#attached.add(location.path);
     }
   }
 
   /** `deployment` is the deployment that answered, if the turn is a reply. */
-  async toAttachments(given: unknown, deployment: unknown): Promise<readonly JsonObject[]> {
+  async toAttachments(input: unknown, deployment: unknown): Promise<readonly JsonObject[]> {
     const attachments: JsonObject[] = [];
-    for (const each of Array.isArray(given) ? given : []) {
-      if (!isJsonObject(each)) continue;
-      const source = each.reference_url;
+    for (const item of Array.isArray(input) ? input : []) {
+      if (!isJsonObject(item)) continue;
+      const source = item.reference_url;
       attachments.push({
-        ...picked(each, ofAttachments),
-        ...(await this.#toContent(each.url, deployment)),
-        ...(typeof source === 'string' && isOfWeb(source) && { reference_url: source }),
+        ...pickFields(item, attachmentFields),
+        ...(await this.#toContent(item.url, deployment)),
+        ...(typeof source === 'string' && isWebUrl(source) && { reference_url: source }),
       });
     }
     return attachments;
@@ -107,46 +108,54 @@ class SharedFiles {
   /** An address that means the same to everybody, or the number of a file that is there; nothing for any other. */
   async #toContent(url: unknown, deployment: unknown): Promise<JsonObject> {
     if (typeof url !== 'string') return {};
-    if (isOfWeb(url) || /^data:/i.test(url)) return { url };
-    const place = url.startsWith(fileScheme) ? fromReference(url) : undefined;
-    if (place === undefined) return {};
-    if (place.bucket === publicBucket || place.bucket === sampleBucket) return { url };
+    if (isWebUrl(url) || /^data:/i.test(url)) return { url };
+    const location = url.startsWith(filePrefix) ? parseReference(url) : undefined;
+    if (location === undefined) return {};
+    if (location.bucket === publicBucket || location.bucket === sampleBucket) return { url };
     const file =
-      place.bucket === this.#bucket && this.#mayShare(place.path, deployment) ? await this.#numberOf(place.path) : undefined;
+      location.bucket === this.#bucket && this.#mayShare(location.path, deployment)
+        ? await this.#getNumber(location.path)
+        : undefined;
     return file === undefined ? {} : { file };
   }
 
   #mayShare(path: string, deployment: unknown): boolean {
     if (this.#attached.has(path)) return true;
-    return typeof deployment === 'string' && deployment !== '' && path.startsWith(`${appDataPath(deployment)}/`);
+    return typeof deployment === 'string' && deployment !== '' && path.startsWith(`${getAppDataPath(deployment)}/`);
   }
 
-  async #numberOf(path: string): Promise<number | undefined> {
-    if (!this.#known.has(path)) {
+  async #getNumber(path: string): Promise<number | undefined> {
+    if (!this.#fileNumbers.has(path)) {
       const etag = await this.#lookUp(path);
-      this.#known.set(path, etag === undefined ? undefined : this.all.push({ path, etag }) - 1);
+      this.#fileNumbers.set(path, etag === undefined ? undefined : this.all.push({ path, etag }) - 1);
     }
-    return this.#known.get(path);
+    return this.#fileNumbers.get(path);
   }
 }
 
-function isOfWeb(url: string): boolean {
+function isWebUrl(url: string): boolean {
   return /^https?:\/\//i.test(url);
 }
 
-function picked(from: JsonObject, forms: Forms): JsonObject {
-  return Object.fromEntries(Object.entries(from).filter(([name, value]) => Object.hasOwn(forms, name) && forms[name]?.(value)));
+function pickFields(source: JsonObject, checks: FieldChecks): JsonObject {
+  return Object.fromEntries(
+    Object.entries(source).filter(([name, value]) => Object.hasOwn(checks, name) && checks[name]?.(value)),
+  );
 }
 
 /** Returns the descriptions of the files in a snapshot, in the order of their numbers. */
 export function describeFiles({ turns, files }: ChatSnapshot): readonly JsonObject[] {
-  const shown = turns.flatMap((turn) => {
-    const { attachments } = turn.kind === 'question' ? turn : (turn.custom as JsonObject);
-    const from = turn.kind === 'question' ? 'question' : 'reply';
-    return (Array.isArray(attachments) ? (attachments as JsonObject[]) : []).map((each) => ({ ...each, from }) as JsonObject);
+  const attachments = turns.flatMap((turn) => {
+    const { attachments: list } = turn.kind === 'question' ? turn : (turn.custom as JsonObject);
+    const origin = turn.kind === 'question' ? 'question' : 'reply';
+    return (Array.isArray(list) ? (list as JsonObject[]) : []).map((item) => ({ ...item, from: origin }) as JsonObject);
   });
-  return files.map(({ path }, nth) => {
-    const { title, from = 'question' } = shown.find(({ file }) => file === nth) ?? {};
-    return { path, title: typeof title === 'string' && title !== '' ? title : path.slice(path.lastIndexOf('/') + 1), from };
+  return files.map(({ path }, index) => {
+    const { title, from: origin = 'question' } = attachments.find(({ file }) => file === index) ?? {};
+    return {
+      path,
+      title: typeof title === 'string' && title !== '' ? title : path.slice(path.lastIndexOf('/') + 1),
+      from: origin,
+    };
   });
 }

@@ -12,7 +12,7 @@ export interface ConsentDeps {
 }
 
 /** Whose consent to which deployment, under which configuration. */
-export interface Consenting {
+export interface ConsentSubject {
   readonly caller: Caller;
   readonly deployment: Deployment;
   readonly snapshot: ConfigSnapshot;
@@ -27,23 +27,26 @@ interface ConsentStatus {
 }
 
 /** The form of a deployment under the configuration given. */
-export async function formOf(deps: ConsentDeps, { caller, deployment, snapshot }: Consenting): Promise<ConsentForm> {
+export async function buildConsentForm(
+  deps: ConsentDeps,
+  { caller, deployment, snapshot }: ConsentSubject,
+): Promise<ConsentForm> {
   const graph = await walkDependencies(deployment, deps.dependencies(snapshot, caller));
   deps.noteGraph(graph);
   return toConsentForm(graph);
 }
 
 /** The form of a deployment, and whether the caller's user has accepted it (docs/wire.md, Consent). */
-export async function consentStatusOf(deps: ConsentDeps, consenting: Consenting): Promise<ConsentStatus> {
-  const form = await formOf(deps, consenting);
+export async function getConsentStatus(deps: ConsentDeps, subject: ConsentSubject): Promise<ConsentStatus> {
+  const form = await buildConsentForm(deps, subject);
   if (isNothingRequired(form)) return { form, isAccepted: true };
-  const stored = await deps.store.find(consenting.caller.subject, consenting.deployment.id);
+  const stored = await deps.store.find(subject.caller.subject, subject.deployment.id);
   return { form, isAccepted: stored !== undefined && isSameForm(stored.form, form) };
 }
 
 /** The form of a graph: every deployment in it, also those that the caller itself may not use. */
 export function toConsentForm({ deployments }: Pick<DependencyGraph, 'deployments'>): ConsentForm {
-  return Object.fromEntries(deployments.map((each) => [each.id, { consentRequired: isConsentRequired(each) }]));
+  return Object.fromEntries(deployments.map((deployment) => [deployment.id, { consentRequired: isConsentRequired(deployment) }]));
 }
 
 /** Whether others need the user's consent to call it. */

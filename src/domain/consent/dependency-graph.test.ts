@@ -24,7 +24,7 @@ function sourceOf(declared: readonly Declared[]): DependencySource & { asked: st
       asked.push(...ids);
       return new Map(ids.map((id) => [id, deployments.get(id)]));
     },
-    dependenciesOf: async ({ dependencies }) => dependencies,
+    listDependencies: async ({ dependencies }) => dependencies,
   };
 }
 

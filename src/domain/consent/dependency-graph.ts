@@ -1,4 +1,4 @@
-import { mostInConsentForm } from '#contract/consent.ts';
+import { maxConsentFormChars } from '#contract/consent.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import type { Caller } from '../callers/caller.ts';
 import type { ConfigSnapshot } from '../deployments/config-snapshot.ts';
@@ -9,7 +9,7 @@ export interface DependencySource {
   /** Looks up several IDs in one query. A missing deployment is undefined. The result has the order of the IDs. */
   findAll(ids: readonly string[]): Promise<ReadonlyMap<string, Deployment | undefined>>;
   /** Ids of the deployments that it calls. */
-  dependenciesOf(deployment: Deployment): Promise<readonly string[]>;
+  listDependencies(deployment: Deployment): Promise<readonly string[]>;
 }
 
 /** The source for a caller, out of the configuration in force. */
@@ -36,22 +36,26 @@ export async function walkDependencies(root: Deployment, source: DependencySourc
   const seen = new Set([root.id]);
   let level: readonly Deployment[] = deployments;
   while (level.length > 0) {
-    const steps = await newSteps(level, source, seen);
-    if (seen.size > mostInConsentForm) throw tooMany(root);
-    const found = await source.findAll(steps.map(({ dependency }) => dependency));
-    level = steps.flatMap(({ dependency }) => found.get(dependency) ?? []);
+    const steps = await findNewSteps(level, source, seen);
+    if (seen.size > maxConsentFormChars) throw tooMany(root);
+    const deploymentsById = await source.findAll(steps.map(({ dependency }) => dependency));
+    level = steps.flatMap(({ dependency }) => deploymentsById.get(dependency) ?? []);
     deployments.push(...level);
-    dangling.push(...steps.filter(({ dependency }) => found.get(dependency) === undefined));
+    dangling.push(...steps.filter(({ dependency }) => deploymentsById.get(dependency) === undefined));
   }
   return { deployments, dangling };
 }
 
 /** The edges from a level to what was not seen before. */
-async function newSteps(level: readonly Deployment[], source: DependencySource, seen: Set<string>): Promise<readonly Dangling[]> {
-  const named = await Promise.all(level.map((deployment) => source.dependenciesOf(deployment)));
+async function findNewSteps(
+  level: readonly Deployment[],
+  source: DependencySource,
+  seen: Set<string>,
+): Promise<readonly Dangling[]> {
+  const dependencyIds = await Promise.all(level.map((deployment) => source.listDependencies(deployment)));
   const steps: Dangling[] = [];
   level.forEach(({ id }, index) => {
-    for (const dependency of named[index] ?? []) {
+    for (const dependency of dependencyIds[index] ?? []) {
       if (seen.has(dependency)) continue;
       seen.add(dependency);
       steps.push({ deployment: id, dependency });
@@ -63,6 +67,6 @@ async function newSteps(level: readonly Deployment[], source: DependencySource, 
 function tooMany({ id }: Deployment): ParleyError {
   return new ParleyError(
     'operation_not_supported',
-    `No consent form can be made of ${id}: more than ${mostInConsentForm} deployments can be reached from it.`,
+    `No consent form can be made of ${id}: more than ${maxConsentFormChars} deployments can be reached from it.`,
   );
 }

@@ -1,10 +1,10 @@
 import { type ConsentForm, requiresConsent } from '#contract/consent.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import type { Deployment } from '../deployments/deployment.ts';
-import { type ConsentDeps, type Consenting, consentStatusOf, isConsentRequired } from './consent.ts';
+import { type ConsentDeps, type ConsentSubject, getConsentStatus, isConsentRequired } from './consent.ts';
 
 /** Throws `consent_required` if a call needs a consent of the user that is not there; undefined if none is needed. */
-export type RequireConsent = (consenting: Consenting) => Promise<void> | undefined;
+export type RequireConsent = (consenting: ConsentSubject) => Promise<void> | undefined;
 
 /** The check of docs/consent.md. Only a call that needs a consent costs a look-up. */
 export function createRequireConsent(deps: ConsentDeps): RequireConsent {
@@ -18,42 +18,42 @@ export function createRequireConsent(deps: ConsentDeps): RequireConsent {
 }
 
 /** What counts is the form that the user accepted for the root, whatever the graph has become since. */
-async function requireOnPath({ store }: ConsentDeps, consenting: Consenting, path: readonly string[]): Promise<void> {
+async function requireOnPath({ store }: ConsentDeps, consenting: ConsentSubject, path: readonly string[]): Promise<void> {
   const { caller, deployment } = consenting;
   const [root = deployment.id] = path;
   const stored = await store.find(caller.subject, root);
-  if (stored === undefined) throw notGiven(consenting, root, `; GET ${toConsentPath(root)} has the form to accept`);
+  if (stored === undefined) throw consentMissing(consenting, root, `; GET ${toConsentPath(root)} has the form to accept`);
   const uncovered = path.find((id) => requiresConsent(stored.form, id) === undefined) ?? toUncovered(stored.form, deployment);
   if (uncovered === undefined) return;
-  const more = `, and what you gave does not cover ${uncovered}; GET ${toConsentPath(root)} has the form of today`;
-  throw notGiven(consenting, root, more);
+  const hint = `, and what you gave does not cover ${uncovered}; GET ${toConsentPath(root)} has the form of today`;
+  throw consentMissing(consenting, root, hint);
 }
 
 function toUncovered(form: ConsentForm, { id }: Deployment): string | undefined {
   return requiresConsent(form, id) === true ? undefined : id;
 }
 
-async function requireAccepted(deps: ConsentDeps, consenting: Consenting): Promise<void> {
-  const { isAccepted, form } = await consentStatusOf(deps, consenting);
+async function requireAccepted(deps: ConsentDeps, consenting: ConsentSubject): Promise<void> {
+  const { isAccepted, form } = await getConsentStatus(deps, consenting);
   if (isAccepted) return;
   const { deployment } = consenting;
-  const claim = `${nameOf(deployment)} needs your consent before it answers`;
+  const claim = `${getName(deployment)} needs your consent before it answers`;
   throw new ParleyError('consent_required', `${claim}; GET ${toConsentPath(deployment.id)} has the form to accept.`, {
     members: { deployment: deployment.id, consent: form },
   });
 }
 
 /** People read it too, so it begins in plain words; `more` is the way out for programs. */
-function notGiven({ deployment, snapshot }: Consenting, root: string, more: string): ParleyError {
+function consentMissing({ deployment, snapshot }: ConsentSubject, root: string, hint: string): ParleyError {
   const user = snapshot.deployments.get(root) ?? { id: root };
   return new ParleyError(
     'consent_required',
-    `${nameOf(deployment)} needs your consent before ${nameOf(user)} may use it${more}.`,
+    `${getName(deployment)} needs your consent before ${getName(user)} may use it${hint}.`,
     { members: { deployment: root } },
   );
 }
 
-function nameOf({ id, displayName = id }: Pick<Deployment, 'id'> & Partial<Deployment>): string {
+function getName({ id, displayName = id }: Pick<Deployment, 'id'> & Partial<Deployment>): string {
   return displayName;
 }
 

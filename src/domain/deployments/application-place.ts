@@ -3,10 +3,10 @@ import { toUrl } from '../files/resource-place.ts';
 import { isStorableKey } from './storable-key.ts';
 
 /** How the id of every application made through the API begins. */
-export const madeByUsers = 'applications/';
+export const applicationPrefix = 'applications/';
 
 /** Where an application made through the API is: `applications/{bucket}/{path}` (docs/wire.md, Applications). */
-export interface ApplicationPlace {
+export interface ApplicationLocation {
   /** Decoded: what it is kept under, however it is spelled. */
   readonly id: string;
   readonly bucket: string;
@@ -15,17 +15,17 @@ export interface ApplicationPlace {
 }
 
 /** The place that `{bucket}/{path}` means, percent-decoded once; undefined for what no application can have. */
-export function toApplicationPlace(encoded: string): ApplicationPlace | undefined {
-  const id = toDeploymentId(madeByUsers + encoded);
+export function parseApplicationLocation(encoded: string): ApplicationLocation | undefined {
+  const id = toDeploymentId(applicationPrefix + encoded);
   if (id === undefined || !isStorableKey(id)) return undefined;
   const [, bucket = '', ...path] = id.split('/');
-  return path.length === 0 ? undefined : { id, bucket, spelling: spellingOf({ id, bucket }, encoded) };
+  return path.length === 0 ? undefined : { id, bucket, spelling: toSpelling({ id, bucket }, encoded) };
 }
 
 /** The bucket is never encoded in it: whose an application is can be read off its id. */
-function spellingOf({ id, bucket }: Pick<ApplicationPlace, 'id' | 'bucket'>, encoded: string): string | undefined {
-  const path = id.slice(madeByUsers.length + bucket.length + 1);
-  const spelling = encoded.startsWith(`${bucket}/`) ? madeByUsers + encoded : toUrl({ kind: 'applications', bucket, path });
+function toSpelling({ id, bucket }: Pick<ApplicationLocation, 'id' | 'bucket'>, encoded: string): string | undefined {
+  const path = id.slice(applicationPrefix.length + bucket.length + 1);
+  const spelling = encoded.startsWith(`${bucket}/`) ? applicationPrefix + encoded : toUrl({ kind: 'applications', bucket, path });
   return spelling !== id && isDeploymentId(spelling) && isStorableKey(spelling) ? spelling : undefined;
 }
 

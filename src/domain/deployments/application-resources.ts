@@ -1,12 +1,12 @@
 import type { Clock } from '#base/time/clock.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import type { Caller } from '../callers/caller.ts';
-import { bucketOf } from '../files/bucket.ts';
+import { toBucket } from '../files/bucket.ts';
 import { type FolderPage, type FolderQuery, listFolder } from '../files/list-folder.ts';
-import { destinationTaken, type Relocation, type ResourcePlace, sourceAbsent } from '../files/resource-place.ts';
+import { destinationExists, type Relocation, type ResourceLocation, sourceNotFound } from '../files/resource-place.ts';
 import { requireReadable, requireWritable } from '../files/resource-rights.ts';
 import type { NoteAudit } from '../usage/journal.ts';
-import { madeByUsers, toApplicationPlace } from './application-place.ts';
+import { applicationPrefix, parseApplicationLocation } from './application-place.ts';
 import type { ApplicationStore, StoredApplication } from './application-store.ts';
 
 export interface ApplicationResourcesDeps {
@@ -18,7 +18,7 @@ export interface ApplicationResourcesDeps {
 }
 
 /** What is known of an application where it stands among stored things. */
-export interface ApplicationFacts extends Pick<StoredApplication, 'etag' | 'createdAtMs' | 'updatedAtMs'> {
+export interface ApplicationInfo extends Pick<StoredApplication, 'etag' | 'createdAtMs' | 'updatedAtMs'> {
   /** Below the bucket. */
   readonly path: string;
   /** As its maker spelled it; absent where that is not known. */
@@ -26,7 +26,7 @@ export interface ApplicationFacts extends Pick<StoredApplication, 'etag' | 'crea
 }
 
 /** How many one user may have. */
-const mostApplications = 200;
+const maxApplications = 200;
 
 /** Applications made by users, listed, moved and copied as files are. Everything may throw StoreFault. */
 export class ApplicationResources {
@@ -37,27 +37,27 @@ export class ApplicationResources {
   }
 
   /** Undefined if there is none. Throws `access_denied`. */
-  async look(caller: Caller, place: ResourcePlace): Promise<ApplicationFacts | undefined> {
-    requireReadable(caller, place);
-    const stored = await this.#deps.store.find(toId(place));
+  async find(caller: Caller, location: ResourceLocation): Promise<ApplicationInfo | undefined> {
+    requireReadable(caller, location);
+    const stored = await this.#deps.store.find(toId(location));
     return stored && toFacts(stored);
   }
 
   /** One page of a folder. Throws `access_denied`. */
   async list(
     caller: Caller,
-    { path: prefix, ...place }: ResourcePlace,
+    { path: prefix, ...location }: ResourceLocation,
     query: FolderQuery,
-  ): Promise<FolderPage<ApplicationFacts>> {
-    requireReadable(caller, { path: prefix, ...place });
-    const isOwn = bucketOf(caller.subject) === place.bucket;
+  ): Promise<FolderPage<ApplicationInfo>> {
+    requireReadable(caller, { path: prefix, ...location });
+    const isOwn = toBucket(caller.subject) === location.bucket;
     const all = (isOwn ? await this.#deps.store.list(caller.subject) : []).map(toFacts).sort(byPath);
     return listFolder(
       async ({ after, limit, ...within }) => {
-        const isBehind = (path: string): boolean => after === undefined || compare(path, after) > 0;
-        const left = all.filter(({ path }) => path.startsWith(within.prefix) && isBehind(path));
-        const items = left.slice(0, limit);
-        return { items, next: left.length > limit ? items.at(-1)?.path : undefined };
+        const isAfter = (path: string): boolean => after === undefined || compare(path, after) > 0;
+        const remaining = all.filter(({ path }) => path.startsWith(within.prefix) && isAfter(path));
+        const items = remaining.slice(0, limit);
+        return { items, next: remaining.length > limit ? items.at(-1)?.path : undefined };
       },
       { ...query, prefix },
     );
@@ -71,8 +71,8 @@ export class ApplicationResources {
     const ids = { from: toId(from), to: toId(to) };
     const spelling = spellingIn(destinationUrl);
     const outcome = await store.move({ ...ids, spelling, replaces, nowMs: clock.epochMs(), etag: newId() });
-    if (outcome === 'absent') throw sourceAbsent();
-    if (outcome === 'occupied') throw destinationTaken();
+    if (outcome === 'absent') throw sourceNotFound();
+    if (outcome === 'occupied') throw destinationExists();
     this.#note('application.saved', { caller, id: ids.to, requestId });
     this.#note('application.deleted', { caller, id: ids.from, requestId });
   }
@@ -83,14 +83,14 @@ export class ApplicationResources {
     requireWritable(caller, to);
     const { store, clock, newId } = this.#deps;
     const source = await store.find(toId(from));
-    if (source === undefined) throw sourceAbsent();
+    if (source === undefined) throw sourceNotFound();
     const id = toId(to);
-    if ((await store.find(id)) === undefined) requireRoom(await store.list(caller.subject));
+    if ((await store.find(id)) === undefined) requireCapacity(await store.list(caller.subject));
     const nowMs = clock.epochMs();
-    const own = { id, spelling: spellingIn(destinationUrl), owner: caller.subject, etag: newId() };
-    const copied = { ...source, ...own, createdAtMs: nowMs, updatedAtMs: nowMs };
+    const overrides = { id, spelling: spellingIn(destinationUrl), owner: caller.subject, etag: newId() };
+    const copied = { ...source, ...overrides, createdAtMs: nowMs, updatedAtMs: nowMs };
     const stored = await store.put(copied, replaces ? undefined : 'absent');
-    if (stored === undefined) throw destinationTaken();
+    if (stored === undefined) throw destinationExists();
     this.#note('application.saved', { caller, id, requestId });
   }
 
@@ -100,34 +100,34 @@ export class ApplicationResources {
 }
 
 /** Throws `payload_too_large` if a user has as many applications as one may have. */
-export function requireRoom(own: readonly StoredApplication[]): void {
-  if (own.length < mostApplications) return;
+export function requireCapacity(ownApplications: readonly StoredApplication[]): void {
+  if (ownApplications.length < maxApplications) return;
   throw new ParleyError(
     'payload_too_large',
-    `You have ${own.length} applications, which is as many as one may have; delete one to make room.`,
+    `You have ${ownApplications.length} applications, which is as many as one may have; delete one to make room.`,
   );
 }
 
-function toId({ bucket, path }: ResourcePlace): string {
-  return `${madeByUsers}${bucket}/${path}`;
+function toId({ bucket, path }: ResourceLocation): string {
+  return `${applicationPrefix}${bucket}/${path}`;
 }
 
 function spellingIn(url: string): string | undefined {
-  return toApplicationPlace(url.slice(madeByUsers.length))?.spelling;
+  return parseApplicationLocation(url.slice(applicationPrefix.length))?.spelling;
 }
 
 /** What needs no encoding in a path. */
-const plain = /^[\w./~!$&'()*+,;=:@-]+$/;
+const plainPath = /^[\w./~!$&'()*+,;=:@-]+$/;
 
-function toFacts({ id, spelling, etag, createdAtMs, updatedAtMs }: StoredApplication): ApplicationFacts {
-  const url = spelling ?? (plain.test(id) ? id : undefined);
-  return { path: id.slice(id.indexOf('/', madeByUsers.length) + 1), url, etag, createdAtMs, updatedAtMs };
+function toFacts({ id, spelling, etag, createdAtMs, updatedAtMs }: StoredApplication): ApplicationInfo {
+  const url = spelling ?? (plainPath.test(id) ? id : undefined);
+  return { path: id.slice(id.indexOf('/', applicationPrefix.length) + 1), url, etag, createdAtMs, updatedAtMs };
 }
 
-function byPath(one: ApplicationFacts, other: ApplicationFacts): number {
-  return compare(one.path, other.path);
+function byPath(left: ApplicationInfo, right: ApplicationInfo): number {
+  return compare(left.path, right.path);
 }
 
-function compare(one: string, other: string): number {
-  return Buffer.compare(Buffer.from(one), Buffer.from(other));
+function compare(left: string, right: string): number {
+  return Buffer.compare(Buffer.from(left), Buffer.from(right));
 }

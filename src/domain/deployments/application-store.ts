@@ -36,7 +36,7 @@ export interface ApplicationMove {
 }
 
 /** The id of an application as callers are told it. */
-export function shownId({ id, spelling }: Pick<StoredApplication, 'id' | 'spelling'>): string {
+export function toPublicId({ id, spelling }: Pick<StoredApplication, 'id' | 'spelling'>): string {
   return spelling ?? id;
 }
 
@@ -54,7 +54,7 @@ export interface ApplicationStore {
    */
   put(application: StoredApplication, condition: WriteCondition): Promise<StoredApplication | undefined>;
   /** Gives an application another id, with its versions and all else that it had, in the place of what is there if `replaces`. */
-  move(moving: ApplicationMove): Promise<'moved' | 'absent' | 'occupied'>;
+  move(move: ApplicationMove): Promise<'moved' | 'absent' | 'occupied'>;
   /** With all its versions. Whether it happened: `condition` may not hold, or there may be none. */
   delete(id: string, condition: WriteCondition): Promise<'deleted' | 'absent' | 'condition_failed'>;
   /** Those of one owner, ordered by id. */

@@ -1,7 +1,7 @@
 import { readStoredEntry } from '#contract/configuration/application-entry.ts';
 import type { Caller } from '../callers/caller.ts';
-import { madeByUsers, toStoredId } from './application-place.ts';
-import { type ApplicationStore, type StoredApplication, shownId } from './application-store.ts';
+import { applicationPrefix, toStoredId } from './application-place.ts';
+import { type ApplicationStore, type StoredApplication, toPublicId } from './application-store.ts';
 import { type ConfigSnapshot, toApplication } from './config-snapshot.ts';
 import type { Deployment } from './deployment.ts';
 
@@ -18,27 +18,29 @@ export class Catalog {
   /** At once for one of the configuration. Rejects with StoreFault. */
   find(snapshot: ConfigSnapshot, id: string): Deployment | undefined | Promise<Deployment | undefined> {
     const configured = snapshot.deployments.get(id);
-    return configured === undefined && id.startsWith(madeByUsers) ? this.#made(id) : configured;
+    return configured === undefined && id.startsWith(applicationPrefix) ? this.#findApplication(id) : configured;
   }
 
   /** Looks up several IDs, all those of the API in one query. A missing one is undefined. Rejects with StoreFault. */
   async findAll(snapshot: ConfigSnapshot, ids: readonly string[]): Promise<ReadonlyMap<string, Deployment | undefined>> {
-    const found = new Map(ids.map((id) => [id, snapshot.deployments.get(id)]));
-    const made = [...found].flatMap(([id, configured]) => (configured === undefined && id.startsWith(madeByUsers) ? [id] : []));
-    if (made.length === 0) return found;
-    const stored = await this.#applications.findAll([...new Set(made.flatMap((id) => [toStoredId(id), id]))]);
-    const byId = new Map(stored.map((each) => [each.id, each]));
-    for (const id of made) {
+    const deployments = new Map(ids.map((id) => [id, snapshot.deployments.get(id)]));
+    const applicationIds = [...deployments].flatMap(([id, configured]) =>
+      configured === undefined && id.startsWith(applicationPrefix) ? [id] : [],
+    );
+    if (applicationIds.length === 0) return deployments;
+    const stored = await this.#applications.findAll([...new Set(applicationIds.flatMap((id) => [toStoredId(id), id]))]);
+    const byId = new Map(stored.map((application) => [application.id, application]));
+    for (const id of applicationIds) {
       const application = byId.get(toStoredId(id)) ?? byId.get(id);
-      found.set(id, application && this.#toDeployment(application));
+      deployments.set(id, application && this.#toDeployment(application));
     }
-    return found;
+    return deployments;
   }
 
   /** All of the configuration, and of those made by users the ones that are this caller's or name one of its roles. Rejects with StoreFault. */
   async list(snapshot: ConfigSnapshot, caller: Pick<Caller, 'subject' | 'roles'>): Promise<readonly Deployment[]> {
-    const made = await this.#applications.listOpen(caller);
-    return [...snapshot.deployments.values(), ...made.map((stored) => this.#toDeployment(stored))];
+    const applications = await this.#applications.listOpen(caller);
+    return [...snapshot.deployments.values(), ...applications.map((stored) => this.#toDeployment(stored))];
   }
 
   /** The one that was made, by what it is kept under. Rejects with StoreFault. */
@@ -50,25 +52,25 @@ export class Catalog {
   /** One of the versions of an application that was made, by its id as it is told. Rejects with StoreFault. */
   async findVersion(id: string, version: number): Promise<Deployment | undefined> {
     const storedId = toStoredId(id);
-    const found = await this.#applications.findVersion(storedId, version);
-    const stored = found ?? (storedId === id ? undefined : await this.#applications.findVersion(id, version));
-    return stored && this.#toDeployment(stored);
+    const stored = await this.#applications.findVersion(storedId, version);
+    const match = stored ?? (storedId === id ? undefined : await this.#applications.findVersion(id, version));
+    return match && this.#toDeployment(match);
   }
 
   /** By its id as it is told, else by the decoded one. */
-  async #made(id: string): Promise<Deployment | undefined> {
+  async #findApplication(id: string): Promise<Deployment | undefined> {
     const storedId = toStoredId(id);
-    const found = await this.findStored(storedId);
-    return found === undefined && storedId !== id ? this.findStored(id) : found;
+    const deployment = await this.findStored(storedId);
+    return deployment === undefined && storedId !== id ? this.findStored(id) : deployment;
   }
 
   /** Stored is what its maker wrote: the defaults are those of today. */
   #toDeployment(stored: StoredApplication): Deployment {
-    const known = this.#deployments.get(stored);
-    if (known !== undefined) return known;
+    const cached = this.#deployments.get(stored);
+    if (cached !== undefined) return cached;
     const { entry, owner, createdAtMs, updatedAtMs } = stored;
     const { entry: completed, issue } = readStoredEntry(entry);
-    const application = toApplication(shownId(stored), completed, { owner, createdAtMs, updatedAtMs });
+    const application = toApplication(toPublicId(stored), completed, { owner, createdAtMs, updatedAtMs });
     const deployment = issue === undefined ? application : { ...application, issue };
     this.#deployments.set(stored, deployment);
     return deployment;

@@ -33,7 +33,7 @@ function toModel(id: string, entry: ModelEntry): Deployment {
   return {
     ...toCommon(id, entry),
     kind: 'model',
-    type: typeOf(entry, upstreams),
+    type: getType(entry, upstreams),
     limits: entry.limits,
     pricing: entry.pricing,
     upstreams,
@@ -46,13 +46,13 @@ function toModel(id: string, entry: ModelEntry): Deployment {
 }
 
 /** A model whose upstreams serve nothing but what is passed through does not chat. */
-function typeOf({ type }: ModelEntry, upstreams: readonly Upstream[]): Deployment['type'] {
+function getType({ type }: ModelEntry, upstreams: readonly Upstream[]): Deployment['type'] {
   const chats = upstreams.some(({ apis }) => apis === undefined || apis.includes('chat') || apis.includes('responses'));
   return type === 'embedding' || chats ? type : 'other';
 }
 
 /** An application of the configuration, or one that its owner made through the API. */
-export function toApplication(id: string, entry: ApplicationEntry, made: Ownership | null = null): Deployment {
+export function toApplication(id: string, entry: ApplicationEntry, ownership: Ownership | null = null): Deployment {
   const { endpoint, applicationTypeSchemaId: schemaId, applicationProperties } = entry;
   const isRunHere = endpoint === undefined && applicationProperties !== undefined;
   return {
@@ -61,12 +61,12 @@ export function toApplication(id: string, entry: ApplicationEntry, made: Ownersh
     type: 'chat',
     limits: undefined,
     pricing: undefined,
-    upstreams: endpoint === undefined ? [] : [toApplicationUpstream(id, { entry, endpoint, isGuarded: made !== null })],
+    upstreams: endpoint === undefined ? [] : [toApplicationUpstream(id, { entry, endpoint, isGuarded: ownership !== null })],
     isServedByPrograms: endpoint !== undefined,
-    forwardsToken: entry.forwardAuthToken === true && made === null,
+    forwardsToken: entry.forwardAuthToken === true && ownership === null,
     quickApp: isRunHere ? toQuickApp(completeQuickApp(applicationProperties)) : undefined,
     ofType: schemaId === undefined ? undefined : { schemaId, properties: applicationProperties ?? {} },
-    ownership: made,
+    ownership: ownership,
   };
 }
 
@@ -88,24 +88,26 @@ function toCommon(id: string, entry: ModelEntry | ApplicationEntry) {
 }
 
 function toUpstreams(id: string, entry: ModelEntry): Upstream[] {
-  const revision = digestOf({ ...entry, upstreams: entry.upstreams.map(({ key: _key, ...rest }) => rest) });
+  const revision = toDigest({ ...entry, upstreams: entry.upstreams.map(({ key: _key, ...rest }) => rest) });
   const counts = new Map<string, number>();
-  return entry.upstreams.map((upstream) => {
-    const protocol = protocolFor(upstream, entry);
-    const single = toUpstream(id, { ...upstream, protocol });
+  return entry.upstreams.map((upstreamEntry) => {
+    const protocol = protocolFor(upstreamEntry, entry);
+    const base = toUpstream(id, { ...upstreamEntry, protocol });
     // Upstreams may differ only in their keys.
-    const count = (counts.get(single.id) ?? 0) + 1;
-    counts.set(single.id, count);
-    const made = count === 1 ? single : { ...single, id: `${single.id}.${count}` };
-    const called = protocols[protocol].isCalledByModel ? { ...made, ...atAdapter(upstream, entry) } : made;
-    return { ...called, revision: `${made.id}.${revision}` };
+    const count = (counts.get(base.id) ?? 0) + 1;
+    counts.set(base.id, count);
+    const upstreamWithId = count === 1 ? base : { ...base, id: `${base.id}.${count}` };
+    const reached = protocols[protocol].isCalledByModel
+      ? { ...upstreamWithId, ...toAdapterAddress(upstreamEntry, entry) }
+      : upstreamWithId;
+    return { ...reached, revision: `${upstreamWithId.id}.${revision}` };
   });
 }
 
 type NamedUpstream = UpstreamEntry & { readonly protocol: NonNullable<UpstreamEntry['protocol']> };
 
 /** What an adapter is told of the upstream that it stands before: all of it is shown to nobody else. */
-function atAdapter(
+function toAdapterAddress(
   { endpoint, key, extraData, headers }: UpstreamEntry,
   model: ModelEntry,
 ): Pick<Upstream, 'endpoint' | 'key' | 'headers'> {
@@ -162,7 +164,7 @@ function toApplicationUpstream(application: string, { entry, endpoint, isGuarded
   const id = upstreamId(application, [endpoint]);
   return {
     id,
-    revision: `${id}.${digestOf(entry)}`,
+    revision: `${id}.${toDigest(entry)}`,
     protocol: 'application',
     endpoint: new URL(endpoint),
     apiVersion: undefined,
@@ -179,9 +181,9 @@ function toApplicationUpstream(application: string, { entry, endpoint, isGuarded
 
 /** The deployment's id and a digest of the address. The key is not part of it, so a new key keeps metrics and sticky routing. */
 function upstreamId(deployment: string, parts: readonly (string | undefined)[]): string {
-  return `${deployment}#${digestOf(parts)}`;
+  return `${deployment}#${toDigest(parts)}`;
 }
 
-function digestOf(value: unknown): string {
+function toDigest(value: unknown): string {
   return hash('sha256', JSON.stringify(value), 'hex').slice(0, 8);
 }

@@ -4,7 +4,7 @@ import { type PassThroughApi, passThroughApis } from '#contract/pass-through.ts'
 import type { QuickApp } from '../quick-app/quick-app.ts';
 import type { Upstream, UpstreamApi } from '../upstreams/upstream.ts';
 
-const chatAlone: readonly UpstreamApi[] = ['chat'];
+const chatOnly: readonly UpstreamApi[] = ['chat'];
 
 /** A named model or application. */
 export interface Deployment {
@@ -83,24 +83,24 @@ interface Pricing {
 export type DeploymentUse = 'chat' | 'embedding' | PassThroughApi;
 
 /** The deployment with those of its upstreams that serve such calls; undefined if it answers none. */
-export function servingFor(deployment: Deployment, use: DeploymentUse): Deployment | undefined {
+export function restrictToUse(deployment: Deployment, use: DeploymentUse): Deployment | undefined {
   const { type, upstreams } = deployment;
   const isPassed = use !== 'chat' && use !== 'embedding';
   if (!isPassed && type !== use) return undefined;
-  const serves = ({ apis = chatAlone }: Upstream): boolean => {
+  const serves = ({ apis = chatOnly }: Upstream): boolean => {
     if (use === 'chat') return apis.includes('chat') || apis.includes('responses');
     return use === 'embedding' || apis.includes(use);
   };
   if (upstreams.every(serves)) return isPassed && upstreams.length === 0 ? undefined : deployment;
-  const serving = upstreams.filter(serves);
-  return serving.length === 0 ? undefined : { ...deployment, upstreams: serving };
+  const servingUpstreams = upstreams.filter(serves);
+  return servingUpstreams.length === 0 ? undefined : { ...deployment, upstreams: servingUpstreams };
 }
 
 /** The paths below `/v1` at which a deployment answers, but for those of stored things. */
-export function apisOf(deployment: Deployment): readonly string[] {
+export function listApis(deployment: Deployment): readonly string[] {
   const { type } = deployment;
-  const own = type === 'chat' ? ['chat/completions', 'responses'] : type === 'embedding' ? ['embeddings'] : [];
-  return [...own, ...passThroughApis.filter((api) => servingFor(deployment, api) !== undefined)];
+  const typeApis = type === 'chat' ? ['chat/completions', 'responses'] : type === 'embedding' ? ['embeddings'] : [];
+  return [...typeApis, ...passThroughApis.filter((api) => restrictToUse(deployment, api) !== undefined)];
 }
 
 /** Whether the deployment's replies record in their state the controls they offer (docs/wire.md, Chat request). */

@@ -14,17 +14,19 @@ export function prepareRequest(request: ChatRequest, deployment: Deployment): Ch
 }
 
 function checkAttachments(request: ChatRequest, deployment: Deployment): void {
-  const { inputAttachmentTypes: types, maxInputAttachments: most } = deployment;
+  const { inputAttachmentTypes: types, maxInputAttachments: maxAttachments } = deployment;
   request.messages.forEach((message, index) => {
     const attachments = message.role === 'user' ? (message.custom_content?.attachments ?? []) : [];
-    const at = `messages[${index}].custom_content.attachments`;
-    if (most !== undefined && attachments.length > most) {
-      throw new ParleyError('invalid_request', `${deployment.id} takes at most ${most} attachments a message.`, { param: at });
+    const path = `messages[${index}].custom_content.attachments`;
+    if (maxAttachments !== undefined && attachments.length > maxAttachments) {
+      throw new ParleyError('invalid_request', `${deployment.id} takes at most ${maxAttachments} attachments a message.`, {
+        param: path,
+      });
     }
-    attachments.forEach(({ type = 'text/markdown' }, position) => {
+    attachments.forEach(({ type = 'text/markdown' }, attachmentIndex) => {
       if (types === undefined || isAcceptedType(type, types)) return;
       throw new ParleyError('invalid_request', `${deployment.id} takes attachments of ${types.join(', ')}, not ${type}.`, {
-        param: `${at}[${position}].type`,
+        param: `${path}[${attachmentIndex}].type`,
       });
     });
   });

@@ -14,46 +14,46 @@ const rank: Readonly<Record<Outcome, number>> = { error: 0, failed: 1, passed: 2
 
 /** The cases of two evaluations side by side, in the order of the later one, those that are gone last. A case is known by its id, else by its name and input. */
 export function compareResults(before: readonly CaseResult[], after: readonly CaseResult[]): readonly ComparedCase[] {
-  const left = new Map<string, CaseResult[]>();
-  for (const result of before) left.set(keyOf(result), [...(left.get(keyOf(result)) ?? []), result]);
-  const compared = after.map((result) => compare(left.get(keyOf(result))?.shift(), result));
-  const gone = [...left.values()].flat().map((result) => compare(result, undefined));
-  return [...compared, ...gone];
+  const unmatched = new Map<string, CaseResult[]>();
+  for (const result of before) unmatched.set(toKey(result), [...(unmatched.get(toKey(result)) ?? []), result]);
+  const compared = after.map((result) => compare(unmatched.get(toKey(result))?.shift(), result));
+  const removed = [...unmatched.values()].flat().map((result) => compare(result, undefined));
+  return [...compared, ...removed];
 }
 
 /** How a case is called for people: its name, else what is asked. */
-export function nameOfCase({ case: { name, input }, nth }: Pick<CaseResult, 'case' | 'nth'>): string {
+export function getCaseName({ case: { name, input }, nth: index }: Pick<CaseResult, 'case' | 'nth'>): string {
   if (name !== undefined) return name;
   const text = typeof input === 'string' ? input : input.at(-1)?.content;
   const line = typeof text === 'string' ? text.replaceAll(/\s+/g, ' ').trim() : '';
-  if (line === '') return `Case ${nth + 1}`;
+  if (line === '') return `Case ${index + 1}`;
   return line.length <= 80 ? line : `${line.slice(0, 79)}…`;
 }
 
 function compare(before: CaseResult | undefined, after: CaseResult | undefined): ComparedCase {
-  const either = (after ?? before) as CaseResult;
+  const present = (after ?? before) as CaseResult;
   return {
-    name: nameOfCase(either),
+    name: getCaseName(present),
     before,
     after,
-    change: changeOf(before, after),
+    change: compareOutcomes(before, after),
     isSameAnswer: before?.answer === after?.answer,
   };
 }
 
 /** Within one outcome, the checks that hold tell. */
-function changeOf(before: CaseResult | undefined, after: CaseResult | undefined): ComparedCase['change'] {
+function compareOutcomes(before: CaseResult | undefined, after: CaseResult | undefined): ComparedCase['change'] {
   if (before === undefined) return 'new';
   if (after === undefined) return 'gone';
-  const difference = rank[after.outcome] - rank[before.outcome] || share(after) - share(before);
+  const difference = rank[after.outcome] - rank[before.outcome] || getPassedShare(after) - getPassedShare(before);
   if (difference === 0) return 'same';
   return difference > 0 ? 'better' : 'worse';
 }
 
-function share({ verdicts }: CaseResult): number {
+function getPassedShare({ verdicts }: CaseResult): number {
   return verdicts.length === 0 ? 0 : verdicts.filter(({ passed }) => passed).length / verdicts.length;
 }
 
-function keyOf({ caseId, case: { name, input } }: CaseResult): string {
+function toKey({ caseId, case: { name, input } }: CaseResult): string {
   return caseId ?? JSON.stringify([name ?? null, input]);
 }

@@ -20,20 +20,20 @@ export interface EvaluationEnd extends Pick<Evaluation, 'error' | 'costUsd' | 'd
 }
 
 /** How many evaluations are kept. */
-export interface EvaluationRoom {
+export interface EvaluationBounds {
   /** Of one application; the oldest make room. */
-  readonly mostKept: number;
+  readonly maxStored: number;
   /** Of all that one user started. */
   readonly maxBytes: number;
   /** That one user may have under way. */
-  readonly mostUnderWay: number;
+  readonly maxInProgress: number;
 }
 
 /** Port: evaluations of applications, which go with them. Each step is atomic, and durable once it resolves. Throws StoreFault. */
 export interface EvaluationStore {
   readonly cases: CaseStore;
   /** Keeps one that begins on a node, and makes room for it: the application may be absent, or too many be under way. */
-  begin(evaluation: Evaluation, node: string, room: EvaluationRoom): Promise<'begun' | 'absent' | 'busy'>;
+  begin(evaluation: Evaluation, node: string, bounds: EvaluationBounds): Promise<'begun' | 'absent' | 'busy'>;
   /** Keeps a result and counts it; false if the evaluation is no longer this node's: then nothing is kept. */
   addResult(id: string, node: string, result: CaseResult): Promise<boolean>;
   /** False if it had ended already. */
@@ -46,7 +46,7 @@ export interface EvaluationStore {
   /** In the order of the cases; those that are there yet. */
   results(id: string): Promise<readonly CaseResult[]>;
   /** Ids of those that a node is to finish. */
-  ofNode(node: string): Promise<ReadonlySet<string>>;
+  listRunning(node: string): Promise<ReadonlySet<string>>;
   /** Ends those whose node is gone, as failed; gives how many there were. */
-  failLost(nowMs: number, error: string): Promise<number>;
+  failOrphaned(nowMs: number, error: string): Promise<number>;
 }

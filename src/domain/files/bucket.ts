@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 
-const length = 32;
+const nameLength = 32;
 /** How ids of another kind begin that stand where buckets do. */
-const notABucket = 'conv_';
+const conversationPrefix = 'conv_';
 
 /** Of the documents of the sample app, which are public: they ship with the product. No user's: names of theirs have no such character. */
 export const sampleBucket = '~sample';
@@ -13,21 +13,21 @@ export const publicBucket = 'public';
  * The bucket of a user subject: the same on every node and after every restart, whatever secrets change. It is a name, not
  * a right: who knows a bucket can do nothing with it.
  */
-export function bucketOf(subject: string): string {
-  return named(`parley bucket of ${subject}`);
+export function toBucket(subject: string): string {
+  return toName(`parley bucket of ${subject}`);
 }
 
 /** The bucket of a deployment, whoever calls it; no user's. */
-export function bucketOfDeployment(id: string): string {
-  return named(`parley bucket, a deployment's: ${id}`);
+export function toDeploymentBucket(id: string): string {
+  return toName(`parley bucket, a deployment's: ${id}`);
 }
 
 /** Where a deployment keeps what it keeps for a user: below it in the user's bucket. */
-export function appDataPath(deployment: string): string {
+export function getAppDataPath(deployment: string): string {
   return `appdata/${deployment}`;
 }
 
-function named(text: string): string {
-  const name = hash('sha256', text, 'base64url').slice(0, length);
-  return name.startsWith(notABucket) ? named(`once more: ${text}`) : name;
+function toName(text: string): string {
+  const name = hash('sha256', text, 'base64url').slice(0, nameLength);
+  return name.startsWith(conversationPrefix) ? toName(`once more: ${text}`) : name;
 }

@@ -1,7 +1,7 @@
 import type { WriteCondition } from './write-condition.ts';
 
 /** What is known of a stored file. */
-export interface FileFacts {
+export interface FileInfo {
   /** Where it stands in the index, as `shelfOf` gives it: of files it is the bucket. */
   readonly bucket: string;
   /** Below the bucket, decoded, without a leading slash. */
@@ -17,7 +17,7 @@ export interface FileFacts {
 }
 
 /** A file of the index, and where its bytes lie: a name of its own for each content, so that a reader never sees half of another. */
-export interface IndexedFile extends FileFacts {
+export interface IndexedFile extends FileInfo {
   readonly blob: string;
 }
 
@@ -49,7 +49,7 @@ export interface Reservation extends Pick<IndexedFile, 'bucket' | 'path' | 'blob
 export interface FileIndex {
   find(bucket: string, path: string): Promise<IndexedFile | undefined>;
   /** Those of the places that exist, in no order, in one query for each bucket. */
-  findAll(places: readonly IndexPlace[]): Promise<readonly IndexedFile[]>;
+  findAll(locations: readonly IndexLocation[]): Promise<readonly IndexedFile[]>;
   /**
    * Sets room aside if the bucket stays within `maxBucketBytes`, all other reservations and the file that is to be
    * replaced considered; asked again for the same blob it is more, or longer. `put` settles it.
@@ -69,16 +69,16 @@ export interface FileIndex {
    * Gives a file another place with its content, its ETag and its `createdAtMs`, if something is at `from`, nothing at `to` unless it is to be
    * replaced, and the bucket of `to` stays within `maxBucketBytes`. Gives what was replaced, whose blob may go.
    */
-  move(moving: Moving, maxBucketBytes: number): Promise<MoveOutcome>;
+  move(move: FileMove, maxBucketBytes: number): Promise<MoveOutcome>;
   list(query: FileQuery): Promise<FilePage>;
 }
 
 /** One place of the index. */
-export type IndexPlace = Pick<IndexedFile, 'bucket' | 'path'>;
+export type IndexLocation = Pick<IndexedFile, 'bucket' | 'path'>;
 
-export interface Moving {
-  readonly from: IndexPlace;
-  readonly to: IndexPlace;
+export interface FileMove {
+  readonly from: IndexLocation;
+  readonly to: IndexLocation;
   readonly replaces: boolean;
   readonly nowMs: number;
 }

@@ -1,8 +1,8 @@
 import fastCheck from 'fast-check';
 import '#test/same-cases.ts';
 import { describe, expect, it } from 'vitest';
-import { toFilePlace, toReference, toReferencedPlace } from './file-references.ts';
-import { toPlace } from './resource-place.ts';
+import { parseFileLocation, resolveReference, toReference } from './file-references.ts';
+import { parseLocation } from './resource-place.ts';
 
 const place = { kind: 'files', bucket: 'b', path: 'a/x y' };
 
@@ -12,17 +12,17 @@ describe('a reference', () => {
     fastCheck.assert(
       fastCheck.property(segment, fastCheck.array(segment, { minLength: 1, maxLength: 4 }), (bucket, segments) => {
         const place = { bucket, path: segments.join('/') };
-        fastCheck.pre(toFilePlace([bucket, ...segments].map(encodeURIComponent).join('/'))?.path === place.path);
+        fastCheck.pre(parseFileLocation([bucket, ...segments].map(encodeURIComponent).join('/'))?.path === place.path);
         const reference = toReference(place);
         expect(reference).toMatch(/^files\/[\w!'()*.~%/-]+$/);
-        expect(toFilePlace(reference.slice('files/'.length))).toEqual({ kind: 'files', ...place });
+        expect(parseFileLocation(reference.slice('files/'.length))).toEqual({ kind: 'files', ...place });
       }),
     );
   });
 
   it.each(['b', 'b/', 'b/a/', '/a', 'b//a', 'b/..', '../a', 'b/%2e%2e/a', 'b/%00', 'b/%', 'b/%C3', `b/${'a'.repeat(256)}`])(
     'is never %s',
-    (encoded) => expect(toFilePlace(encoded)).toBeUndefined(),
+    (encoded) => expect(parseFileLocation(encoded)).toBeUndefined(),
   );
 
   it.each([
@@ -30,7 +30,9 @@ describe('a reference', () => {
     ['b/', ''],
     ['b/a/', 'a/'],
     ['b/a%2Fc/', 'a/c/'],
-  ])('of a folder is %s', (encoded, path) => expect(toPlace('files', encoded)).toEqual({ kind: 'files', bucket: 'b', path }));
+  ])('of a folder is %s', (encoded, path) =>
+    expect(parseLocation('files', encoded)).toEqual({ kind: 'files', bucket: 'b', path }),
+  );
 });
 
 it.each([
@@ -49,7 +51,7 @@ it.each([
   '/parley/v1/files/b/a/x%20y',
   'http:files/b/a/x%20y',
 ])('reads the resource that %j names', (url) => {
-  expect(toReferencedPlace(url)).toEqual(place);
+  expect(resolveReference(url)).toEqual(place);
 });
 
 it.each([
@@ -61,17 +63,17 @@ it.each([
   '',
   'http://[',
 ])('finds no resource in %j', (url) => {
-  expect(toReferencedPlace(url)).toBe('elsewhere');
+  expect(resolveReference(url)).toBe('elsewhere');
 });
 
 it.each(['files/b/%00', 'files/b/%', 'files//x', `x${'/..'.repeat(9_000)}/files/b/a`])(
   'takes %j for a malformed reference',
   (url) => {
-    expect(toReferencedPlace(url)).toBe('malformed');
+    expect(resolveReference(url)).toBe('malformed');
   },
 );
 
 it('reads folders and other kinds', () => {
-  expect(toReferencedPlace('files/b/a/')).toEqual({ kind: 'files', bucket: 'b', path: 'a/' });
-  expect(toReferencedPlace('conversations/b/x')).toEqual({ kind: 'conversations', bucket: 'b', path: 'x' });
+  expect(resolveReference('files/b/a/')).toEqual({ kind: 'files', bucket: 'b', path: 'a/' });
+  expect(resolveReference('conversations/b/x')).toEqual({ kind: 'conversations', bucket: 'b', path: 'x' });
 });

@@ -1,16 +1,16 @@
 import {
-  type ContentPlace,
-  type FilePlace,
-  fromUrl,
+  type ContentLocation,
+  type FileLocation,
   isFolder,
-  type ResourcePlace,
+  parseLocation,
+  parseResourceUrl,
+  type ResourceLocation,
   resourceKinds,
-  toPlace,
   toUrl,
 } from './resource-place.ts';
 
 /** How every reference to a file begins. */
-export const fileScheme = 'files/';
+export const filePrefix = 'files/';
 /** Clients resolve references against the API. The host is a placeholder for any host. */
 const apiBase = 'http://parley.invalid/v1/';
 const schemeAtStart = /^[a-z][a-z0-9+.-]{0,30}:/i;
@@ -18,18 +18,18 @@ const schemeAtStart = /^[a-z][a-z0-9+.-]{0,30}:/i;
 const maxReferenceChars = 8_192;
 
 /** The place of a file that `{bucket}/{path}` means, percent-decoded once; undefined for what no file can have (docs/wire.md, Files). */
-export function toFilePlace(encoded: string): ContentPlace | undefined {
-  const place = toPlace('files', encoded);
-  return place === undefined || isFolder(place) ? undefined : place;
+export function parseFileLocation(encoded: string): ContentLocation | undefined {
+  const location = parseLocation('files', encoded);
+  return location === undefined || isFolder(location) ? undefined : location;
 }
 
 /** The place that a reference names; undefined for a text that is no reference. */
-export function fromReference(reference: string): ContentPlace | undefined {
-  return reference.startsWith(fileScheme) ? toFilePlace(reference.slice(fileScheme.length)) : undefined;
+export function parseReference(reference: string): ContentLocation | undefined {
+  return reference.startsWith(filePrefix) ? parseFileLocation(reference.slice(filePrefix.length)) : undefined;
 }
 
 /** The one spelling of a reference: `files/{bucket}/{path}`, each segment percent-encoded. */
-export function toReference({ bucket, path }: FilePlace): string {
+export function toReference({ bucket, path }: FileLocation): string {
   return toUrl({ kind: 'files', bucket, path });
 }
 
@@ -38,10 +38,10 @@ export function toReference({ bucket, path }: FilePlace): string {
  * another case, or a fragment. Returns `elsewhere` for a URL that leads to no stored resource, and `malformed` for one that names a
  * resource in a form that Parley does not accept.
  */
-export function toReferencedPlace(url: string): ResourcePlace | 'elsewhere' | 'malformed' {
-  const head = url.slice(0, 64).trimStart();
-  if (schemeAtStart.test(head) && !/^https?:/i.test(head)) return 'elsewhere';
-  if (url.length > maxReferenceChars) return /^https?:\/\//i.test(head) ? 'elsewhere' : 'malformed';
+export function resolveReference(url: string): ResourceLocation | 'elsewhere' | 'malformed' {
+  const start = url.slice(0, 64).trimStart();
+  if (schemeAtStart.test(start) && !/^https?:/i.test(start)) return 'elsewhere';
+  if (url.length > maxReferenceChars) return /^https?:\/\//i.test(start) ? 'elsewhere' : 'malformed';
   if (!URL.canParse(url, apiBase)) return 'elsewhere';
   const { origin, pathname } = new URL(url, apiBase);
   // Pattern bound: a reference of at most 8,192 characters.
@@ -49,7 +49,7 @@ export function toReferencedPlace(url: string): ResourcePlace | 'elsewhere' | 'm
   const isOfService = origin === new URL(apiBase).origin;
   if (!isOfService || encoded === '') return 'elsewhere';
   const slash = encoded.indexOf('/');
-  const kind = resourceKinds.find((each) => each === encoded.slice(0, slash).toLowerCase());
+  const kind = resourceKinds.find((resourceKind) => resourceKind === encoded.slice(0, slash).toLowerCase());
   if (kind === undefined) return 'elsewhere';
-  return fromUrl(`${kind}${encoded.slice(slash)}`) ?? 'malformed';
+  return parseResourceUrl(`${kind}${encoded.slice(slash)}`) ?? 'malformed';
 }

@@ -2,15 +2,15 @@ import { describe, expect, it } from 'vitest';
 import type { ChatRequest } from '#contract/chat/chat-request.ts';
 import type { Caller } from '../callers/caller.ts';
 import { HeldRights } from '../callers/held-rights.ts';
-import { appDataPath, bucketOf, bucketOfDeployment } from './bucket.ts';
-import { filesHandedOn } from './files-handed-on.ts';
+import { getAppDataPath, toBucket, toDeploymentBucket } from './bucket.ts';
+import { collectForwardedFiles } from './files-handed-on.ts';
 
 const caller: Caller = { subject: 'ann', project: 'p', roles: [], chain: null };
-const own = `files/${bucketOf('ann')}`;
+const own = `files/${toBucket('ann')}`;
 
 describe('the files a caller hands on', () => {
   function namedIn(request: object, by = caller, application = 'app'): { files: string[]; assistantFiles: string[] } {
-    const { files, assistantFiles } = filesHandedOn(by, { request: request as ChatRequest, path: [application] });
+    const { files, assistantFiles } = collectForwardedFiles(by, { request: request as ChatRequest, path: [application] });
     return { files: [...files], assistantFiles: [...assistantFiles] };
   }
   const handedOn = (request: object, by = caller): string[] => namedIn(request, by).files;
@@ -39,15 +39,15 @@ describe('the files a caller hands on', () => {
   it('are also those that an application names and may read, of its own and of what was granted to it', () => {
     const received = [{ receiver: 'app', url: `${own}/shared/`, permissions: ['READ', 'WRITE'] as const }];
     const chain = { path: ['app'], rights: new HeldRights({ received }), report: () => undefined };
-    const named = [`${own}/${appDataPath('app')}/x`, `files/${bucketOfDeployment('app')}/y`, `${own}/shared/z`];
-    const closed = [`${own}/${appDataPath('other')}/x`, `files/${bucketOfDeployment('other')}/y`, `${own}/shared`];
+    const named = [`${own}/${getAppDataPath('app')}/x`, `files/${toDeploymentBucket('app')}/y`, `${own}/shared/z`];
+    const closed = [`${own}/${getAppDataPath('other')}/x`, `files/${toDeploymentBucket('other')}/y`, `${own}/shared`];
     expect(handedOn(attached(...named, ...closed), { ...caller, chain }).sort()).toEqual([...named].sort());
   });
 
   it.each([
     ['app', true],
-    [`applications/${bucketOf('ann')}/own`, true],
-    [`applications/${bucketOf('bob')}/app`, false],
+    [`applications/${toBucket('ann')}/own`, true],
+    [`applications/${toBucket('bob')}/app`, false],
   ])(
     'include a separate list of files from earlier replies, unless another user saved the application %s',
     (application, isKept) => {
@@ -63,7 +63,7 @@ describe('the files a caller hands on', () => {
     const by = { ...caller, chain: { path: ['app'], rights, report: () => undefined } };
     const request = attached(`${own}/guessed`, `${own}/given`);
     expect(namedIn(request, by)).toEqual({ files: [`${own}/given`], assistantFiles: [`${own}/guessed`] });
-    const toAnother = namedIn(request, by, `applications/${bucketOf('bob')}/app`);
+    const toAnother = namedIn(request, by, `applications/${toBucket('bob')}/app`);
     expect(toAnother).toEqual({ files: [`${own}/given`], assistantFiles: [] });
   });
 

@@ -2,6 +2,6 @@
 export function isAcceptedType(type: string, accepted: readonly string[]): boolean {
   const [essence = ''] = type.split(';');
   return accepted.some(
-    (each) => each === '*/*' || each === essence || (each.endsWith('/*') && essence.startsWith(each.slice(0, -1))),
+    (pattern) => pattern === '*/*' || pattern === essence || (pattern.endsWith('/*') && essence.startsWith(pattern.slice(0, -1))),
   );
 }

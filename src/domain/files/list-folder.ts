@@ -9,7 +9,7 @@ export interface FolderQuery {
 }
 
 /** What stands in a listing by its path, without its bucket. */
-interface Listed {
+interface ListedItem {
   readonly path: string;
 }
 
@@ -35,25 +35,25 @@ const maxQueries = 50;
 const lastCharacter = '\u{10FFFF}';
 
 /** One page of a folder, in the order of the paths. */
-export async function listFolder<Item extends Listed>(
+export async function listFolder<Item extends ListedItem>(
   list: ListPaths<Item>,
   query: FolderQuery & { readonly prefix: string },
 ): Promise<FolderPage<Item>> {
   const { prefix, limit, isRecursive } = query;
   const items: FolderItem<Item>[] = [];
   let { after } = query;
-  let below: string | undefined;
+  let currentFolder: string | undefined;
   for (let queries = 0; queries < maxQueries && items.length < limit; queries += 1) {
-    const most = Math.min(limit - items.length, queryLimit);
-    const page = await list({ prefix, after: toPosition(after), limit: most });
+    const pageLimit = Math.min(limit - items.length, queryLimit);
+    const page = await list({ prefix, after: toPosition(after), limit: pageLimit });
     for (const item of page.items) {
-      const folder = isRecursive ? undefined : folderOf(item, prefix);
+      const folder = isRecursive ? undefined : findFolder(item, prefix);
       if (folder === undefined) items.push({ item });
-      else if (folder !== below) items.push({ folder });
-      below = folder;
+      else if (folder !== currentFolder) items.push({ folder });
+      currentFolder = folder;
     }
     if (page.next === undefined) return { items, next: undefined };
-    after = below ?? page.next;
+    after = currentFolder ?? page.next;
   }
   return { items, next: after };
 }
@@ -65,7 +65,7 @@ function toPosition(after: string | undefined): string | undefined {
 }
 
 /** The folder right below the prefix that something lies in; undefined if it lies at the prefix itself. */
-function folderOf({ path }: Listed, prefix: string): string | undefined {
+function findFolder({ path }: ListedItem, prefix: string): string | undefined {
   const end = path.indexOf('/', prefix.length);
   return end === -1 ? undefined : path.slice(0, end + 1);
 }

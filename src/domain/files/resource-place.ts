@@ -2,7 +2,7 @@ import { tryDecode } from '#base/http/url-path.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 
 /** Where a stored file is: decoded, `path` without a leading slash. */
-export interface FilePlace {
+export interface FileLocation {
   readonly bucket: string;
   readonly path: string;
 }
@@ -15,12 +15,12 @@ export type ResourceKind = (typeof resourceKinds)[number];
 export type ContentKind = Exclude<ResourceKind, 'applications'>;
 
 /** Where something stored is. `path` is empty for a whole bucket, and ends with a slash if it means a folder. */
-export interface ResourcePlace extends FilePlace {
+export interface ResourceLocation extends FileLocation {
   readonly kind: ResourceKind;
 }
 
 /** Where a content is. */
-export interface ContentPlace extends FilePlace {
+export interface ContentLocation extends FileLocation {
   readonly kind: ContentKind;
 }
 
@@ -28,18 +28,18 @@ export interface ContentPlace extends FilePlace {
 export const maxPathBytes = 1024;
 const maxSegmentBytes = 255;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
-const hasControl = /[\u0000-\u001f\u007f-\u009f]/;
+const controlCharacter = /[\u0000-\u001f\u007f-\u009f]/;
 
 /**
  * Where `{bucket}/{path}` leads, percent-decoded once; undefined for what nothing can have (docs/wire.md, Files). Titles of
  * conversations are names of prompts and conversations: only a whole path of theirs is bounded, by `isTooLong`.
  */
-export function toPlace<Kind extends ResourceKind>(
+export function parseLocation<Kind extends ResourceKind>(
   kind: Kind,
   encoded: string,
-): (ResourcePlace & { readonly kind: Kind }) | undefined {
+): (ResourceLocation & { readonly kind: Kind }) | undefined {
   const decoded = tryDecode(encoded);
-  if (decoded === undefined || hasControl.test(decoded)) return undefined;
+  if (decoded === undefined || controlCharacter.test(decoded)) return undefined;
   const [bucket = '', ...segments] = decoded.split('/');
   const path = segments.join('/');
   if (segments.at(-1) === '') segments.pop();
@@ -52,33 +52,33 @@ export function toPlace<Kind extends ResourceKind>(
 export const maxNamedPathBytes = 900;
 
 /** Whether a path is longer than those of its kind may be. */
-export function isTooLong({ kind, path }: ResourcePlace): boolean {
+export function isTooLong({ kind, path }: ResourceLocation): boolean {
   return Buffer.byteLength(path) > (kind === 'files' ? maxPathBytes : maxNamedPathBytes);
 }
 
 /** Whether a place is a folder, or a whole bucket. */
-export function isFolder({ path }: Pick<ResourcePlace, 'path'>): boolean {
+export function isFolder({ path }: Pick<ResourceLocation, 'path'>): boolean {
   return path === '' || path.endsWith('/');
 }
 
 /** The place of a folder that is written without its slash. */
-export function asFolder<Place extends ResourcePlace>(place: Place): Place {
-  return isFolder(place) ? place : { ...place, path: `${place.path}/` };
+export function toFolder<Location extends ResourceLocation>(location: Location): Location {
+  return isFolder(location) ? location : { ...location, path: `${location.path}/` };
 }
 
 /** The place that `{kind}/{bucket}/{path}` means; undefined for a text that means none. */
-export function fromUrl(url: string): ResourcePlace | undefined {
-  const kind = resourceKinds.find((each) => url.startsWith(`${each}/`));
-  return kind && toPlace(kind, url.slice(kind.length + 1));
+export function parseResourceUrl(url: string): ResourceLocation | undefined {
+  const kind = resourceKinds.find((resourceKind) => url.startsWith(`${resourceKind}/`));
+  return kind && parseLocation(kind, url.slice(kind.length + 1));
 }
 
 /** The one spelling of a place: `{kind}/{bucket}/{path}`, each segment percent-encoded. */
-export function toUrl({ kind, bucket, path }: ResourcePlace): string {
+export function toUrl({ kind, bucket, path }: ResourceLocation): string {
   return `${kind}/${[bucket, ...path.split('/')].map(encodeURIComponent).join('/')}`;
 }
 
 /** Where the index keeps what a bucket has of a kind. Names of users' buckets have no such character. */
-export function shelfOf({ kind, bucket }: Pick<ContentPlace, 'kind' | 'bucket'>): string {
+export function toIndexBucket({ kind, bucket }: Pick<ContentLocation, 'kind' | 'bucket'>): string {
   return kind === 'files' ? bucket : `~${kind}-${bucket}`;
 }
 
@@ -89,19 +89,19 @@ function isSegment(segment: string, isBounded = true): boolean {
 
 /** Something stored that is to be moved or copied within its kind; neither place is a folder. */
 export interface Relocation<Kind extends ResourceKind = ResourceKind> {
-  readonly from: ResourcePlace & { readonly kind: Kind };
-  readonly to: ResourcePlace & { readonly kind: Kind };
+  readonly from: ResourceLocation & { readonly kind: Kind };
+  readonly to: ResourceLocation & { readonly kind: Kind };
   /** `to` as it was written. */
   readonly destinationUrl: string;
   /** Whether what is at `to` is to be replaced. */
   readonly replaces: boolean;
 }
 
-export function sourceAbsent(): ParleyError {
+export function sourceNotFound(): ParleyError {
   return new ParleyError('invalid_request', 'sourceUrl names nothing that is stored.', { param: 'sourceUrl' });
 }
 
-export function destinationTaken(): ParleyError {
+export function destinationExists(): ParleyError {
   const message = 'destinationUrl names something that is stored already; send "overwrite": true to replace it.';
   return new ParleyError('invalid_request', message, { param: 'destinationUrl' });
 }

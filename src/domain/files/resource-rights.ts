@@ -3,43 +3,48 @@ import { ParleyError } from '#contract/errors/errors.ts';
 import { isBoundKey } from '../callers/bound-key.ts';
 import type { Caller } from '../callers/caller.ts';
 import type { Permission } from '../callers/held-rights.ts';
-import { madeByUsers, toStoredId } from '../deployments/application-place.ts';
-import { appDataPath, bucketOf, bucketOfDeployment, publicBucket, sampleBucket } from './bucket.ts';
-import { type FilePlace, isFolder, type ResourcePlace, toUrl } from './resource-place.ts';
+import { applicationPrefix, toStoredId } from '../deployments/application-place.ts';
+import { getAppDataPath, publicBucket, sampleBucket, toBucket, toDeploymentBucket } from './bucket.ts';
+import { type FileLocation, isFolder, type ResourceLocation, toUrl } from './resource-place.ts';
 
 const maxNameChars = 60;
 const digestLength = 12;
 
 /** What a caller may do with something stored, or with a folder and all below it, whether it is there or not (docs/files.md, Who may). */
-export function rightsTo(caller: Caller, place: ResourcePlace): readonly Permission[] {
-  if (isOwn(caller, place)) return ['READ', 'WRITE'];
-  return [...(mayRead(caller, place) ? (['READ'] as const) : []), ...(mayWrite(caller, place) ? (['WRITE'] as const) : [])];
+export function listPermissions(caller: Caller, location: ResourceLocation): readonly Permission[] {
+  if (isOwnLocation(caller, location)) return ['READ', 'WRITE'];
+  return [...(canRead(caller, location) ? (['READ'] as const) : []), ...(canWrite(caller, location) ? (['WRITE'] as const) : [])];
 }
 
 /** Whether a caller may read something, or list a folder. */
-export function mayRead(caller: Caller, place: ResourcePlace): boolean {
-  return isOwn(caller, place) || isFormer(caller, place) || isForEverybody(caller, place) || isGranted(caller, place, 'READ');
+export function canRead(caller: Caller, location: ResourceLocation): boolean {
+  return (
+    isOwnLocation(caller, location) ||
+    isFormerLocation(caller, location) ||
+    isPublicLocation(caller, location) ||
+    isGranted(caller, location, 'READ')
+  );
 }
 
 /** Whether a caller may read a file only because something else than the user named it: such a right goes no further than it may. */
-export function isOnlyAssistants(caller: Caller, place: ResourcePlace): boolean {
-  if (caller.chain === null || isOwn(caller, place) || isForEverybody(caller, place)) return false;
-  return caller.chain.rights.isOnlyAssistants(toUrl(place));
+export function isAssistantOnly(caller: Caller, location: ResourceLocation): boolean {
+  if (caller.chain === null || isOwnLocation(caller, location) || isPublicLocation(caller, location)) return false;
+  return caller.chain.rights.isAssistantOnly(toUrl(location));
 }
 
 /** Whether a caller may store, change and delete something. */
-function mayWrite(caller: Caller, place: ResourcePlace): boolean {
-  return isOwn(caller, place) || isGranted(caller, place, 'WRITE');
+function canWrite(caller: Caller, location: ResourceLocation): boolean {
+  return isOwnLocation(caller, location) || isGranted(caller, location, 'WRITE');
 }
 
 /** Throws `access_denied` unless the caller may read it. */
-export function requireReadable(caller: Caller, place: ResourcePlace): void {
-  if (!mayRead(caller, place)) throw denied(caller, 'neither yours nor named in the request you answer');
+export function requireReadable(caller: Caller, location: ResourceLocation): void {
+  if (!canRead(caller, location)) throw accessDenied(caller, 'neither yours nor named in the request you answer');
 }
 
 /** Throws `access_denied` unless the caller may write it. */
-export function requireWritable(caller: Caller, place: ResourcePlace): void {
-  if (!mayWrite(caller, place)) throw denied(caller, 'not yours to change');
+export function requireWritable(caller: Caller, location: ResourceLocation): void {
+  if (!canWrite(caller, location)) throw accessDenied(caller, 'not yours to change');
 }
 
 /**
@@ -47,34 +52,34 @@ export function requireWritable(caller: Caller, place: ResourcePlace): void {
  * it answers. It never replaces the user as the owner of applications. A key that is bound to deployments has no bucket, and
  * hands no files on.
  */
-function isOwn(caller: Caller, { kind, bucket, path }: ResourcePlace): boolean {
+function isOwnLocation(caller: Caller, { kind, bucket, path }: ResourceLocation): boolean {
   const { subject, chain } = caller;
-  if (chain === null) return bucketOf(subject) === bucket && !isBoundKey(caller);
+  if (chain === null) return toBucket(subject) === bucket && !isBoundKey(caller);
   const deployment = chain.path.at(-1) ?? '';
   if (kind === 'applications') return false;
-  const own = getOwnFolder(deployment);
-  if (own.bucket === bucket && path.startsWith(own.path)) return true;
-  return kind === 'files' && bucketOf(subject) === bucket && path.startsWith(`${appDataPath(deployment)}/`);
+  const ownFolder = getOwnFolder(deployment);
+  if (ownFolder.bucket === bucket && path.startsWith(ownFolder.path)) return true;
+  return kind === 'files' && toBucket(subject) === bucket && path.startsWith(`${getAppDataPath(deployment)}/`);
 }
 
 /** Whether earlier versions of Parley stored it for the application that answers: it may still read it. */
-function isFormer({ chain }: Caller, { kind, bucket }: ResourcePlace): boolean {
-  return chain !== null && kind !== 'applications' && bucketOfDeployment(chain.path.at(-1) ?? '') === bucket;
+function isFormerLocation({ chain }: Caller, { kind, bucket }: ResourceLocation): boolean {
+  return chain !== null && kind !== 'applications' && toDeploymentBucket(chain.path.at(-1) ?? '') === bucket;
 }
 
-function isForEverybody({ chain }: Caller, place: ResourcePlace): boolean {
-  if (place.bucket === publicBucket) return chain === null || place.kind !== 'applications';
-  return place.bucket === sampleBucket && place.kind === 'files' && !isFolder(place);
+function isPublicLocation({ chain }: Caller, location: ResourceLocation): boolean {
+  if (location.bucket === publicBucket) return chain === null || location.kind !== 'applications';
+  return location.bucket === sampleBucket && location.kind === 'files' && !isFolder(location);
 }
 
-function isGranted({ chain }: Caller, place: ResourcePlace, permission: Permission): boolean {
-  return chain !== null && place.kind !== 'applications' && chain.rights.may(permission, toUrl(place));
+function isGranted({ chain }: Caller, location: ResourceLocation, permission: Permission): boolean {
+  return chain !== null && location.kind !== 'applications' && chain.rights.allows(permission, toUrl(location));
 }
 
-function denied({ chain }: Caller, why: string): ParleyError {
-  const told =
+function accessDenied({ chain }: Caller, reason: string): ParleyError {
+  const hint =
     chain === null ? 'GET /v1/bucket names your bucket' : 'GET /v1/bucket names where a per-request key may read and write';
-  return new ParleyError('access_denied', `This is ${why}; ${told}.`);
+  return new ParleyError('access_denied', `This is ${reason}; ${hint}.`);
 }
 
 /**
@@ -84,11 +89,11 @@ function denied({ chain }: Caller, why: string): ParleyError {
  * An application that a user saved has a folder in its owner's bucket. The owner's quota bounds it, and the owner lists and
  * deletes its files. A deployment of the configuration, or one that administrators published, has a bucket.
  */
-export function getOwnFolder(deployment: string): FilePlace {
+export function getOwnFolder(deployment: string): FileLocation {
   const id = toStoredId(deployment);
-  const [, maker = '', ...path] = id.startsWith(madeByUsers) ? id.split('/') : [];
-  if (path.length === 0 || maker === publicBucket) return { bucket: bucketOfDeployment(deployment), path: '' };
+  const [, owner = '', ...path] = id.startsWith(applicationPrefix) ? id.split('/') : [];
+  if (path.length === 0 || owner === publicBucket) return { bucket: toDeploymentBucket(deployment), path: '' };
   // One segment: the folder of `a` must not hold the folder of `a/b`.
   const name = [...(path.at(-1) ?? '')].slice(0, maxNameChars).join('');
-  return { bucket: maker, path: `appfiles/${name}-${hash('sha256', id, 'hex').slice(0, digestLength)}/` };
+  return { bucket: owner, path: `appfiles/${name}-${hash('sha256', id, 'hex').slice(0, digestLength)}/` };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { systemClock } from '#base/time/clock.ts';
-import { WaitingCalls } from './limit-counters.ts';
+import { CallQueues } from './limit-counters.ts';
 
 /** A clock whose time is told, and whose pauses end at once. */
 function toldClock() {
@@ -24,16 +24,16 @@ function room(total: number) {
     state.attempts += 1;
     return state.used < total ? `in ${++state.used}` : 'held';
   };
-  const call = { first: 'held', attempt, isHeldUp: (outcome: string) => outcome === 'held', isWanted: yes };
+  const call = { firstOutcome: 'held', attempt, isBlocked: (outcome: string) => outcome === 'held', isClientConnected: yes };
   return { state, call };
 }
 
 describe('calls that wait in line', () => {
   it('are let in one after the other, as there is room, first come, first served', async () => {
-    const waiting = new WaitingCalls<string>(systemClock);
+    const waiting = new CallQueues<string>(systemClock);
     const { state, call } = room(2);
     const order: string[] = [];
-    const all = ['a', 'b', 'c'].map((name) => waiting.wait('line', call).then((outcome) => order.push(`${name} ${outcome}`)));
+    const all = ['a', 'b', 'c'].map((name) => waiting.enqueue('line', call).then((outcome) => order.push(`${name} ${outcome}`)));
     state.used = 0;
     waiting.wake('line');
     await vi.waitFor(() => expect(order).toEqual(['a in 1', 'b in 2']));
@@ -44,35 +44,35 @@ describe('calls that wait in line', () => {
   });
 
   it('try by themselves, for what nobody tells them', async () => {
-    const waiting = new WaitingCalls<string>(systemClock);
+    const waiting = new CallQueues<string>(systemClock);
     const { state, call } = room(1);
-    const outcome = waiting.wait('line', call);
+    const outcome = waiting.enqueue('line', call);
     state.used = 0;
     expect(await outcome).toBe('in 1');
   });
 
   it('are told the last outcome once they have waited for five seconds', async () => {
     const clock = toldClock();
-    const waiting = new WaitingCalls<string>(clock);
+    const waiting = new CallQueues<string>(clock);
     const { state, call } = room(1);
-    const outcomes = Promise.all([waiting.wait('line', call), waiting.wait('line', call)]);
+    const outcomes = Promise.all([waiting.enqueue('line', call), waiting.enqueue('line', call)]);
     await vi.waitFor(() => expect(state.attempts).toBeGreaterThan(3));
     clock.forward(5_000);
     expect(await outcomes).toEqual(['held', 'held']);
   });
 
   it('leave the line when nobody wants them, without another attempt', async () => {
-    const waiting = new WaitingCalls<string>(systemClock);
+    const waiting = new CallQueues<string>(systemClock);
     const { state, call } = room(1);
-    expect(await waiting.wait('line', { ...call, isWanted: () => false })).toBe('held');
+    expect(await waiting.enqueue('line', { ...call, isClientConnected: () => false })).toBe('held');
     expect(state.attempts).toBe(0);
   });
 
   it('hear of an attempt that fails, and those behind go on', async () => {
-    const waiting = new WaitingCalls<string>(systemClock);
+    const waiting = new CallQueues<string>(systemClock);
     const { state, call } = room(1);
-    const failing = waiting.wait('line', { ...call, attempt: () => Promise.reject(new Error('gone')) });
-    const next = waiting.wait('line', call);
+    const failing = waiting.enqueue('line', { ...call, attempt: () => Promise.reject(new Error('gone')) });
+    const next = waiting.enqueue('line', call);
     state.used = 0;
     await expect(failing).rejects.toThrow('gone');
     expect(await next).toBe('in 1');
@@ -80,13 +80,13 @@ describe('calls that wait in line', () => {
 
   it('are a thousand of a line at most; others are not held up by it', async () => {
     const clock = toldClock();
-    const waiting = new WaitingCalls<string>(clock);
+    const waiting = new CallQueues<string>(clock);
     const { call } = room(1);
-    const all = Array.from({ length: 1_000 }, () => waiting.wait('line', call));
-    expect(await waiting.wait('line', { ...call, first: 'too many' })).toBe('too many');
+    const all = Array.from({ length: 1_000 }, () => waiting.enqueue('line', call));
+    expect(await waiting.enqueue('line', { ...call, firstOutcome: 'too many' })).toBe('too many');
     const other = room(1);
     other.state.used = 0;
-    expect(await waiting.wait('other', other.call)).toBe('in 1');
+    expect(await waiting.enqueue('other', other.call)).toBe('in 1');
     clock.forward(5_000);
     expect(new Set(await Promise.all(all))).toEqual(new Set(['held']));
   });

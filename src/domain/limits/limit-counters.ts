@@ -1,6 +1,6 @@
 import type { Clock } from '#base/time/clock.ts';
 import type { LimitStatus } from './limit-refusal.ts';
-import type { AskedClaim, Claim, Counter, LimitStore, MadeClaims } from './limit-store.ts';
+import type { Claim, Counter, LeasedClaims, LimitStore, RequestedClaim } from './limit-store.ts';
 import type { Limit } from './limits.ts';
 import { Calendar, type Window } from './windows.ts';
 
@@ -18,18 +18,18 @@ type Amounts = Readonly<Record<Window['kind'], number>>;
 export type CallAmounts = Omit<Amounts, 'requests'>;
 
 /** What is known of a call that asks to be let in. */
-export interface Entry {
+export interface AdmissionRequest {
   readonly estimate: CallAmounts;
   /** What is reserved for the calls of whose chain it is a part. */
-  readonly held: readonly Claim[];
+  readonly chainClaims: readonly Claim[];
   /** False once its caller has left. */
-  readonly isWanted: () => boolean;
+  readonly isClientConnected: () => boolean;
 }
 
 /** How the limits of an account stood, in their order, and what was reserved for a call, if they let it in. */
-export interface Taken {
+export interface Admission {
   readonly statuses: readonly LimitStatus[];
-  readonly made: MadeClaims;
+  readonly claims: LeasedClaims;
 }
 
 /** An estimate is not a finite number of at least 0. Admitting the call would break the limits of its caller, so it is rejected. */
@@ -38,7 +38,7 @@ export class InvalidAmountError extends Error {
 }
 
 const oneRequest: Amounts = { requests: 1, tokens: 0, cost: 0 };
-const nothing: Amounts = { requests: 0, tokens: 0, cost: 0 };
+const noAmounts: Amounts = { requests: 0, tokens: 0, cost: 0 };
 
 /** Tokens and requests are counted by deployment, money over all. */
 export function toAccount(subject: string, deployment: string, limits: readonly Limit[]): Account {
@@ -51,48 +51,53 @@ export class LimitCounters {
   readonly #store: LimitStore;
   readonly #clock: Clock;
   readonly #calendar = new Calendar();
-  readonly #waiting: WaitingCalls<Taken>;
+  readonly #queues: CallQueues<Admission>;
 
   constructor(store: LimitStore, clock: Clock) {
     this.#store = store;
     this.#clock = clock;
-    this.#waiting = new WaitingCalls(clock);
+    this.#queues = new CallQueues(clock);
   }
 
   /**
    * Counts one request and reserves what it may come to use, unless one of the limits is used up. If nothing but what is
    * reserved for others stands in the way, it waits a while for them to end. Throws `InvalidAmountError`.
    */
-  async take(account: Account, entry: Entry): Promise<Taken> {
-    const claims = toClaims(account, entry);
+  async admit(account: Account, request: AdmissionRequest): Promise<Admission> {
+    const claims = toClaims(account, request);
     const attempt = () => this.#reserve(account, oneRequest, claims);
-    const first = await attempt();
-    if (!isHeldUp(first)) return first;
-    return this.#waiting.wait(account.subjectOnDeployment, { first, attempt, isHeldUp, isWanted: entry.isWanted });
+    const firstOutcome = await attempt();
+    if (!isBlocked(firstOutcome)) return firstOutcome;
+    return this.#queues.enqueue(account.subjectOnDeployment, {
+      firstOutcome,
+      attempt,
+      isBlocked,
+      isClientConnected: request.isClientConnected,
+    });
   }
 
   async read(account: Account): Promise<readonly LimitStatus[]> {
-    const { statuses } = await this.#reserve(account, nothing, toClaims(account, { estimate: nothing, held: [] }));
+    const { statuses } = await this.#reserve(account, noAmounts, toClaims(account, { estimate: noAmounts, chainClaims: [] }));
     return statuses;
   }
 
   /** Adds what a call has used, however much is left, and gives back what was reserved for it. */
-  async settle(account: Account, { claims, lease }: MadeClaims, used: CallAmounts): Promise<void> {
-    const counters = this.#counters(account, { ...used, requests: 0 }).filter(({ amount }) => amount > 0);
-    const held = claims.filter(({ amount }) => amount > 0);
-    if (counters.length === 0 && held.length === 0) return;
-    await this.#store.settle(counters, { claims: held, lease });
-    this.#waiting.wake(account.subjectOnDeployment);
+  async settle(account: Account, { claims, lease }: LeasedClaims, usedAmounts: CallAmounts): Promise<void> {
+    const counters = this.#counters(account, { ...usedAmounts, requests: 0 }).filter(({ amount }) => amount > 0);
+    const heldClaims = claims.filter(({ amount }) => amount > 0);
+    if (counters.length === 0 && heldClaims.length === 0) return;
+    await this.#store.settle(counters, { claims: heldClaims, lease });
+    this.#queues.wake(account.subjectOnDeployment);
   }
 
-  async #reserve(account: Account, amounts: Amounts, claims: readonly AskedClaim[]): Promise<Taken> {
+  async #reserve(account: Account, amounts: Amounts, claims: readonly RequestedClaim[]): Promise<Admission> {
     const counters = this.#counters(account, amounts);
     const { used, reserved, lease } = await this.#store.reserve(counters, claims);
     const statuses = counters.map(({ window, total, endsAtMs }, at): LimitStatus => {
       const claim = claims.findIndex(({ kind }) => kind === window.kind);
       return { window, total, used: used[at] ?? 0, reserved: reserved[claim] ?? 0, resetsAtMs: endsAtMs };
     });
-    return { statuses, made: { claims, lease } };
+    return { statuses, claims: { claims, lease } };
   }
 
   #counters({ limits, subject, subjectOnDeployment }: Account, amounts: Amounts): Counter[] {
@@ -110,15 +115,15 @@ export class LimitCounters {
 /** For each kind that a limit bounds. */
 function toClaims(
   { limits, subject, subjectOnDeployment }: Account,
-  { estimate, held }: Pick<Entry, 'estimate' | 'held'>,
-): readonly AskedClaim[] {
-  const claims: AskedClaim[] = [];
+  { estimate, chainClaims }: Pick<AdmissionRequest, 'estimate' | 'chainClaims'>,
+): readonly RequestedClaim[] {
+  const claims: RequestedClaim[] = [];
   for (const kind of ['tokens', 'cost'] as const) {
     if (!limits.some(({ window }) => window.kind === kind)) continue;
     const holder = kind === 'cost' ? subject : subjectOnDeployment;
-    let exempt = 0;
-    for (const claim of held) if (claim.kind === kind && claim.holder === holder) exempt += claim.amount;
-    claims.push({ kind, holder, amount: Math.min(requireAmount(estimate[kind]), Number.MAX_SAFE_INTEGER), exempt });
+    let exemptAmount = 0;
+    for (const claim of chainClaims) if (claim.kind === kind && claim.holder === holder) exemptAmount += claim.amount;
+    claims.push({ kind, holder, amount: Math.min(requireAmount(estimate[kind]), Number.MAX_SAFE_INTEGER), exempt: exemptAmount });
   }
   return claims;
 }
@@ -129,93 +134,93 @@ function requireAmount(amount: number): number {
 }
 
 /** Whether only what is reserved stands in the way. */
-function isHeldUp({ statuses }: Taken): boolean {
-  let isHeld = false;
+function isBlocked({ statuses }: Admission): boolean {
+  let isBlockedByReservations = false;
   for (const { used, reserved, total } of statuses) {
     if (used >= total) return false;
-    if (used + reserved >= total) isHeld = true;
+    if (used + reserved >= total) isBlockedByReservations = true;
   }
-  return isHeld;
+  return isBlockedByReservations;
 }
 
 /** How long a call waits for others to end. */
-const patienceMs = 5_000;
+const maxWaitMs = 5_000;
 /** What ends on other nodes, or on other deployments, is not told here. */
-const pollMs = 200;
+const pollIntervalMs = 200;
 /** More of one line are refused at once. */
-const mostInLine = 1_000;
+const maxQueueLength = 1_000;
 
 /** A call that is held up by others of its caller. */
-interface HeldUpCall<Outcome> {
+interface BlockedCall<Outcome> {
   /** What its first attempt gave. */
-  readonly first: Outcome;
+  readonly firstOutcome: Outcome;
   readonly attempt: () => Promise<Outcome>;
   /** Whether it has to wait on. */
-  readonly isHeldUp: (outcome: Outcome) => boolean;
+  readonly isBlocked: (outcome: Outcome) => boolean;
   /** False once its caller has left. */
-  readonly isWanted: () => boolean;
+  readonly isClientConnected: () => boolean;
 }
 
-interface Waiter<Outcome> extends HeldUpCall<Outcome> {
-  readonly untilMs: number;
+interface Waiter<Outcome> extends BlockedCall<Outcome> {
+  readonly deadlineMs: number;
   readonly resolve: (outcome: Outcome) => void;
-  readonly reject: (thrown: unknown) => void;
+  readonly reject: (error: unknown) => void;
 }
 
-interface Line<Outcome> {
+interface Queue<Outcome> {
   readonly waiters: Waiter<Outcome>[];
   /** Ends the pause between attempts. */
-  wake: AbortController;
+  wakeController: AbortController;
 }
 
 /** Calls that wait for others of the same line to end, first come, first served: one attempt at a time for a line. */
-export class WaitingCalls<Outcome> {
+export class CallQueues<Outcome> {
   readonly #clock: Clock;
-  readonly #lines = new Map<string, Line<Outcome>>();
+  readonly #queues = new Map<string, Queue<Outcome>>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
   /** Gives the first outcome that does not hold it up, or the last one when it has waited long enough. */
-  wait(name: string, call: HeldUpCall<Outcome>): Promise<Outcome> {
-    const known = this.#lines.get(name);
-    const line = known ?? { waiters: [], wake: new AbortController() };
-    if (line.waiters.length >= mostInLine) return Promise.resolve(call.first);
-    const waiting = new Promise<Outcome>((resolve, reject) => {
-      line.waiters.push({ ...call, untilMs: this.#clock.nowMs() + patienceMs, resolve, reject });
+  enqueue(name: string, call: BlockedCall<Outcome>): Promise<Outcome> {
+    const existing = this.#queues.get(name);
+    const queue = existing ?? { waiters: [], wakeController: new AbortController() };
+    if (queue.waiters.length >= maxQueueLength) return Promise.resolve(call.firstOutcome);
+    const outcome = new Promise<Outcome>((resolve, reject) => {
+      queue.waiters.push({ ...call, deadlineMs: this.#clock.nowMs() + maxWaitMs, resolve, reject });
     });
-    if (known === undefined) {
-      this.#lines.set(name, line);
-      void this.#serve(name, line);
+    if (existing === undefined) {
+      this.#queues.set(name, queue);
+      void this.#drain(name, queue);
     }
-    return waiting;
+    return outcome;
   }
 
   /** Called when a call of the line has ended. */
   wake(name: string): void {
-    this.#lines.get(name)?.wake.abort();
+    this.#queues.get(name)?.wakeController.abort();
   }
 
-  async #serve(name: string, line: Line<Outcome>): Promise<void> {
-    while (line.waiters.length > 0) {
-      await this.#clock.sleep(pollMs, line.wake.signal).catch(() => undefined);
-      line.wake = new AbortController();
-      while (await this.#serveFirst(line));
+  async #drain(name: string, queue: Queue<Outcome>): Promise<void> {
+    while (queue.waiters.length > 0) {
+      await this.#clock.sleep(pollIntervalMs, queue.wakeController.signal).catch(() => undefined);
+      queue.wakeController = new AbortController();
+      while (await this.#tryFirst(queue));
     }
-    this.#lines.delete(name);
+    this.#queues.delete(name);
   }
 
   /** Whether the first one left the line. */
-  async #serveFirst({ waiters }: Line<Outcome>): Promise<boolean> {
+  async #tryFirst({ waiters }: Queue<Outcome>): Promise<boolean> {
     const [first] = waiters;
     if (first === undefined) return false;
     try {
-      const outcome = first.isWanted() ? await first.attempt() : first.first;
-      if (first.isWanted() && first.isHeldUp(outcome) && this.#clock.nowMs() < first.untilMs) return false;
+      const outcome = first.isClientConnected() ? await first.attempt() : first.firstOutcome;
+      if (first.isClientConnected() && first.isBlocked(outcome) && this.#clock.nowMs() < first.deadlineMs) return false;
       first.resolve(outcome);
-    } catch (thrown) {
-      first.reject(thrown);
+    } catch (error) {
+      first.reject(error);
     }
     waiters.shift();
     return true;

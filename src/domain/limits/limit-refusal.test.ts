@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { afterRequest, type LimitStatus, toLimitHeaders, toRefusal } from './limit-refusal.ts';
+import { countRequest, type LimitStatus, toLimitError, toLimitHeaders } from './limit-refusal.ts';
 import { costWindows, deploymentWindows, type Window } from './windows.ts';
 
 const nowMs = Date.parse('2026-07-15T10:20:30.400Z');
@@ -12,18 +12,18 @@ const { minute, day, requestMinute, requestHour } = deploymentWindows;
 
 describe('the refusal', () => {
   it('is none while something is left of every limit', () => {
-    expect(toRefusal([status(minute, 9, 10), status(requestMinute, 0, 1)], 'm', nowMs)).toBeUndefined();
-    expect(toRefusal([], 'm', nowMs)).toBeUndefined();
+    expect(toLimitError([status(minute, 9, 10), status(requestMinute, 0, 1)], 'm', nowMs)).toBeUndefined();
+    expect(toLimitError([], 'm', nowMs)).toBeUndefined();
   });
 
   it('says what calls under way may come to use, and to come again soon, if only that stands in the way', () => {
     const heldUp = { ...status(minute, 40, 100), reserved: 60 };
-    const { code, message, retryAfterSeconds, headers } = toRefusal([heldUp], 'm', nowMs) ?? expect.unreachable();
+    const { code, message, retryAfterSeconds, headers } = toLimitError([heldUp], 'm', nowMs) ?? expect.unreachable();
     expect([code, retryAfterSeconds, headers?.['x-ratelimit-remaining-tokens']]).toEqual(['token_limit_exceeded', 1, '0']);
     expect(message).toBe(
       'Your limit of 100 tokens per minute on m is reserved for your calls under way (40 of 100 used, 60 reserved); try again when they end; it resets in 30s, at 2026-07-15T10:21:00Z.',
     );
-    expect(toRefusal([heldUp, status(day, 5, 5)], 'm', nowMs)?.message).toContain('per day on m is used up (5 of 5)');
+    expect(toLimitError([heldUp, status(day, 5, 5)], 'm', nowMs)?.message).toContain('per day on m is used up (5 of 5)');
   });
 
   it.each([
@@ -43,22 +43,22 @@ describe('the refusal', () => {
       'Your limit of 5 USD per day is used up (5.0312 of 5); it resets in 13h39m30s, at 2026-07-16T00:00:00Z.',
     ],
   ] as const)('says which window, how much is used, and when it resets: %#', (used, code, message) => {
-    const refusal = toRefusal([status(day, 1, 100), used], 'm', nowMs);
+    const refusal = toLimitError([status(day, 1, 100), used], 'm', nowMs);
     expect(refusal).toMatchObject({ code, status: 429, message });
     expect(refusal?.retryAfterSeconds).toBe(Math.ceil((used.resetsAtMs - nowMs) / 1000));
   });
 
   it('is that of the limit that resets last, so that a retry after it is let in', () => {
-    const refusal = toRefusal([status(minute, 3, 1), status(day, 3, 2, 3_600_000), status(requestMinute, 1, 1)], 'm', nowMs);
+    const refusal = toLimitError([status(minute, 3, 1), status(day, 3, 2, 3_600_000), status(requestMinute, 1, 1)], 'm', nowMs);
     expect(refusal).toMatchObject({ code: 'token_limit_exceeded', retryAfterSeconds: 3600 });
   });
 
   it('asks for no retry within the same second', () => {
-    expect(toRefusal([status(minute, 1, 1, 3)], 'm', nowMs)?.retryAfterSeconds).toBe(1);
+    expect(toLimitError([status(minute, 1, 1, 3)], 'm', nowMs)?.retryAfterSeconds).toBe(1);
   });
 
   it('carries the header fields of what is left', () => {
-    expect(toRefusal([status(minute, 12, 10), status(requestMinute, 1, 4)], 'm', nowMs)?.headers).toEqual({
+    expect(toLimitError([status(minute, 12, 10), status(requestMinute, 1, 4)], 'm', nowMs)?.headers).toEqual({
       'x-ratelimit-limit-requests': '4',
       'x-ratelimit-remaining-requests': '3',
       'x-ratelimit-reset-requests': '30s',
@@ -97,7 +97,7 @@ describe('the header fields', () => {
   });
 
   it('count the request that they answer', () => {
-    const after = afterRequest([status(minute, 1, 9), status(requestMinute, 1, 9), status(costWindows.day, 1, 9)]);
+    const after = countRequest([status(minute, 1, 9), status(requestMinute, 1, 9), status(costWindows.day, 1, 9)]);
     expect(after.map(({ used }) => used)).toEqual([1, 2, 1]);
   });
 });

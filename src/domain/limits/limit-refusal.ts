@@ -20,70 +20,70 @@ const codes: Readonly<Record<Window['kind'], ErrorCode>> = {
 };
 
 /** When a call that only waits for others of its caller may come again: they may end at any time. */
-const heldUpSeconds = 1;
+const blockedRetrySeconds = 1;
 
 /**
  * The refusal of a call to a deployment, if one of its limits is used up, or by what is reserved for other calls of its caller;
  * of several the one that resets last.
  */
-export function toRefusal(statuses: readonly LimitStatus[], deployment: string, nowMs: number): ParleyError | undefined {
-  const usedUp = lastOf(statuses.filter(({ used, total }) => used >= total));
-  const heldUp = usedUp ?? lastOf(statuses.filter(({ used, reserved, total }) => used + reserved >= total));
-  if (heldUp === undefined) return undefined;
-  const { window, used, reserved, total, resetsAtMs } = heldUp;
-  const where = window.kind === 'cost' ? '' : ` on ${deployment}`;
-  const limit = `Your limit of ${inWords(window, total)} per ${window.period}${where}`;
-  const counted = `${amount(window, used)} of ${amount(window, total)}`;
+export function toLimitError(statuses: readonly LimitStatus[], deployment: string, nowMs: number): ParleyError | undefined {
+  const exhausted = findLastReset(statuses.filter(({ used, total }) => used >= total));
+  const blocking = exhausted ?? findLastReset(statuses.filter(({ used, reserved, total }) => used + reserved >= total));
+  if (blocking === undefined) return undefined;
+  const { window, used, reserved, total, resetsAtMs } = blocking;
+  const scope = window.kind === 'cost' ? '' : ` on ${deployment}`;
+  const limit = `Your limit of ${formatWithUnit(window, total)} per ${window.period}${scope}`;
+  const counted = `${formatAmount(window, used)} of ${formatAmount(window, total)}`;
   const state =
-    usedUp === undefined
-      ? `is reserved for your calls under way (${counted} used, ${amount(window, reserved)} reserved); try again when they end; it resets`
+    exhausted === undefined
+      ? `is reserved for your calls under way (${counted} used, ${formatAmount(window, reserved)} reserved); try again when they end; it resets`
       : `is used up (${counted}); it resets`;
   const resets = `in ${toDuration(resetsAtMs - nowMs)}, at ${new Date(resetsAtMs).toISOString().replace('.000Z', 'Z')}`;
   return new ParleyError(codes[window.kind], `${limit} ${state} ${resets}.`, {
-    retryAfterSeconds: usedUp === undefined ? heldUpSeconds : Math.max(1, Math.ceil((resetsAtMs - nowMs) / 1000)),
+    retryAfterSeconds: exhausted === undefined ? blockedRetrySeconds : Math.max(1, Math.ceil((resetsAtMs - nowMs) / 1000)),
     headers: toLimitHeaders(statuses, nowMs),
   });
 }
 
-function lastOf(statuses: readonly LimitStatus[]): LimitStatus | undefined {
-  return [...statuses].sort((one, other) => other.resetsAtMs - one.resetsAtMs)[0];
+function findLastReset(statuses: readonly LimitStatus[]): LimitStatus | undefined {
+  return [...statuses].sort((left, right) => right.resetsAtMs - left.resetsAtMs)[0];
 }
 
 /** How limits stand once one request more is counted. */
-export function afterRequest(statuses: readonly LimitStatus[]): readonly LimitStatus[] {
+export function countRequest(statuses: readonly LimitStatus[]): readonly LimitStatus[] {
   return statuses.map((status) => (status.window.kind === 'requests' ? { ...status, used: status.used + 1 } : status));
 }
 
 /** `x-ratelimit-…` of requests and tokens, as OpenAI's API names and writes them, each for the window with the least left. */
 export function toLimitHeaders(statuses: readonly LimitStatus[], nowMs: number): Readonly<Record<string, string>> {
   const headers: Record<string, string> = {};
-  const requests = tightestOf(statuses, 'requests');
+  const requests = findTightest(statuses, 'requests');
   if (requests !== undefined) {
     headers['x-ratelimit-limit-requests'] = String(requests.total);
-    headers['x-ratelimit-remaining-requests'] = String(leftOf(requests));
+    headers['x-ratelimit-remaining-requests'] = String(countRemaining(requests));
     headers['x-ratelimit-reset-requests'] = toDuration(requests.resetsAtMs - nowMs);
   }
-  const tokens = tightestOf(statuses, 'tokens');
+  const tokens = findTightest(statuses, 'tokens');
   if (tokens !== undefined) {
     headers['x-ratelimit-limit-tokens'] = String(tokens.total);
-    headers['x-ratelimit-remaining-tokens'] = String(leftOf(tokens));
+    headers['x-ratelimit-remaining-tokens'] = String(countRemaining(tokens));
     headers['x-ratelimit-reset-tokens'] = toDuration(tokens.resetsAtMs - nowMs);
   }
   return headers;
 }
 
-function tightestOf(statuses: readonly LimitStatus[], kind: Window['kind']): LimitStatus | undefined {
+function findTightest(statuses: readonly LimitStatus[], kind: Window['kind']): LimitStatus | undefined {
   let tightest: LimitStatus | undefined;
   for (const status of statuses) {
     if (status.window.kind !== kind) continue;
-    const difference = tightest === undefined ? -1 : leftOf(status) - leftOf(tightest);
+    const difference = tightest === undefined ? -1 : countRemaining(status) - countRemaining(tightest);
     const isTighter = difference < 0 || (difference === 0 && status.resetsAtMs > (tightest?.resetsAtMs ?? 0));
     if (isTighter) tightest = status;
   }
   return tightest;
 }
 
-function leftOf({ total, used, reserved }: LimitStatus): number {
+function countRemaining({ total, used, reserved }: LimitStatus): number {
   return Math.max(0, total - used - reserved);
 }
 
@@ -93,15 +93,15 @@ function toDuration(ms: number): string {
   const seconds = Math.ceil(ms / 1000);
   const minutes = Math.floor(seconds / 60);
   if (minutes === 0) return `${seconds}s`;
-  const rest = `${minutes % 60}m${seconds % 60}s`;
-  return minutes < 60 ? rest : `${Math.floor(minutes / 60)}h${rest}`;
+  const minutesAndSeconds = `${minutes % 60}m${seconds % 60}s`;
+  return minutes < 60 ? minutesAndSeconds : `${Math.floor(minutes / 60)}h${minutesAndSeconds}`;
 }
 
-function inWords(window: Window, value: number): string {
-  return window.kind === 'cost' ? `${amount(window, value)} USD` : `${value} ${window.kind}`;
+function formatWithUnit(window: Window, value: number): string {
+  return window.kind === 'cost' ? `${formatAmount(window, value)} USD` : `${value} ${window.kind}`;
 }
 
-function amount({ kind }: Window, value: number): string {
+function formatAmount({ kind }: Window, value: number): string {
   if (kind !== 'cost') return String(value);
   // Pattern bound: a number of at most 40 characters.
   return (value / unitsPerUsd).toFixed(9).replace(/\.?0+$/, '');

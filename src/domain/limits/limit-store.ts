@@ -22,13 +22,13 @@ export interface Claim {
 }
 
 /** A claim that is to be made. */
-export interface AskedClaim extends Claim {
+export interface RequestedClaim extends Claim {
   /** Of what is reserved already: what does not stand in the way. */
   readonly exempt: number;
 }
 
 /** What a step found. */
-export interface Found {
+export interface ReserveOutcome {
   /** What each counter had before, in their order. */
   readonly used: readonly number[];
   /** What was reserved before and stands in the way, for each claim in their order. */
@@ -38,7 +38,7 @@ export interface Found {
 }
 
 /** Claims that were made, to be given back. */
-export interface MadeClaims {
+export interface LeasedClaims {
   readonly claims: readonly Claim[];
   readonly lease: string;
 }
@@ -49,9 +49,9 @@ export interface LimitStore {
    * In one step that no other call comes between: adds to every counter its amount and makes the claims, unless one of the
    * counters, with what is reserved in the claim of its kind, has reached its total. Claims end with the node that made them.
    */
-  reserve(counters: readonly Counter[], claims: readonly AskedClaim[]): Found | Promise<Found>;
+  reserve(counters: readonly Counter[], claims: readonly RequestedClaim[]): ReserveOutcome | Promise<ReserveOutcome>;
   /** In one step: adds to every counter its amount, whatever its total, and gives the claims back. */
-  settle(counters: readonly Counter[], made: MadeClaims): void | Promise<void>;
+  settle(counters: readonly Counter[], leasedClaims: LeasedClaims): void | Promise<void>;
 }
 
 /** The usage of one holder in one period of a window. */

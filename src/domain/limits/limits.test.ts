@@ -2,14 +2,14 @@ import fc from 'fast-check';
 import '#test/same-cases.ts';
 import { describe, expect, it } from 'vitest';
 import type { Configuration } from '#contract/configuration/configuration.ts';
-import { closedLimit, RoleLimits } from './limits.ts';
+import { findClosedLimit, RoleLimits } from './limits.ts';
 import { toStatsName } from './windows.ts';
 
 type Roles = Configuration['roles'];
 
 /** The limits that hold, by the names of their windows. */
 function held(roles: Roles, of: readonly string[], deployment = 'm'): Record<string, number> {
-  const limits = new RoleLimits(roles).of(of, deployment);
+  const limits = new RoleLimits(roles).find(of, deployment);
   return Object.fromEntries(limits.map(({ window, total }) => [toStatsName(window), total]));
 }
 
@@ -77,10 +77,10 @@ describe('the limits of a caller', () => {
       some: { limits: { m: { minute: 1 } } },
     };
     const limits = new RoleLimits(roles);
-    expect(closedLimit(limits.of(['none'], 'm'))).toMatchObject({ total: 0 });
-    expect(closedLimit(limits.of(['debt'], 'm'))).toMatchObject({ total: -1e9 });
-    expect(closedLimit(limits.of(['none', 'some'], 'm'))).toBeUndefined();
-    expect(closedLimit(limits.of(['none'], 'other'))).toBeUndefined();
+    expect(findClosedLimit(limits.find(['none'], 'm'))).toMatchObject({ total: 0 });
+    expect(findClosedLimit(limits.find(['debt'], 'm'))).toMatchObject({ total: -1e9 });
+    expect(findClosedLimit(limits.find(['none', 'some'], 'm'))).toBeUndefined();
+    expect(findClosedLimit(limits.find(['none'], 'other'))).toBeUndefined();
   });
 
   it('do not depend on the order of the roles, and never shrink by one more', () => {

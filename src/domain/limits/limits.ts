@@ -4,7 +4,7 @@ import { defaultRole } from '#contract/roles.ts';
 import { costWindows, deploymentWindows, type Window } from './windows.ts';
 
 const everyDeployment = '*';
-const none: readonly Limit[] = [];
+const noLimits: readonly Limit[] = [];
 /** Money is counted in billionths of a USD. */
 export const unitsPerUsd = 1e9;
 
@@ -16,11 +16,11 @@ export interface Limit {
 
 /** Which limits the roles of a configuration set. */
 export class RoleLimits {
-  readonly #roles: ReadonlyMap<string, LimitsOfRole>;
+  readonly #roles: ReadonlyMap<string, RoleLimitSet>;
 
   constructor(roles: Configuration['roles']) {
     const fallback = roles[defaultRole];
-    this.#roles = new Map(Object.entries(roles).map(([name, entry]) => [name, toLimitsOfRole(entry, fallback)]));
+    this.#roles = new Map(Object.entries(roles).map(([name, entry]) => [name, toRoleLimitSet(entry, fallback)]));
   }
 
   /**
@@ -28,39 +28,39 @@ export class RoleLimits {
    * A role that is not configured stands for `default`, and so does one without an entry for the deployment, or without a limit of
    * money; if that is not configured either, it says nothing.
    */
-  of(roles: readonly string[], deployment: string): readonly Limit[] {
-    let held: readonly Limit[] | undefined;
+  find(roles: readonly string[], deployment: string): readonly Limit[] {
+    let limitsOfRoles: readonly Limit[] | undefined;
     for (const role of roles.length > 0 ? roles : [defaultRole]) {
-      const limits = this.#ofRole(role, deployment);
-      if (limits !== undefined) held = held === undefined ? limits : mostGenerous(held, limits);
+      const limits = this.#findForRole(role, deployment);
+      if (limits !== undefined) limitsOfRoles = limitsOfRoles === undefined ? limits : toMostGenerous(limitsOfRoles, limits);
     }
-    return held ?? none;
+    return limitsOfRoles ?? noLimits;
   }
 
-  #ofRole(role: string, deployment: string): readonly Limit[] | undefined {
+  #findForRole(role: string, deployment: string): readonly Limit[] | undefined {
     const limits = this.#roles.get(role) ?? this.#roles.get(defaultRole);
-    return limits && (limits.byDeployment.get(deployment) ?? limits.ofOthers);
+    return limits && (limits.byDeployment.get(deployment) ?? limits.byDefault);
   }
 }
 
 /** A limit that leaves no use at all, if there is one. */
-export function closedLimit(limits: readonly Limit[]): Limit | undefined {
+export function findClosedLimit(limits: readonly Limit[]): Limit | undefined {
   return limits.find(({ total }) => total <= 0);
 }
 
-interface LimitsOfRole {
+interface RoleLimitSet {
   readonly byDeployment: ReadonlyMap<string, readonly Limit[]>;
-  readonly ofOthers: readonly Limit[];
+  readonly byDefault: readonly Limit[];
 }
 
 /** An entry of the role itself comes first, then its `*`, then those of the fallback. */
-function toLimitsOfRole(own: RoleEntry, fallback: RoleEntry | undefined): LimitsOfRole {
-  const cost = toLimits(costWindows, own.costLimit ?? fallback?.costLimit ?? {}, unitsPerUsd);
-  const entries = own.limits[everyDeployment] === undefined ? { ...fallback?.limits, ...own.limits } : own.limits;
+function toRoleLimitSet(entry: RoleEntry, fallback: RoleEntry | undefined): RoleLimitSet {
+  const cost = toLimits(costWindows, entry.costLimit ?? fallback?.costLimit ?? {}, unitsPerUsd);
+  const entries = entry.limits[everyDeployment] === undefined ? { ...fallback?.limits, ...entry.limits } : entry.limits;
   const byDeployment = new Map(
     Object.entries(entries).map(([id, limit]) => [id, [...toLimits(deploymentWindows, limit, 1), ...cost]]),
   );
-  return { byDeployment, ofOthers: byDeployment.get(everyDeployment) ?? cost };
+  return { byDeployment, byDefault: byDeployment.get(everyDeployment) ?? cost };
 }
 
 function toLimits<Key extends string>(
@@ -74,9 +74,9 @@ function toLimits<Key extends string>(
   });
 }
 
-function mostGenerous(some: readonly Limit[], others: readonly Limit[]): readonly Limit[] {
-  return some.flatMap((limit) => {
-    const other = others.find(({ window }) => window === limit.window);
-    return other === undefined ? [] : [other.total > limit.total ? other : limit];
+function toMostGenerous(left: readonly Limit[], right: readonly Limit[]): readonly Limit[] {
+  return left.flatMap((limit) => {
+    const rightLimit = right.find(({ window }) => window === limit.window);
+    return rightLimit === undefined ? [] : [rightLimit.total > limit.total ? rightLimit : limit];
   });
 }

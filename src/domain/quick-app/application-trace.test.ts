@@ -4,7 +4,7 @@ import type { Caller } from '../callers/caller.ts';
 import { HeldRights } from '../callers/held-rights.ts';
 import type { ConfigSnapshot } from '../deployments/config-snapshot.ts';
 import type { Deployment } from '../deployments/deployment.ts';
-import { mayTrace, usdOf } from './application-trace.ts';
+import { canTrace, computeUsd } from './application-trace.ts';
 
 const made = { ownership: { owner: 'ada', createdAtMs: 1, updatedAtMs: 1 } } as Deployment;
 const configured = { ownership: null } as Deployment;
@@ -19,7 +19,7 @@ describe('how an application works', () => {
     ['an application in the place of its owner', { subject: 'ada', chain }, made, false],
     ['an application in the place of an administrator', { roles: ['admin'], chain }, configured, false],
   ])('is asked by %s', (_who, fields, deployment, may) => {
-    expect(mayTrace({ subject: 'x', project: 'x', roles: [], chain: null, ...fields }, deployment)).toBe(may);
+    expect(canTrace({ subject: 'x', project: 'x', roles: [], chain: null, ...fields }, deployment)).toBe(may);
   });
 });
 
@@ -35,10 +35,10 @@ describe('what tokens cost', () => {
     ({ index: 0, model, name: model, prompt_tokens: 10, completion_tokens: 2, total_tokens: 12 }) as ModelUsage;
 
   it('is the sum of what each model costs', () => {
-    expect(usdOf(snapshot, [used('priced'), used('priced')])).toBeCloseTo(0.06);
+    expect(computeUsd(snapshot, [used('priced'), used('priced')])).toBeCloseTo(0.06);
   });
 
   it.each([[[]], [[used('free')]], [[used('priced'), used('gone')]]])('is not known for %j', (usage) => {
-    expect(usdOf(snapshot, usage)).toBeUndefined();
+    expect(computeUsd(snapshot, usage)).toBeUndefined();
   });
 });

@@ -19,7 +19,7 @@ export class DeploymentFilter {
   /** Entries of `applications_as_tools`: a deployment must meet one of them. */
   readonly #entries: readonly (readonly Condition[])[];
   #compiled: readonly MeetsConditions[] | undefined;
-  readonly #known = new WeakMap<MatchedDeployment, boolean>();
+  readonly #matches = new WeakMap<MatchedDeployment, boolean>();
 
   constructor(entries: readonly (readonly Condition[])[]) {
     this.#entries = entries;
@@ -30,9 +30,9 @@ export class DeploymentFilter {
    * deployment that took too long does not meet the conditions, so the next call continues after it.
    */
   find<Deployment extends MatchedDeployment>(deployments: readonly Deployment[]): readonly Deployment[] {
-    const unknown = deployments.filter((each) => !this.#known.has(each));
-    if (unknown.length > 0) this.#match(unknown);
-    return deployments.filter((each) => this.#known.get(each) === true);
+    const unmatched = deployments.filter((deployment) => !this.#matches.has(deployment));
+    if (unmatched.length > 0) this.#match(unmatched);
+    return deployments.filter((deployment) => this.#matches.get(deployment) === true);
   }
 
   #match(deployments: readonly MatchedDeployment[]): void {
@@ -40,10 +40,10 @@ export class DeploymentFilter {
       withPatterns((patterns) => {
         const compiled = this.#compile(patterns);
         for (const deployment of deployments) {
-          this.#known.set(deployment, false);
-          const described = toDescribed(deployment);
+          this.#matches.set(deployment, false);
+          const described = toDescription(deployment);
           const isMet = compiled.some((meets) => meets(described, patterns));
-          this.#known.set(deployment, isMet);
+          this.#matches.set(deployment, isMet);
         }
       });
     } catch (cause) {
@@ -59,6 +59,6 @@ export class DeploymentFilter {
   }
 }
 
-function toDescribed({ id, kind, displayName = id, description = '' }: MatchedDeployment): DescribedDeployment {
+function toDescription({ id, kind, displayName = id, description = '' }: MatchedDeployment): DescribedDeployment {
   return { id, displayName, description, isApplication: kind === 'application' };
 }

@@ -52,8 +52,8 @@ function toParameters({ parameters }: ClientTool): JsonObject {
   return { type: 'object', properties: Object.fromEntries(properties), required: parameters.map(({ name }) => name) };
 }
 
-function toWebToolset(written: RestToolset | ObsoleteWebToolset): RestToolsetSettings {
-  const { name, authorization, tools } = 'tool_endpoints' in written ? toRestToolset(written) : written;
+function toWebToolset(toolset: RestToolset | ObsoleteWebToolset): RestToolsetSettings {
+  const { name, authorization, tools } = 'tool_endpoints' in toolset ? toRestToolset(toolset) : toolset;
   return { kind: 'rest', name, authorization: authorization ?? null, tools: tools.map(toRestToolDefinition) };
 }
 
@@ -82,21 +82,21 @@ export function toRestToolDefinition({ rest_api_method_info: info, open_ai_tool 
   const method = info.method_type.toUpperCase() as RestMethod;
   const { name, description, parameters } = open_ai_tool.function;
   const properties = Object.entries((parameters.properties ?? {}) as Readonly<Record<string, Property>>);
-  const placed = properties.map(([property, schema]) => ({
+  const targetedProperties = properties.map(([property, schema]) => ({
     property,
     schema,
-    target: targetOf(property, schema, { url: info.method_url, method }),
+    target: findTarget(property, schema, { url: info.method_url, method }),
   }));
-  const given = placed.filter(({ schema }) => !('const' in schema));
-  const fixed = placed.filter(({ schema }) => 'const' in schema);
+  const visibleProperties = targetedProperties.filter(({ schema }) => !('const' in schema));
+  const constantProperties = targetedProperties.filter(({ schema }) => 'const' in schema);
   return {
     name,
     description,
-    parameters: toShown(parameters, given),
+    parameters: toVisibleParameters(parameters, visibleProperties),
     method,
     url: info.method_url,
-    arguments: given.map(({ property, target }) => ({ name: property, ...target })),
-    constants: fixed.map(({ schema, target }) => ({ ...target, value: schema.const })),
+    arguments: visibleProperties.map(({ property, target }) => ({ name: property, ...target })),
+    constants: constantProperties.map(({ schema, target }) => ({ ...target, value: schema.const })),
     contentType: info.content_type ?? jsonType,
     isPublic: false,
   };
@@ -108,14 +108,14 @@ interface Request {
 }
 
 /** What says nothing of its place goes by name into the address, else to the query or the body as the method has it. */
-function targetOf(property: string, schema: Property, { url, method }: Request): RestTarget {
+function findTarget(property: string, schema: Property, { url, method }: Request): RestTarget {
   const { parameter_info: info } = schema;
-  const isFile = holdsFile(schema) || holdsFile(schema.items);
+  const isFile = isFileSchema(schema) || isFileSchema(schema.items);
   if (info !== undefined) {
     const { type, key = property, style, explode } = info;
     const place = type === 'url' ? 'path' : type;
-    const written = { ...(style !== undefined && { style }), ...(explode !== undefined && { explode }) };
-    return { place, key, ...written, ...(isFile && { isFile }) };
+    const serialization = { ...(style !== undefined && { style }), ...(explode !== undefined && { explode }) };
+    return { place, key, ...serialization, ...(isFile && { isFile }) };
   }
   if (url.includes(`{${property}}`)) return { place: 'path', key: property };
   if (method === 'GET' || method === 'DELETE') return { place: 'query', key: property };
@@ -123,17 +123,22 @@ function targetOf(property: string, schema: Property, { url, method }: Request):
 }
 
 /** As OpenAPI 3.0 says that a value is a file. */
-function holdsFile(schema: unknown): boolean {
+function isFileSchema(schema: unknown): boolean {
   return isJsonObject(schema) && schema.format === 'binary';
 }
 
 /** The JSON Schema without what is not the model's business. */
-function toShown(parameters: JsonObject, given: readonly { property: string; schema: Property }[]): JsonObject {
-  const shown = given.map(({ property, schema: { parameter_info: _info, ...schema } }) => [property, schema] as const);
-  const names = new Set(given.map(({ property }) => property));
+function toVisibleParameters(
+  parameters: JsonObject,
+  visibleProperties: readonly { property: string; schema: Property }[],
+): JsonObject {
+  const properties = visibleProperties.map(
+    ({ property, schema: { parameter_info: _info, ...schema } }) => [property, schema] as const,
+  );
+  const names = new Set(visibleProperties.map(({ property }) => property));
   const required = Array.isArray(parameters.required) ? parameters.required.filter((name) => names.has(name)) : [];
   const { type: _type, properties: _properties, required: _required, ...rest } = parameters;
-  return { ...rest, type: 'object', properties: Object.fromEntries(shown), ...(required.length > 0 && { required }) };
+  return { ...rest, type: 'object', properties: Object.fromEntries(properties), ...(required.length > 0 && { required }) };
 }
 
 /** Name of the field that the key goes in, if none is given. */

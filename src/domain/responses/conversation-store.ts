@@ -8,7 +8,7 @@ export interface StoredConversation {
   readonly metadata: JsonObject;
 }
 
-export type ConversationPlace = Pick<StoredConversation, 'id' | 'subject'>;
+export type ConversationRef = Pick<StoredConversation, 'id' | 'subject'>;
 
 /** Which items of a list are asked for. */
 export interface ItemQuery {
@@ -38,20 +38,20 @@ export interface ConversationRun {
 export interface ConversationStore {
   /** Gives the first id that two of the items have: then nothing is kept. */
   add(conversation: StoredConversation, items: readonly JsonObject[]): Promise<string | undefined>;
-  find(place: ConversationPlace): Promise<StoredConversation | undefined>;
-  setMetadata(place: ConversationPlace, metadata: JsonObject): Promise<StoredConversation | undefined>;
+  find(ref: ConversationRef): Promise<StoredConversation | undefined>;
+  setMetadata(ref: ConversationRef, metadata: JsonObject): Promise<StoredConversation | undefined>;
   /** Its items go with it. */
-  delete(place: ConversationPlace): Promise<boolean>;
+  delete(ref: ConversationRef): Promise<boolean>;
   /** Behind the others; `taken` names the first item whose id another one there has. */
-  append(place: ConversationPlace, items: readonly JsonObject[]): Promise<{ readonly taken?: string } | undefined>;
-  findItem(place: ConversationPlace, item: string): Promise<JsonObject | undefined>;
-  deleteItem(place: ConversationPlace, item: string): Promise<boolean>;
+  append(ref: ConversationRef, items: readonly JsonObject[]): Promise<{ readonly existingId?: string } | undefined>;
+  findItem(ref: ConversationRef, item: string): Promise<JsonObject | undefined>;
+  deleteItem(ref: ConversationRef, item: string): Promise<boolean>;
   /** One page; `unknown` names the item of the query that is not there. */
-  page(place: ConversationPlace, query: ItemQuery): Promise<ItemPage | { readonly unknown: 'after' | 'before' } | undefined>;
+  page(ref: ConversationRef, query: ItemQuery): Promise<ItemPage | { readonly unknown: 'after' | 'before' } | undefined>;
   /** All of its items, the earliest first. */
-  all(place: ConversationPlace): Promise<readonly JsonObject[] | undefined>;
+  all(ref: ConversationRef): Promise<readonly JsonObject[] | undefined>;
   /** Makes it this run's alone and gives all of its items, the earliest first; `locked` if a living node's run has it. */
-  begin(place: ConversationPlace, run: ConversationRun, nowMs: number): Promise<readonly JsonObject[] | 'locked' | undefined>;
+  begin(ref: ConversationRef, run: ConversationRun, nowMs: number): Promise<readonly JsonObject[] | 'locked' | undefined>;
   /** Lets others run, if this run has it. */
   release(conversation: string, run: string): Promise<void>;
 }

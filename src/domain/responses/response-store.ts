@@ -30,7 +30,7 @@ export interface RunningResponse extends StoredResponse {
 }
 
 /** Whose, and which. */
-export interface ResponsePlace {
+export interface ResponseRef {
   readonly id: string;
   readonly subject: string;
 }
@@ -75,7 +75,7 @@ export interface BackgroundQuery {
 export type BrokenChain = { readonly absent: string } | { readonly bytes: number };
 
 /** A run that waits for a node: all that one needs to answer it. */
-export interface QueuedRun extends ResponsePlace {
+export interface QueuedRun extends ResponseRef {
   readonly run: JsonObject;
 }
 
@@ -84,11 +84,11 @@ export interface QueuedRun extends ResponsePlace {
  * atomic, and durable once it resolves. Throws StoreFault.
  */
 export interface ResponseStore {
-  find(place: ResponsePlace, nowMs: number): Promise<StoredResponse | undefined>;
+  find(ref: ResponseRef, nowMs: number): Promise<StoredResponse | undefined>;
   /** A response and those it goes on from, the earliest first, or why they cannot be had. */
-  chain(place: ResponsePlace, bounds: ChainBounds): Promise<readonly StoredResponse[] | BrokenChain>;
+  chain(ref: ResponseRef, bounds: ChainBounds): Promise<readonly StoredResponse[] | BrokenChain>;
   /** What a user had made in the background, the latest first, `limit` of them behind `after`; undefined if that is none of them. */
-  listBackground(subject: string, asked: BackgroundQuery): Promise<readonly StoredResponse[] | undefined>;
+  listBackground(subject: string, query: BackgroundQuery): Promise<readonly StoredResponse[] | undefined>;
   /** Items of responses and conversations of a user, by their ids. */
   findItems(subject: string, ids: readonly string[]): Promise<ReadonlyMap<string, JsonObject>>;
   /** Keeps a response that begins; with `run`, one that may be answered by any node later on. */
@@ -98,11 +98,11 @@ export interface ResponseStore {
   /** Keeps the end of a response that began on `node`; false if it was deleted, cancelled or given up meanwhile: then nothing is kept of it. */
   end(ended: EndedResponse, node: string): Promise<boolean>;
   /** Gives whether there was one. Its events and items go with it, also if it has not ended. */
-  delete(place: ResponsePlace): Promise<boolean>;
+  delete(ref: ResponseRef): Promise<boolean>;
   /** Marks a run as cancelled if it has not ended; gives what it is then. */
-  cancel(place: ResponsePlace): Promise<StoredResponse | undefined>;
+  cancel(ref: ResponseRef): Promise<StoredResponse | undefined>;
   /** Bytes that responses and conversations of a user take, and makes room by deleting its oldest responses that have ended. */
-  keepWithin(subject: string, maxBytes: number): Promise<number>;
+  deleteBeyond(subject: string, maxBytes: number): Promise<number>;
   /** Deletes what has expired; gives how many. */
   sweep(nowMs: number): Promise<number>;
   readonly runs: RunStore;
@@ -111,25 +111,25 @@ export interface ResponseStore {
 /** Port: responses that have not ended. */
 export interface RunStore {
   /** Makes a queued run this node's own; undefined if another living node has it, or it is queued no longer. */
-  claim(place: ResponsePlace, node: string, nowMs: number): Promise<QueuedRun | undefined>;
+  claim(ref: ResponseRef, node: string, nowMs: number): Promise<QueuedRun | undefined>;
   /** Says that this node's run is answered from now on; false if it was cancelled or deleted, or is answered already. */
-  start(place: ResponsePlace, node: string): Promise<boolean>;
+  start(ref: ResponseRef, node: string): Promise<boolean>;
   /** The oldest queued runs that no living node has, at most so many. */
-  waiting(nowMs: number, limit: number): Promise<readonly ResponsePlace[]>;
+  listWaiting(nowMs: number, limit: number): Promise<readonly ResponseRef[]>;
   /** Puts a queued run back, for another node to answer, and lets go of one that was cancelled. */
-  release(place: ResponsePlace, node: string): Promise<void>;
+  release(ref: ResponseRef, node: string): Promise<void>;
   /** Keeps events in their order; false if the run is no longer this node's: cancelled, deleted, or given up. */
-  append(place: ResponsePlace, node: string, run: EventRun): Promise<boolean>;
+  append(ref: ResponseRef, node: string, run: EventRun): Promise<boolean>;
   /** Events behind a `sequence_number`, the earliest first; not always all of them. */
-  eventsAfter(id: string, after: number): Promise<readonly JsonObject[]>;
+  readEventsAfter(id: string, after: number): Promise<readonly JsonObject[]>;
   /** Whether it has not ended; false also for one that is not there. */
-  isUnderWay(place: ResponsePlace): Promise<boolean>;
+  isInProgress(ref: ResponseRef): Promise<boolean>;
   /** Ids of the responses that a node is to answer. */
-  ofNode(node: string): Promise<ReadonlySet<string>>;
+  listRunning(node: string): Promise<ReadonlySet<string>>;
   /** Says that a node lives, until then. */
-  keepAlive(node: string, untilMs: number): Promise<void>;
+  renewLease(node: string, untilMs: number): Promise<void>;
   /** Says that a node has stopped. */
-  leave(node: string): Promise<void>;
+  releaseLease(node: string): Promise<void>;
   /** Ends those whose node is gone as `fail` says, given the number of their next event, some at once; gives how many there were: 0 once all are done. */
-  failLost(nowMs: number, fail: (lost: StoredResponse, nextEvent: number) => EndedResponse): Promise<number>;
+  failOrphaned(nowMs: number, toFailed: (orphan: StoredResponse, nextEvent: number) => EndedResponse): Promise<number>;
 }

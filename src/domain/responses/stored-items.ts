@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import type { StoredResponse } from './response-store.ts';
 
 /** How ids of items begin, by type, as clients of the API know them. */
-const prefixes: Readonly<Record<string, string>> = {
+const idPrefixes: Readonly<Record<string, string>> = {
   message: 'msg',
   function_call: 'fc',
   function_call_output: 'fco',
@@ -21,14 +21,18 @@ const sealedReasoning = 'reasoning.encrypted_content';
 const stateType = 'parley:state';
 
 /** What the next turn goes on with: the input of a response, then its output. */
-export function itemsOf({ input, response, items }: Pick<StoredResponse, 'input' | 'response' | 'items'>): readonly JsonObject[] {
+export function listItems({
+  input,
+  response,
+  items,
+}: Pick<StoredResponse, 'input' | 'response' | 'items'>): readonly JsonObject[] {
   const { output } = response;
   return [...input, ...(items ?? (Array.isArray(output) ? (output as JsonObject[]) : []))];
 }
 
 /** The same of a response that broke off: a call that is half would have no output. */
-export function carriedItemsOf(stored: StoredResponse): readonly JsonObject[] {
-  return itemsOf(stored).filter(({ type, status }) => status !== 'incomplete' || !String(type).endsWith('_call'));
+export function listCarriedItems(stored: StoredResponse): readonly JsonObject[] {
+  return listItems(stored).filter(({ type, status }) => status !== 'incomplete' || !String(type).endsWith('_call'));
 }
 
 export function isHiddenItem({ type }: JsonObject): boolean {
@@ -36,7 +40,7 @@ export function isHiddenItem({ type }: JsonObject): boolean {
 }
 
 /** Whether an item is shown: an extension only if `include` names it. */
-export function isShownItem(item: JsonObject, include: ReadonlySet<string>): boolean {
+export function isVisibleItem(item: JsonObject, include: ReadonlySet<string>): boolean {
   const { type } = item;
   const name = Object.hasOwn(extensions, String(type)) ? extensions[String(type)] : undefined;
   return !isHiddenItem(item) && (name === undefined || include.has(name));
@@ -50,15 +54,15 @@ export function isStoredForm({ id, type, status, content }: JsonObject): boolean
 /** An item as it is stored and listed: with an id, and what is said in parts. */
 export function toStoredItem(item: JsonObject, newId: () => string): JsonObject {
   const type = String(item.type);
-  const given = typeof item.id === 'string' && item.id !== '' ? item.id : undefined;
-  const id = given ?? `${prefixes[type] ?? 'item'}_${newId().replaceAll('-', '')}`;
-  if (type === 'additional_tools' && Array.isArray(item.tools)) return { ...item, id, tools: item.tools.map(withoutEntrance) };
+  const clientId = typeof item.id === 'string' && item.id !== '' ? item.id : undefined;
+  const id = clientId ?? `${idPrefixes[type] ?? 'item'}_${newId().replaceAll('-', '')}`;
+  if (type === 'additional_tools' && Array.isArray(item.tools)) return { ...item, id, tools: item.tools.map(withoutCredentials) };
   if (type !== 'message') return { ...item, id };
   return { ...item, id, status: item.status ?? 'completed', content: toParts(item) };
 }
 
 /** What lets somebody into a server is sent with each request, and kept nowhere. */
-function withoutEntrance(tool: JsonObject): JsonObject {
+function withoutCredentials(tool: JsonObject): JsonObject {
   const { authorization: _authorization, headers: _headers, ...rest } = tool;
   return tool.type === 'mcp' ? rest : tool;
 }
@@ -71,10 +75,10 @@ function toParts({ role, content }: JsonObject): unknown {
 }
 
 /** An item as its user is shown it. */
-export function toShownItem(item: JsonObject, include: ReadonlySet<string>): JsonObject {
-  if (item.type !== 'reasoning' || include.has(sealedReasoning)) return toWholeInputItem(item);
-  const { encrypted_content: _sealed, ...shown } = item;
-  return shown;
+export function toVisibleItem(item: JsonObject, include: ReadonlySet<string>): JsonObject {
+  if (item.type !== 'reasoning' || include.has(sealedReasoning)) return toCompleteInputItem(item);
+  const { encrypted_content: _sealed, ...visibleItem } = item;
+  return visibleItem;
 }
 
 /** Names for `include` by the type of the item. The client must request these items by name. */
@@ -86,17 +90,17 @@ const extensions: Readonly<Record<string, string>> = {
 const statistics = 'parley:statistics';
 
 /** Returns a response as it was answered: with extensions and sealed reasoning only if `include` names them. */
-export function toShownResponse(stored: StoredResponse, include: ReadonlySet<string>): JsonObject {
+export function toVisibleResponse(stored: StoredResponse, include: ReadonlySet<string>): JsonObject {
   const { items } = stored;
   const response = withoutExtensions(stored.response, include);
   const { output } = response;
   if (items === undefined || !Array.isArray(output) || !include.has(sealedReasoning)) return response;
-  const kept = new Map(items.map((item) => [item.id, item.encrypted_content]));
-  const shown = (output as JsonObject[]).map((item) => {
-    const encrypted_content = item.type === 'reasoning' ? kept.get(item.id) : undefined;
+  const encryptedContents = new Map(items.map((item) => [item.id, item.encrypted_content]));
+  const visibleOutput = (output as JsonObject[]).map((item) => {
+    const encrypted_content = item.type === 'reasoning' ? encryptedContents.get(item.id) : undefined;
     return encrypted_content === undefined ? item : { ...item, encrypted_content };
   });
-  return { ...response, output: shown };
+  return { ...response, output: visibleOutput };
 }
 
 function withoutExtensions(response: JsonObject, include: ReadonlySet<string>): JsonObject {
@@ -104,13 +108,13 @@ function withoutExtensions(response: JsonObject, include: ReadonlySet<string>): 
   return {
     ...rest,
     ...(output !== undefined && {
-      output: Array.isArray(output) ? (output as JsonObject[]).filter((item) => isShownItem(item, include)) : output,
+      output: Array.isArray(output) ? (output as JsonObject[]).filter((item) => isVisibleItem(item, include)) : output,
     }),
     ...(parley !== undefined && include.has(statistics) && { parley }),
   };
 }
 
-const calls: ReadonlySet<unknown> = new Set([
+const callTypes: ReadonlySet<unknown> = new Set([
   'function_call',
   'function_call_output',
   'custom_tool_call',
@@ -118,17 +122,17 @@ const calls: ReadonlySet<unknown> = new Set([
 ]);
 
 /** An item of an input as it is listed: with what readers of the API expect of every item, and callers may leave out. */
-function toWholeInputItem(item: JsonObject): JsonObject {
+function toCompleteInputItem(item: JsonObject): JsonObject {
   const { type, content, output } = item;
   return {
     ...item,
-    ...(calls.has(type) && { status: item.status ?? 'completed' }),
-    ...(Array.isArray(content) && { content: content.map(toWholePart) }),
-    ...(Array.isArray(output) && { output: output.map(toWholePart) }),
+    ...(callTypes.has(type) && { status: item.status ?? 'completed' }),
+    ...(Array.isArray(content) && { content: content.map(toCompletePart) }),
+    ...(Array.isArray(output) && { output: output.map(toCompletePart) }),
   };
 }
 
-function toWholePart(part: unknown): unknown {
+function toCompletePart(part: unknown): unknown {
   if (!isJsonObject(part)) return part;
   if (part.type === 'input_image') return { ...part, image_url: part.image_url ?? null, detail: part.detail ?? 'auto' };
   if (part.type !== 'output_text') return part;

@@ -33,9 +33,9 @@ export interface PassageHit {
 /** A passage that shares words with a question. */
 export interface WordHit extends PassageHit {
   /** Of the question's telling words, how many the passage or its headings have: from 0 to 1. */
-  readonly share: number;
+  readonly matchedShare: number;
   /** Of what the question names exactly (codes, numbers, names of files), how much it has: from 0 to 1; 0 where it names nothing. */
-  readonly exact: number;
+  readonly exactShare: number;
 }
 
 /** Vectors of passages that follow each other, one behind the other. */
@@ -67,8 +67,8 @@ export interface Lease {
  */
 export interface PassageIndex {
   /** A name for the content that a blob has, alike for equal bytes; undefined if nobody has noted it. */
-  contentOf(blob: string): Promise<string | undefined>;
-  noteContent(blob: string, content: string): Promise<void>;
+  findContent(blob: string): Promise<string | undefined>;
+  recordContent(blob: string, content: string): Promise<void>;
   /** Takes or prolongs a lease; false if somebody else has it. */
   claim(lease: Lease): Promise<boolean>;
   release(lease: Pick<Lease, 'name' | 'owner'>): Promise<void>;

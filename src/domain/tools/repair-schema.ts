@@ -58,9 +58,9 @@ function repairReference(reference: string): string {
 function repairType(schema: Record<string, unknown>): void {
   if (schema.type === undefined) return;
   const names = [schema.type].flat().map((name) => (typeof name === 'string' ? name.toLowerCase() : name));
-  const known = [...new Set(names)].filter((name) => typeNames.has(name));
-  if (known.length === 0) delete schema.type;
-  else schema.type = known.length === 1 ? known[0] : known;
+  const types = [...new Set(names)].filter((name) => typeNames.has(name));
+  if (types.length === 0) delete schema.type;
+  else schema.type = types.length === 1 ? types[0] : types;
 }
 
 /** OpenAPI 3.0. */

@@ -56,7 +56,7 @@ export interface RestToolDefinition {
 export type BodyKind = 'json' | 'form' | 'multipart' | 'text' | 'bytes';
 
 /** By the media type alone: what is neither JSON, a form nor text is bytes. */
-export function bodyKindOf(contentType: string): BodyKind {
+export function getBodyKind(contentType: string): BodyKind {
   const type = contentType.split(';', 1)[0]?.trim().toLowerCase() ?? '';
   if (/^application\/(?:[\w.+-]+\+)?json$|^[\w.-]+\/[\w.-]+\+json$|^\*\/\*$|^application\/\*$/.test(type)) return 'json';
   if (type === 'application/x-www-form-urlencoded') return 'form';

@@ -43,7 +43,7 @@ export interface ToolContext {
   /** What the user answered to the question that the run before this one ended with. */
   readonly answer?: ToolAnswer | undefined;
   /** Bytes of the result that the model is shown; of a longer one it is shown the beginning. Absent: the tool's own bound. */
-  readonly roomBytes?: number;
+  readonly maxResultBytes?: number;
 }
 
 /** What a tool has to say while it runs. */
@@ -127,7 +127,7 @@ export interface LoadedTools {
 }
 
 /** What keeps a server from being used, for programs. `failed`: anything that is not one of the others. */
-export const toolFaultReasons = [
+export const toolErrorReasons = [
   'mute',
   'unreachable',
   'address_refused',
@@ -137,13 +137,13 @@ export const toolFaultReasons = [
   'other_protocol',
   'failed',
 ] as const;
-export type ToolFaultReason = (typeof toolFaultReasons)[number];
+export type ToolErrorReason = (typeof toolErrorReasons)[number];
 
 /** Why a tool could not do it; the message is told to the model and the user. */
-export class ToolFault extends Error {
-  readonly reason: ToolFaultReason;
+export class ToolError extends Error {
+  readonly reason: ToolErrorReason;
 
-  constructor(message: string, cause?: unknown, reason: ToolFaultReason = 'failed') {
+  constructor(message: string, cause?: unknown, reason: ToolErrorReason = 'failed') {
     super(message, { cause });
     this.name = 'ToolFault';
     this.reason = reason;
@@ -151,7 +151,7 @@ export class ToolFault extends Error {
 }
 
 /** One run of one tool that somebody wants to see, without a model that asks for it. */
-export interface ToolTrial {
+export interface ToolTestRun {
   readonly toolset: QuickAppToolset;
   /** As the toolset names it. */
   readonly tool: string;
@@ -162,7 +162,7 @@ export interface ToolTrial {
 }
 
 /** What came of it. */
-export interface TriedTool {
+export interface ToolTestResult {
   /** `not_run`: the arguments do not follow the schema; `asks`: it goes on only when the user has answered a question. */
   readonly outcome: 'answered' | 'failed' | 'not_run' | 'asks';
   /** What a model would be told. */
@@ -174,7 +174,7 @@ export interface TriedTool {
 }
 
 /** A tool that a server offers, for whoever decides whether a model may call it. */
-export interface SurveyedTool {
+export interface OfferedTool {
   /** As the server names it. */
   readonly name: string;
   /** For people; '' where the server has none. */
@@ -188,9 +188,9 @@ export interface SurveyedTool {
 
 /** What a server offers at this moment. Credentials that it echoes are masked. */
 export interface ToolsetSurvey {
-  readonly tools: readonly SurveyedTool[];
+  readonly tools: readonly OfferedTool[];
   /** How many it has, of which only the first may be among `tools`. */
   readonly count: number;
   /** Names of those that are described in a form that nobody can call them by. */
-  readonly leftOut: readonly string[];
+  readonly omitted: readonly string[];
 }

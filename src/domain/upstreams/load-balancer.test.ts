@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { LoadBalancer } from './load-balancer.ts';
-import { type Upstream, UpstreamFault } from './upstream.ts';
+import { type Upstream, UpstreamError } from './upstream.ts';
 
 const timeouts = { connectMs: 1, firstByteMs: 1, idleMs: 1 };
 
@@ -13,45 +13,45 @@ const none: ReadonlySet<string> = new Set();
 /** A failure that no caller can be to blame for. */
 const at = (nowMs: number) => ({ nowMs, caller: undefined });
 const limited = (retryAfterSeconds?: number) =>
-  new UpstreamFault('refused', 'slow down', { status: 429, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) });
+  new UpstreamError('refused', 'slow down', { status: 429, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) });
 
 describe('LoadBalancer', () => {
   it('spreads calls by weight, smoothly', () => {
     const loadBalancer = new LoadBalancer();
     const upstreams = [upstream('a', { weight: 5 }), upstream('b'), upstream('c')];
-    const picked = Array.from({ length: 7 }, () => loadBalancer.pick(upstreams, { tried: none, nowMs: 0 })?.id).join('');
+    const picked = Array.from({ length: 7 }, () => loadBalancer.pick(upstreams, { triedIds: none, nowMs: 0 })?.id).join('');
     expect(picked).toBe('aabacaa');
   });
 
   it('gives an upstream of weight 0 nothing', () => {
     const loadBalancer = new LoadBalancer();
-    expect(loadBalancer.pick([upstream('a', { weight: 0 })], { tried: none, nowMs: 0 })).toBeUndefined();
+    expect(loadBalancer.pick([upstream('a', { weight: 0 })], { triedIds: none, nowMs: 0 })).toBeUndefined();
   });
 
   it('takes a higher tier only when the lower ones are off', () => {
     const loadBalancer = new LoadBalancer();
     const [low, high] = [upstream('low', { tier: 1 }), upstream('high', { tier: 2 })];
-    expect(loadBalancer.pick([high, low], { tried: none, nowMs: 0 })?.id).toBe('low');
-    loadBalancer.rateLimited(low, limited(10), 0);
-    expect(loadBalancer.pick([high, low], { tried: none, nowMs: 9_999 })?.id).toBe('high');
-    expect(loadBalancer.pick([high, low], { tried: none, nowMs: 10_000 })?.id).toBe('low');
+    expect(loadBalancer.pick([high, low], { triedIds: none, nowMs: 0 })?.id).toBe('low');
+    loadBalancer.recordRateLimit(low, limited(10), 0);
+    expect(loadBalancer.pick([high, low], { triedIds: none, nowMs: 9_999 })?.id).toBe('high');
+    expect(loadBalancer.pick([high, low], { triedIds: none, nowMs: 10_000 })?.id).toBe('low');
   });
 
   it('tries what a call has not tried before it tries again', () => {
     const loadBalancer = new LoadBalancer();
     const upstreams = [upstream('a'), upstream('b', { tier: 1 })];
-    expect(loadBalancer.pick(upstreams, { tried: new Set(['a']), nowMs: 0 })?.id).toBe('b');
-    expect(loadBalancer.pick(upstreams, { tried: new Set(['a', 'b']), nowMs: 0 })?.id).toBe('a');
+    expect(loadBalancer.pick(upstreams, { triedIds: new Set(['a']), nowMs: 0 })?.id).toBe('b');
+    expect(loadBalancer.pick(upstreams, { triedIds: new Set(['a', 'b']), nowMs: 0 })?.id).toBe('a');
   });
 
   it('leaves an upstream alone for 30 s after a 429 that says no time', () => {
     const loadBalancer = new LoadBalancer();
     const only = upstream('a');
-    loadBalancer.rateLimited(only, limited(), 0);
-    expect(loadBalancer.pick([only], { tried: none, nowMs: 29_999 })).toBeUndefined();
-    expect(loadBalancer.areRateLimited([only], 29_999)).toBe(true);
+    loadBalancer.recordRateLimit(only, limited(), 0);
+    expect(loadBalancer.pick([only], { triedIds: none, nowMs: 29_999 })).toBeUndefined();
+    expect(loadBalancer.areAllRateLimited([only], 29_999)).toBe(true);
     expect(loadBalancer.retryAfterSeconds([only], 500)).toBe(30);
-    expect(loadBalancer.pick([only], { tried: none, nowMs: 30_000 })).toBe(only);
+    expect(loadBalancer.pick([only], { triedIds: none, nowMs: 30_000 })).toBe(only);
   });
 
   it('backs off from the second failed call, from 1 s doubling to 5 min', () => {
@@ -60,9 +60,9 @@ describe('LoadBalancer', () => {
     let nowMs = 0;
     const backOffs: number[] = [];
     for (let call = 0; call < 12; call += 1) {
-      loadBalancer.failed(only, at(nowMs));
+      loadBalancer.recordFailure(only, at(nowMs));
       backOffs.push(
-        loadBalancer.pick([only], { tried: none, nowMs: nowMs }) === undefined
+        loadBalancer.pick([only], { triedIds: none, nowMs: nowMs }) === undefined
           ? loadBalancer.retryAfterSeconds([only], nowMs)
           : 0,
       );
@@ -74,101 +74,102 @@ describe('LoadBalancer', () => {
   it('is never told by the failures of one caller to close the last upstream to the others', () => {
     const loadBalancer = new LoadBalancer();
     const [one, spare] = [upstream('a'), upstream('b')];
-    const asked = (nowMs: number) => loadBalancer.pick([one, spare], { tried: none, nowMs })?.id;
-    for (let call = 0; call < 4; call += 1) loadBalancer.failed(one, { nowMs: 1_000 * call, caller: 'ada' });
-    expect([asked(3_500), asked(3_500), loadBalancer.state(one, 3_500).off]).toEqual(['b', 'b', true]);
-    expect(loadBalancer.pick([one], { tried: none, nowMs: 3_500 })).toBe(one);
-    loadBalancer.rateLimited(spare, limited(10), 3_500);
+    const asked = (nowMs: number) => loadBalancer.pick([one, spare], { triedIds: none, nowMs })?.id;
+    for (let call = 0; call < 4; call += 1) loadBalancer.recordFailure(one, { nowMs: 1_000 * call, caller: 'ada' });
+    expect([asked(3_500), asked(3_500), loadBalancer.getState(one, 3_500).off]).toEqual(['b', 'b', true]);
+    expect(loadBalancer.pick([one], { triedIds: none, nowMs: 3_500 })).toBe(one);
+    loadBalancer.recordRateLimit(spare, limited(10), 3_500);
     expect(asked(3_500)).toBe('a');
-    loadBalancer.failed(one, { nowMs: 3_500, caller: 'bob' });
+    loadBalancer.recordFailure(one, { nowMs: 3_500, caller: 'bob' });
     expect(asked(3_500)).toBeUndefined();
   });
 
   it('lets one call at a time through to what several callers closed, once a second, and to nothing that was never reached', () => {
     const loadBalancer = new LoadBalancer();
     const [one, spare, call, other] = [upstream('a'), upstream('b', { tier: 1 }), {}, {}];
-    const asked = (nowMs: number, asking = other) => loadBalancer.pick([spare, one], { tried: none, nowMs, call: asking })?.id;
-    for (const each of [one, spare]) for (const nowMs of [0, 1_000]) loadBalancer.failed(each, { nowMs, caller: `${nowMs}` });
-    loadBalancer.failed(spare, { nowMs: 1_000, caller: undefined });
-    for (const nowMs of [2_000, 4_000]) loadBalancer.failed(one, { nowMs, caller: 'eve' });
-    loadBalancer.rateLimited(spare, limited(60), 4_000);
+    const asked = (nowMs: number, asking = other) => loadBalancer.pick([spare, one], { triedIds: none, nowMs, call: asking })?.id;
+    for (const each of [one, spare])
+      for (const nowMs of [0, 1_000]) loadBalancer.recordFailure(each, { nowMs, caller: `${nowMs}` });
+    loadBalancer.recordFailure(spare, { nowMs: 1_000, caller: undefined });
+    for (const nowMs of [2_000, 4_000]) loadBalancer.recordFailure(one, { nowMs, caller: 'eve' });
+    loadBalancer.recordRateLimit(spare, limited(60), 4_000);
     expect([asked(4_999, call), asked(5_000, call), asked(5_000), asked(7_000)]).toEqual([undefined, 'a', undefined, undefined]);
-    loadBalancer.left(one, other);
+    loadBalancer.recordDisconnect(one, other);
     expect(asked(7_000)).toBeUndefined();
-    loadBalancer.left(one, call);
+    loadBalancer.recordDisconnect(one, call);
     expect([asked(7_000), asked(7_000)]).toEqual(['a', undefined]);
-    loadBalancer.succeeded(one, 7_000);
+    loadBalancer.recordSuccess(one, 7_000);
     expect([asked(7_000), asked(7_000)]).toEqual(['a', 'a']);
     const unreached = upstream('c');
-    for (const caller of ['ada', undefined, 'bob']) loadBalancer.failed(unreached, { nowMs: 0, caller });
-    expect(loadBalancer.pick([unreached], { tried: none, nowMs: 10, call })).toBeUndefined();
+    for (const caller of ['ada', undefined, 'bob']) loadBalancer.recordFailure(unreached, { nowMs: 0, caller });
+    expect(loadBalancer.pick([unreached], { triedIds: none, nowMs: 10, call })).toBeUndefined();
   });
 
   it('keeps to a rate limit that calls asked before it were answered after', () => {
     const loadBalancer = new LoadBalancer();
     const only = upstream('a');
-    loadBalancer.rateLimited(only, limited(40), 1_000);
-    loadBalancer.succeeded(only, 999);
-    expect(loadBalancer.state(only, 1_001)).toMatchObject({ off: true, reason: 'rate_limited' });
-    loadBalancer.succeeded(only, 1_001);
-    expect(loadBalancer.state(only, 1_002).off).toBe(false);
+    loadBalancer.recordRateLimit(only, limited(40), 1_000);
+    loadBalancer.recordSuccess(only, 999);
+    expect(loadBalancer.getState(only, 1_001)).toMatchObject({ off: true, reason: 'rate_limited' });
+    loadBalancer.recordSuccess(only, 1_001);
+    expect(loadBalancer.getState(only, 1_002).off).toBe(false);
   });
 
   it('asks an upstream again after 60 s, however long it would be left alone', () => {
     const loadBalancer = new LoadBalancer();
     const only = upstream('a');
-    loadBalancer.rateLimited(only, limited(43_054), 0);
-    expect(loadBalancer.pick([only], { tried: none, nowMs: 59_999 })).toBeUndefined();
-    expect(loadBalancer.pick([only], { tried: none, nowMs: 60_000 })).toBe(only);
+    loadBalancer.recordRateLimit(only, limited(43_054), 0);
+    expect(loadBalancer.pick([only], { triedIds: none, nowMs: 59_999 })).toBeUndefined();
+    expect(loadBalancer.pick([only], { triedIds: none, nowMs: 60_000 })).toBe(only);
   });
 
   it('begins anew with an upstream whose configuration has changed', () => {
     const loadBalancer = new LoadBalancer();
-    loadBalancer.rateLimited(upstream('a'), limited(), 0);
+    loadBalancer.recordRateLimit(upstream('a'), limited(), 0);
     const changed = upstream('a', { revision: 'a, changed' });
-    expect(loadBalancer.pick([changed], { tried: none, nowMs: 1 })).toBe(changed);
+    expect(loadBalancer.pick([changed], { triedIds: none, nowMs: 1 })).toBe(changed);
   });
 
   it('counts one failure of many calls that broke off together', () => {
     const loadBalancer = new LoadBalancer();
     const only = upstream('a');
-    for (let call = 0; call < 32; call += 1) loadBalancer.failed(only, at(call));
+    for (let call = 0; call < 32; call += 1) loadBalancer.recordFailure(only, at(call));
     expect(loadBalancer.retryAfterSeconds([only], 32)).toBe(1);
-    expect(loadBalancer.pick([only], { tried: none, nowMs: 1_002 })).toBe(only);
+    expect(loadBalancer.pick([only], { triedIds: none, nowMs: 1_002 })).toBe(only);
   });
 
   it('forgets failures after a success', () => {
     const loadBalancer = new LoadBalancer();
     const only = upstream('a');
-    loadBalancer.failed(only, at(0));
-    loadBalancer.succeeded(only, 0);
-    loadBalancer.failed(only, at(0));
-    expect(loadBalancer.pick([only], { tried: none, nowMs: 0 })).toBe(only);
-    expect(loadBalancer.state(only, 0)).toEqual({ id: 'a', off: false, reason: undefined });
+    loadBalancer.recordFailure(only, at(0));
+    loadBalancer.recordSuccess(only, 0);
+    loadBalancer.recordFailure(only, at(0));
+    expect(loadBalancer.pick([only], { triedIds: none, nowMs: 0 })).toBe(only);
+    expect(loadBalancer.getState(only, 0)).toEqual({ id: 'a', off: false, reason: undefined });
   });
 
   it('forgets an upstream an hour after its back-off, once another comes in', () => {
     const loadBalancer = new LoadBalancer();
     const [gone, resting, coming] = [upstream('gone'), upstream('resting'), upstream('coming')];
     const hourMs = 3_600_000;
-    loadBalancer.failed(gone, at(0));
-    loadBalancer.failed(resting, at(0));
-    loadBalancer.rateLimited(resting, limited(60), 0);
-    expect(loadBalancer.backOff(resting, 0)).toMatchObject({ failuresInARow: 1, reason: 'rate_limited', offForMs: 60_000 });
-    loadBalancer.failed(coming, at(hourMs));
-    expect([gone, resting].map((each) => loadBalancer.backOff(each, hourMs).failuresInARow)).toEqual([0, 1]);
-    loadBalancer.failed(upstream('later'), at(2 * hourMs));
-    expect(loadBalancer.backOff(resting, 2 * hourMs).failuresInARow).toBe(0);
+    loadBalancer.recordFailure(gone, at(0));
+    loadBalancer.recordFailure(resting, at(0));
+    loadBalancer.recordRateLimit(resting, limited(60), 0);
+    expect(loadBalancer.getBackOff(resting, 0)).toMatchObject({ failuresInARow: 1, reason: 'rate_limited', offForMs: 60_000 });
+    loadBalancer.recordFailure(coming, at(hourMs));
+    expect([gone, resting].map((each) => loadBalancer.getBackOff(each, hourMs).failuresInARow)).toEqual([0, 1]);
+    loadBalancer.recordFailure(upstream('later'), at(2 * hourMs));
+    expect(loadBalancer.getBackOff(resting, 2 * hourMs).failuresInARow).toBe(0);
   });
 
   it('remembers an upstream that is chosen, and one that failed within the hour', () => {
     const loadBalancer = new LoadBalancer();
     const [a, b] = [upstream('a'), upstream('b')];
-    for (const nowMs of [0, 3_000_000]) loadBalancer.failed(a, at(nowMs));
-    loadBalancer.failed(b, at(0));
-    loadBalancer.pick([a, b], { tried: none, nowMs: 3_500_000 });
-    loadBalancer.failed(upstream('c'), at(3_600_000));
-    expect([a, b].map((each) => loadBalancer.backOff(each, 3_600_000).failuresInARow)).toEqual([2, 1]);
+    for (const nowMs of [0, 3_000_000]) loadBalancer.recordFailure(a, at(nowMs));
+    loadBalancer.recordFailure(b, at(0));
+    loadBalancer.pick([a, b], { triedIds: none, nowMs: 3_500_000 });
+    loadBalancer.recordFailure(upstream('c'), at(3_600_000));
+    expect([a, b].map((each) => loadBalancer.getBackOff(each, 3_600_000).failuresInARow)).toEqual([2, 1]);
   });
 });
 
@@ -177,11 +178,11 @@ describe('an affinity', () => {
   const [a, b, heavy] = [upstream('a'), upstream('b'), upstream('heavy', { weight: 3 })];
   const affinities = Array.from({ length: 500 }, (_, n) => `conversation ${n}`);
   const homes = (upstreams: readonly Upstream[], tried = none): (string | undefined)[] =>
-    affinities.map((affinity) => loadBalancer.pick(upstreams, { tried, nowMs: 0, affinity })?.id);
+    affinities.map((affinity) => loadBalancer.pick(upstreams, { triedIds: tried, nowMs: 0, affinity })?.id);
 
   it('has one home, whatever the order of the upstreams and the calls between', () => {
     const before = homes([a, b, heavy]);
-    loadBalancer.pick([a, b, heavy], { tried: none, nowMs: 0 });
+    loadBalancer.pick([a, b, heavy], { triedIds: none, nowMs: 0 });
     expect(homes([heavy, b, a])).toEqual(before);
   });
 
@@ -201,7 +202,7 @@ describe('an affinity', () => {
   it('does not lead past a lower tier, to an upstream that is off, or to one that this call has tried', () => {
     expect(new Set(homes([a, upstream('spare', { tier: 1 })]))).toEqual(new Set(['a']));
     expect(homes([a, b], new Set(['b']))).not.toContain('b');
-    loadBalancer.rateLimited(b, limited(10), 0);
+    loadBalancer.recordRateLimit(b, limited(10), 0);
     expect(homes([a, b])).not.toContain('b');
   });
 });

@@ -1,27 +1,27 @@
 import { hash } from 'node:crypto';
 import type { Secret } from '#base/secrets/secret.ts';
-import type { Upstream, UpstreamFault } from './upstream.ts';
+import type { Upstream, UpstreamError } from './upstream.ts';
 
 /** How long a 429 without Retry-After switches an upstream off. */
 export const rateLimitedSeconds = 30;
 /** However long an upstream asks for: asking again is cheap. */
-const longestOffSeconds = 60;
+const maxOffSeconds = 60;
 const firstBackOffMs = 1_000;
-const longestBackOffMs = 300_000;
+const maxBackOffMs = 300_000;
 const probeEveryMs = 1_000;
 /** Health that was not touched for this long is dropped; counted from the end of the back-off. */
-const rememberedMs = 3_600_000;
+const retentionMs = 3_600_000;
 
 /** Credentials, payment, rights: for the operator to mend, whatever was asked. */
 const unauthorized = 401;
-const ourRefusals: ReadonlySet<number> = new Set([unauthorized, 402, 403]);
+const credentialRefusals: ReadonlySet<number> = new Set([unauthorized, 402, 403]);
 
 /** When an upstream that failed so is asked again; callers are told the same. */
-export function waitSecondsOf({ retryAfterSeconds }: Pick<UpstreamFault, 'retryAfterSeconds'>, otherwise: number): number {
-  return Math.min(longestOffSeconds, retryAfterSeconds ?? otherwise);
+export function getWaitSeconds({ retryAfterSeconds }: Pick<UpstreamError, 'retryAfterSeconds'>, defaultSeconds: number): number {
+  return Math.min(maxOffSeconds, retryAfterSeconds ?? defaultSeconds);
 }
 
-interface Health {
+interface UpstreamHealth {
   /** When something was last noted here. */
   touchedAtMs: number;
   /** Not asked before this time. */
@@ -38,21 +38,21 @@ interface Health {
   refusedKey: Secret | undefined;
   lastError: string | undefined;
   /** The one caller whose calls failed in a row; undefined if they are several, or if none can be to blame. */
-  blamed: string | undefined;
+  blamedCaller: string | undefined;
   /** Whether a request may be to blame for each failure in a row. */
-  isOfRequests: boolean;
+  isBlamedOnRequests: boolean;
   /** The call that is let through while it is closed. */
   probe: object | undefined;
   /** When it failed last, or was asked by a probe. */
-  askedAtMs: number;
+  requestedAtMs: number;
   /** Of smooth weighted choice. */
   credit: number;
 }
 
 /** What one choice depends on. */
-export interface Picking {
+export interface PickOptions {
   /** Ids of upstreams that this call has tried. */
-  readonly tried: ReadonlySet<string>;
+  readonly triedIds: ReadonlySet<string>;
   readonly nowMs: number;
   readonly affinity?: string | undefined;
   /** Stands for the call that asks, which `left` ends; absent: it is never let through as a probe. */
@@ -71,7 +71,7 @@ export interface UpstreamState {
 }
 
 /** One call that failed. */
-export interface Failing {
+export interface FailedCall {
   readonly nowMs: number;
   /** The user subject whose request may be to blame; undefined if none can be. */
   readonly caller: string | undefined;
@@ -99,62 +99,62 @@ export interface BackOff extends UpstreamState {
  */
 export class LoadBalancer {
   /** By revision. */
-  readonly #health = new Map<string, Health>();
+  readonly #health = new Map<string, UpstreamHealth>();
   #nextSweepMs = 0;
 
   /**
    * The next upstream to try; one that this call has tried only when no other is left. Calls of one affinity get the same
    * one of a tier, spread by weight. Undefined when all are off.
    */
-  pick(upstreams: readonly Upstream[], picking: Picking): Upstream | undefined {
-    const { tried, nowMs, affinity } = picking;
+  pick(upstreams: readonly Upstream[], picking: PickOptions): Upstream | undefined {
+    const { triedIds, nowMs, affinity } = picking;
     const [only] = upstreams;
     const isHealthy = only !== undefined && (!this.#health.has(only.revision) || !this.#isClosed(only, nowMs));
     if (upstreams.length === 1 && isHealthy && only.weight > 0) return only;
     const good = upstreams.filter((upstream) => upstream.weight > 0 && !this.#isOff(upstream, nowMs));
     const open = good.length > 0 ? good : upstreams.filter((upstream) => upstream.weight > 0 && !this.#isClosed(upstream, nowMs));
     if (open.length === 0) return this.#pickProbed(upstreams, picking);
-    const fresh = open.filter((upstream) => !tried.has(upstream.id));
+    const fresh = open.filter((upstream) => !triedIds.has(upstream.id));
     const candidates = fresh.length > 0 ? fresh : open;
     if (candidates.length < 2) return candidates[0];
     const tier = Math.min(...candidates.map((upstream) => upstream.tier));
     const equals = candidates.filter((upstream) => upstream.tier === tier);
-    return affinity === undefined ? this.#choose(equals, nowMs) : nearest(equals, affinity);
+    return affinity === undefined ? this.#choose(equals, nowMs) : findNearest(equals, affinity);
   }
 
   /** A call that was asked then is answered. That tells nothing of a rate limit that was met later. */
-  succeeded(upstream: Upstream, askedAtMs: number): void {
+  recordSuccess(upstream: Upstream, requestedAtMs: number): void {
     const health = this.#health.get(upstream.revision);
-    if (health === undefined || (health.reason === 'rate_limited' && health.limitedAtMs > askedAtMs)) return;
+    if (health === undefined || (health.reason === 'rate_limited' && health.limitedAtMs > requestedAtMs)) return;
     health.probe = undefined;
-    health.askedAtMs = Number.NEGATIVE_INFINITY;
+    health.requestedAtMs = Number.NEGATIVE_INFINITY;
     health.failuresInARow = 0;
     health.refusedStatus = undefined;
     health.refusalsInARow = 0;
     health.lastError = undefined;
-    health.blamed = undefined;
+    health.blamedCaller = undefined;
     health.offUntilMs = 0;
     health.reason = undefined;
   }
 
   /** This call asks it no more: if it was the probe, another one may be. */
-  left(upstream: Upstream, call: object): void {
+  recordDisconnect(upstream: Upstream, call: object): void {
     const health = this.#health.get(upstream.revision);
     if (health?.probe === call) health.probe = undefined;
   }
 
-  rateLimited(upstream: Upstream, fault: UpstreamFault, nowMs: number): void {
-    const health = this.#of(upstream, nowMs);
-    health.offUntilMs = Math.max(health.offUntilMs, nowMs + waitSecondsOf(fault, rateLimitedSeconds) * 1000);
+  recordRateLimit(upstream: Upstream, error: UpstreamError, nowMs: number): void {
+    const health = this.#getHealth(upstream, nowMs);
+    health.offUntilMs = Math.max(health.offUntilMs, nowMs + getWaitSeconds(error, rateLimitedSeconds) * 1000);
     health.reason = 'rate_limited';
     health.limitedAtMs = nowMs;
     health.refusedStatus = 429;
   }
 
   /** It does not let us in, or not with what we pay: it is asked all the same, as only that tells when it does again. */
-  refused(upstream: Upstream, { status }: UpstreamFault, nowMs: number): void {
-    if (status === undefined || !ourRefusals.has(status)) return;
-    const health = this.#of(upstream, nowMs);
+  recordRefusal(upstream: Upstream, { status }: UpstreamError, nowMs: number): void {
+    if (status === undefined || !credentialRefusals.has(status)) return;
+    const health = this.#getHealth(upstream, nowMs);
     if (!isSameKey(health.refusedKey, upstream.key)) health.refusalsInARow = 0;
     health.refusedStatus = status;
     health.refusalsInARow += 1;
@@ -162,19 +162,19 @@ export class LoadBalancer {
   }
 
   /** Counts one failed call, however often it tried; calls that were under way when the upstream was left alone count no more. */
-  failed(upstream: Upstream, { nowMs, caller, message }: Failing): void {
-    const health = this.#of(upstream, nowMs);
+  recordFailure(upstream: Upstream, { nowMs, caller, message }: FailedCall): void {
+    const health = this.#getHealth(upstream, nowMs);
     const isFirst = health.failuresInARow === 0;
-    health.askedAtMs = nowMs;
+    health.requestedAtMs = nowMs;
     health.refusedStatus = undefined;
     health.lastError = message;
-    health.isOfRequests = caller !== undefined && (isFirst || health.isOfRequests);
-    if (isFirst) health.blamed = caller;
-    else if (health.blamed !== caller) health.blamed = undefined;
+    health.isBlamedOnRequests = caller !== undefined && (isFirst || health.isBlamedOnRequests);
+    if (isFirst) health.blamedCaller = caller;
+    else if (health.blamedCaller !== caller) health.blamedCaller = undefined;
     if (health.offUntilMs > nowMs) return;
     health.failuresInARow += 1;
     if (health.failuresInARow < 2) return;
-    const backOffMs = Math.min(longestBackOffMs, firstBackOffMs * 2 ** (health.failuresInARow - 2));
+    const backOffMs = Math.min(maxBackOffMs, firstBackOffMs * 2 ** (health.failuresInARow - 2));
     health.offUntilMs = nowMs + backOffMs;
     health.reason = 'failing';
   }
@@ -186,14 +186,14 @@ export class LoadBalancer {
   }
 
   /** Whether all of these are off for their rate limits. */
-  areRateLimited(upstreams: readonly Upstream[], nowMs: number): boolean {
+  areAllRateLimited(upstreams: readonly Upstream[], nowMs: number): boolean {
     return upstreams.every((upstream) => {
       const health = this.#health.get(upstream.revision);
       return health !== undefined && health.offUntilMs > nowMs && health.reason === 'rate_limited';
     });
   }
 
-  state(upstream: Upstream, nowMs: number): UpstreamState {
+  getState(upstream: Upstream, nowMs: number): UpstreamState {
     const health = this.#health.get(upstream.revision);
     const off = health !== undefined && health.offUntilMs > nowMs;
     return {
@@ -204,10 +204,10 @@ export class LoadBalancer {
     };
   }
 
-  backOff(upstream: Upstream, nowMs: number): BackOff {
+  getBackOff(upstream: Upstream, nowMs: number): BackOff {
     const { offUntilMs = 0, failuresInARow = 0, refusedStatus, lastError } = this.#health.get(upstream.revision) ?? {};
     return {
-      ...this.state(upstream, nowMs),
+      ...this.getState(upstream, nowMs),
       failuresInARow,
       refusedStatus,
       lastError,
@@ -222,18 +222,18 @@ export class LoadBalancer {
 
   /** Whether it is off for every caller: what one caller's requests brought about closes no deployment to others. */
   #isClosed(upstream: Upstream, nowMs: number): boolean {
-    const { reason, blamed } = this.#health.get(upstream.revision) ?? {};
+    const { reason, blamedCaller: blamed } = this.#health.get(upstream.revision) ?? {};
     return this.#isOff(upstream, nowMs) && (reason === 'rate_limited' || blamed === undefined);
   }
 
   /** Of those that are closed to all, the one that this call may ask as a probe. */
-  #pickProbed(upstreams: readonly Upstream[], { nowMs, call }: Picking): Upstream | undefined {
+  #pickProbed(upstreams: readonly Upstream[], { nowMs, call }: PickOptions): Upstream | undefined {
     if (call === undefined) return undefined;
-    for (const upstream of upstreams.toSorted((one, other) => one.tier - other.tier)) {
+    for (const upstream of upstreams.toSorted((left, right) => left.tier - right.tier)) {
       const health = this.#health.get(upstream.revision);
       if (upstream.weight === 0 || health === undefined || !isProbeDue(health, nowMs)) continue;
       health.probe = call;
-      health.askedAtMs = nowMs;
+      health.requestedAtMs = nowMs;
       return upstream;
     }
     return undefined;
@@ -244,7 +244,7 @@ export class LoadBalancer {
     let bestCredit = Number.NEGATIVE_INFINITY;
     let total = 0;
     for (const upstream of upstreams) {
-      const health = this.#of(upstream, nowMs);
+      const health = this.#getHealth(upstream, nowMs);
       health.credit += upstream.weight;
       total += upstream.weight;
       if (health.credit > bestCredit) {
@@ -252,15 +252,15 @@ export class LoadBalancer {
         bestCredit = health.credit;
       }
     }
-    if (best !== undefined) this.#of(best, nowMs).credit -= total;
+    if (best !== undefined) this.#getHealth(best, nowMs).credit -= total;
     return best;
   }
 
-  #of({ revision }: Upstream, nowMs: number): Health {
+  #getHealth({ revision }: Upstream, nowMs: number): UpstreamHealth {
     let health = this.#health.get(revision);
     if (health === undefined) {
-      this.#sweepAtTimes(nowMs);
-      health = { ...unharmed };
+      this.#sweepIfDue(nowMs);
+      health = { ...initialHealth };
       this.#health.set(revision, health);
     }
     health.touchedAtMs = nowMs;
@@ -268,15 +268,15 @@ export class LoadBalancer {
   }
 
   /** Runs when an upstream is added, so that the map holds only recent ones: nobody reports removed upstreams. */
-  #sweepAtTimes(nowMs: number): void {
+  #sweepIfDue(nowMs: number): void {
     if (nowMs < this.#nextSweepMs) return;
-    this.#nextSweepMs = nowMs + rememberedMs;
+    this.#nextSweepMs = nowMs + retentionMs;
     for (const [revision, { touchedAtMs, offUntilMs }] of this.#health)
-      if (Math.max(touchedAtMs, offUntilMs) + rememberedMs <= nowMs) this.#health.delete(revision);
+      if (Math.max(touchedAtMs, offUntilMs) + retentionMs <= nowMs) this.#health.delete(revision);
   }
 }
 
-const unharmed: Readonly<Health> = {
+const initialHealth: Readonly<UpstreamHealth> = {
   touchedAtMs: 0,
   offUntilMs: 0,
   reason: undefined,
@@ -286,32 +286,32 @@ const unharmed: Readonly<Health> = {
   refusalsInARow: 0,
   refusedKey: undefined,
   lastError: undefined,
-  blamed: undefined,
-  isOfRequests: false,
+  blamedCaller: undefined,
+  isBlamedOnRequests: false,
   probe: undefined,
-  askedAtMs: Number.NEGATIVE_INFINITY,
+  requestedAtMs: Number.NEGATIVE_INFINITY,
   credit: 0,
 };
 
-function isProbeDue({ reason, isOfRequests, probe, askedAtMs }: Health, nowMs: number): boolean {
-  return reason === 'failing' && isOfRequests && probe === undefined && nowMs - askedAtMs >= probeEveryMs;
+function isProbeDue({ reason, isBlamedOnRequests: isOfRequests, probe, requestedAtMs }: UpstreamHealth, nowMs: number): boolean {
+  return reason === 'failing' && isOfRequests && probe === undefined && nowMs - requestedAtMs >= probeEveryMs;
 }
 
-function findRejection({ refusedStatus, refusalsInARow, refusedKey }: Health, { key }: Upstream): number | undefined {
-  if (refusedStatus === undefined || !ourRefusals.has(refusedStatus) || !isSameKey(refusedKey, key)) return undefined;
+function findRejection({ refusedStatus, refusalsInARow, refusedKey }: UpstreamHealth, { key }: Upstream): number | undefined {
+  if (refusedStatus === undefined || !credentialRefusals.has(refusedStatus) || !isSameKey(refusedKey, key)) return undefined;
   return refusedStatus === unauthorized || refusalsInARow > 1 ? refusedStatus : undefined;
 }
 
-function isSameKey(one: Secret | undefined, other: Secret | undefined): boolean {
-  return one?.reveal() === other?.reveal();
+function isSameKey(left: Secret | undefined, right: Secret | undefined): boolean {
+  return left?.reveal() === right?.reveal();
 }
 
 /** Weighted rendezvous hashing: each upstream scores the affinity on its own, so that adding or removing one moves only its own calls. */
-function nearest(upstreams: readonly Upstream[], affinity: string): Upstream | undefined {
+function findNearest(upstreams: readonly Upstream[], affinity: string): Upstream | undefined {
   let best: Upstream | undefined;
   let bestScore = Number.NEGATIVE_INFINITY;
   for (const upstream of upstreams) {
-    const score = Math.log(lot(`${affinity}\n${upstream.id}`)) / upstream.weight;
+    const score = Math.log(toScore(`${affinity}\n${upstream.id}`)) / upstream.weight;
     if (score <= bestScore) continue;
     best = upstream;
     bestScore = score;
@@ -320,6 +320,6 @@ function nearest(upstreams: readonly Upstream[], affinity: string): Upstream | u
 }
 
 /** Between 0 and 1, both left out. */
-function lot(text: string): number {
+function toScore(text: string): number {
   return (Number.parseInt(hash('sha256', text, 'hex').slice(0, 12), 16) + 1) / (2 ** 48 + 1);
 }

@@ -6,7 +6,7 @@ import { speaksMessages, type Upstream } from './upstream.ts';
 export const thoughtFields = { plain: 'messages.reasoning_content', signed: 'messages.thinking_blocks' } as const;
 
 /** Whether an upstream accepts the plain thoughts of earlier turns. Strict servers reject a request that has them. */
-export function takesReasoning(upstream: Upstream): boolean {
+export function acceptsReasoning(upstream: Upstream): boolean {
   return upstream.acceptsReasoning ?? (protocols[upstream.protocol].takesReasoning(upstream) && servesChat(upstream));
 }
 
@@ -14,20 +14,20 @@ export function takesReasoning(upstream: Upstream): boolean {
  * Returns the names of thoughts in the messages that an upstream does not receive. `isTranslated`: the client speaks
  * another dialect, so that it did not choose these fields itself.
  */
-export function findLostThoughts(messages: readonly Message[], upstream: Upstream, isTranslated: boolean): string[] {
+export function findUnsupportedThoughts(messages: readonly Message[], upstream: Upstream, isTranslated: boolean): string[] {
   let [hasPlain, hasSigned] = [false, false];
   for (const { reasoning_content, thinking_blocks } of messages) {
     if (reasoning_content !== undefined) hasPlain = true;
     if (thinking_blocks !== undefined) hasSigned = true;
   }
-  const lost: string[] = [];
-  if (hasPlain && !takesReasoning(upstream)) lost.push(thoughtFields.plain);
-  if (hasSigned && !takesThinkingBlocks(upstream, isTranslated)) lost.push(thoughtFields.signed);
-  return lost;
+  const unsupported: string[] = [];
+  if (hasPlain && !acceptsReasoning(upstream)) unsupported.push(thoughtFields.plain);
+  if (hasSigned && !acceptsThinkingBlocks(upstream, isTranslated)) unsupported.push(thoughtFields.signed);
+  return unsupported;
 }
 
-function takesThinkingBlocks(upstream: Upstream, isTranslated: boolean): boolean {
-  const { thoughtsOf, callsDeployments, speaksChat } = protocols[upstream.protocol];
+function acceptsThinkingBlocks(upstream: Upstream, isTranslated: boolean): boolean {
+  const { thoughtFormat: thoughtsOf, callsDeployments, speaksChat } = protocols[upstream.protocol];
   if (speaksMessages(upstream) || thoughtsOf === 'claude' || callsDeployments) return true;
   return speaksChat && servesChat(upstream) && !isTranslated;
 }

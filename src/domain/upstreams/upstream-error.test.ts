@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Secret } from '#base/secrets/secret.ts';
-import { type Upstream, UpstreamFault } from './upstream.ts';
-import { masked, toCallerError, withoutSecrets } from './upstream-error.ts';
+import { type Upstream, UpstreamError } from './upstream.ts';
+import { maskSecrets, toCallerError, withoutSecrets } from './upstream-error.ts';
 
 const upstream: Upstream = {
   ...{ id: 'u', revision: 'u', protocol: 'openai', apiVersion: undefined, region: undefined, model: 'm', weight: 1, tier: 0 },
@@ -11,8 +11,8 @@ const upstream: Upstream = {
   timeouts: { connectMs: 1, firstByteMs: 1, idleMs: 1 },
 };
 
-const refused = (status: number, message: string): UpstreamFault => new UpstreamFault('refused', message, { status });
-const told = (fault: UpstreamFault): string => toCallerError(fault, 'm', upstream).message;
+const refused = (status: number, message: string): UpstreamError => new UpstreamError('refused', message, { status });
+const told = (fault: UpstreamError): string => toCallerError(fault, 'm', upstream).message;
 
 describe('what is told of the failure of an upstream', () => {
   it.each([
@@ -26,7 +26,7 @@ describe('what is told of the failure of an upstream', () => {
     [`long ${'x'.repeat(3000)}`, `long ${'x'.repeat(1995)}…`],
   ])('is a sentence, without stacks and paths of its machine: %j', (message, sentence) => {
     expect(told(refused(500, message))).toBe(`The upstream of m failed: ${sentence}`);
-    expect(withoutSecrets(new UpstreamFault('broken', message), upstream).message).toBe(sentence);
+    expect(withoutSecrets(new UpstreamError('broken', message), upstream).message).toBe(sentence);
   });
 
   it.each([400, 404, 413, 422])('is all that it says where the caller is at fault: %d', (status) => {
@@ -40,7 +40,7 @@ describe('a fault that says back what its upstream was sent', () => {
     'is told without %s',
     (secret) => {
       const details = { status: 400, param: `p ${secret}`, code: `c ${secret}`, retryAfterSeconds: 3, cause: new Error(secret) };
-      const fault = withoutSecrets(new UpstreamFault('refused', `key ${secret} of ${secret}`, details), upstream, [
+      const fault = withoutSecrets(new UpstreamError('refused', `key ${secret} of ${secret}`, details), upstream, [
         'per-request-key',
       ]);
       expect(fault).toMatchObject({ kind: 'refused', status: 400, retryAfterSeconds: 3, cause: undefined });
@@ -50,7 +50,7 @@ describe('a fault that says back what its upstream was sent', () => {
 
   it('is the same one where it says none of it', () => {
     const fault = refused(400, 'abc is too short to be told from a word');
-    expect([withoutSecrets(fault, upstream), masked(fault, ['secret', ''])]).toEqual([fault, fault]);
+    expect([withoutSecrets(fault, upstream), maskSecrets(fault, ['secret', ''])]).toEqual([fault, fault]);
     expect(withoutSecrets(fault, upstream)).toBe(fault);
   });
 });

@@ -51,7 +51,7 @@ export interface NativeRequest {
 }
 
 /** One attempt at one upstream. */
-export interface Ask<Request = ChatRequest> {
+export interface Attempt<Request = ChatRequest> {
   readonly upstream: Upstream;
   readonly request: Request;
   /** Header fields sent on: trace context and request id; to a program also those of the caller, and its per-request key. */
@@ -59,7 +59,7 @@ export interface Ask<Request = ChatRequest> {
   /** The caller's query, for a program; that of the endpoint wins. */
   readonly query?: string | undefined;
   /** Called with the header fields of the answer, good or bad, of a program. */
-  readonly noteHeaders?: ((headers: ReplyHeaders) => void) | undefined;
+  readonly onHeaders?: ((headers: ReplyHeaders) => void) | undefined;
   /** Tokens that a reply of the deployment may have; absent if the configuration does not say. For dialects that must name a bound. */
   readonly maxCompletionTokens?: number | undefined;
   /**
@@ -86,7 +86,7 @@ export interface FormFields {
   /** Estimated tokens of its text, as far as it has come. */
   readonly promptTokens: number;
   /** Whether `open` can give all of it: more than a little is not kept once it is sent. */
-  readonly isWhole: boolean;
+  readonly isComplete: boolean;
   /** The fields, then the defaults that it lacks, to the end of the form. What is wrong with it is thrown as a ParleyError while it is read. */
   open(defaults: Readonly<Record<string, unknown>>): FormPieces;
 }
@@ -118,16 +118,16 @@ export interface ChatProtocol {
   /** Whether one request can ask for several choices; else that many are sent. */
   readonly hasChoices: boolean;
   /** Pushes the reply into `reply`, nothing of it before it has returned. */
-  chat(ask: Ask, reply: UpstreamSink): Handle;
+  chat(attempt: Attempt, reply: UpstreamSink): Handle;
   /** Pushes the one reply to an embeddings request, as OpenAI's API gives it; absent if the protocol has none. */
-  embed?(ask: Ask<EmbeddingsRequest>, reply: Sink<JsonObject>): Handle;
+  embed?(attempt: Attempt<EmbeddingsRequest>, reply: Sink<JsonObject>): Handle;
   /** Pushes the answer to a request of an API that is passed through; absent if the protocol has none. */
-  passThrough?(ask: Ask<PassThroughRequest>, reply: Sink<PassedFrame>): Handle;
+  passThrough?(attempt: Attempt<PassThroughRequest>, reply: Sink<PassedFrame>): Handle;
   /** Pushes the number of tokens of the request in `native`, as the upstream counts them; absent if it has no way to ask. */
-  countTokens?(ask: Ask, reply: Sink<number>): Handle;
+  countTokens?(attempt: Attempt, reply: Sink<number>): Handle;
 }
 
-export type UpstreamFaultKind =
+export type UpstreamErrorKind =
   /** No connection, or none in time. */
   | 'unreachable'
   /** Nothing, or nothing more, in time. */
@@ -137,7 +137,7 @@ export type UpstreamFaultKind =
   /** It broke off, or sent what is no reply. */
   | 'broken';
 
-export interface UpstreamFaultDetails {
+export interface UpstreamErrorDetails {
   readonly status?: number;
   readonly type?: string | null;
   readonly param?: string | null;
@@ -153,8 +153,8 @@ export interface UpstreamFaultDetails {
 }
 
 /** Why an upstream gave no good reply. The message is the upstream's own if it sent one, else ours. */
-export class UpstreamFault extends Error {
-  readonly kind: UpstreamFaultKind;
+export class UpstreamError extends Error {
+  readonly kind: UpstreamErrorKind;
   readonly status: number | undefined;
   readonly type: string | null;
   readonly param: string | null;
@@ -164,7 +164,7 @@ export class UpstreamFault extends Error {
   readonly retryAfterSeconds: number | undefined;
   readonly isNoApi: boolean;
 
-  constructor(kind: UpstreamFaultKind, message: string, details: UpstreamFaultDetails = {}) {
+  constructor(kind: UpstreamErrorKind, message: string, details: UpstreamErrorDetails = {}) {
     super(message, { cause: details.cause });
     this.name = 'UpstreamFault';
     this.kind = kind;

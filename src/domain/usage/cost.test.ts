@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Deployment } from '../deployments/deployment.ts';
-import { costOf } from './usage.ts';
+import { computeCost } from './usage.ts';
 
 function priced(pricing: Deployment['pricing']): Deployment {
   return { id: 'm', kind: 'model', pricing } as Deployment;
@@ -10,39 +10,39 @@ const usage = { prompt_tokens: 1000, completion_tokens: 100, total_tokens: 1100 
 
 describe('the cost of a reply', () => {
   it('is the sum of its tokens at their prices, in billionths of a USD', () => {
-    expect(costOf(priced({ prompt: 0.00000015, completion: 0.0000006 }), usage)).toBe(210_000);
-    expect(costOf(priced({ prompt: 0.001 }), usage)).toBe(1_000_000_000);
+    expect(computeCost(priced({ prompt: 0.00000015, completion: 0.0000006 }), usage)).toBe(210_000);
+    expect(computeCost(priced({ prompt: 0.001 }), usage)).toBe(1_000_000_000);
   });
 
   it('is nothing without prices', () => {
-    expect(costOf(priced(undefined), usage)).toBe(0);
-    expect(costOf(priced({}), usage)).toBe(0);
+    expect(computeCost(priced(undefined), usage)).toBe(0);
+    expect(computeCost(priced({}), usage)).toBe(0);
   });
 
   it('counts cached tokens at their own price where there is one', () => {
     const cached = { ...usage, prompt_tokens_details: { cached_tokens: 600, cache_write_tokens: 300 } };
     const prices = { prompt: 0.001, completion: 0, cacheRead: 0.0001, cacheWrite: 0.002 };
-    expect(costOf(priced(prices), cached)).toBe(1e9 * (0.1 + 0.06 + 0.6));
-    expect(costOf(priced({ prompt: 0.001 }), cached)).toBe(1e9);
+    expect(computeCost(priced(prices), cached)).toBe(1e9 * (0.1 + 0.06 + 0.6));
+    expect(computeCost(priced({ prompt: 0.001 }), cached)).toBe(1e9);
   });
 
   it('counts tokens that are cached for an hour at their own price where there is one', () => {
     const details = { cached_tokens: 0, cache_write_tokens: 300, cache_write_1h_tokens: 200 };
     const cached = { ...usage, prompt_tokens_details: details };
     const prices = { prompt: 0.001, completion: 0, cacheWrite: 0.002 };
-    expect(costOf(priced({ ...prices, cacheWrite1h: 0.004 }), cached)).toBe(1_700_000_000);
-    expect(costOf(priced(prices), cached)).toBe(1_300_000_000);
+    expect(computeCost(priced({ ...prices, cacheWrite1h: 0.004 }), cached)).toBe(1_700_000_000);
+    expect(computeCost(priced(prices), cached)).toBe(1_300_000_000);
   });
 
   it.each([{ cached_tokens: -5 }, { cached_tokens: '900' }, { cached_tokens: Number.NaN }, [], 'x', null])(
     'takes no nonsense about caches from upstreams: %j',
     (prompt_tokens_details) => {
-      expect(costOf(priced({ prompt: 0.001, cacheRead: 0 }), { ...usage, prompt_tokens_details })).toBe(1e9);
+      expect(computeCost(priced({ prompt: 0.001, cacheRead: 0 }), { ...usage, prompt_tokens_details })).toBe(1e9);
     },
   );
 
   it('is never negative for more cached tokens than there are', () => {
     const details = { prompt_tokens_details: { cached_tokens: 5000, cache_write_tokens: 5000 } };
-    expect(costOf(priced({ prompt: 0.001, cacheRead: 0.0001 }), { ...usage, ...details })).toBe(100_000_000);
+    expect(computeCost(priced({ prompt: 0.001, cacheRead: 0.0001 }), { ...usage, ...details })).toBe(100_000_000);
   });
 });

@@ -11,16 +11,16 @@ const perChange = 0.9;
 
 const kinds = new Uint8Array(128);
 for (let code = 0; code < 128; code += 1) {
-  const sign = String.fromCharCode(code);
-  kinds[code] = /[a-z]/.test(sign)
+  const character = String.fromCharCode(code);
+  kinds[code] = /[a-z]/.test(character)
     ? 1
-    : /[A-Z]/.test(sign)
+    : /[A-Z]/.test(character)
       ? 2
-      : /\d/.test(sign)
+      : /\d/.test(character)
         ? 3
-        : /[\n\r]/.test(sign)
+        : /[\n\r]/.test(character)
           ? 4
-          : /\s/.test(sign)
+          : /\s/.test(character)
             ? 5
             : 6;
 }
@@ -29,14 +29,22 @@ const costs = [0, perLetter, perLetter, perDigit, perLineBreak, perSpace, perSig
 /** An estimate of the tokens of a text that errs high, for models whose vocabulary is not known. */
 export function estimateHigh(text: string): number {
   let tokens = 0;
-  let before = 0;
+  let previousKind = 0;
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
     const kind = code < 128 ? (kinds[code] ?? 0) : 0;
     tokens += kind > 0 ? (costs[kind] ?? 0) : code < 0x800 ? perAccented : perOther;
     // From a capital to a small letter is how words begin.
-    if (kind !== before && kind > 0 && kind < 4 && before > 0 && before < 4 && !(before === 2 && kind === 1)) tokens += perChange;
-    before = kind;
+    if (
+      kind !== previousKind &&
+      kind > 0 &&
+      kind < 4 &&
+      previousKind > 0 &&
+      previousKind < 4 &&
+      !(previousKind === 2 && kind === 1)
+    )
+      tokens += perChange;
+    previousKind = kind;
   }
   return Math.ceil(tokens);
 }

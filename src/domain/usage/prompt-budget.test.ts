@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { toPromptBudget } from './prompt-budget.ts';
+import { computePromptBudget } from './prompt-budget.ts';
 
 const request = { messages: [] };
 
@@ -14,5 +14,5 @@ it.each([
   [{ maxTotalTokens: 8_000, maxPromptTokens: 7_000 }, { max_tokens: 500 }, 0, 7_000],
   [{}, {}, undefined, undefined],
 ])('of %j, asked for %j and with %s kept free, a request may have %s tokens', (limits, asked, reserved, budget) => {
-  expect(toPromptBudget({ limits }, { ...request, ...asked }, reserved)).toBe(budget);
+  expect(computePromptBudget({ limits }, { ...request, ...asked }, reserved)).toBe(budget);
 });

@@ -6,7 +6,7 @@ const unknownTokens = 4_096;
 /** How far one reply moves what is expected, and how far the deviation. */
 const meanWeight = 1 / 8;
 const deviationWeight = 1 / 4;
-const mostDeployments = 10_000;
+const maxDeployments = 10_000;
 
 /** What is known of a call before it is answered. */
 export interface CallSize {
@@ -24,7 +24,7 @@ interface Expected {
   deviation: number;
 }
 
-interface Learned {
+interface LearnedSizes {
   /** Tokens of prompts beyond their estimates: images, tools, instructions of an application. */
   readonly promptExcess: Expected;
   readonly completion: Expected;
@@ -34,22 +34,22 @@ interface Learned {
 
 /** Learns how many tokens calls of a deployment use, from those that came to their end on this node. */
 export class ReplySizes {
-  readonly #learned = new Map<string, Learned>();
+  readonly #learned = new Map<string, LearnedSizes>();
 
   /** What a call may come to use: as the deployment's calls before it, else what it asks for, at least 4,096 tokens. */
-  of({ id, limits, pricing }: Sized, { promptTokens, maxTokens }: CallSize): TokenCounts {
+  estimate({ id, limits, pricing }: Sized, { promptTokens, maxTokens }: CallSize): TokenCounts {
     const learned = this.#learned.get(id);
     if (learned === undefined) {
-      const most = limits?.maxTotalTokens ?? Number.POSITIVE_INFINITY;
-      const asked = promptTokens + (maxTokens ?? limits?.maxCompletionTokens ?? 0);
-      const tokens = Math.min(Math.max(asked, unknownTokens), most);
+      const maxTotal = limits?.maxTotalTokens ?? Number.POSITIVE_INFINITY;
+      const requested = promptTokens + (maxTokens ?? limits?.maxCompletionTokens ?? 0);
+      const tokens = Math.min(Math.max(requested, unknownTokens), maxTotal);
       // Of what kind they will be is not known either: they are taken for the dearer one.
       const isPromptDearer = (pricing?.prompt ?? 0) > (pricing?.completion ?? 0);
       return isPromptDearer ? toCounts(tokens, 0) : toCounts(promptTokens, tokens - promptTokens);
     }
     const { promptExcess, completion, keepsToMaximum } = learned;
     const bound = keepsToMaximum && maxTokens !== undefined ? maxTokens : Number.POSITIVE_INFINITY;
-    return toCounts(promptTokens + upper(promptExcess), Math.min(upper(completion), bound));
+    return toCounts(promptTokens + toUpperBound(promptExcess), Math.min(toUpperBound(completion), bound));
   }
 
   /** Takes in what a whole reply used. */
@@ -58,34 +58,34 @@ export class ReplySizes {
     const exceeds = maxTokens !== undefined && used.completion_tokens > maxTokens;
     const learned = this.#learned.get(id);
     if (learned === undefined) {
-      if (this.#learned.size >= mostDeployments)
+      if (this.#learned.size >= maxDeployments)
         for (const oldest of this.#learned.keys()) if (this.#learned.delete(oldest)) break;
       const completion = { mean: used.completion_tokens, deviation: 0 };
       this.#learned.set(id, { promptExcess: { mean: excess, deviation: 0 }, completion, keepsToMaximum: !exceeds });
       return;
     }
-    follow(learned.promptExcess, excess);
-    follow(learned.completion, used.completion_tokens);
+    update(learned.promptExcess, excess);
+    update(learned.completion, used.completion_tokens);
     if (exceeds) learned.keepsToMaximum = false;
   }
 }
 
-function follow(expected: Expected, seen: number): void {
-  const difference = seen - expected.mean;
+function update(expected: Expected, observed: number): void {
+  const difference = observed - expected.mean;
   expected.mean += difference * meanWeight;
   expected.deviation += (Math.abs(difference) - expected.deviation) * deviationWeight;
 }
 
-function upper({ mean, deviation }: Expected): number {
+function toUpperBound({ mean, deviation }: Expected): number {
   return mean + deviation;
 }
 
 function toCounts(prompt: number, completion: number): TokenCounts {
-  const prompt_tokens = toWhole(prompt);
-  const completion_tokens = toWhole(completion);
+  const prompt_tokens = toTokenCount(prompt);
+  const completion_tokens = toTokenCount(completion);
   return { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens };
 }
 
-function toWhole(tokens: number): number {
+function toTokenCount(tokens: number): number {
   return Math.min(maxTokens, Math.max(0, Math.ceil(tokens)));
 }

@@ -21,7 +21,7 @@ interface Detail {
 }
 
 /** Places where LiteLLM reports for how long the cache keeps written tokens, under Anthropic's names. */
-const splitPlaces: readonly Path[] = [
+const splitPaths: readonly Path[] = [
   ['cache_creation'],
   ['prompt_tokens_details', 'cache_creation_token_details'],
   ['input_tokens_details', 'cache_creation_token_details'],
@@ -48,9 +48,9 @@ const cacheWrites: Detail = {
     ['prompt_tokens_details', 'cache_creation_tokens'], // LiteLLM
     ['cache_creation_input_tokens'], // LiteLLM
   ],
-  parts: splitPlaces.map((place) => [
-    [...place, 'ephemeral_5m_input_tokens'],
-    [...place, 'ephemeral_1h_input_tokens'],
+  parts: splitPaths.map((path) => [
+    [...path, 'ephemeral_5m_input_tokens'],
+    [...path, 'ephemeral_1h_input_tokens'],
   ]),
 };
 
@@ -58,7 +58,7 @@ const cacheWrites: Detail = {
 const cacheWritesForHour: Detail = {
   container: 'prompt_tokens_details',
   field: 'cache_write_1h_tokens',
-  aliases: splitPlaces.map((place) => [...place, 'ephemeral_1h_input_tokens']),
+  aliases: splitPaths.map((path) => [...path, 'ephemeral_1h_input_tokens']),
 };
 
 const reasoning: Detail = {
@@ -85,19 +85,19 @@ export function findUsage({ usage, choices }: { readonly usage?: unknown; readon
  * API. Unknown fields stay. Returns the same object if nothing changes, and undefined if there are no counts or impossible ones.
  */
 export function toUsage(reported: JsonObject): Usage | undefined {
-  const given = { prompt: findCount(reported, promptNames), completion: findCount(reported, completionNames) };
-  if (given.prompt === undefined && given.completion === undefined) return undefined;
-  if (!isPossible(given.prompt) || !isPossible(given.completion)) return undefined;
-  const prompt_tokens = toCount(given.prompt);
-  const reported_completion = toCount(given.completion);
+  const counts = { prompt: findCount(reported, promptNames), completion: findCount(reported, completionNames) };
+  if (counts.prompt === undefined && counts.completion === undefined) return undefined;
+  if (!isPossible(counts.prompt) || !isPossible(counts.completion)) return undefined;
+  const prompt_tokens = toCount(counts.prompt);
+  const reported_completion = toCount(counts.completion);
   const changes: Record<string, JsonObject> = {};
   for (const detail of details) addDetail(changes, reported, detail);
-  const onTop = countReasoningOnTop({ ...reported, ...changes }, prompt_tokens + reported_completion);
-  const completion_tokens = reported_completion + onTop;
-  const counts = { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens };
-  const isSame = Object.entries(counts).every(([name, count]) => reported[name] === count);
+  const extraReasoning = countReasoningOnTop({ ...reported, ...changes }, prompt_tokens + reported_completion);
+  const completion_tokens = reported_completion + extraReasoning;
+  const usageCounts = { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens };
+  const isSame = Object.entries(usageCounts).every(([name, count]) => reported[name] === count);
   if (isSame && Object.keys(changes).length === 0) return reported as Usage;
-  return { ...reported, ...counts, ...changes };
+  return { ...reported, ...usageCounts, ...changes };
 }
 
 /** Adds a detail that is reported in another place only. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { addUp, toCount, toModelUsage, toModelUsages, UsageCollector } from './usage.ts';
+import { sumCounts, toCount, toModelUsage, toModelUsages, UsageCollector } from './usage.ts';
 
 it('Counts that cannot be are none', () => {
   expect([3, 2.4, 1e9, 1e9 + 1, 1e300, Number.POSITIVE_INFINITY, Number.NaN, -1, '3', null].map(toCount)).toEqual([
@@ -26,7 +26,7 @@ it('Sums stay at the most that one count may be, instead of being taken for coun
     completion_tokens: 3,
     total_tokens: 1_000_000_003,
   });
-  expect(addUp([most, most, most]).prompt_tokens).toBe(1_000_000_000);
+  expect(sumCounts([most, most, most]).prompt_tokens).toBe(1_000_000_000);
 });
 
 it('Declared counts are kept apart from metered ones of the same name', () => {

@@ -32,19 +32,19 @@ export function toModelUsages(items: readonly ModelUsage[] | undefined): ModelUs
     if (typeof name !== 'string') continue;
     const isDeclared = item.declared === true;
     const key = isDeclared ? `declared ${name}` : `metered ${name}`;
-    const known = byName.get(key) ?? { ...toModelUsage(name), index: byName.size };
-    known.prompt_tokens = addCounts(known.prompt_tokens, toCount(item.prompt_tokens));
-    known.completion_tokens = addCounts(known.completion_tokens, toCount(item.completion_tokens));
-    known.total_tokens = known.prompt_tokens + known.completion_tokens;
-    if (item.estimated === true) known.estimated = true;
-    if (isDeclared) known.declared = true;
-    byName.set(key, known);
+    const usage = byName.get(key) ?? { ...toModelUsage(name), index: byName.size };
+    usage.prompt_tokens = addCounts(usage.prompt_tokens, toCount(item.prompt_tokens));
+    usage.completion_tokens = addCounts(usage.completion_tokens, toCount(item.completion_tokens));
+    usage.total_tokens = usage.prompt_tokens + usage.completion_tokens;
+    if (item.estimated === true) usage.estimated = true;
+    if (isDeclared) usage.declared = true;
+    byName.set(key, usage);
   }
   return [...byName.values()];
 }
 
 /** The sum of counts. Prompt and completion stay within `maxTokens` each, so that a sum is never taken for a count that cannot be. */
-export function addUp(items: readonly TokenCounts[]): TokenCounts {
+export function sumCounts(items: readonly TokenCounts[]): TokenCounts {
   const sum = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
   for (const item of items) {
     sum.prompt_tokens = addCounts(sum.prompt_tokens, item.prompt_tokens);
@@ -54,8 +54,8 @@ export function addUp(items: readonly TokenCounts[]): TokenCounts {
   return sum;
 }
 
-function addCounts(one: number, other: number): number {
-  return Math.min(maxTokens, one + other);
+function addCounts(left: number, right: number): number {
+  return Math.min(maxTokens, left + right);
 }
 
 /** A count that an upstream reports: whole, 0 for anything else. */
@@ -78,7 +78,7 @@ export class UsageCollector {
 
   /** `usage` is the sum, `statistics` the parts (docs/wire.md, Usage). */
   totals(): { usage: Usage; statistics: Statistics } {
-    return { usage: addUp(this.#items) as Usage, statistics: { usage_per_model: [...this.#items] } };
+    return { usage: sumCounts(this.#items) as Usage, statistics: { usage_per_model: [...this.#items] } };
   }
 }
 
@@ -90,18 +90,18 @@ export type PricedUsage = ModelUsage & { readonly prompt_tokens_details?: unknow
 
 /** Tokens of a prompt that an upstream read from its cache, or wrote to it. */
 interface CachedCounts {
-  readonly read: number;
+  readonly readTokens: number;
   /** All that were written, those for an hour included. */
-  readonly written: number;
-  readonly writtenForHour: number;
+  readonly writtenTokens: number;
+  readonly hourWrittenTokens: number;
 }
 
 /** Returns the cache reads and writes that an upstream reports, never more than the prompt has. */
 export function countCached({ prompt_tokens, prompt_tokens_details: reported }: PricedCounts): CachedCounts {
   const details = isJsonObject(reported) ? reported : {};
-  const read = atMost(prompt_tokens, details.cached_tokens);
-  const written = atMost(prompt_tokens - read, details.cache_write_tokens);
-  return { read, written, writtenForHour: atMost(written, details.cache_write_1h_tokens) };
+  const readTokens = toBounded(prompt_tokens, details.cached_tokens);
+  const writtenTokens = toBounded(prompt_tokens - readTokens, details.cache_write_tokens);
+  return { readTokens, writtenTokens, hourWrittenTokens: toBounded(writtenTokens, details.cache_write_1h_tokens) };
 }
 
 /**
@@ -110,19 +110,19 @@ export function countCached({ prompt_tokens, prompt_tokens_details: reported }: 
  * the upstream reports them, else `prompt`. Without pricing, as for applications, the cost is 0, because inner calls are charged
  * at the deployment that answers them.
  */
-export function costOf({ pricing }: Pick<Deployment, 'pricing'>, usage: PricedCounts): number {
+export function computeCost({ pricing }: Pick<Deployment, 'pricing'>, usage: PricedCounts): number {
   if (pricing === undefined) return 0;
   const { request = 0, prompt = 0, completion = 0, cacheRead = prompt, cacheWrite = prompt } = pricing;
   const { cacheWrite1h = cacheWrite } = pricing;
-  const { read, written, writtenForHour } = countCached(usage);
-  const fresh = usage.prompt_tokens - read - written;
-  const caching = read * cacheRead + (written - writtenForHour) * cacheWrite + writtenForHour * cacheWrite1h;
+  const { readTokens, writtenTokens, hourWrittenTokens } = countCached(usage);
+  const fresh = usage.prompt_tokens - readTokens - writtenTokens;
+  const caching = readTokens * cacheRead + (writtenTokens - hourWrittenTokens) * cacheWrite + hourWrittenTokens * cacheWrite1h;
   const usd = request + fresh * prompt + caching + usage.completion_tokens * completion;
   return Math.min(Number.MAX_SAFE_INTEGER, Math.max(0, Math.round(usd * unitsPerUsd)));
 }
 
-function atMost(most: number, value: unknown): number {
-  return typeof value === 'number' && value > 0 ? Math.min(most, Math.round(value)) : 0;
+function toBounded(max: number, value: unknown): number {
+  return typeof value === 'number' && value > 0 ? Math.min(max, Math.round(value)) : 0;
 }
 
 const charsPerToken = 4;
@@ -133,9 +133,9 @@ export function estimateTokens(chars: number): number {
 }
 
 /** Chars of what a reply says: text, thoughts, arguments of calls. Nothing an upstream sends is trusted. */
-export function charsSaid(said: object): number {
-  const { content, reasoning_content, reasoning } = said as Record<string, unknown>;
-  let chars = charsOfCalls(said);
+export function countReplyChars(reply: object): number {
+  const { content, reasoning_content, reasoning } = reply as Record<string, unknown>;
+  let chars = countCallChars(reply);
   if (typeof content === 'string') chars += content.length;
   if (typeof reasoning_content === 'string') chars += reasoning_content.length;
   if (typeof reasoning === 'string') chars += reasoning.length;
@@ -143,27 +143,28 @@ export function charsSaid(said: object): number {
 }
 
 /** Returns the chars in the names and arguments of the calls of a message or delta. */
-function charsOfCalls(said: object): number {
-  const { function_call: call, tool_calls: calls } = said as Record<string, unknown>;
-  let chars = charsOfCall(call);
+function countCallChars(message: object): number {
+  const { function_call: call, tool_calls: calls } = message as Record<string, unknown>;
+  let chars = countSingleCallChars(call);
   if (!Array.isArray(calls)) return chars;
-  for (const each of calls) if (isJsonObject(each)) chars += charsOfCall(each.function) + charsOfCall(each.custom);
+  for (const item of calls)
+    if (isJsonObject(item)) chars += countSingleCallChars(item.function) + countSingleCallChars(item.custom);
   return chars;
 }
 
 /** The arguments of a custom tool are its `input`. */
-function charsOfCall(call: unknown): number {
-  return isJsonObject(call) ? lengthOf(call.name) + lengthOf(call.arguments) + lengthOf(call.input) : 0;
+function countSingleCallChars(call: unknown): number {
+  return isJsonObject(call) ? getLength(call.name) + getLength(call.arguments) + getLength(call.input) : 0;
 }
 
-function lengthOf(text: unknown): number {
+function getLength(text: unknown): number {
   return typeof text === 'string' ? text.length : 0;
 }
 
 /** Estimates the tokens of a request: the text and the calls of its messages. Images and files count nothing. */
 export function estimatePromptTokens({ messages }: Pick<ChatRequest, 'messages'>): number {
   let chars = 0;
-  for (const message of messages) chars += charsOf(message);
+  for (const message of messages) chars += countChars(message);
   return estimateTokens(chars);
 }
 
@@ -173,17 +174,21 @@ export function estimateRequestTokens({ messages, tools }: ChatRequest): number 
 }
 
 /** Tokens that the reply may have by what its request says; undefined if that says nothing. */
-export function maxTokensOf({ max_completion_tokens: most, max_tokens: former, n = 1 }: ChatRequest): number | undefined {
-  const bound = typeof most === 'number' && most > 0 ? most : former;
+export function findMaxTokens({
+  max_completion_tokens: maxCompletionTokens,
+  max_tokens: legacyMaxTokens,
+  n = 1,
+}: ChatRequest): number | undefined {
+  const bound = typeof maxCompletionTokens === 'number' && maxCompletionTokens > 0 ? maxCompletionTokens : legacyMaxTokens;
   return bound === undefined ? undefined : Math.min(Math.ceil(bound) * n, Number.MAX_SAFE_INTEGER);
 }
 
 /** Returns the chars of text in one message, and in its calls. */
-export function charsOf(message: Message): number {
+export function countChars(message: Message): number {
   const { content } = message;
-  let chars = charsOfCalls(message);
+  let chars = countCallChars(message);
   if (typeof content === 'string') return chars + content.length;
-  for (const part of Array.isArray(content) ? content : []) chars += textLength(part);
+  for (const part of Array.isArray(content) ? content : []) chars += countPartChars(part);
   return chars;
 }
 
@@ -196,6 +201,6 @@ export function estimateInputTokens({ input }: EmbeddingsRequest): number {
   return tokens;
 }
 
-function textLength(part: unknown): number {
-  return isJsonObject(part) ? lengthOf(part.text) : 0;
+function countPartChars(part: unknown): number {
+  return isJsonObject(part) ? getLength(part.text) : 0;
 }

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Upstream } from '../upstreams/upstream.ts';
-import { vocabularyOf } from './vocabulary-of.ts';
+import { findVocabulary } from './vocabulary-of.ts';
 
 const served = (...models: string[]) => ({ upstreams: models.map((model) => ({ protocol: 'openai', model }) as Upstream) });
 
@@ -14,5 +14,5 @@ it.each([
   [['llama-3'], undefined],
   [[], undefined],
 ])('%j count with %s', (models, vocabulary) => {
-  expect(vocabularyOf(served(...models))).toBe(vocabulary);
+  expect(findVocabulary(served(...models))).toBe(vocabulary);
 });

@@ -3,22 +3,22 @@ import { PatternError, withPatterns } from '#base/text/patterns.ts';
 import { truncate } from '#base/text/shorten.ts';
 import type { EvaluationCheck } from '#contract/evaluation/evaluation-case.ts';
 import type { CaseResult, Verdict } from '#domain/evaluation/evaluation.ts';
-import { readAnswer } from '#domain/structured-answer.ts';
+import { parseAnswer } from '#domain/structured-answer.ts';
 
 /** What the application gave. */
 export type CheckedReply = Pick<CaseResult, 'answer' | 'toolRuns' | 'costUsd' | 'durationMs'>;
 /** A check that needs nobody to be asked. */
 export type PlainCheck = Exclude<EvaluationCheck, { readonly type: 'judged' }>;
 
-const longestShown = 200;
+const maxShownChars = 200;
 
 /** Whether one thing holds of a reply, and why. */
 export function checkReply(check: PlainCheck, reply: CheckedReply): Verdict {
-  const fault = faultOf(check, reply);
-  return { check, passed: fault === undefined, reason: fault ?? told[check.type] };
+  const failure = findFailure(check, reply);
+  return { check, passed: failure === undefined, reason: failure ?? passedReasons[check.type] };
 }
 
-const told: Readonly<Record<PlainCheck['type'], string>> = {
+const passedReasons: Readonly<Record<PlainCheck['type'], string>> = {
   contains: 'The answer has the text in it.',
   equals: 'The answer is the text.',
   matches: 'The pattern is found in the answer.',
@@ -30,25 +30,27 @@ const told: Readonly<Record<PlainCheck['type'], string>> = {
 };
 
 /** Why it does not hold, as a sentence; undefined if it does. */
-function faultOf(check: PlainCheck, { answer, toolRuns, costUsd, durationMs }: CheckedReply): string | undefined {
+function findFailure(check: PlainCheck, { answer, toolRuns, costUsd, durationMs }: CheckedReply): string | undefined {
   switch (check.type) {
     case 'contains':
-      return has(answer, check) ? undefined : `The answer does not have ${shown(check.text)} in it; it is ${shown(answer)}.`;
+      return includesText(answer, check)
+        ? undefined
+        : `The answer does not have ${quote(check.text)} in it; it is ${quote(answer)}.`;
     case 'equals':
-      return answer.trim() === check.text.trim() ? undefined : `The answer is ${shown(answer)}, not ${shown(check.text)}.`;
+      return answer.trim() === check.text.trim() ? undefined : `The answer is ${quote(answer)}, not ${quote(check.text)}.`;
     case 'matches':
-      return patternFault(check.pattern, answer);
+      return findPatternFailure(check.pattern, answer);
     case 'json_schema': {
-      const read = readAnswer(answer, { schema: check.schema });
-      return 'fault' in read ? `The answer does not follow the schema: ${read.fault}.` : undefined;
+      const parsed = parseAnswer(answer, { schema: check.schema });
+      return 'error' in parsed ? `The answer does not follow the schema: ${parsed.error}.` : undefined;
     }
     case 'calls':
-      return callFault(check, toolRuns);
+      return findCallFailure(check, toolRuns);
     case 'does_not_call':
       return toolRuns.some(({ tool }) => tool === check.tool) ? `${check.tool} was called.` : undefined;
     case 'cost_at_most':
       if (costUsd === undefined) return 'The cost is not known: a model that was asked has no price.';
-      return costUsd <= check.usd ? undefined : `The answer cost ${usd(costUsd)}, more than ${usd(check.usd)}.`;
+      return costUsd <= check.usd ? undefined : `The answer cost ${formatUsd(costUsd)}, more than ${formatUsd(check.usd)}.`;
     case 'time_at_most':
       return durationMs <= check.seconds * 1000
         ? undefined
@@ -56,47 +58,49 @@ function faultOf(check: PlainCheck, { answer, toolRuns, costUsd, durationMs }: C
   }
 }
 
-function has(answer: string, { text, ignoreCase = false }: Extract<PlainCheck, { type: 'contains' }>): boolean {
+function includesText(answer: string, { text, ignoreCase = false }: Extract<PlainCheck, { type: 'contains' }>): boolean {
   return ignoreCase ? answer.toLowerCase().includes(text.toLowerCase()) : answer.includes(text);
 }
 
-function patternFault(pattern: string, answer: string): string | undefined {
+function findPatternFailure(pattern: string, answer: string): string | undefined {
   let isFound: boolean;
   try {
     isFound = withPatterns((patterns) => patterns.isFound(patterns.compile(pattern), answer));
   } catch (error) {
-    if (error instanceof PatternError) return `The pattern ${shown(pattern)} cannot be used: ${error.message}.`;
+    if (error instanceof PatternError) return `The pattern ${quote(pattern)} cannot be used: ${error.message}.`;
     throw error;
   }
-  return isFound ? undefined : `The pattern ${shown(pattern)} is not found in the answer, which is ${shown(answer)}.`;
+  return isFound ? undefined : `The pattern ${quote(pattern)} is not found in the answer, which is ${quote(answer)}.`;
 }
 
-function callFault({ tool, arguments: wanted }: Extract<PlainCheck, { type: 'calls' }>, runs: CheckedReply['toolRuns']) {
+function findCallFailure({ tool, arguments: expected }: Extract<PlainCheck, { type: 'calls' }>, runs: CheckedReply['toolRuns']) {
   const calls = runs.filter((run) => run.tool === tool);
-  if (calls.some((run) => wanted === undefined || covers(run.arguments, wanted))) return undefined;
+  if (calls.some((run) => expected === undefined || covers(run.arguments, expected))) return undefined;
   const [first] = calls;
   if (first !== undefined)
-    return `${tool} was called with ${truncate(JSON.stringify(first.arguments), longestShown)}, not with ${truncate(JSON.stringify(wanted), longestShown)}.`;
-  const others = [...new Set(runs.map((run) => run.tool))];
-  return `${tool} was not called; ${others.length === 0 ? 'no tool was' : `only ${others.join(', ').slice(0, longestShown)}`}.`;
+    return `${tool} was called with ${truncate(JSON.stringify(first.arguments), maxShownChars)}, not with ${truncate(JSON.stringify(expected), maxShownChars)}.`;
+  const otherTools = [...new Set(runs.map((run) => run.tool))];
+  return `${tool} was not called; ${otherTools.length === 0 ? 'no tool was' : `only ${otherTools.join(', ').slice(0, maxShownChars)}`}.`;
 }
 
 /** Whether a value has all that is wanted: objects may have more members, anything else is the same. */
-function covers(value: unknown, wanted: unknown): boolean {
-  if (Array.isArray(wanted))
-    return Array.isArray(value) && value.length === wanted.length && wanted.every((item, nth) => covers(value[nth], item));
-  if (!isJsonObject(wanted)) return value === wanted;
+function covers(value: unknown, expected: unknown): boolean {
+  if (Array.isArray(expected))
+    return (
+      Array.isArray(value) && value.length === expected.length && expected.every((item, index) => covers(value[index], item))
+    );
+  if (!isJsonObject(expected)) return value === expected;
   return (
     isJsonObject(value) &&
-    Object.entries(wanted).every(([key, member]) => Object.hasOwn(value, key) && covers(value[key], member))
+    Object.entries(expected).every(([key, member]) => Object.hasOwn(value, key) && covers(value[key], member))
   );
 }
 
-function shown(text: string): string {
+function quote(text: string): string {
   if (text === '') return 'empty';
-  return JSON.stringify(truncate(text, longestShown));
+  return JSON.stringify(truncate(text, maxShownChars));
 }
 
-function usd(amount: number): string {
+function formatUsd(amount: number): string {
   return `$${Number(amount.toPrecision(6))}`;
 }

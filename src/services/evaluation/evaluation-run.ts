@@ -4,14 +4,14 @@ import type { EvaluationCase } from '#contract/evaluation/evaluation-case.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { CaseResult } from '#domain/evaluation/evaluation.ts';
 import type { EvaluationEnd, EvaluationStore } from '#domain/evaluation/evaluation-store.ts';
-import { type CaseDeps, type RanCase, runCase } from './run-case.ts';
+import { type CaseDeps, type CaseOutcome, runCase } from './run-case.ts';
 
 /** An evaluation to start. */
 export interface EvaluationStart {
   readonly caller: Caller;
   readonly application: string;
   /** ID of the application as clients see it. */
-  readonly shownId: string;
+  readonly publicId: string;
   readonly version: number;
   readonly cases: readonly { readonly id: string | null; readonly case: EvaluationCase }[];
   /** Cases that run at the same time. Undefined: as many as the configuration allows. */
@@ -21,18 +21,18 @@ export interface EvaluationStart {
 export interface EvaluationRunDeps extends CaseDeps {
   readonly store: EvaluationStore;
   readonly node: string;
-  readonly noteFault: (message: string, thrown: unknown) => void;
+  readonly reportError: (message: string, error: unknown) => void;
 }
 
 const retryMs = 1000;
-const mostRetries = 300;
-const stopped = 'The node that ran it was stopped; start it again.';
+const maxRetries = 300;
+const stoppedMessage = 'The node that ran it was stopped; start it again.';
 
 /** One evaluation on this node: its cases, some at a time. */
 export class EvaluationRun {
   slot = -1;
   /** Resolves once its end is kept; never rejects. */
-  readonly over: Promise<void>;
+  readonly ended: Promise<void>;
   readonly #deps: EvaluationRunDeps;
   readonly #id: string;
   readonly #start: EvaluationStart;
@@ -42,13 +42,13 @@ export class EvaluationRun {
   readonly #digests: string[] = [];
   #costUsd: number | undefined = 0;
   /** Why it ended before its time; undefined if nobody is to write that. */
-  #broken: string | undefined;
+  #failure: string | undefined;
 
   constructor(deps: EvaluationRunDeps, id: string, start: EvaluationStart) {
     this.#deps = deps;
     this.#id = id;
     this.#start = start;
-    this.over = this.#run();
+    this.ended = this.#run();
   }
 
   get caller(): Caller {
@@ -57,7 +57,7 @@ export class EvaluationRun {
 
   /** A stop of the node ends it, or the end of the key that it began with, which `reason` tells. */
   cancel(reason: unknown): void {
-    this.#break(reason instanceof ParleyError && reason.status === 401 ? reason.message : stopped);
+    this.#fail(reason instanceof ParleyError && reason.status === 401 ? reason.message : stoppedMessage);
   }
 
   /** It was cancelled, deleted, or given up: somebody else wrote that. */
@@ -65,8 +65,8 @@ export class EvaluationRun {
     this.#stop.abort();
   }
 
-  #break(why: string): void {
-    this.#broken ??= why;
+  #fail(why: string): void {
+    this.#failure ??= why;
     this.#stop.abort();
   }
 
@@ -76,50 +76,50 @@ export class EvaluationRun {
     const workers = Math.min(parallel, maxParallel, cases.length);
     await Promise.all(Array.from({ length: workers }, () => this.#work()));
     if (!this.#stop.signal.aborted) await this.#end({ status: 'completed', error: undefined });
-    else if (this.#broken !== undefined) await this.#end({ status: 'failed', error: this.#broken });
+    else if (this.#failure !== undefined) await this.#end({ status: 'failed', error: this.#failure });
   }
 
   async #work(): Promise<void> {
     const { signal } = this.#stop;
-    const { cases, caller, shownId: deployment, version } = this.#start;
+    const { cases, caller, publicId: deployment, version } = this.#start;
     while (!signal.aborted && this.#next < cases.length) {
-      const nth = this.#next;
+      const index = this.#next;
       this.#next += 1;
-      const asked = cases[nth];
-      if (asked === undefined) return;
+      const current = cases[index];
+      if (current === undefined) return;
       try {
-        const ran = await runCase(this.#deps, { case: asked.case, caller, deployment, version, signal });
-        await this.#keep({ nth, caseId: asked.id, ...ran });
-      } catch (thrown) {
+        const caseOutcome = await runCase(this.#deps, { case: current.case, caller, deployment, version, signal });
+        await this.#store({ nth: index, caseId: current.id, ...caseOutcome });
+      } catch (error) {
         if (signal.aborted) return;
-        this.#deps.noteFault(`the evaluation ${this.#id} broke off`, thrown);
-        this.#break(toParleyError(thrown).message);
+        this.#deps.reportError(`the evaluation ${this.#id} broke off`, error);
+        this.#fail(toParleyError(error).message);
       }
     }
   }
 
-  async #keep(result: CaseResult): Promise<void> {
+  async #store(result: CaseResult): Promise<void> {
     if (this.#stop.signal.aborted) return;
     if (!(await this.#deps.store.addResult(this.#id, this.#deps.node, result))) return this.drop();
-    this.#digests[result.nth] = digestOf(result);
+    this.#digests[result.nth] = toDigest(result);
     const { costUsd } = result;
     this.#costUsd = costUsd === undefined || this.#costUsd === undefined ? undefined : this.#costUsd + costUsd;
   }
 
   /** What the store does not take now it may take in a while. */
-  async #end(how: Pick<EvaluationEnd, 'status' | 'error'>): Promise<void> {
-    const { store, node, clock, noteFault } = this.#deps;
-    const isWhole = how.status === 'completed';
-    const digest = isWhole ? hash('sha256', this.#digests.join('\n')) : undefined;
-    const end = { ...how, endedAtMs: clock.epochMs(), costUsd: isWhole ? this.#costUsd : undefined, digest };
+  async #end(outcome: Pick<EvaluationEnd, 'status' | 'error'>): Promise<void> {
+    const { store, node, clock, reportError } = this.#deps;
+    const isComplete = outcome.status === 'completed';
+    const digest = isComplete ? hash('sha256', this.#digests.join('\n')) : undefined;
+    const end = { ...outcome, endedAtMs: clock.epochMs(), costUsd: isComplete ? this.#costUsd : undefined, digest };
     // One that is stopped with its node is ended by another node, or by the next start of this one, if need be.
-    const most = this.#broken === stopped ? 2 : mostRetries;
-    for (let tries = 0; tries < most; tries += 1) {
+    const maxTries = this.#failure === stoppedMessage ? 2 : maxRetries;
+    for (let tries = 0; tries < maxTries; tries += 1) {
       try {
         await store.end(this.#id, node, end);
         return;
-      } catch (thrown) {
-        if (tries === 0) noteFault(`the end of the evaluation ${this.#id} could not be kept yet`, thrown);
+      } catch (error) {
+        if (tries === 0) reportError(`the end of the evaluation ${this.#id} could not be kept yet`, error);
         await new Promise((resolve) => setTimeout(resolve, retryMs).unref());
       }
     }
@@ -127,7 +127,7 @@ export class EvaluationRun {
 }
 
 /** Times are left out, and what a judge said. */
-function digestOf({ case: asked, outcome, verdicts, answer, toolRuns, error }: RanCase): string {
-  const held = verdicts.map(({ passed }) => passed);
-  return hash('sha256', JSON.stringify([asked, outcome, held, answer, toolRuns, error?.code ?? null]));
+function toDigest({ case: evaluationCase, outcome, verdicts, answer, toolRuns, error }: CaseOutcome): string {
+  const passedFlags = verdicts.map(({ passed }) => passed);
+  return hash('sha256', JSON.stringify([evaluationCase, outcome, passedFlags, answer, toolRuns, error?.code ?? null]));
 }

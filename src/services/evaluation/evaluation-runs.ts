@@ -2,11 +2,11 @@ import { Recurring } from '#base/time/recurring.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import type { Evaluation } from '#domain/evaluation/evaluation.ts';
 import type { InFlightCalls } from '../node/in-flight-calls.ts';
-import type { NodeLife } from '../node/node-lease.ts';
+import type { NodeLease } from '../node/node-lease.ts';
 import { EvaluationRun, type EvaluationRunDeps, type EvaluationStart } from './evaluation-run.ts';
 
 export interface EvaluationRunsDeps extends Omit<EvaluationRunDeps, 'node'> {
-  readonly life: NodeLife;
+  readonly lease: NodeLease;
   readonly inFlightCalls: InFlightCalls;
   /** Makes ids of evaluations. */
   readonly newId: () => string;
@@ -14,12 +14,12 @@ export interface EvaluationRunsDeps extends Omit<EvaluationRunDeps, 'node'> {
   readonly isShared: boolean;
 }
 
-const mostAtOnce = 100;
-const mostOfOneUser = 3;
-const tendMs = 3_000;
+const maxRuns = 100;
+const maxRunsPerUser = 3;
+const failOrphanedMs = 3_000;
 /** How soon this node learns that another one ended an evaluation of it. */
-const lookMs = 400;
-const lost = 'The node that ran it is gone; start it again.';
+const checkMs = 400;
+const orphanedMessage = 'The node that ran it is gone; start it again.';
 
 /** Runs the evaluations of this node, and fails those whose node is gone. */
 export class EvaluationRuns {
@@ -29,16 +29,19 @@ export class EvaluationRuns {
 
   constructor(deps: EvaluationRunsDeps) {
     this.#deps = deps;
-    this.#recurring = new Recurring(deps.noteFault);
-    this.#recurring.nowAndEvery(tendMs, 'evaluations that have not ended could not be looked after', () => this.#tend());
-    if (deps.isShared) this.#recurring.every(lookMs, 'evaluations of this node could not be looked up', () => this.#look());
+    this.#recurring = new Recurring(deps.reportError);
+    this.#recurring.startAndEvery(failOrphanedMs, 'evaluations that have not ended could not be looked after', () =>
+      this.#failOrphaned(),
+    );
+    if (deps.isShared)
+      this.#recurring.every(checkMs, 'evaluations of this node could not be looked up', () => this.#checkRunning());
   }
 
   /** Resolves once it has started. Throws `overloaded`, `deployment_not_found`, or StoreFault. */
   async start(start: EvaluationStart): Promise<Evaluation> {
-    const { life, inFlightCalls, newId, clock } = this.#deps;
+    const { lease, inFlightCalls, newId, clock } = this.#deps;
     if (inFlightCalls.isClosed) throw new ParleyError('shutting_down', 'This node is stopping; try again.');
-    if (this.#running.size >= mostAtOnce) throw overloaded('This node runs as many evaluations as it can; try again in a while.');
+    if (this.#running.size >= maxRuns) throw overloaded('This node runs as many evaluations as it can; try again in a while.');
     const { application, version, caller, cases } = start;
     const evaluation: Evaluation = {
       ...{ id: newId(), application, version, subject: caller.subject, status: 'in_progress', total: cases.length },
@@ -46,13 +49,13 @@ export class EvaluationRuns {
       startedAtMs: clock.epochMs(),
       ...{ endedAtMs: undefined, error: undefined, costUsd: undefined, digest: undefined },
     };
-    await life.hold();
+    await lease.hold();
     try {
       await this.#begin(evaluation);
       this.#run(evaluation.id, start);
-    } catch (thrown) {
-      life.release();
-      throw thrown;
+    } catch (error) {
+      lease.release();
+      throw error;
     }
     return evaluation;
   }
@@ -67,42 +70,42 @@ export class EvaluationRuns {
   async close(): Promise<void> {
     this.#recurring.close();
     for (const run of this.#running.values()) run.cancel(undefined);
-    await Promise.all([...this.#running.values()].map(({ over }) => over));
-    await this.#deps.life.stop().catch(() => undefined);
+    await Promise.all([...this.#running.values()].map(({ ended }) => ended));
+    await this.#deps.lease.stop().catch(() => undefined);
   }
 
   async #begin(evaluation: Evaluation): Promise<void> {
-    const { store, life, snapshot } = this.#deps;
-    const { keep: mostKept, maxBytesPerUser: maxBytes } = snapshot().configuration.evaluations;
-    const outcome = await store.begin(evaluation, life.node, { mostKept, maxBytes, mostUnderWay: mostOfOneUser });
+    const { store, lease, snapshot } = this.#deps;
+    const { keep: maxStored, maxBytesPerUser: maxBytes } = snapshot().configuration.evaluations;
+    const outcome = await store.begin(evaluation, lease.node, { maxStored, maxBytes, maxInProgress: maxRunsPerUser });
     if (outcome === 'absent') throw new ParleyError('deployment_not_found', 'The application was deleted meanwhile.');
     if (outcome === 'busy')
-      throw overloaded(`${mostOfOneUser} evaluations of yours are under way; wait for one to end, or cancel one.`);
+      throw overloaded(`${maxRunsPerUser} evaluations of yours are under way; wait for one to end, or cancel one.`);
   }
 
   #run(id: string, start: EvaluationStart): void {
-    const { life, inFlightCalls } = this.#deps;
-    const run = new EvaluationRun({ ...this.#deps, node: life.node }, id, start);
+    const { lease, inFlightCalls } = this.#deps;
+    const run = new EvaluationRun({ ...this.#deps, node: lease.node }, id, start);
     this.#running.set(id, run);
     inFlightCalls.add(run);
-    void run.over.then(() => {
+    void run.ended.then(() => {
       this.#running.delete(id);
       inFlightCalls.delete(run);
-      life.release();
+      lease.release();
     });
   }
 
-  async #tend(): Promise<void> {
+  async #failOrphaned(): Promise<void> {
     const { store, clock } = this.#deps;
-    await store.failLost(clock.epochMs(), lost);
+    await store.failOrphaned(clock.epochMs(), orphanedMessage);
   }
 
   /** What began after the question was asked may be missing from its answer. */
-  async #look(): Promise<void> {
-    const here = new Map(this.#running);
-    if (here.size === 0) return;
-    const there = await this.#deps.store.ofNode(this.#deps.life.node);
-    for (const [id, run] of here) if (!there.has(id)) run.drop();
+  async #checkRunning(): Promise<void> {
+    const running = new Map(this.#running);
+    if (running.size === 0) return;
+    const storedIds = await this.#deps.store.listRunning(this.#deps.lease.node);
+    for (const [id, run] of running) if (!storedIds.has(id)) run.drop();
   }
 }
 

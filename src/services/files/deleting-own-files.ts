@@ -1,5 +1,5 @@
 import type { ApplicationStore } from '#domain/deployments/application-store.ts';
-import { bucketOfDeployment } from '#domain/files/bucket.ts';
+import { toDeploymentBucket } from '#domain/files/bucket.ts';
 import { getOwnFolder } from '#domain/files/resource-rights.ts';
 import type { StoredResources } from './stored-resources.ts';
 
@@ -8,18 +8,18 @@ import type { StoredResources } from './stored-resources.ts';
  * If a
  * node crashes in between, the files stay in the bucket of the maker, who sees and deletes them.
  */
-export function deletingOwnFiles(
+export function withFileDeletion(
   store: ApplicationStore,
   files: Pick<StoredResources, 'deleteAllIn'>,
-  noteFault: (message: string, thrown: unknown) => void,
+  reportError: (message: string, error: unknown) => void,
 ): ApplicationStore {
   const deleteFiles = async (id: string): Promise<void> => {
     try {
       await files.deleteAllIn(getOwnFolder(id));
       // Where earlier versions of Parley stored them.
-      await files.deleteAllIn({ bucket: bucketOfDeployment(id), path: '' });
-    } catch (thrown) {
-      noteFault(`the files of the deleted application ${id} could not be deleted`, thrown);
+      await files.deleteAllIn({ bucket: toDeploymentBucket(id), path: '' });
+    } catch (error) {
+      reportError(`the files of the deleted application ${id} could not be deleted`, error);
     }
   };
   return {
@@ -30,9 +30,9 @@ export function deletingOwnFiles(
     listOpen: (user) => store.listOpen(user),
     versions: (id) => store.versions(id),
     findVersion: (id, version) => store.findVersion(id, version),
-    async move(moving) {
-      const outcome = await store.move(moving);
-      if (outcome === 'moved' && moving.from !== moving.to) await deleteFiles(moving.from);
+    async move(move) {
+      const outcome = await store.move(move);
+      if (outcome === 'moved' && move.from !== move.to) await deleteFiles(move.from);
       return outcome;
     },
     async delete(id, condition) {

@@ -11,23 +11,23 @@ export interface FileQuotaDeps {
 /** What is asked for beyond what is needed now, if it is not known how much will come. */
 const stepBytes = 8 * 1024 ** 2;
 /** A node that is gone holds room no longer than this. */
-const heldMs = 300_000;
+const reservationMs = 300_000;
 const renewedAfterMs = 60_000;
 
 /** The room in a bucket that one upload has set aside, so that uploads side by side never hold more than the bucket may. */
-export class FileRoom {
-  readonly place: Pick<Reservation, 'bucket' | 'path' | 'blob'>;
+export class FileReservation {
+  readonly location: Pick<Reservation, 'bucket' | 'path' | 'blob'>;
   readonly #deps: FileQuotaDeps;
   #bytes = -1;
   #renewAtMs = 0;
 
-  constructor(deps: FileQuotaDeps, place: Pick<Reservation, 'bucket' | 'path' | 'blob'>) {
+  constructor(deps: FileQuotaDeps, location: Pick<Reservation, 'bucket' | 'path' | 'blob'>) {
     this.#deps = deps;
-    this.place = place;
+    this.location = location;
   }
 
   /** Sees to it that there is room for so many bytes, and that it is held on. Throws `payload_too_large`. */
-  async cover(bytes: number): Promise<void> {
+  async ensure(bytes: number): Promise<void> {
     if (bytes <= this.#bytes && this.#deps.clock.epochMs() < this.#renewAtMs) return;
     const isFirst = this.#bytes < 0;
     const needed = Math.max(bytes, this.#bytes);
@@ -37,14 +37,14 @@ export class FileRoom {
   }
 
   release(): Promise<void> {
-    return this.#deps.index.release(this.place.blob);
+    return this.#deps.index.release(this.location.blob);
   }
 
   /** Gives what the bucket holds if there is no room. */
   async #reserve(bytes: number): Promise<number | undefined> {
     const { clock, index, maxBucketBytes } = this.#deps;
     const nowMs = clock.epochMs();
-    const reserved = await index.reserve({ ...this.place, bytes, nowMs, untilMs: nowMs + heldMs }, maxBucketBytes);
+    const reserved = await index.reserve({ ...this.location, bytes, nowMs, untilMs: nowMs + reservationMs }, maxBucketBytes);
     if (reserved !== 'reserved') return reserved.usedBytes;
     this.#bytes = bytes;
     this.#renewAtMs = nowMs + renewedAfterMs;

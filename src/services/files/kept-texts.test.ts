@@ -4,7 +4,7 @@ import type { Clock } from '#base/time/clock.ts';
 import { MemoryBlobs } from '#test/memory-blobs.ts';
 import { MemoryFileIndex } from '#test/memory-file-index.ts';
 import { createStoreError } from '#test/store-error.ts';
-import { KeptTexts } from './kept-texts.ts';
+import { StoredTexts } from './kept-texts.ts';
 
 let index: MemoryFileIndex;
 let blobs: MemoryBlobs;
@@ -26,12 +26,13 @@ describe('texts', () => {
     time.nowMs += ms;
     time.epochMs += ms;
   };
-  const open = (): KeptTexts => new KeptTexts({ index, blobs, clock, maxKeptBytes: 1024 ** 3, newId: randomUUID, noteFault });
+  const open = (): StoredTexts =>
+    new StoredTexts({ index, blobs, clock, maxStoredTextBytes: 1024 ** 3, newId: randomUUID, reportError: noteFault });
 
   it('are found by their owner only', async () => {
     const texts = open();
     const name = texts.newName();
-    expect(await texts.keep(owner, name, 'größer')).toBe(true);
+    expect(await texts.store(owner, name, 'größer')).toBe(true);
     expect(await texts.find(owner, name)).toBe('größer');
     const others = [
       { ...owner, subject: 'bob' },
@@ -46,13 +47,13 @@ describe('texts', () => {
 
   it('are deleted after 30 days, with the next that are kept', async () => {
     const texts = open();
-    for (let nth = 0; nth < 150; nth += 1) await texts.keep(owner, texts.newName(), 'old');
+    for (let nth = 0; nth < 150; nth += 1) await texts.store(owner, texts.newName(), 'old');
     pass(20 * 86_400_000);
-    await open().keep(owner, texts.newName(), 'younger');
+    await open().store(owner, texts.newName(), 'younger');
     expect(index.all).toHaveLength(151);
     pass(10 * 86_400_000 + 1000);
     const name = texts.newName();
-    await texts.keep(owner, name, 'new');
+    await texts.store(owner, name, 'new');
     await expect.poll(() => blobs.contents.size).toBe(2);
     expect(index.all).toHaveLength(2);
     expect(await texts.find(owner, name)).toBe('new');
@@ -60,15 +61,15 @@ describe('texts', () => {
 
   it('that cannot be deleted are tried again an hour later', async () => {
     const texts = open();
-    await texts.keep(owner, texts.newName(), 'old');
+    await texts.store(owner, texts.newName(), 'old');
     pass(40 * 86_400_000);
     const { list } = index;
     index.list = () => Promise.reject(createStoreError('away'));
-    expect(await texts.keep(owner, texts.newName(), 'new')).toBe(true);
+    expect(await texts.store(owner, texts.newName(), 'new')).toBe(true);
     await expect.poll(() => faults).toContain('texts that conversations went on from could not be deleted');
     index.list = list;
     pass(3_600_000);
-    await texts.keep(owner, texts.newName(), 'new');
+    await texts.store(owner, texts.newName(), 'new');
     await expect.poll(() => index.all.length).toBe(2);
   });
 });

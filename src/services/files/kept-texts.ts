@@ -10,22 +10,22 @@ export interface StateOwner {
   readonly application: string;
 }
 
-export interface KeptTextsDeps {
+export interface StoredTextsDeps {
   readonly index: FileIndex;
   readonly blobs: BlobStore;
   readonly clock: Clock;
   /** Of all texts of one user. */
-  readonly maxKeptBytes: number;
+  readonly maxStoredTextBytes: number;
   /** A new UUID. */
   readonly newId: () => string;
   /** Called when a text could not be kept, or an old one not be deleted. */
-  readonly noteFault: (message: string, thrown: unknown) => void;
+  readonly reportError: (message: string, error: unknown) => void;
 }
 
 /** 30 days. */
-const keptMs = 30 * 86_400_000;
+const retentionMs = 30 * 86_400_000;
 /** What a text counts for at least: small ones take a file and a row too. */
-const leastBytes = 64 * 1024;
+const minCountedBytes = 64 * 1024;
 const sweepEveryMs = 3_600_000;
 const pageLimit = 100;
 /** Who writes to a bucket waits for the others who do; a text lies in the one that its name ends in. */
@@ -37,11 +37,11 @@ const timeDigits = 10;
  * are no user's, so that nobody reads, changes or lists them but this service, for the owner that they were kept for. How much a
  * user has is counted by reservations that end with the texts, in a bucket of their own.
  */
-export class KeptTexts {
-  readonly #deps: KeptTextsDeps;
+export class StoredTexts {
+  readonly #deps: StoredTextsDeps;
   #nextSweepMs = 0;
 
-  constructor(deps: KeptTextsDeps) {
+  constructor(deps: StoredTextsDeps) {
     this.#deps = deps;
   }
 
@@ -52,13 +52,13 @@ export class KeptTexts {
   }
 
   /** Whether it is kept now. Never rejects: whoever wants a text kept can do without. */
-  async keep(owner: StateOwner, name: string, text: string): Promise<boolean> {
-    const { noteFault } = this.#deps;
-    void this.#sweepAtTimes().catch((thrown) => noteFault('texts that conversations went on from could not be deleted', thrown));
-    return this.#keep(owner.subject, toPlace(owner, name), Buffer.from(text)).then(
+  async store(owner: StateOwner, name: string, text: string): Promise<boolean> {
+    const { reportError } = this.#deps;
+    void this.#sweepIfDue().catch((error) => reportError('texts that conversations went on from could not be deleted', error));
+    return this.#store(owner.subject, toLocation(owner, name), Buffer.from(text)).then(
       () => true,
-      (thrown) => {
-        noteFault('a text that a conversation goes on from could not be kept', thrown);
+      (error) => {
+        reportError('a text that a conversation goes on from could not be kept', error);
         return false;
       },
     );
@@ -67,7 +67,7 @@ export class KeptTexts {
   /** Undefined if this owner has no such text, or has it no more. Rejects with StoreFault. */
   async find(owner: StateOwner, name: string): Promise<string | undefined> {
     const { index, blobs } = this.#deps;
-    const { bucket, path } = toPlace(owner, name);
+    const { bucket, path } = toLocation(owner, name);
     const file = await index.find(bucket, path);
     const content = file && (await blobs.read(file.blob, undefined));
     if (content === undefined) return undefined;
@@ -76,26 +76,26 @@ export class KeptTexts {
     return Buffer.concat(pieces).toString();
   }
 
-  async #keep(subject: string, place: Place, bytes: Buffer): Promise<void> {
+  async #store(subject: string, location: TextLocation, bytes: Buffer): Promise<void> {
     const { index } = this.#deps;
-    await this.#reserve(subject, place, Math.max(leastBytes, bytes.length));
-    await this.#write(place, bytes).catch(async (thrown) => {
-      await index.release(place.path);
-      throw thrown;
+    await this.#reserve(subject, location, Math.max(minCountedBytes, bytes.length));
+    await this.#write(location, bytes).catch(async (error) => {
+      await index.release(location.path);
+      throw error;
     });
   }
 
-  async #reserve(subject: string, { path }: Place, bytes: number): Promise<void> {
-    const { index, clock, maxKeptBytes } = this.#deps;
+  async #reserve(subject: string, { path }: TextLocation, bytes: number): Promise<void> {
+    const { index, clock, maxStoredTextBytes } = this.#deps;
     const nowMs = clock.epochMs();
-    const room = { bucket: roomOf(subject), path, blob: path, bytes, nowMs, untilMs: nowMs + keptMs };
-    const reserved = await index.reserve(room, maxKeptBytes);
+    const reservation = { bucket: toReservationBucket(subject), path, blob: path, bytes, nowMs, untilMs: nowMs + retentionMs };
+    const reserved = await index.reserve(reservation, maxStoredTextBytes);
     if (reserved === 'reserved') return;
     const { usedBytes } = reserved;
-    throw new ParleyError('payload_too_large', `Texts of this user have ${usedBytes} of ${maxKeptBytes} bytes already.`);
+    throw new ParleyError('payload_too_large', `Texts of this user have ${usedBytes} of ${maxStoredTextBytes} bytes already.`);
   }
 
-  async #write({ bucket, path }: Place, bytes: Buffer): Promise<void> {
+  async #write({ bucket, path }: TextLocation, bytes: Buffer): Promise<void> {
     const { index, blobs, clock, newId } = this.#deps;
     const blob = newId();
     await blobs.write(blob, [bytes]);
@@ -104,12 +104,12 @@ export class KeptTexts {
     await index.put({ bucket, path, ...facts, createdAtMs: now, updatedAtMs: now }, undefined, Number.MAX_SAFE_INTEGER);
   }
 
-  async #sweepAtTimes(): Promise<void> {
+  async #sweepIfDue(): Promise<void> {
     const { clock } = this.#deps;
     if (clock.nowMs() < this.#nextSweepMs) return;
     this.#nextSweepMs = clock.nowMs() + sweepEveryMs;
-    const beforeMs = clock.epochMs() - keptMs;
-    for (const shard of shards) await this.#sweep(bucketOf(shard), beforeMs);
+    const beforeMs = clock.epochMs() - retentionMs;
+    for (const shard of shards) await this.#sweep(toTextBucket(shard), beforeMs);
   }
 
   async #sweep(bucket: string, beforeMs: number): Promise<void> {
@@ -130,23 +130,23 @@ export class KeptTexts {
   }
 }
 
-interface Place {
+interface TextLocation {
   readonly bucket: string;
   readonly path: string;
 }
 
 /** Another for each owner: a name says nothing to anybody else. */
-function toPlace({ subject, application }: StateOwner, name: string): Place {
+function toLocation({ subject, application }: StateOwner, name: string): TextLocation {
   const owner = hash('sha256', JSON.stringify([subject, application]), 'base64url');
-  return { bucket: bucketOf(name.at(-1) ?? ''), path: `${name}/${owner}` };
+  return { bucket: toTextBucket(name.at(-1) ?? ''), path: `${name}/${owner}` };
 }
 
 /** Where it is counted how much a user has. */
-function roomOf(subject: string): string {
+function toReservationBucket(subject: string): string {
   return `~kept-of-${hash('sha256', subject, 'base64url')}`;
 }
 
 /** Names of users' buckets have no such character. */
-function bucketOf(shard: string): string {
+function toTextBucket(shard: string): string {
   return `~kept-${shard}`;
 }

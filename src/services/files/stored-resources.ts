@@ -3,20 +3,20 @@ import type { Clock } from '#base/time/clock.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { BlobStore, ByteRange } from '#domain/files/blob-store.ts';
-import type { FileFacts, FileIndex, IndexedFile, IndexPlace } from '#domain/files/file-index.ts';
+import type { FileIndex, FileInfo, IndexedFile, IndexLocation } from '#domain/files/file-index.ts';
 import { type FolderPage, type FolderQuery, listFolder } from '#domain/files/list-folder.ts';
 import {
   type ContentKind,
-  type ContentPlace,
-  destinationTaken,
-  type FilePlace,
+  type ContentLocation,
+  destinationExists,
+  type FileLocation,
   type Relocation,
-  shelfOf,
-  sourceAbsent,
+  sourceNotFound,
+  toIndexBucket,
 } from '#domain/files/resource-place.ts';
 import { requireReadable, requireWritable } from '#domain/files/resource-rights.ts';
 import { preconditionFailed, type WriteCondition } from '#domain/files/write-condition.ts';
-import { FileRoom, overQuota } from './file-quota.ts';
+import { FileReservation, overQuota } from './file-quota.ts';
 import { UploadSlots } from './upload-slots.ts';
 
 /** How much is stored. */
@@ -35,14 +35,14 @@ export interface StoredResourcesDeps {
   /** Of one bucket at once; on this node. */
   readonly maxBucketUploads: number;
   /** Called when a content could not be deleted. */
-  readonly noteFault: (message: string, thrown: unknown) => void;
+  readonly reportError: (message: string, error: unknown) => void;
 }
 
 /** Which part of a file is wanted. */
 export type Selection = 'whole' | 'nothing' | ByteRange;
 
 export interface OpenedFile {
-  readonly file: FileFacts;
+  readonly file: FileInfo;
   readonly selection: Selection;
   /** To be read to its end or destroyed; undefined if nothing of it is wanted. */
   readonly content: Readable | undefined;
@@ -61,13 +61,13 @@ export interface Upload {
 /** Bounds that are not configured: uploads to one bucket at the same time, and bytes of the texts that a user's conversations continue from. */
 export const defaultFileLimits = {
   maxBucketUploads: 16,
-  maxKeptBytes: 1024 ** 3,
+  maxStoredTextBytes: 1024 ** 3,
 };
 
 const contentKinds: readonly ContentKind[] = ['files', 'prompts', 'conversations'];
-const deletedAtOnce = 500;
+const deleteBatchSize = 500;
 
-const maxLooks = 3;
+const maxReads = 3;
 
 /**
  * Stored files, prompts and conversations as callers may use them (docs/wire.md, Files). Each kind of a bucket stands apart in the index;
@@ -87,30 +87,30 @@ export class StoredResources {
   }
 
   /** What is known of a file; undefined if there is none. Throws `access_denied`. */
-  async look(caller: Caller, place: ContentPlace): Promise<FileFacts | undefined> {
-    requireReadable(caller, place);
-    return this.#find(place);
+  async find(caller: Caller, location: ContentLocation): Promise<FileInfo | undefined> {
+    requireReadable(caller, location);
+    return this.#find(location);
   }
 
   /** What is there now, for those who may write it. */
-  current(place: ContentPlace): Promise<FileFacts | undefined> {
-    return this.#find(place);
+  findCurrent(location: ContentLocation): Promise<FileInfo | undefined> {
+    return this.#find(location);
   }
 
   /**
    * Opens a file; `select` says which part, and is asked again if the file was replaced in between: what is read is
    * always of one content. Throws `access_denied`, `file_not_found`, and what `select` throws.
    */
-  async read(caller: Caller, place: ContentPlace, select: (file: FileFacts) => Selection): Promise<OpenedFile> {
-    requireReadable(caller, place);
-    const opened = await this.#open(place, select);
-    if (opened === undefined) throw resourceNotFound(place);
+  async read(caller: Caller, location: ContentLocation, select: (file: FileInfo) => Selection): Promise<OpenedFile> {
+    requireReadable(caller, location);
+    const opened = await this.#open(location, select);
+    if (opened === undefined) throw resourceNotFound(location);
     return opened;
   }
 
-  async #open(place: ContentPlace, select: (file: FileFacts) => Selection): Promise<OpenedFile | undefined> {
-    for (let looks = 0; looks < maxLooks; looks += 1) {
-      const file = await this.#find(place);
+  async #open(location: ContentLocation, select: (file: FileInfo) => Selection): Promise<OpenedFile | undefined> {
+    for (let attempts = 0; attempts < maxReads; attempts += 1) {
+      const file = await this.#find(location);
       if (file === undefined) return undefined;
       const selection = select(file);
       if (selection === 'nothing') return { file, selection, content: undefined };
@@ -121,65 +121,65 @@ export class StoredResources {
   }
 
   /** Stores a content in the place of what is there. Throws `access_denied`, `precondition_failed`, `payload_too_large`, and what the bytes throw. */
-  async put(caller: Caller, place: ContentPlace, upload: Upload): Promise<FileFacts> {
-    requireWritable(caller, place);
-    return this.#slots.within(place.bucket, () => this.#put(place, upload));
+  async put(caller: Caller, location: ContentLocation, upload: Upload): Promise<FileInfo> {
+    requireWritable(caller, location);
+    return this.#slots.run(location.bucket, () => this.#put(location, upload));
   }
 
-  async #put(place: ContentPlace, upload: Upload): Promise<FileFacts> {
+  async #put(location: ContentLocation, upload: Upload): Promise<FileInfo> {
     const { index, clock, newId, bounds } = this.#deps;
     const { maxBucketBytes } = bounds();
-    const room = new FileRoom({ index, clock, maxBucketBytes }, { ...toIndexPlace(place), blob: newId() });
+    const reservation = new FileReservation({ index, clock, maxBucketBytes }, { ...toIndexLocation(location), blob: newId() });
     try {
-      const stored = await this.#store(room, upload);
+      const stored = await this.#store(reservation, upload);
       await this.#discard(stored.replaced);
       return stored.file;
-    } catch (thrown) {
+    } catch (error) {
       // Where even this fails the room is free a few minutes later.
-      await room.release().catch(() => undefined);
-      throw thrown;
+      await reservation.release().catch(() => undefined);
+      throw error;
     }
   }
 
   async #store(
-    room: FileRoom,
+    reservation: FileReservation,
     { announcedBytes = 0, bytes, condition, contentType, refusal = preconditionFailed }: Upload,
-  ): Promise<{ file: FileFacts; replaced: IndexedFile | undefined }> {
+  ): Promise<{ file: FileInfo; replaced: IndexedFile | undefined }> {
     const { index, blobs, clock, bounds } = this.#deps;
     const { maxBucketBytes } = bounds();
-    const { blob } = room.place;
-    await room.cover(announcedBytes);
-    const counted = new CountedBytes(bytes, this.maxFileBytes, room);
+    const { blob } = reservation.location;
+    await reservation.ensure(announcedBytes);
+    const counted = new CountedBytes(bytes, this.maxFileBytes, reservation);
     await blobs.write(blob, counted);
     const now = clock.epochMs();
     const times = { createdAtMs: now, updatedAtMs: now };
-    const file = { ...room.place, contentType, contentLength: counted.total, etag: blob, ...times };
+    const file = { ...reservation.location, contentType, contentLength: counted.total, etag: blob, ...times };
     // Where this throws it may have happened all the same: a content too many is a lesser harm than one too few.
-    const put = await index.put(file, condition, maxBucketBytes);
-    if (put.outcome === 'stored') return { file: put.stored, replaced: put.replaced };
+    const outcome = await index.put(file, condition, maxBucketBytes);
+    if (outcome.outcome === 'stored') return { file: outcome.stored, replaced: outcome.replaced };
     await this.#discard(file);
-    throw put.outcome === 'over_quota' ? overQuota(maxBucketBytes, put.usedBytes) : refusal();
+    throw outcome.outcome === 'over_quota' ? overQuota(maxBucketBytes, outcome.usedBytes) : refusal();
   }
 
   /** Throws `access_denied`, `file_not_found`, `precondition_failed`. */
-  async delete(caller: Caller, place: ContentPlace, condition: WriteCondition): Promise<void> {
-    requireWritable(caller, place);
-    const { bucket, path } = toIndexPlace(place);
+  async delete(caller: Caller, location: ContentLocation, condition: WriteCondition): Promise<void> {
+    requireWritable(caller, location);
+    const { bucket, path } = toIndexLocation(location);
     const deleted = await this.#deps.index.delete(bucket, path, condition);
-    if (deleted === 'absent') throw resourceNotFound(place);
+    if (deleted === 'absent') throw resourceNotFound(location);
     if (deleted === 'condition_failed') throw preconditionFailed();
     await this.#discard(deleted);
   }
 
   /** Deletes all stored resources of every kind below a path, independent of who may write them. */
-  async deleteAllIn({ bucket, path: prefix }: FilePlace): Promise<void> {
+  async deleteAllIn({ bucket, path: prefix }: FileLocation): Promise<void> {
     const { index } = this.#deps;
     for (const kind of contentKinds) {
-      const shelf = shelfOf({ kind, bucket });
+      const indexBucket = toIndexBucket({ kind, bucket });
       for (let after: string | undefined, isFirst = true; isFirst || after !== undefined; isFirst = false) {
-        const { items, next } = await index.list({ bucket: shelf, prefix, after, limit: deletedAtOnce });
+        const { items, next } = await index.list({ bucket: indexBucket, prefix, after, limit: deleteBatchSize });
         for (const { path } of items) {
-          const deleted = await index.delete(shelf, path, undefined);
+          const deleted = await index.delete(indexBucket, path, undefined);
           if (typeof deleted === 'object') await this.#discard(deleted);
         }
         after = next;
@@ -188,9 +188,9 @@ export class StoredResources {
   }
 
   /** One page of a folder. Throws `access_denied`. */
-  async list(caller: Caller, folder: ContentPlace, query: FolderQuery): Promise<FolderPage<FileFacts>> {
+  async list(caller: Caller, folder: ContentLocation, query: FolderQuery): Promise<FolderPage<FileInfo>> {
     requireReadable(caller, folder);
-    const { bucket, path: prefix } = toIndexPlace(folder);
+    const { bucket, path: prefix } = toIndexLocation(folder);
     return listFolder((page) => this.#deps.index.list({ ...page, bucket }), { ...query, prefix });
   }
 
@@ -201,39 +201,39 @@ export class StoredResources {
     requireWritable(caller, to);
     const { index, clock, bounds } = this.#deps;
     const { maxBucketBytes } = bounds();
-    const moving = { from: toIndexPlace(from), to: toIndexPlace(to), replaces, nowMs: clock.epochMs() };
-    const moved = await index.move(moving, maxBucketBytes);
-    if (moved.outcome === 'over_quota') throw overQuota(maxBucketBytes, moved.usedBytes);
-    if (moved.outcome !== 'moved') throw moved.outcome === 'absent' ? sourceAbsent() : destinationTaken();
-    await this.#discard(moved.replaced);
+    const move = { from: toIndexLocation(from), to: toIndexLocation(to), replaces, nowMs: clock.epochMs() };
+    const outcome = await index.move(move, maxBucketBytes);
+    if (outcome.outcome === 'over_quota') throw overQuota(maxBucketBytes, outcome.usedBytes);
+    if (outcome.outcome !== 'moved') throw outcome.outcome === 'absent' ? sourceNotFound() : destinationExists();
+    await this.#discard(outcome.replaced);
   }
 
   /** Stores the same content at another place. Throws what `move` throws. */
   async copy(caller: Caller, { from, to, replaces }: Relocation<ContentKind>): Promise<void> {
     requireReadable(caller, from);
     requireWritable(caller, to);
-    if (!replaces && (await this.#find(to)) !== undefined && (await this.#find(from)) !== undefined) throw destinationTaken();
+    if (!replaces && (await this.#find(to)) !== undefined && (await this.#find(from)) !== undefined) throw destinationExists();
     const opened = await this.#open(from, () => 'whole');
-    if (opened?.content === undefined) throw sourceAbsent();
+    if (opened?.content === undefined) throw sourceNotFound();
     const { content, file } = opened;
     const { contentType, contentLength: announcedBytes } = file;
     const condition = replaces ? undefined : 'absent';
-    const copied = { bytes: content, contentType, announcedBytes, condition, refusal: destinationTaken } as const;
+    const copied = { bytes: content, contentType, announcedBytes, condition, refusal: destinationExists } as const;
     await this.put(caller, to, copied).finally(() => content.destroy());
   }
 
-  #find(place: ContentPlace): Promise<IndexedFile | undefined> {
-    const { bucket, path } = toIndexPlace(place);
+  #find(location: ContentLocation): Promise<IndexedFile | undefined> {
+    const { bucket, path } = toIndexLocation(location);
     return this.#deps.index.find(bucket, path);
   }
 
   /** The caller has what it asked for: a content that stays costs space, no more. */
   async #discard(file: IndexedFile | undefined): Promise<void> {
-    const { blobs, noteFault } = this.#deps;
+    const { blobs, reportError } = this.#deps;
     if (file === undefined) return;
     await blobs
       .delete(file.blob)
-      .catch((thrown) => noteFault(`the content ${file.blob} of no file could not be deleted`, thrown));
+      .catch((error) => reportError(`the content ${file.blob} of no file could not be deleted`, error));
   }
 }
 
@@ -241,27 +241,27 @@ export class StoredResources {
 class CountedBytes implements AsyncIterable<Uint8Array> {
   total = 0;
   readonly #bytes: AsyncIterable<Uint8Array>;
-  readonly #most: number;
-  readonly #room: FileRoom;
+  readonly #maxBytes: number;
+  readonly #reservation: FileReservation;
 
-  constructor(bytes: AsyncIterable<Uint8Array>, most: number, room: FileRoom) {
+  constructor(bytes: AsyncIterable<Uint8Array>, maxBytes: number, reservation: FileReservation) {
     this.#bytes = bytes;
-    this.#most = most;
-    this.#room = room;
+    this.#maxBytes = maxBytes;
+    this.#reservation = reservation;
   }
 
   async *[Symbol.asyncIterator](): AsyncIterator<Uint8Array> {
     for await (const piece of this.#bytes) {
       this.total += piece.length;
-      if (this.total > this.#most) throw fileTooLarge(this.#most);
-      await this.#room.cover(this.total);
+      if (this.total > this.#maxBytes) throw fileTooLarge(this.#maxBytes);
+      await this.#reservation.ensure(this.total);
       yield piece;
     }
   }
 }
 
-function toIndexPlace(place: ContentPlace): IndexPlace {
-  return { bucket: shelfOf(place), path: place.path };
+function toIndexLocation(location: ContentLocation): IndexLocation {
+  return { bucket: toIndexBucket(location), path: location.path };
 }
 
 export function resourceNotFound({ kind }: { readonly kind: ContentKind }): ParleyError {

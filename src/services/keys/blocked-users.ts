@@ -7,7 +7,7 @@ export interface BlockedUsersDeps {
   /** Whether other nodes write to the store too. */
   readonly isShared: boolean;
   /** Called with errors that fail no call. */
-  readonly noteFault: (message: string, thrown: unknown) => void;
+  readonly reportError: (message: string, error: unknown) => void;
 }
 
 /** How often a node reads what other nodes wrote. A block is in force on all nodes within a second. */
@@ -22,7 +22,7 @@ const sweepEveryMs = 1_000;
 export class BlockedUsers {
   readonly #deps: BlockedUsersDeps;
   readonly #recurring: Recurring;
-  readonly #reading = new FreshRead(() => this.#read());
+  readonly #freshRead = new FreshRead(() => this.#read());
   /** Undefined once the first read has ended, also if it failed. */
   #firstRead: Promise<void> | undefined;
   #users: ReadonlySet<string> = new Set();
@@ -31,14 +31,16 @@ export class BlockedUsers {
 
   constructor(deps: BlockedUsersDeps) {
     this.#deps = deps;
-    this.#recurring = new Recurring(deps.noteFault);
-    this.#firstRead = this.#reading
+    this.#recurring = new Recurring(deps.reportError);
+    this.#firstRead = this.#freshRead
       .run()
       .catch(() => undefined)
       .finally(() => {
         this.#firstRead = undefined;
       });
-    this.#recurring.every(readEveryMs, 'Parley cannot read the blocked users. The last list stays in force', () => this.#look());
+    this.#recurring.every(readEveryMs, 'Parley cannot read the blocked users. The last list stays in force', () =>
+      this.#refresh(),
+    );
     this.#recurring.every(sweepEveryMs, 'Parley could not end the calls of blocked users', async () => {
       if (this.#users.size > 0) this.#onChange();
     });
@@ -62,15 +64,15 @@ export class BlockedUsers {
 
   /** Writes to the store. Resolves after this node has read the result, or has scheduled a read, also if the write fails. */
   write<Value>(write: () => Promise<Value>): Promise<Value> {
-    return this.#reading.write(write);
+    return this.#freshRead.write(write);
   }
 
   close(): void {
     this.#recurring.close();
   }
 
-  async #look(): Promise<void> {
-    if (this.#deps.isShared || this.#reading.isBehind) await this.#reading.run();
+  async #refresh(): Promise<void> {
+    if (this.#deps.isShared || this.#freshRead.isBehind) await this.#freshRead.run();
   }
 
   async #read(): Promise<void> {

@@ -2,17 +2,17 @@ import { expect, it, vi } from 'vitest';
 import { systemClock } from '#base/time/clock.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
 import type { KeyStore, StoredKey } from '#domain/callers/key-store.ts';
-import { toMadeKey } from '#domain/callers/made-key-form.ts';
-import { MadeKeys } from './made-keys.ts';
+import { createUserKey } from '#domain/callers/made-key-form.ts';
+import { UserKeys } from './made-keys.ts';
 
-const { key, ...made } = toMadeKey('k'.repeat(43));
+const { key, ...made } = createUserKey('k'.repeat(43));
 const stored: StoredKey = {
   ...{ id: 'one', owner: 'ada', project: 'corporate', roles: ['maker'], signedInAtMs: 1, name: '', ...made },
   ...{ version: 1, former: null, deployments: null, allowedIps: null },
   ...{ createdAtMs: 1, expiresAtMs: Number.MAX_SAFE_INTEGER, lastUsedAtMs: null },
 };
 const from = { socket: {}, headers: {} };
-const held = { madeKey: { id: 'one', version: 1, deployments: null } };
+const held = { userKey: { id: 'one', version: 1, deployments: null } };
 
 /** A node with a store of its own, of which one look can be made to fail. */
 function openKeys() {
@@ -26,12 +26,18 @@ function openKeys() {
       const isNew = since !== there.revision;
       return { revision: there.revision, keys: isNew ? there.keys : [], deleted: there.keys.length === 0 ? ['one'] : [] };
     },
-    noteUses: async () => undefined,
+    recordUses: async () => undefined,
   } as Partial<KeyStore> as KeyStore;
   const roles = { maker: { selfService: { keys: 1, maxDays: 1 } } };
   const configuration = { roles, identityProviders: { corporate: {} } } as unknown as Configuration;
   const inForce = { configuration };
-  const keys = new MadeKeys({ store, isShared: false, snapshot: () => inForce, clock: systemClock, noteFault: () => undefined });
+  const keys = new UserKeys({
+    store,
+    isShared: false,
+    snapshot: () => inForce,
+    clock: systemClock,
+    reportError: () => undefined,
+  });
   return { keys, there, inForce };
 }
 

@@ -30,11 +30,11 @@ export class InFlightCalls extends Slots<InFlightCall> {
 
   /** Ends what is still open; its callers are told the reason. */
   abort(reason: unknown): void {
-    for (const call of this.places) call?.cancel(reason);
+    for (const call of this.slots) call?.cancel(reason);
   }
 
   /** The same for what was begun by callers that may not go on. */
-  abortOf(mayNotGoOn: (caller: Caller) => boolean, reason: unknown): void {
-    for (const call of this.places) if (call?.caller !== undefined && mayNotGoOn(call.caller)) call.cancel(reason);
+  abortMatching(mustEnd: (caller: Caller) => boolean, reason: unknown): void {
+    for (const call of this.slots) if (call?.caller !== undefined && mustEnd(call.caller)) call.cancel(reason);
   }
 }

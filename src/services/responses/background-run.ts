@@ -5,12 +5,12 @@ import type { ResponseEvent } from '#contract/responses/events.ts';
 import type { ResponseObject } from '#contract/responses/response.ts';
 import type { Answer, ReplySink } from '#domain/call.ts';
 import type { Caller } from '#domain/callers/caller.ts';
-import type { ResponsePlace, RunStore } from '#domain/responses/response-store.ts';
-import type { KeptResponse } from './response-keeper.ts';
-import type { StoredOpening } from './stored-opening.ts';
+import type { ResponseRef, RunStore } from '#domain/responses/response-store.ts';
+import type { ResponseResult } from './response-keeper.ts';
+import type { StoredResponseStart } from './stored-opening.ts';
 
 /** Events that may wait for the store before their source is paused. */
-const maxWaiting = 5_000;
+const maxBufferedEvents = 5_000;
 const retryMs = 500;
 
 /** Translates the frames of one reply to the numbered events of a response. */
@@ -28,18 +28,18 @@ export interface ResponseTranslation {
 }
 
 export interface BackgroundRunDeps {
-  readonly place: ResponsePlace;
+  readonly ref: ResponseRef;
   readonly node: string;
   readonly caller: Caller;
   readonly run: ResponseTranslation;
-  readonly opening: StoredOpening;
+  readonly opening: StoredResponseStart;
   /** What the run said of its end. */
-  readonly kept: () => KeptResponse | undefined;
+  readonly getResult: () => ResponseResult | undefined;
   readonly runs: RunStore;
   /** Called whenever there is more to read. */
   readonly onChange: () => void;
   /** Called once, when all of it is written. */
-  readonly onOver: (error: ParleyError | undefined) => void;
+  readonly onEnded: (error: ParleyError | undefined) => void;
 }
 
 /** A response that nobody has to wait for: its events are kept as they come, those of one turn of the event loop together. */
@@ -47,10 +47,10 @@ export class BackgroundRun implements ReplySink {
   slot = -1;
   readonly #deps: BackgroundRunDeps;
   #answer: Answer | undefined;
-  #told: JsonObject[] = [];
+  #buffer: JsonObject[] = [];
   #writing: Promise<void> | undefined;
   #isDue = false;
-  #isOver = false;
+  #hasEnded = false;
   #isDropped = false;
   #ending: Promise<void> | undefined;
   #deadline: NodeJS.Timeout | undefined;
@@ -65,30 +65,30 @@ export class BackgroundRun implements ReplySink {
 
   follow(answer: Answer): void {
     this.#answer = answer;
-    if (this.#isOver) answer.cancel();
+    if (this.#hasEnded) answer.cancel();
   }
 
   /** Ends it as failed if it is still running then. The per-request keys of its applications end with it. */
   endAfter(maxMs: number): void {
-    if (this.#isOver) return;
+    if (this.#hasEnded) return;
     const message = `The background response was still running after its maximum of ${maxMs / 1000} s. Split the task into shorter ones.`;
     this.#deadline = setTimeout(() => this.cancel(new ParleyError('upstream_failed', message)), maxMs).unref();
   }
 
   frame(frame: Frame): void {
-    if (!this.#isOver) this.#tell(this.#deps.run.take(frame));
+    if (!this.#hasEnded) this.#enqueue(this.#deps.run.take(frame));
   }
 
   end(): void {
-    if (this.#isOver) return;
-    this.#tell(this.#deps.run.end());
+    if (this.#hasEnded) return;
+    this.#enqueue(this.#deps.run.end());
     this.#finish();
   }
 
-  fail(thrown: unknown): void {
-    if (this.#isOver) return;
-    const error = toParleyError(thrown);
-    this.#tell(this.#deps.run.fail(error));
+  fail(reason: unknown): void {
+    if (this.#hasEnded) return;
+    const error = toParleyError(reason);
+    this.#enqueue(this.#deps.run.fail(error));
     this.#finish(error);
   }
 
@@ -101,8 +101,8 @@ export class BackgroundRun implements ReplySink {
   /** Ends it for its user; resolves once that is written. */
   stop(): Promise<void> {
     this.#answer?.cancel();
-    if (!this.#isOver) {
-      this.#tell(this.#deps.run.begin());
+    if (!this.#hasEnded) {
+      this.#enqueue(this.#deps.run.begin());
       this.#deps.run.cancel();
       this.#finish();
     }
@@ -113,14 +113,14 @@ export class BackgroundRun implements ReplySink {
   drop(): void {
     this.#answer?.cancel();
     this.#isDropped = true;
-    if (this.#isOver) return;
+    if (this.#hasEnded) return;
     this.#deps.run.cancel();
     this.#finish();
   }
 
-  #tell(events: readonly object[]): void {
-    this.#told.push(...(events as readonly JsonObject[]));
-    if (this.#told.length > maxWaiting) this.#answer?.pause();
+  #enqueue(events: readonly object[]): void {
+    this.#buffer.push(...(events as readonly JsonObject[]));
+    if (this.#buffer.length > maxBufferedEvents) this.#answer?.pause();
     if (this.#isDue || this.#writing !== undefined) return;
     this.#isDue = true;
     setImmediate(() => this.#writeSoon());
@@ -128,7 +128,7 @@ export class BackgroundRun implements ReplySink {
 
   #writeSoon(): void {
     this.#isDue = false;
-    if (this.#isOver || this.#writing !== undefined) return;
+    if (this.#hasEnded || this.#writing !== undefined) return;
     this.#writing = this.#write().finally(() => {
       this.#writing = undefined;
     });
@@ -136,15 +136,15 @@ export class BackgroundRun implements ReplySink {
 
   /** In one statement what has come since the last; what the store does not take now it may take in a while. */
   async #write(): Promise<void> {
-    const { runs, place, node, onChange } = this.#deps;
-    while (this.#told.length > 0 && !this.#isOver) {
-      const events = this.#told;
-      this.#told = [];
+    const { runs, ref, node, onChange } = this.#deps;
+    while (this.#buffer.length > 0 && !this.#hasEnded) {
+      const events = this.#buffer;
+      this.#buffer = [];
       try {
-        if (!(await runs.append(place, node, toEventRun(events)))) return this.drop();
+        if (!(await runs.append(ref, node, toEventRun(events)))) return this.drop();
         onChange();
       } catch {
-        this.#told = [...events, ...this.#told];
+        this.#buffer = [...events, ...this.#buffer];
         await new Promise((resolve) => setTimeout(resolve, retryMs));
       }
       this.#answer?.resume();
@@ -153,18 +153,21 @@ export class BackgroundRun implements ReplySink {
 
   #finish(error?: ParleyError): void {
     clearTimeout(this.#deadline);
-    this.#isOver = true;
+    this.#hasEnded = true;
     this.#ending = this.#close(error);
   }
 
   async #close(error: ParleyError | undefined): Promise<void> {
-    const { opening, kept, place, runs, node, onChange, onOver } = this.#deps;
+    const { opening, getResult, ref, runs, node, onChange, onEnded: onOver } = this.#deps;
     await this.#writing;
-    const events = this.#told;
-    this.#told = [];
-    const isKept = await opening.ended(this.#isDropped ? undefined : kept(), events.length > 0 ? toEventRun(events) : undefined);
+    const events = this.#buffer;
+    this.#buffer = [];
+    const isStored = await opening.onEnded(
+      this.#isDropped ? undefined : getResult(),
+      events.length > 0 ? toEventRun(events) : undefined,
+    );
     // One that somebody else ended is nobody's from here on.
-    if (isKept !== true) await runs.release(place, node).catch(() => undefined);
+    if (isStored !== true) await runs.release(ref, node).catch(() => undefined);
     onChange();
     onOver(error);
   }

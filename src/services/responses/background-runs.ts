@@ -3,18 +3,18 @@ import type { Clock } from '#base/time/clock.ts';
 import { type ParleyError, toParleyError } from '#contract/errors/errors.ts';
 import type { ResponseObject } from '#contract/responses/response.ts';
 import { parseResponsesRequest, type ResponsesRequest } from '#contract/responses/responses-request.ts';
-import type { Answer, Calls, ChatAsk, Target } from '#domain/call.ts';
-import type { QueuedRun, ResponsePlace, ResponseStore } from '#domain/responses/response-store.ts';
+import type { Answer, Calls, ChatInput, Target } from '#domain/call.ts';
+import type { QueuedRun, ResponseRef, ResponseStore } from '#domain/responses/response-store.ts';
 import { type CallRecord, type Telemetry, toCallOutcome } from '#domain/telemetry.ts';
-import { addUp } from '#domain/usage/usage.ts';
+import { sumCounts } from '#domain/usage/usage.ts';
 import type { InFlightCalls } from '../node/in-flight-calls.ts';
-import type { NodeLife } from '../node/node-lease.ts';
+import type { NodeLease } from '../node/node-lease.ts';
 import { BackgroundRun, type ResponseTranslation } from './background-run.ts';
 import { failedResponse, fromQueued, toQueued } from './queued-run.ts';
-import type { KeptResponse, OpenedResponse } from './response-keeper.ts';
-import type { StoredKeeper } from './stored-keeper.ts';
-import type { StoredOpening } from './stored-opening.ts';
-import { untilStored } from './unconfirmed-writes.ts';
+import type { OpenedResponse, ResponseResult } from './response-keeper.ts';
+import type { DatabaseResponseStorage } from './stored-keeper.ts';
+import type { StoredResponseStart } from './stored-opening.ts';
+import { retryUntilStored } from './unconfirmed-writes.ts';
 
 /** A request of the Responses API, with the conversation that it continues. */
 export interface ResponseStart {
@@ -23,13 +23,13 @@ export interface ResponseStart {
   readonly body: JsonObject;
   readonly opened: OpenedResponse;
   /** The response that was promised before. Absent for a new one. */
-  readonly known?: { readonly id: string; readonly createdAtSeconds: number };
+  readonly promised?: { readonly id: string; readonly createdAtSeconds: number };
 }
 
 /** A translated request. */
 export interface PreparedResponse {
   readonly run: ResponseTranslation;
-  readonly ask: ChatAsk;
+  readonly input: ChatInput;
   /** Returns the names of the fields that the upstream does not receive. */
   readonly ignored: () => readonly string[];
 }
@@ -43,16 +43,16 @@ export interface BackgroundDeps {
   readonly newId: () => string;
   readonly telemetry: Telemetry;
   readonly clock: Clock;
-  readonly keeper: StoredKeeper;
+  readonly storage: DatabaseResponseStorage;
   readonly responses: ResponseStore;
-  readonly life: NodeLife;
+  readonly lease: NodeLease;
   readonly inFlightCalls: InFlightCalls;
   /** Longest duration of a run, and so of the per-request keys of its applications. Absent: six hours. */
   readonly maxRunMs?: number;
 }
 
 /** A request whose response is to be made in the background. */
-interface Asked {
+interface BackgroundRequest {
   readonly target: Target;
   readonly request: ResponsesRequest;
   /** The body as it came: another node may have to read it again. */
@@ -67,9 +67,9 @@ interface Queued {
 }
 
 /** What a run begins with. */
-interface Beginning extends Asked {
-  readonly opening: StoredOpening;
-  readonly known?: { readonly id: string; readonly createdAtSeconds: number };
+interface RunStart extends BackgroundRequest {
+  readonly opening: StoredResponseStart;
+  readonly promised?: { readonly id: string; readonly createdAtSeconds: number };
 }
 
 const maxRuns = 2_000;
@@ -86,7 +86,7 @@ export class BackgroundRuns {
   }
 
   /** How many more this node takes. */
-  get room(): number {
+  get capacity(): number {
     return this.#deps.inFlightCalls.isClosed ? 0 : Math.max(0, maxRuns - this.#running.size);
   }
 
@@ -95,34 +95,34 @@ export class BackgroundRuns {
   }
 
   /** Resolves with the response that waits, once it is within its limits and kept; it goes on from there. Throws what refuses it. */
-  async create({ target, request, value }: Asked): Promise<Queued> {
-    const { keeper } = this.#deps;
-    const opening = await keeper.open(target, request);
+  async create({ target, request, value }: BackgroundRequest): Promise<Queued> {
+    const { storage } = this.#deps;
+    const opening = await storage.open(target, request);
     const queued = Promise.withResolvers<Queued>();
-    const keep = async ({ run, ignored }: PreparedResponse): Promise<void> => {
+    const storeQueued = async ({ run, ignored }: PreparedResponse): Promise<void> => {
       const response = { ...run.response };
       await opening.queue(response, toQueued(target, value));
       queued.resolve({ response, ignored: ignored() });
     };
-    this.#start({ target, request, value, opening }, keep, queued.reject);
+    this.#start({ target, request, value, opening }, storeQueued, queued.reject);
     return queued.promise;
   }
 
   /** Answers a run that waits, unless another node does. */
-  async take(place: ResponsePlace): Promise<void> {
-    const { life, responses, clock } = this.#deps;
-    if (this.#running.has(place.id)) return;
-    await life.hold();
-    const putBack = (): Promise<void> => responses.runs.release(place, life.node);
+  async claim(ref: ResponseRef): Promise<void> {
+    const { lease, responses, clock } = this.#deps;
+    if (this.#running.has(ref.id)) return;
+    await lease.hold();
+    const release = (): Promise<void> => responses.runs.release(ref, lease.node);
     try {
-      const claimed = await responses.runs.claim(place, life.node, clock.epochMs());
-      if (claimed !== undefined) await this.#resume(claimed);
-    } catch (thrown) {
+      const claimedRun = await responses.runs.claim(ref, lease.node, clock.epochMs());
+      if (claimedRun !== undefined) await this.#resume(claimedRun);
+    } catch (error) {
       // Nobody else takes what a living node has: it would wait for ever.
-      void putBack().catch(() => untilStored(clock, putBack));
-      throw thrown;
+      void release().catch(() => retryUntilStored(clock, release));
+      throw error;
     } finally {
-      life.release();
+      lease.release();
     }
   }
 
@@ -137,99 +137,99 @@ export class BackgroundRuns {
   }
 
   /** Resolves when a run of this node has more to read, or after a while. */
-  changed(id: string, ms: number): Promise<void> {
+  waitForChange(id: string, ms: number): Promise<void> {
     return new Promise((resolve) => {
-      const hearers = this.#waiting.get(id) ?? new Set();
-      this.#waiting.set(id, hearers);
+      const waiters = this.#waiting.get(id) ?? new Set();
+      this.#waiting.set(id, waiters);
       const wake = (): void => {
         clearTimeout(timer);
-        hearers.delete(wake);
-        if (hearers.size === 0 && this.#waiting.get(id) === hearers) this.#waiting.delete(id);
+        waiters.delete(wake);
+        if (waiters.size === 0 && this.#waiting.get(id) === waiters) this.#waiting.delete(id);
         resolve();
       };
       const timer = setTimeout(wake, ms);
-      hearers.add(wake);
+      waiters.add(wake);
     });
   }
 
-  async #resume({ run: queued, ...place }: QueuedRun): Promise<void> {
-    const { calls, keeper, responses, life, clock, newId } = this.#deps;
-    const stored = await responses.find(place, clock.epochMs());
+  async #resume({ run: queued, ...ref }: QueuedRun): Promise<void> {
+    const { calls, storage, responses, lease, clock, newId } = this.#deps;
+    const stored = await responses.find(ref, clock.epochMs());
     if (stored === undefined) return;
     try {
       const { value, caller, deployment } = fromQueued(queued);
       const id = newId();
       const target = await calls.authorize({ id, deployment, caller, record: this.#record(id, caller, deployment) }, 'chat');
       const request = parseResponsesRequest(value);
-      const opening = await keeper.open(target, request);
-      await opening.resume().catch(async (thrown) => {
-        await opening.ended(undefined);
-        throw thrown;
+      const opening = await storage.open(target, request);
+      await opening.resume().catch(async (error) => {
+        await opening.onEnded(undefined);
+        throw error;
       });
-      const known = { id: place.id, createdAtSeconds: Math.floor(stored.createdAtMs / 1000) };
-      const refused = Promise.withResolvers<void>();
-      this.#start({ target, request, value, opening, known }, async () => refused.resolve(), refused.reject);
-      await refused.promise;
-    } catch (thrown) {
-      const ended = failedResponse(stored, { code: 'server_error', message: toParleyError(thrown).message }, 0);
-      await responses.end(ended, life.node);
+      const promised = { id: ref.id, createdAtSeconds: Math.floor(stored.createdAtMs / 1000) };
+      const started = Promise.withResolvers<void>();
+      this.#start({ target, request, value, opening, promised }, async () => started.resolve(), started.reject);
+      await started.promise;
+    } catch (error) {
+      const ended = failedResponse(stored, { code: 'server_error', message: toParleyError(error).message }, 0);
+      await responses.end(ended, lease.node);
     }
   }
 
   /** `keep` makes it known once it is within its limits; `refuse` is told why it never was. */
   #start(
-    { target: asked, request, value, opening, known }: Beginning,
-    keep: (ready: PreparedResponse) => Promise<void>,
-    refuse: (error: unknown) => void,
+    { target: requestedTarget, request, value, opening, promised }: RunStart,
+    onAdmitted: (ready: PreparedResponse) => Promise<void>,
+    onRefused: (error: unknown) => void,
   ): void {
-    const { calls, prepare, responses, life, maxRunMs = defaultMaxRunMs } = this.#deps;
-    const { id, caller, deployment } = asked.call;
+    const { calls, prepare, responses, lease, maxRunMs = defaultMaxRunMs } = this.#deps;
+    const { id, caller, deployment } = requestedTarget.call;
     const record = this.#record(id, caller, deployment);
-    const target: Target = { ...asked, call: { ...asked.call, record } };
-    let kept: KeptResponse | undefined;
+    const target: Target = { ...requestedTarget, call: { ...requestedTarget.call, record } };
+    let result: ResponseResult | undefined;
     try {
       const opened: OpenedResponse = {
         ...{ earlier: opening.earlier, input: opening.input, isStored: true, conversation: opening.conversation },
-        began: () => undefined,
-        ended(given) {
-          kept = given;
+        onStarted: () => undefined,
+        onEnded(response) {
+          result = response;
           return undefined;
         },
       };
-      const ready = prepare(target, { request, body: value as JsonObject, opened, ...(known && { known }) });
-      const { run, ask } = ready;
-      const place = { id: run.response.id, subject: caller.subject };
+      const prepared = prepare(target, { request, body: value as JsonObject, opened, ...(promised && { promised }) });
+      const { run, input } = prepared;
+      const ref = { id: run.response.id, subject: caller.subject };
       let answer: Answer | undefined;
       const background = new BackgroundRun({
-        ...{ place, node: life.node, caller, run, opening, kept: () => kept, runs: responses.runs },
-        onChange: () => this.#tell(place.id),
-        onOver: (error) => this.#over(place.id, { background, record, answer, error }),
+        ...{ ref, node: lease.node, caller, run, opening, getResult: () => result, runs: responses.runs },
+        onChange: () => this.#wakeWaiters(ref.id),
+        onEnded: (error) => this.#onEnded(ref.id, { background, record, answer, error }),
       });
       let isAdmitted = false;
       const admitted = async (): Promise<void> => {
-        await keep(ready);
+        await onAdmitted(prepared);
         isAdmitted = true;
-        this.#running.set(place.id, background);
+        this.#running.set(ref.id, background);
         this.#deps.inFlightCalls.add(background);
         background.endAfter(maxRunMs);
-        if (!(await responses.runs.start(place, life.node))) background.drop();
+        if (!(await responses.runs.start(ref, lease.node))) background.drop();
       };
-      const fail = (thrown: unknown): void => {
-        if (isAdmitted) return background.fail(thrown);
-        void refuseOpened(opening, record, this.#deps.clock).then(() => refuse(thrown));
+      const onFailure = (error: unknown): void => {
+        if (isAdmitted) return background.fail(error);
+        void closeRefused(opening, record, this.#deps.clock).then(() => onRefused(error));
       };
       answer = calls.answer(
         target,
-        { ...ask, admitted },
-        { frame: (frame) => background.frame(frame), end: () => background.end(), fail },
+        { ...input, admitted },
+        { frame: (frame) => background.frame(frame), end: () => background.end(), fail: onFailure },
       );
       background.follow(answer);
-    } catch (thrown) {
-      void refuseOpened(opening, record, this.#deps.clock).then(() => refuse(thrown));
+    } catch (error) {
+      void closeRefused(opening, record, this.#deps.clock).then(() => onRefused(error));
     }
   }
 
-  #over(
+  #onEnded(
     id: string,
     {
       background,
@@ -239,7 +239,7 @@ export class BackgroundRuns {
     }: { background: BackgroundRun; record: CallRecord; answer: Answer | undefined; error: ParleyError | undefined },
   ): void {
     if (this.#running.get(id) === background) this.#running.delete(id);
-    const { prompt_tokens, completion_tokens } = addUp(answer?.used() ?? []);
+    const { prompt_tokens, completion_tokens } = sumCounts(answer?.used() ?? []);
     record.end({
       ...{ outcome: toCallOutcome(error), status: error?.status ?? 200, error },
       ...{ promptTokens: prompt_tokens, completionTokens: completion_tokens, atMs: this.#deps.clock.nowMs() },
@@ -247,15 +247,15 @@ export class BackgroundRuns {
     this.#deps.inFlightCalls.delete(background);
   }
 
-  #tell(id: string): void {
+  #wakeWaiters(id: string): void {
     for (const wake of [...(this.#waiting.get(id) ?? [])]) wake();
   }
 
   /** A run is a call of its own: the one that asked for it has ended long before. */
   #record(requestId: string, caller: Target['call']['caller'], deployment: string): CallRecord {
     const { telemetry, clock } = this.#deps;
-    const none = { traceparent: undefined, tracestate: undefined };
-    const record = telemetry.begin({ operation: 'chat', route: undefined, requestId, ...none, atMs: clock.nowMs() });
+    const noTrace = { traceparent: undefined, tracestate: undefined };
+    const record = telemetry.begin({ operation: 'chat', route: undefined, requestId, ...noTrace, atMs: clock.nowMs() });
     record.caller = caller;
     record.deployment(deployment);
     return record;
@@ -263,8 +263,8 @@ export class BackgroundRuns {
 }
 
 /** Lets go of what was opened for a run that never began. Never fails. */
-async function refuseOpened(opening: StoredOpening, record: CallRecord, clock: Clock): Promise<void> {
-  await opening.ended(undefined);
-  const none = { error: undefined, promptTokens: 0, completionTokens: 0 };
-  record.end({ outcome: 'refused', status: 400, ...none, atMs: clock.nowMs() });
+async function closeRefused(opening: StoredResponseStart, record: CallRecord, clock: Clock): Promise<void> {
+  await opening.onEnded(undefined);
+  const noUsage = { error: undefined, promptTokens: 0, completionTokens: 0 };
+  record.end({ outcome: 'refused', status: 400, ...noUsage, atMs: clock.nowMs() });
 }

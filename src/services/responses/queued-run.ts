@@ -14,16 +14,29 @@ interface Queued {
 
 /** As it rests in the store, sealed. */
 export function toQueued({ call }: Target, value: unknown): JsonObject {
-  const { subject, project, roles, madeKey, configuredKey } = call.caller;
-  const keys = { ...(madeKey && { madeKey }), ...(configuredKey && { configuredKey }) };
+  const { subject, project, roles, userKey, configuredKey } = call.caller;
+  const keys = { ...(userKey && { madeKey: userKey }), ...(configuredKey && { configuredKey }) };
   return { value, caller: { subject, project, roles, ...keys }, deployment: call.deployment };
 }
 
 export function fromQueued({ value, caller, deployment }: JsonObject): Queued {
   if (!isJsonObject(caller)) throw new ParleyError('internal_error', 'A queued run has no caller.');
-  const { subject, project, roles, madeKey, configuredKey } = caller as Omit<Caller, 'chain'> & JsonObject;
-  const known = { subject, project, roles, chain: null, ...(madeKey && { madeKey }), ...(configuredKey && { configuredKey }) };
-  return { value, caller: known, deployment: String(deployment) };
+  const {
+    subject,
+    project,
+    roles,
+    userKey: madeKey,
+    configuredKey,
+  } = { ...caller, userKey: caller.madeKey } as Omit<Caller, 'chain'> & JsonObject;
+  const queuedCaller = {
+    subject,
+    project,
+    roles,
+    chain: null,
+    ...(madeKey && { userKey: madeKey }),
+    ...(configuredKey && { configuredKey }),
+  };
+  return { value, caller: queuedCaller, deployment: String(deployment) };
 }
 
 /** A response that nobody goes on with, and the event that says so. */

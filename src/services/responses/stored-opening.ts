@@ -14,26 +14,26 @@ import type {
   StoredResponse,
 } from '#domain/responses/response-store.ts';
 import { isStoredForm, toStoredItem } from '#domain/responses/stored-items.ts';
-import type { NodeLife } from '../node/node-lease.ts';
-import type { KeptResponse, OpenedResponse } from './response-keeper.ts';
-import { type UnconfirmedWrites, untilStored } from './unconfirmed-writes.ts';
+import type { NodeLease } from '../node/node-lease.ts';
+import type { OpenedResponse, ResponseResult } from './response-keeper.ts';
+import { retryUntilStored, type UnconfirmedWrites } from './unconfirmed-writes.ts';
 
-export interface KeeperDeps {
+export interface ResponseStorageDeps {
   readonly responses: ResponseStore;
   readonly conversations: ConversationStore;
-  readonly life: NodeLife;
+  readonly lease: NodeLease;
   readonly clock: Clock;
   readonly newId: () => string;
   /** Called with faults that callers do not see. */
-  readonly noteFault: (message: string, thrown: unknown) => void;
+  readonly reportError: (message: string, error: unknown) => void;
   /** Responses that callers may know of and the store may not, by their ids: each resolves once it does. */
-  readonly beginning: Map<string, Promise<unknown>>;
+  readonly startingWrites: Map<string, Promise<unknown>>;
   readonly unconfirmed: UnconfirmedWrites;
 }
 
 const dayMs = 86_400_000;
 
-interface Opening {
+interface ResponseStartOptions {
   readonly target: Target;
   readonly request: ResponsesRequest;
   readonly isStored: boolean;
@@ -43,120 +43,120 @@ interface Opening {
 }
 
 /** A response that begins, and is kept when it ends. One that can be told of before its end is kept from its beginning. */
-export class StoredOpening implements OpenedResponse {
+export class StoredResponseStart implements OpenedResponse {
   readonly earlier: readonly AnyItem[];
   readonly input: readonly AnyItem[];
   readonly isStored: boolean;
-  readonly #deps: KeeperDeps;
-  readonly #opening: Opening;
+  readonly #deps: ResponseStorageDeps;
+  readonly #options: ResponseStartOptions;
   #input: readonly JsonObject[] | undefined;
   /** Resolves with whether the store has it. */
-  #begun: Promise<boolean> | undefined;
-  #isHeld: boolean;
+  #startWrite: Promise<boolean> | undefined;
+  #holdsLease: boolean;
 
-  constructor(deps: KeeperDeps, opening: Opening) {
+  constructor(deps: ResponseStorageDeps, options: ResponseStartOptions) {
     this.#deps = deps;
-    this.#opening = opening;
-    this.earlier = opening.earlier as AnyItem[];
-    this.input = opening.input;
-    this.isStored = opening.isStored;
-    this.#isHeld = opening.turn !== undefined;
+    this.#options = options;
+    this.earlier = options.earlier as AnyItem[];
+    this.input = options.input;
+    this.isStored = options.isStored;
+    this.#holdsLease = options.turn !== undefined;
   }
 
   get conversation(): { readonly id: string } | undefined {
-    const { turn } = this.#opening;
+    const { turn } = this.#options;
     return turn && { id: turn.conversation };
   }
 
   /** Nobody knows of a response in one JSON text before it ends, unless others have to be told of its conversation. */
-  began(response: ResponseObject): void {
-    const { request, turn } = this.#opening;
+  onStarted(response: ResponseObject): void {
+    const { request, turn } = this.#options;
     if (!this.isStored || (request.stream !== true && turn === undefined)) return;
-    const { beginning } = this.#deps;
-    this.#begun = this.#begin(response).finally(() => beginning.delete(response.id));
-    beginning.set(response.id, this.#begun);
+    const { startingWrites } = this.#deps;
+    this.#startWrite = this.#begin(response).finally(() => startingWrites.delete(response.id));
+    startingWrites.set(response.id, this.#startWrite);
   }
 
   /** Keeps a run that another node may have to answer, as `run` tells. Throws StoreFault. */
   async queue(response: ResponseObject, run: JsonObject): Promise<void> {
-    await this.#hold();
+    await this.#holdLease();
     await this.#write(this.#toStored({ response, items: [] }), (stored) =>
-      this.#deps.responses.begin({ ...stored, node: this.#deps.life.node }, run),
+      this.#deps.responses.begin({ ...stored, node: this.#deps.lease.node }, run),
     );
-    this.#begun = Promise.resolve(true);
+    this.#startWrite = Promise.resolve(true);
   }
 
   /** The row is there already: this node was given it. */
   async resume(): Promise<void> {
-    await this.#hold();
-    this.#begun = Promise.resolve(true);
+    await this.#holdLease();
+    this.#startWrite = Promise.resolve(true);
   }
 
-  ended(kept: KeptResponse | undefined, events?: EventRun): Promise<boolean> | undefined {
-    if (kept !== undefined && this.isStored) return this.#keep(kept, events).finally(() => this.#letGo());
-    if (this.#opening.turn === undefined) {
-      this.#letGo();
+  onEnded(result: ResponseResult | undefined, events?: EventRun): Promise<boolean> | undefined {
+    if (result !== undefined && this.isStored) return this.#store(result, events).finally(() => this.#releaseLease());
+    if (this.#options.turn === undefined) {
+      this.#releaseLease();
       return undefined;
     }
     return this.#release()
-      .finally(() => this.#letGo())
+      .finally(() => this.#releaseLease())
       .then(() => false);
   }
 
-  async #keep(kept: KeptResponse, events: EventRun | undefined): Promise<boolean> {
-    const { responses, noteFault } = this.#deps;
-    const { target, turn } = this.#opening;
-    const stored = this.#toStored(kept);
+  async #store(result: ResponseResult, events: EventRun | undefined): Promise<boolean> {
+    const { responses, reportError } = this.#deps;
+    const { target, turn } = this.#options;
+    const stored = this.#toStored(result);
     const { maxBytesPerUser } = target.snapshot.configuration.responses;
     try {
-      if (this.#begun === undefined) await this.#write(stored, (added) => responses.add(added));
-      else if (!(await this.#begun)) {
+      if (this.#startWrite === undefined) await this.#write(stored, (added) => responses.add(added));
+      else if (!(await this.#startWrite)) {
         await this.#release();
         return false;
       } else {
-        const items = [...stored.input, ...this.#toItems(kept)];
-        const isKept = await this.#end({ response: stored, turn: turn && { ...turn, items }, events });
-        if (!isKept) return false;
+        const items = [...stored.input, ...this.#toItems(result)];
+        const isStored = await this.#end({ response: stored, turn: turn && { ...turn, items }, events });
+        if (!isStored) return false;
       }
-    } catch (thrown) {
-      noteFault('a response could not be stored', thrown);
+    } catch (error) {
+      reportError('a response could not be stored', error);
       return false;
     }
-    void this.#makeRoom(stored.subject, maxBytesPerUser);
+    void this.#freeSpace(stored.subject, maxBytesPerUser);
     return true;
   }
 
   /** Behind the last bytes, which wait for the response to be kept and not for this. Never fails. */
-  async #makeRoom(subject: string, maxBytes: number): Promise<void> {
-    const { responses, noteFault } = this.#deps;
+  async #freeSpace(subject: string, maxBytes: number): Promise<void> {
+    const { responses, reportError } = this.#deps;
     await nextTurn();
     await nextTurn();
     await responses
-      .keepWithin(subject, maxBytes)
-      .catch((thrown) => noteFault('no room could be made for responses of a user', thrown));
+      .deleteBeyond(subject, maxBytes)
+      .catch((error) => reportError('no room could be made for responses of a user', error));
   }
 
   /** What began must not stay for ever as if it went on: what the store does not take now it is given again, while nobody waits. */
   async #end(ended: EndedResponse): Promise<boolean> {
-    const { responses, life, clock } = this.#deps;
-    const end = (): Promise<boolean> => responses.end(ended, life.node);
+    const { responses, lease, clock } = this.#deps;
+    const end = (): Promise<boolean> => responses.end(ended, lease.node);
     try {
       return await end();
-    } catch (thrown) {
-      const again = untilStored(clock, end);
-      if (ended.response.isBackground) return (await again)?.value ?? false;
-      this.#letGoAfter(again);
-      throw thrown;
+    } catch (error) {
+      const retry = retryUntilStored(clock, end);
+      if (ended.response.isBackground) return (await retry)?.value ?? false;
+      this.#releaseLeaseAfter(retry);
+      throw error;
     }
   }
 
   /** Lets others run on the conversation; what the store does not take now it is given again, while nobody waits. Never fails. */
   async #release(): Promise<void> {
     const { conversations, clock } = this.#deps;
-    const { turn } = this.#opening;
+    const { turn } = this.#options;
     if (turn === undefined) return;
     const release = (): Promise<void> => conversations.release(turn.conversation, turn.run);
-    await release().catch(() => this.#letGoAfter(untilStored(clock, release)));
+    await release().catch(() => this.#releaseLeaseAfter(retryUntilStored(clock, release)));
   }
 
   /** After the first bytes: they are written in the first turn, and nobody knows of the response before. */
@@ -164,13 +164,13 @@ export class StoredOpening implements OpenedResponse {
     await nextTurn();
     await nextTurn();
     try {
-      await this.#hold();
+      await this.#holdLease();
       await this.#write(this.#toStored({ response, items: [] }), (stored) =>
-        this.#deps.responses.begin({ ...stored, node: this.#deps.life.node }),
+        this.#deps.responses.begin({ ...stored, node: this.#deps.lease.node }),
       );
       return true;
-    } catch (thrown) {
-      this.#deps.noteFault('a response that begins could not be stored', thrown);
+    } catch (error) {
+      this.#deps.reportError('a response that begins could not be stored', error);
       return false;
     }
   }
@@ -179,47 +179,47 @@ export class StoredOpening implements OpenedResponse {
   async #write(stored: StoredResponse, write: (stored: StoredResponse) => Promise<void>): Promise<void> {
     try {
       await write(stored);
-    } catch (thrown) {
-      this.#deps.unconfirmed.note(stored);
-      throw thrown;
+    } catch (error) {
+      this.#deps.unconfirmed.add(stored);
+      throw error;
     }
   }
 
-  #toStored(kept: KeptResponse): StoredResponse {
-    const { target, request } = this.#opening;
-    const { response } = kept;
+  #toStored(result: ResponseResult): StoredResponse {
+    const { target, request } = this.#options;
+    const { response } = result;
     const { retentionDays } = target.snapshot.configuration.responses;
     const createdAtMs = response.created_at * 1000;
     const { output } = response;
-    const isShown =
-      kept.items.length === output.length && kept.items.every((item, at) => item === output[at] && isStoredForm(item));
+    const isOutputComplete =
+      result.items.length === output.length && result.items.every((item, at) => item === output[at] && isStoredForm(item));
     this.#input ??= this.input.map((item) => toStoredItem(item as JsonObject, this.#deps.newId));
     return {
       ...{ id: response.id, subject: target.call.caller.subject, status: response.status, isBackground: response.background },
       ...{ previousId: request.previous_response_id, createdAtMs, expiresAtMs: createdAtMs + retentionDays * dayMs },
-      ...{ response, input: this.#input, ...(!isShown && { items: this.#toItems(kept) }) },
+      ...{ response, input: this.#input, ...(!isOutputComplete && { items: this.#toItems(result) }) },
     };
   }
 
-  #toItems({ items }: KeptResponse): readonly JsonObject[] {
+  #toItems({ items }: ResponseResult): readonly JsonObject[] {
     return items.map((item) => toStoredItem(item as JsonObject, this.#deps.newId));
   }
 
-  async #hold(): Promise<void> {
-    if (this.#isHeld) return;
-    await this.#deps.life.hold();
-    this.#isHeld = true;
+  async #holdLease(): Promise<void> {
+    if (this.#holdsLease) return;
+    await this.#deps.lease.hold();
+    this.#holdsLease = true;
   }
 
   /** This node lives on until then, whoever else lets go. */
-  #letGoAfter(written: Promise<unknown>): void {
-    const wasHeld = this.#isHeld;
-    this.#isHeld = false;
-    void written.finally(() => wasHeld && this.#deps.life.release());
+  #releaseLeaseAfter(write: Promise<unknown>): void {
+    const wasHeld = this.#holdsLease;
+    this.#holdsLease = false;
+    void write.finally(() => wasHeld && this.#deps.lease.release());
   }
 
-  #letGo(): void {
-    if (this.#isHeld) this.#deps.life.release();
-    this.#isHeld = false;
+  #releaseLease(): void {
+    if (this.#holdsLease) this.#deps.lease.release();
+    this.#holdsLease = false;
   }
 }

@@ -1,7 +1,7 @@
 import type { Clock } from '#base/time/clock.ts';
-import type { ResponsePlace, ResponseStore } from '#domain/responses/response-store.ts';
+import type { ResponseRef, ResponseStore } from '#domain/responses/response-store.ts';
 
-interface Unconfirmed extends ResponsePlace {
+interface Unconfirmed extends ResponseRef {
   readonly atMs: number;
 }
 
@@ -23,16 +23,16 @@ export class UnconfirmedWrites {
     this.#clock = clock;
   }
 
-  note({ id, subject }: ResponsePlace): void {
+  add({ id, subject }: ResponseRef): void {
     if (this.#noted.size < maxNoted) this.#noted.set(id, { id, subject, atMs: this.#clock.nowMs() });
   }
 
   /** Deletes them. Throws StoreFault; the next call deletes the rest. */
   async deleteFrom(responses: Pick<ResponseStore, 'delete'>): Promise<void> {
-    for (const { atMs, ...place } of [...this.#noted.values()]) {
+    for (const { atMs, ...ref } of [...this.#noted.values()]) {
       if (this.#clock.nowMs() - atMs < settledMs) continue;
-      await responses.delete(place);
-      this.#noted.delete(place.id);
+      await responses.delete(ref);
+      this.#noted.delete(ref.id);
     }
   }
 }
@@ -41,17 +41,17 @@ export class UnconfirmedWrites {
  * Repeats a write that the store did not confirm, every two seconds for ten minutes. Nobody waits for it. Undefined if the store never
  * confirmed it. Never rejects.
  */
-export async function untilStored<Value>(
+export async function retryUntilStored<Value>(
   clock: Pick<Clock, 'sleep'>,
   write: () => Promise<Value>,
 ): Promise<{ readonly value: Value } | undefined> {
   for (let tries = 0; tries < maxTries; tries += 1) {
     await clock.sleep(retryMs, new AbortController().signal);
-    const written = await write().then(
+    const result = await write().then(
       (value) => ({ value }),
       () => undefined,
     );
-    if (written !== undefined) return written;
+    if (result !== undefined) return result;
   }
   return undefined;
 }

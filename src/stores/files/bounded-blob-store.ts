@@ -13,7 +13,7 @@ export class BoundedBlobStore implements BlobStore {
   }
 
   write(name: string, bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<void> {
-    return this.#slots.within('all', () => this.#store.write(name, bytes));
+    return this.#slots.run('all', () => this.#store.write(name, bytes));
   }
 
   read(name: string, range: ByteRange | undefined): Promise<Readable | undefined> {

@@ -1,7 +1,7 @@
 import { text } from 'node:stream/consumers';
 import type { BlobStore } from '#domain/files/blob-store.ts';
 
-export interface Claim {
+export interface LocationClaim {
   /** The name of the database whose files' contents lie there. */
   readonly database: string;
   readonly nowMs: number;
@@ -19,9 +19,9 @@ export function toClaim(database: string, atMs: number): string {
  * Claims a place of contents for one database, unless another has it. Gives since when it is claimed, in milliseconds
  * since the epoch; undefined if it is another's. Throws StoreFault.
  */
-export async function claimPlace(
+export async function claimLocation(
   blobs: Pick<BlobStore, 'read' | 'write'>,
-  { database, nowMs }: Claim,
+  { database, nowMs }: LocationClaim,
 ): Promise<number | undefined> {
   const content = await blobs.read(claimName, undefined);
   if (content === undefined) {

@@ -2,9 +2,9 @@ import { type FileHandle, mkdir, open, opendir, readdir, rename, rm, stat } from
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { BlobStore, ByteRange } from '#domain/files/blob-store.ts';
-import { StoreFault } from '#domain/store-fault.ts';
+import { StoreError } from '#domain/store-fault.ts';
 
-const unfinished = '.part';
+const partSuffix = '.part';
 const dayMs = 86_400_000;
 
 /** Contents as files of one folder. Names must be plain: they become the names of these files. */
@@ -21,43 +21,43 @@ export class DiskBlobStore implements BlobStore {
    */
   static async open(folder: string, { isShared = false, nowMs = Date.now() } = {}): Promise<DiskBlobStore> {
     await mkdir(folder, { recursive: true, mode: 0o700 });
-    const left = (await readdir(folder)).filter((name) => name.endsWith(unfinished));
+    const unfinishedNames = (await readdir(folder)).filter((name) => name.endsWith(partSuffix));
     const beforeMs = isShared ? nowMs - dayMs : Number.POSITIVE_INFINITY;
-    await Promise.all(left.map((name) => removeOlder(join(folder, name), beforeMs)));
+    await Promise.all(unfinishedNames.map((name) => removeOlder(join(folder, name), beforeMs)));
     return new DiskBlobStore(folder);
   }
 
   async write(name: string, bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<void> {
     const path = join(this.#folder, name);
-    const part = path + unfinished;
-    const handle = await faulty(open(part, 'wx', 0o600));
+    const part = path + partSuffix;
+    const handle = await toStoreError(open(part, 'wx', 0o600));
     try {
-      for await (const piece of bytes) await faulty(handle.writeFile(piece));
-      await faulty(handle.sync());
-      await faulty(handle.close());
-      await faulty(rename(part, path));
-      await faulty(this.#sync());
-    } catch (thrown) {
+      for await (const piece of bytes) await toStoreError(handle.writeFile(piece));
+      await toStoreError(handle.sync());
+      await toStoreError(handle.close());
+      await toStoreError(rename(part, path));
+      await toStoreError(this.#sync());
+    } catch (error) {
       await remove(handle, [part, path]);
-      throw thrown;
+      throw error;
     }
   }
 
   async read(name: string, range: ByteRange | undefined): Promise<Readable | undefined> {
-    const handle = await faulty(open(join(this.#folder, name), 'r').catch(undefinedWhereAbsent));
+    const handle = await toStoreError(open(join(this.#folder, name), 'r').catch(ignoreAbsent));
     return handle?.createReadStream(range && { start: range.first, end: range.last });
   }
 
   async delete(name: string): Promise<void> {
-    await faulty(rm(join(this.#folder, name), { force: true }));
+    await toStoreError(rm(join(this.#folder, name), { force: true }));
   }
 
   /** Names of what was written before a moment, in milliseconds since the epoch. */
   async *writtenBefore(atMs: number): AsyncIterable<string> {
-    for await (const { name } of await faulty(opendir(this.#folder))) {
-      if (name.endsWith(unfinished)) continue;
-      const found = await faulty(stat(join(this.#folder, name)).catch(undefinedWhereAbsent));
-      if (found !== undefined && found.mtimeMs < atMs) yield name;
+    for await (const { name } of await toStoreError(opendir(this.#folder))) {
+      if (name.endsWith(partSuffix)) continue;
+      const stats = await toStoreError(stat(join(this.#folder, name)).catch(ignoreAbsent));
+      if (stats !== undefined && stats.mtimeMs < atMs) yield name;
     }
   }
 
@@ -70,8 +70,8 @@ export class DiskBlobStore implements BlobStore {
 }
 
 async function removeOlder(path: string, beforeMs: number): Promise<void> {
-  const found = await stat(path).catch(undefinedWhereAbsent);
-  if (found !== undefined && found.mtimeMs < beforeMs) await rm(path, { force: true });
+  const stats = await stat(path).catch(ignoreAbsent);
+  if (stats !== undefined && stats.mtimeMs < beforeMs) await rm(path, { force: true });
 }
 
 async function remove(handle: FileHandle, paths: readonly string[]): Promise<void> {
@@ -79,14 +79,14 @@ async function remove(handle: FileHandle, paths: readonly string[]): Promise<voi
   for (const path of paths) await rm(path, { force: true }).catch(() => undefined);
 }
 
-function undefinedWhereAbsent(thrown: NodeJS.ErrnoException): undefined {
-  if (thrown.code !== 'ENOENT') throw thrown;
+function ignoreAbsent(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== 'ENOENT') throw error;
 }
 
-async function faulty<Value>(work: Promise<Value>): Promise<Value> {
+async function toStoreError<Value>(work: Promise<Value>): Promise<Value> {
   try {
     return await work;
   } catch (cause) {
-    throw new StoreFault('the folder of files cannot be used', { cause });
+    throw new StoreError('the folder of files cannot be used', { cause });
   }
 }

@@ -19,9 +19,9 @@ export function lockFolder(folder: string): FolderLock | undefined {
     // With no file of a journal beside it: nothing is ever written.
     database.exec('pragma journal_mode = memory; begin exclusive');
     return { release: () => database.close() };
-  } catch (thrown) {
+  } catch (error) {
     database.close();
-    if (thrown instanceof Error && 'errcode' in thrown && thrown.errcode === busy) return undefined;
-    throw thrown;
+    if (error instanceof Error && 'errcode' in error && error.errcode === busy) return undefined;
+    throw error;
   }
 }

@@ -1,16 +1,16 @@
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import type { BlobStore, ByteRange } from '#domain/files/blob-store.ts';
-import type { ContentsPlace } from '#domain/files/contents-place.ts';
-import { StoreFault } from '#domain/store-fault.ts';
+import type { ContentsLocation } from '#domain/files/contents-place.ts';
+import { StoreError } from '#domain/store-fault.ts';
 import { claimName, toClaim } from './claim-place.ts';
 
-export interface PlacedDeps {
+export interface LocatedBlobStoreDeps {
   /** What the database knows. */
-  readonly place: ContentsPlace;
+  readonly location: ContentsLocation;
   readonly epochMs: () => number;
   /** Called once if the contents lie elsewhere, with the name that their place has, or would have. */
-  readonly noteElsewhere: (name: string) => void;
+  readonly onElsewhere: (name: string) => void;
 }
 
 /**
@@ -18,14 +18,14 @@ export interface PlacedDeps {
  * contents nothing is read there and nothing written, since other nodes would not find it. The first write makes it the place
  * if there is none.
  */
-export class PlacedBlobStore implements BlobStore {
+export class LocatedBlobStore implements BlobStore {
   readonly #store: BlobStore;
-  readonly #deps: PlacedDeps;
+  readonly #deps: LocatedBlobStoreDeps;
   #isHere = false;
   #isElsewhere = false;
-  #wasNoted = false;
+  #wasReported = false;
 
-  constructor(store: BlobStore, deps: PlacedDeps) {
+  constructor(store: BlobStore, deps: LocatedBlobStoreDeps) {
     this.#store = store;
     this.#deps = deps;
   }
@@ -51,35 +51,35 @@ export class PlacedBlobStore implements BlobStore {
   }
 
   /** Looks where the contents lie; `claims` makes this their place if they have none. Throws StoreFault. */
-  async look({ claims }: { claims: boolean }): Promise<'here' | 'nowhere' | 'elsewhere'> {
+  async locate({ claims }: { claims: boolean }): Promise<'here' | 'nowhere' | 'elsewhere'> {
     if (this.#isHere) return 'here';
-    let missed: string | undefined;
-    const name = await this.#deps.place.name(async ({ database, blobs }) => {
-      const found = await this.#claim();
-      if (found !== undefined) return found;
+    let unconfirmed: string | undefined;
+    const name = await this.#deps.location.name(async ({ database, blobs }) => {
+      const existing = await this.#readClaim();
+      if (existing !== undefined) return existing;
       const claim = toClaim(database, this.#deps.epochMs());
-      if (blobs.length > 0 && !(await this.#hasAny(blobs))) missed = claim;
-      if (missed !== undefined || (blobs.length === 0 && !claims)) return undefined;
+      if (blobs.length > 0 && !(await this.#hasAny(blobs))) unconfirmed = claim;
+      if (unconfirmed !== undefined || (blobs.length === 0 && !claims)) return undefined;
       await this.#store.write(claimName, [Buffer.from(claim)]);
       return claim;
     });
-    const expected = name ?? missed;
+    const expected = name ?? unconfirmed;
     if (expected === undefined) return 'nowhere';
-    this.#isHere = (await this.#claim()) === expected;
+    this.#isHere = (await this.#readClaim()) === expected;
     this.#isElsewhere = !this.#isHere;
-    if (this.#isElsewhere && !this.#wasNoted) {
-      this.#wasNoted = true;
-      this.#deps.noteElsewhere(expected);
+    if (this.#isElsewhere && !this.#wasReported) {
+      this.#wasReported = true;
+      this.#deps.onElsewhere(expected);
     }
     return this.#isHere ? 'here' : 'elsewhere';
   }
 
-  async #require(claiming: { claims: boolean }): Promise<void> {
-    if ((await this.look(claiming)) === 'elsewhere') throw new StoreFault(elsewhere);
+  async #require(options: { claims: boolean }): Promise<void> {
+    if ((await this.locate(options)) === 'elsewhere') throw new StoreError(elsewhereMessage);
   }
 
   /** What is written in the place about itself. */
-  async #claim(): Promise<string | undefined> {
+  async #readClaim(): Promise<string | undefined> {
     const content = await this.#store.read(claimName, undefined);
     return content && (await text(content)).trim();
   }
@@ -94,4 +94,4 @@ export class PlacedBlobStore implements BlobStore {
   }
 }
 
-const elsewhere = 'the contents of files lie where this node cannot reach them, and /health says what its operator can do';
+const elsewhereMessage = 'the contents of files lie where this node cannot reach them, and /health says what its operator can do';

@@ -25,7 +25,7 @@ export interface AwsEnvironment {
   readonly AWS_SESSION_TOKEN?: string | undefined;
 }
 
-const known = ['region', 'endpoint', 'accessKeyId', 'secretAccessKey', 'sessionToken'];
+const knownParameters = ['region', 'endpoint', 'accessKeyId', 'secretAccessKey', 'sessionToken'];
 const bucketName = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
 
 /** Reads `s3://bucket/prefix?region=…&endpoint=…`; the address wins over the environment. Throws a RangeError that says what is wrong, without the address itself. */
@@ -36,8 +36,8 @@ export function toS3Address(text: string, environment: AwsEnvironment): S3Addres
   if (url.username !== '' || url.password !== '' || url.port !== '')
     throw new RangeError('takes credentials as ?accessKeyId=…&secretAccessKey=…, and another server as ?endpoint=…');
   const query = url.searchParams;
-  const unknown = [...query.keys()].find((name) => !known.includes(name));
-  if (unknown !== undefined) throw new RangeError(`has an unknown parameter ${unknown}; known are ${known.join(', ')}`);
+  const unknown = [...query.keys()].find((name) => !knownParameters.includes(name));
+  if (unknown !== undefined) throw new RangeError(`has an unknown parameter ${unknown}; known are ${knownParameters.join(', ')}`);
   const endpoint = query.get('endpoint') ?? environment.AWS_ENDPOINT_URL_S3 ?? environment.AWS_ENDPOINT_URL;
   if (endpoint !== undefined && !/^https?:$/.test(URL.parse(endpoint)?.protocol ?? ''))
     throw new RangeError('has an endpoint that is no http or https address');

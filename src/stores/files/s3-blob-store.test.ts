@@ -1,7 +1,7 @@
 import fastCheck from 'fast-check';
 import '#test/same-cases.ts';
 import { describe, expect, it } from 'vitest';
-import { StoreFault } from '#domain/store-fault.ts';
+import { StoreError } from '#domain/store-fault.ts';
 import { openScriptedS3 } from '#test/scripted-s3.ts';
 import { type Reply, silence } from '#test/scripted-upstream.ts';
 import { toParts } from './s3-blob-store.ts';
@@ -33,20 +33,20 @@ describe('an S3', () => {
     const { store } = there;
     const asked = [store.read('a', undefined), store.write('a', bytes('x')), store.delete('a')];
     for (const outcome of await Promise.allSettled(asked))
-      expect(outcome).toEqual({ status: 'rejected', reason: expect.any(StoreFault) });
+      expect(outcome).toEqual({ status: 'rejected', reason: expect.any(StoreError) });
     expect(there.upstream.requests.length).toBe(9);
   }, 15_000);
 
   it('that refuses is no file that is not there', async () => {
     const denied: Reply = ({ response }) => void response.writeHead(403).end('<Error><Code>AccessDenied</Code></Error>');
     await using there = await openScriptedS3(denied);
-    await expect(there.store.read('a', undefined)).rejects.toThrow(StoreFault);
+    await expect(there.store.read('a', undefined)).rejects.toThrow(StoreError);
   });
 
   it('that is no bucket is no file that is not there', async () => {
     const absent: Reply = ({ response }) => void response.writeHead(404).end('<Error><Code>NoSuchBucket</Code></Error>');
     await using there = await openScriptedS3(absent);
-    await expect(there.store.read('a', undefined)).rejects.toThrow(StoreFault);
+    await expect(there.store.read('a', undefined)).rejects.toThrow(StoreError);
   });
 
   it('is sent no secret, and the name below its prefix', async () => {

@@ -14,7 +14,7 @@ import {
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
 import type { BlobStore, ByteRange } from '#domain/files/blob-store.ts';
-import { StoreFault } from '#domain/store-fault.ts';
+import { StoreError } from '#domain/store-fault.ts';
 import type { S3Address } from './s3-address.ts';
 
 /** Of a part: the least that S3 takes; an upload holds twice that in memory. There may be 10,000 of them. */
@@ -24,7 +24,7 @@ const connectMs = 5_000;
 /** How long a read of an object may stall on either side. */
 const idleMs = 300_000;
 const maxAttempts = 3;
-const listedAtOnce = 500;
+const pageSize = 500;
 
 /** Contents as objects of a bucket of S3, or of what speaks like it. `timeoutMs` bounds each try of each request, up to the head of its answer. */
 export class S3BlobStore implements BlobStore {
@@ -57,26 +57,26 @@ export class S3BlobStore implements BlobStore {
     const parts = toParts(bytes, partBytes);
     const { value: first = empty } = await parts.next();
     if (first.length === partBytes) await this.#writeParts(name, first, parts);
-    else await faulty(this.#client.send(new PutObjectCommand({ ...this.#at(name), Body: first })));
+    else await toStoreError(this.#client.send(new PutObjectCommand({ ...this.#at(name), Body: first })));
   }
 
   async read(name: string, range: ByteRange | undefined): Promise<Readable | undefined> {
     const part = range && { Range: `bytes=${range.first}-${range.last}` };
-    const getting = this.#client.send(new GetObjectCommand({ ...this.#at(name), ...part })).catch(undefinedWhereAbsent);
-    return (await faulty(getting))?.Body as Readable | undefined;
+    const response = this.#client.send(new GetObjectCommand({ ...this.#at(name), ...part })).catch(ignoreAbsent);
+    return (await toStoreError(response))?.Body as Readable | undefined;
   }
 
   async delete(name: string): Promise<void> {
-    await faulty(this.#client.send(new DeleteObjectCommand(this.#at(name))));
+    await toStoreError(this.#client.send(new DeleteObjectCommand(this.#at(name))));
   }
 
   /** Names of what was written before a moment, in milliseconds since the epoch; a page of them is held at a time. */
   async *writtenBefore(atMs: number): AsyncIterable<string> {
-    const place = { Bucket: this.#bucket, Prefix: this.#prefix, Delimiter: '/', MaxKeys: listedAtOnce };
+    const listOptions = { Bucket: this.#bucket, Prefix: this.#prefix, Delimiter: '/', MaxKeys: pageSize };
     let ContinuationToken: string | undefined;
     do {
-      const asking = new ListObjectsV2Command({ ...place, ContinuationToken });
-      const page: ListObjectsV2CommandOutput = await faulty(this.#client.send(asking));
+      const command = new ListObjectsV2Command({ ...listOptions, ContinuationToken });
+      const page: ListObjectsV2CommandOutput = await toStoreError(this.#client.send(command));
       for (const { Key = '', LastModified } of page.Contents ?? [])
         if (LastModified !== undefined && LastModified.getTime() < atMs) yield Key.slice(this.#prefix.length);
       ContinuationToken = page.NextContinuationToken;
@@ -87,22 +87,22 @@ export class S3BlobStore implements BlobStore {
     this.#client.destroy();
   }
 
-  async #writeParts(name: string, first: Buffer, rest: AsyncIterable<Buffer>): Promise<void> {
-    const { UploadId } = await faulty(this.#client.send(new CreateMultipartUploadCommand(this.#at(name))));
+  async #writeParts(name: string, first: Buffer, otherParts: AsyncIterable<Buffer>): Promise<void> {
+    const { UploadId } = await toStoreError(this.#client.send(new CreateMultipartUploadCommand(this.#at(name))));
     const upload = { ...this.#at(name), UploadId };
     const done: CompletedPart[] = [];
     const send = async (Body: Buffer): Promise<void> => {
       const PartNumber = done.length + 1;
-      const { ETag } = await faulty(this.#client.send(new UploadPartCommand({ ...upload, PartNumber, Body })));
+      const { ETag } = await toStoreError(this.#client.send(new UploadPartCommand({ ...upload, PartNumber, Body })));
       done.push({ PartNumber, ETag });
     };
     try {
       await send(first);
-      for await (const part of rest) await send(part);
-      await faulty(this.#client.send(new CompleteMultipartUploadCommand({ ...upload, MultipartUpload: { Parts: done } })));
-    } catch (thrown) {
+      for await (const part of otherParts) await send(part);
+      await toStoreError(this.#client.send(new CompleteMultipartUploadCommand({ ...upload, MultipartUpload: { Parts: done } })));
+    } catch (error) {
       await this.#client.send(new AbortMultipartUploadCommand(upload)).catch(() => undefined);
-      throw thrown;
+      throw error;
     }
   }
 
@@ -121,15 +121,15 @@ function toIdentity({ accessKeyId, secretAccessKey, sessionToken }: NonNullable<
   };
 }
 
-function undefinedWhereAbsent(thrown: unknown): undefined {
-  if (!(thrown instanceof NoSuchKey)) throw thrown;
+function ignoreAbsent(error: unknown): undefined {
+  if (!(error instanceof NoSuchKey)) throw error;
 }
 
-async function faulty<Value>(work: Promise<Value>): Promise<Value> {
+async function toStoreError<Value>(work: Promise<Value>): Promise<Value> {
   try {
     return await work;
   } catch (cause) {
-    throw new StoreFault('the store of files cannot be reached, or refused', { cause });
+    throw new StoreError('the store of files cannot be reached, or refused', { cause });
   }
 }
 
@@ -138,18 +138,18 @@ export async function* toParts(
   bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   partBytes: number,
 ): AsyncGenerator<Buffer, undefined> {
-  let held: Uint8Array[] = [];
-  let heldBytes = 0;
+  let pieces: Uint8Array[] = [];
+  let bufferedBytes = 0;
   for await (let piece of bytes) {
-    while (heldBytes + piece.length >= partBytes) {
-      const missing = partBytes - heldBytes;
-      yield Buffer.concat([...held, piece.subarray(0, missing)], partBytes);
+    while (bufferedBytes + piece.length >= partBytes) {
+      const missing = partBytes - bufferedBytes;
+      yield Buffer.concat([...pieces, piece.subarray(0, missing)], partBytes);
       piece = piece.subarray(missing);
-      held = [];
-      heldBytes = 0;
+      pieces = [];
+      bufferedBytes = 0;
     }
-    if (piece.length > 0) held.push(piece);
-    heldBytes += piece.length;
+    if (piece.length > 0) pieces.push(piece);
+    bufferedBytes += piece.length;
   }
-  if (heldBytes > 0) yield Buffer.concat(held, heldBytes);
+  if (bufferedBytes > 0) yield Buffer.concat(pieces, bufferedBytes);
 }

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '#base/time/clock.ts';
 import type { Counter, CounterArchive, CounterState, StoredCounter } from '#domain/limits/limit-store.ts';
 import { deploymentWindows } from '#domain/limits/windows.ts';
-import { StoreFault } from '#domain/store-fault.ts';
+import { StoreError } from '#domain/store-fault.ts';
 import { ArchivedLimitStore } from './archived-limit-store.ts';
 
 const window = deploymentWindows.month;
@@ -17,7 +17,7 @@ function start(archive: Partial<CounterArchive>) {
   const store = new ArchivedLimitStore({
     archive: { load: async () => [], save, ...archive },
     clock: systemClock,
-    noteFault: (message) => faults.push(message),
+    reportError: (message) => faults.push(message),
     note: () => undefined,
   });
   return { store, saved, faults };
@@ -33,7 +33,7 @@ describe('ArchivedLimitStore', () => {
     let attempts = 0;
     const load = async (): Promise<StoredCounter[]> => {
       attempts += 1;
-      if (attempts < 3) throw new StoreFault('away');
+      if (attempts < 3) throw new StoreError('away');
       return [stored(900, 900)];
     };
     const { store } = start({ load });
@@ -65,7 +65,7 @@ describe('ArchivedLimitStore', () => {
     let isAway = true;
     const saved: number[] = [];
     const save = async (counters: readonly CounterState[]): Promise<void> => {
-      if (isAway) throw new StoreFault('away');
+      if (isAway) throw new StoreError('away');
       saved.push(...counters.map(({ used }) => used));
     };
     const { store, faults } = start({ save });

@@ -1,19 +1,19 @@
 import type { Clock } from '#base/time/clock.ts';
 import type {
-  AskedClaim,
   Counter,
   CounterArchive,
   CounterState,
-  Found,
+  LeasedClaims,
   LimitStore,
-  MadeClaims,
+  RequestedClaim,
+  ReserveOutcome,
 } from '#domain/limits/limit-store.ts';
 import { MemoryLimitStore } from './limit-store.ts';
 
 export interface ArchivedLimitStoreDeps {
   readonly archive: CounterArchive;
   readonly clock: Clock;
-  readonly noteFault: (message: string, thrown: unknown) => void;
+  readonly reportError: (message: string, error: unknown) => void;
   readonly note: (message: string) => void;
 }
 
@@ -38,23 +38,23 @@ export class ArchivedLimitStore implements LimitStore {
     this.#deps = deps;
   }
 
-  reserve(counters: readonly Counter[], claims: readonly AskedClaim[]): Found {
+  reserve(counters: readonly Counter[], claims: readonly RequestedClaim[]): ReserveOutcome {
     return this.#memory.reserve(counters, claims);
   }
 
-  settle(counters: readonly Counter[], made: MadeClaims): void {
-    this.#memory.settle(counters, made);
+  settle(counters: readonly Counter[], leasedClaims: LeasedClaims): void {
+    this.#memory.settle(counters, leasedClaims);
   }
 
   /** Reads the stored counters. Resolves after the first attempt. A failed attempt is repeated every second. */
   async restore(): Promise<void> {
-    const { archive, clock, noteFault } = this.#deps;
+    const { archive, clock, reportError } = this.#deps;
     try {
       this.#memory.restore(await archive.load(clock.epochMs()));
       this.#isRestored = true;
       this.#saveLater();
-    } catch (thrown) {
-      noteFault('The counters of limits cannot be read from the database. The node tries again every second', thrown);
+    } catch (error) {
+      reportError('The counters of limits cannot be read from the database. The node tries again every second', error);
       if (!this.#isClosed) setTimeout(() => void this.restore(), restoreRetryMs).unref();
     }
   }
@@ -76,21 +76,21 @@ export class ArchivedLimitStore implements LimitStore {
   }
 
   async #save(): Promise<void> {
-    const changes = this.#isRestored ? this.#memory.takeChanges() : [];
+    const changes = this.#isRestored ? this.#memory.consumeChanges() : [];
     if (changes.length > 0) await this.#write(changes);
     this.#timer = undefined;
     if (this.#memory.hasChanges) this.#saveLater();
   }
 
   async #write(changes: readonly CounterState[]): Promise<void> {
-    const { archive, clock, note, noteFault } = this.#deps;
+    const { archive, clock, note, reportError } = this.#deps;
     try {
       await archive.save(changes, clock.epochMs());
       if (this.#isFailing) note('The counters of limits are saved again');
       this.#isFailing = false;
-    } catch (thrown) {
+    } catch (error) {
       if (!this.#isFailing)
-        noteFault('The counters of limits cannot be saved. A restart loses what is counted until then', thrown);
+        reportError('The counters of limits cannot be saved. A restart loses what is counted until then', error);
       this.#isFailing = true;
       this.#memory.markChanged(changes);
     }

@@ -1,16 +1,16 @@
 import type {
-  AskedClaim,
   Claim,
   Counter,
   CounterState,
-  Found,
+  LeasedClaims,
   LimitStore,
-  MadeClaims,
+  RequestedClaim,
+  ReserveOutcome,
   StoredCounter,
 } from '#domain/limits/limit-store.ts';
 import type { Window } from '#domain/limits/windows.ts';
 
-interface Counted extends CounterState {
+interface MemoryCounter extends CounterState {
   used: number;
   /** The part of `used` that came from stored counters of other nodes. */
   usedByPeers: number;
@@ -20,14 +20,14 @@ interface Counted extends CounterState {
 /** What is counted in one period of a window. */
 interface CountedPeriod {
   readonly endsAtMs: number;
-  readonly byHolder: Map<string, Counted>;
+  readonly byHolder: Map<string, MemoryCounter>;
 }
 
 /** Counters of one node, in its memory. Those of a window are dropped together when its next period begins. */
 export class MemoryLimitStore implements LimitStore {
   readonly #periods = new Map<Window, CountedPeriod>();
   readonly #onChange: (() => void) | undefined;
-  #changed: Counted[] = [];
+  #changed: MemoryCounter[] = [];
 
   /** `onChange` is called when a counter changes after the last `takeChanges`. Without it, changes are not collected. */
   constructor(onChange?: () => void) {
@@ -37,32 +37,32 @@ export class MemoryLimitStore implements LimitStore {
   /** By kind and holder; without those that hold nothing. */
   readonly #claimed = { tokens: new Map<string, number>(), cost: new Map<string, number>() };
 
-  reserve(counters: readonly Counter[], claims: readonly AskedClaim[]): Found {
-    const found = counters.map((counter) => this.#of(counter));
-    const used = found.map((counted) => counted.used);
-    const reserved = claims.map((claim) => Math.max(0, this.#claimedBy(claim) - claim.exempt));
-    const hasRoom = counters.every(({ window, total }, at) => {
+  reserve(counters: readonly Counter[], claims: readonly RequestedClaim[]): ReserveOutcome {
+    const memoryCounters = counters.map((counter) => this.#getCounter(counter));
+    const used = memoryCounters.map((counted) => counted.used);
+    const reserved = claims.map((claim) => Math.max(0, this.#getClaimed(claim) - claim.exempt));
+    const isWithinLimits = counters.every(({ window, total }, at) => {
       const claim = claims.findIndex(({ kind }) => kind === window.kind);
       return (used[at] ?? 0) + (reserved[claim] ?? 0) < total;
     });
-    if (hasRoom) {
-      for (const [at, { amount }] of counters.entries()) this.#add(found[at], amount);
-      for (const claim of claims) if (claim.amount > 0) this.#claim(claim, this.#claimedBy(claim) + claim.amount);
+    if (isWithinLimits) {
+      for (const [at, { amount }] of counters.entries()) this.#add(memoryCounters[at], amount);
+      for (const claim of claims) if (claim.amount > 0) this.#claim(claim, this.#getClaimed(claim) + claim.amount);
     }
     return { used, reserved, lease: '' };
   }
 
-  settle(counters: readonly Counter[], { claims }: MadeClaims): void {
-    for (const counter of counters) this.#add(this.#of(counter), counter.amount);
-    for (const claim of claims) this.#claim(claim, this.#claimedBy(claim) - claim.amount);
+  settle(counters: readonly Counter[], { claims }: LeasedClaims): void {
+    for (const counter of counters) this.#add(this.#getCounter(counter), counter.amount);
+    for (const claim of claims) this.#claim(claim, this.#getClaimed(claim) - claim.amount);
   }
 
   /** Adds counters that an earlier process or another node stored. */
   restore(stored: readonly StoredCounter[]): void {
     for (const state of stored) {
       if ((this.#periods.get(state.window)?.endsAtMs ?? 0) > state.endsAtMs) continue;
-      const counted = this.#of(state);
-      counted.used = atMost(counted.used + state.used);
+      const counted = this.#getCounter(state);
+      counted.used = toSafeInteger(counted.used + state.used);
       counted.usedByPeers = state.used - state.ownUsed;
     }
   }
@@ -73,7 +73,7 @@ export class MemoryLimitStore implements LimitStore {
   }
 
   /** Returns this node's part of each counter that changed since the last time. */
-  takeChanges(): readonly CounterState[] {
+  consumeChanges(): readonly CounterState[] {
     const changes = this.#changed;
     this.#changed = [];
     return changes.map((counted) => {
@@ -86,31 +86,31 @@ export class MemoryLimitStore implements LimitStore {
   /** Marks counters as changed again, for example because they could not be saved. */
   markChanged(states: readonly CounterState[]): void {
     for (const state of states)
-      if (this.#periods.get(state.window)?.endsAtMs === state.endsAtMs) this.#noteChange(this.#of(state));
+      if (this.#periods.get(state.window)?.endsAtMs === state.endsAtMs) this.#recordChange(this.#getCounter(state));
   }
 
-  #add(counted: Counted | undefined, amount: number): void {
+  #add(counted: MemoryCounter | undefined, amount: number): void {
     if (counted === undefined || amount === 0) return;
-    counted.used = atMost(counted.used + amount);
-    if (this.#onChange !== undefined) this.#noteChange(counted);
+    counted.used = toSafeInteger(counted.used + amount);
+    if (this.#onChange !== undefined) this.#recordChange(counted);
   }
 
-  #noteChange(counted: Counted): void {
+  #recordChange(counted: MemoryCounter): void {
     if (counted.isChanged) return;
     counted.isChanged = true;
     if (this.#changed.push(counted) === 1) this.#onChange?.();
   }
 
-  #claimedBy({ kind, holder }: Claim): number {
+  #getClaimed({ kind, holder }: Claim): number {
     return this.#claimed[kind].get(holder) ?? 0;
   }
 
   #claim({ kind, holder }: Claim, amount: number): void {
-    if (amount > 0) this.#claimed[kind].set(holder, atMost(amount));
+    if (amount > 0) this.#claimed[kind].set(holder, toSafeInteger(amount));
     else this.#claimed[kind].delete(holder);
   }
 
-  #of({ window, endsAtMs, holder }: Omit<CounterState, 'used'>): Counted {
+  #getCounter({ window, endsAtMs, holder }: Omit<CounterState, 'used'>): MemoryCounter {
     let period = this.#periods.get(window);
     if (period?.endsAtMs !== endsAtMs) {
       period = { endsAtMs, byHolder: new Map() };
@@ -125,6 +125,6 @@ export class MemoryLimitStore implements LimitStore {
   }
 }
 
-function atMost(amount: number): number {
+function toSafeInteger(amount: number): number {
   return Math.min(amount, Number.MAX_SAFE_INTEGER);
 }

@@ -17,19 +17,19 @@ export class MemoryPerRequestKeys implements PerRequestKeys {
 
   async issue(caller: Caller): Promise<string> {
     const key = this.#newKey();
-    this.#callers.set(digestOf(key), caller);
+    this.#callers.set(toDigest(key), caller);
     return key;
   }
 
   async revoke(key: string): Promise<void> {
-    this.#callers.delete(digestOf(key));
+    this.#callers.delete(toDigest(key));
   }
 
   async find(key: string): Promise<Caller | undefined> {
-    return this.#callers.get(digestOf(key));
+    return this.#callers.get(toDigest(key));
   }
 }
 
-function digestOf(key: string): string {
+function toDigest(key: string): string {
   return hash('sha256', key, 'base64url');
 }

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Result } from 'ioredis';
 import type { Clock } from '#base/time/clock.ts';
-import type { AskedClaim, Claim, Counter, Found, LimitStore, MadeClaims } from '#domain/limits/limit-store.ts';
+import type { Claim, Counter, LeasedClaims, LimitStore, RequestedClaim, ReserveOutcome } from '#domain/limits/limit-store.ts';
 import type { RedisLink } from './redis-link.ts';
 
 /** How far apart the clocks of nodes may be. */
@@ -12,13 +12,13 @@ const defaultLeaseMs = 60_000;
 const prefix = 'parley:{limits}';
 const leasesKey = `${prefix}:leases`;
 
-type Words = (string | number)[];
+type ScriptArguments = (string | number)[];
 
 declare module 'ioredis' {
   interface RedisCommander<Context> {
-    parleyReserve(keys: number, ...rest: Words): Result<[used: (string | null)[], reserved: string[]], Context>;
-    parleySettle(keys: number, ...rest: Words): Result<null, Context>;
-    parleyRenew(keys: number, ...rest: Words): Result<null, Context>;
+    parleyReserve(keys: number, ...args: ScriptArguments): Result<[used: (string | null)[], reserved: string[]], Context>;
+    parleySettle(keys: number, ...args: ScriptArguments): Result<null, Context>;
+    parleyRenew(keys: number, ...args: ScriptArguments): Result<null, Context>;
   }
 }
 
@@ -38,86 +38,92 @@ export class RedisLimitStore implements LimitStore {
     link.define('parleyRenew', renewScript);
     const renew = (id: string): Promise<unknown> => link.run((redis) => redis.parleyRenew(1, leasesKey, id, leaseMs));
     const end = (ids: readonly string[]): Promise<unknown> => link.run((redis) => redis.hdel(leasesKey, ...ids));
-    this.#lease = new LimitLease({ node: link.node, clock, lifeMs: leaseMs, renew, end });
+    this.#lease = new LimitLease({ node: link.node, clock, leaseMs: leaseMs, renew, end });
     // If it fails, the connection that comes back next tries again.
     link.onReady(() => void this.#lease.end().catch(() => undefined));
   }
 
-  async reserve(counters: readonly Counter[], claims: readonly AskedClaim[]): Promise<Found> {
+  async reserve(counters: readonly Counter[], claims: readonly RequestedClaim[]): Promise<ReserveOutcome> {
     const lease = this.#lease.id;
     if (counters.length === 0) return { used: [], reserved: claims.map(() => 0), lease };
-    const nameOf = namer();
-    const keys = [leasesKey, ...claims.map((claim) => toClaimKey(claim, nameOf)), ...counters.map((each) => toKey(each, nameOf))];
-    const words: Words = [claims.length, lease, this.#leaseMs];
-    for (const { amount, exempt } of claims) words.push(amount, exempt);
+    const toName = createNamer();
+    const keys = [
+      leasesKey,
+      ...claims.map((claim) => toClaimKey(claim, toName)),
+      ...counters.map((counter) => toKey(counter, toName)),
+    ];
+    const args: ScriptArguments = [claims.length, lease, this.#leaseMs];
+    for (const { amount, exempt } of claims) args.push(amount, exempt);
     for (const { window, total, amount, endsAtMs } of counters) {
-      words.push(
+      args.push(
         Math.min(total, Number.MAX_VALUE),
         amount,
-        this.#lifeMs(endsAtMs),
+        this.#getLifetimeMs(endsAtMs),
         claims.findIndex(({ kind }) => kind === window.kind) + 1,
       );
     }
-    const [before, held] = await this.#orAbandon(this.#link.run((redis) => redis.parleyReserve(keys.length, ...keys, ...words)));
-    if (claims.some(({ amount }) => amount > 0)) this.#lease.claimed(lease);
-    return { used: before.map(Number), reserved: held.map(Number), lease };
+    const [usedBefore, reserved] = await this.#abandonOnError(
+      this.#link.run((redis) => redis.parleyReserve(keys.length, ...keys, ...args)),
+    );
+    if (claims.some(({ amount }) => amount > 0)) this.#lease.onClaimed(lease);
+    return { used: usedBefore.map(Number), reserved: reserved.map(Number), lease };
   }
 
-  async settle(counters: readonly Counter[], { claims, lease }: MadeClaims): Promise<void> {
-    const nameOf = namer();
-    const keys = [...claims.map((claim) => toClaimKey(claim, nameOf)), ...counters.map((each) => toKey(each, nameOf))];
+  async settle(counters: readonly Counter[], { claims, lease }: LeasedClaims): Promise<void> {
+    const toName = createNamer();
+    const keys = [...claims.map((claim) => toClaimKey(claim, toName)), ...counters.map((counter) => toKey(counter, toName))];
     if (keys.length === 0) return;
-    const words: Words = [claims.length, lease, ...claims.map(({ amount }) => amount)];
-    for (const { amount, endsAtMs } of counters) words.push(amount, this.#lifeMs(endsAtMs));
-    await this.#orAbandon(this.#link.run((redis) => redis.parleySettle(keys.length, ...keys, ...words)));
-    if (claims.length > 0) this.#lease.settled(lease);
+    const args: ScriptArguments = [claims.length, lease, ...claims.map(({ amount }) => amount)];
+    for (const { amount, endsAtMs } of counters) args.push(amount, this.#getLifetimeMs(endsAtMs));
+    await this.#abandonOnError(this.#link.run((redis) => redis.parleySettle(keys.length, ...keys, ...args)));
+    if (claims.length > 0) this.#lease.onSettled(lease);
   }
 
   close(): void {
     this.#lease.close();
   }
 
-  #lifeMs(endsAtMs: number): number {
+  #getLifetimeMs(endsAtMs: number): number {
     return Math.max(0, Math.ceil(endsAtMs - this.#clock.epochMs())) + graceMs;
   }
 
-  async #orAbandon<Value>(answer: Promise<Value>): Promise<Value> {
+  async #abandonOnError<Value>(answer: Promise<Value>): Promise<Value> {
     try {
       return await answer;
-    } catch (thrown) {
+    } catch (error) {
       this.#lease.abandon();
-      throw thrown;
+      throw error;
     }
   }
 }
 
-type NameOf = (holder: string) => string;
+type ToName = (holder: string) => string;
 
 /** Names holders by their hash: they may be of any length, and Redis is not told who they are. */
-function namer(): NameOf {
-  const known = new Map<string, string>();
+function createNamer(): ToName {
+  const names = new Map<string, string>();
   return (holder) => {
-    const name = known.get(holder) ?? hash('sha256', holder, 'base64url');
-    known.set(holder, name);
+    const name = names.get(holder) ?? hash('sha256', holder, 'base64url');
+    names.set(holder, name);
     return name;
   };
 }
 
-function toKey({ window, holder, endsAtMs }: Counter, nameOf: NameOf): string {
-  return `${prefix}:${window.kind}:${window.period}:${endsAtMs}:${nameOf(holder)}`;
+function toKey({ window, holder, endsAtMs }: Counter, toName: ToName): string {
+  return `${prefix}:${window.kind}:${window.period}:${endsAtMs}:${toName(holder)}`;
 }
 
-function toClaimKey({ kind, holder }: Claim, nameOf: NameOf): string {
-  return `${prefix}:claims:${kind}:${nameOf(holder)}`;
+function toClaimKey({ kind, holder }: Claim, toName: ToName): string {
+  return `${prefix}:claims:${kind}:${toName(holder)}`;
 }
 
-const renewalsInLife = 4;
+const renewalsPerLease = 4;
 
 interface LimitLeaseDeps {
   /** Names this process among others. */
   readonly node: string;
   readonly clock: Clock;
-  readonly lifeMs: number;
+  readonly leaseMs: number;
   /** Makes the lease last from now on. */
   readonly renew: (id: string) => Promise<unknown>;
   readonly end: (ids: readonly string[]) => Promise<unknown>;
@@ -139,13 +145,13 @@ class LimitLease {
   constructor(deps: LimitLeaseDeps) {
     this.#deps = deps;
     this.#renewedAtMs = deps.clock.nowMs();
-    this.#renewal = setInterval(() => this.#renew(), deps.lifeMs / renewalsInLife).unref();
+    this.#renewal = setInterval(() => this.#renew(), deps.leaseMs / renewalsPerLease).unref();
   }
 
   /** Under which claims are made now. */
   get id(): string {
-    const { clock, lifeMs } = this.#deps;
-    if (this.#claims > 0 && clock.nowMs() - this.#renewedAtMs >= lifeMs) this.abandon();
+    const { clock, leaseMs } = this.#deps;
+    if (this.#claims > 0 && clock.nowMs() - this.#renewedAtMs >= leaseMs) this.abandon();
     return this.#current;
   }
 
@@ -154,14 +160,14 @@ class LimitLease {
   }
 
   /** Called when claims were made under it, which has renewed it. */
-  claimed(id: string): void {
+  onClaimed(id: string): void {
     if (id !== this.id) return;
     this.#claims += 1;
     this.#renewedAtMs = this.#deps.clock.nowMs();
   }
 
   /** Called when they were given back. */
-  settled(id: string): void {
+  onSettled(id: string): void {
     if (id === this.id) this.#claims -= 1;
   }
 
@@ -201,9 +207,9 @@ class LimitLease {
  * the clock of Redis. Numbers of Lua are doubles: whole and exact as far as JavaScript's are, and sums stop growing there.
  */
 
-const claimLifeMs = 86_400_000;
+const claimLifetimeMs = 86_400_000;
 
-const common = `
+const sharedScript = `
 local function text(number) return string.format('%.0f', math.min(number, ${Number.MAX_SAFE_INTEGER})) end
 local function now()
   local time = redis.call('TIME')
@@ -218,7 +224,7 @@ end`;
  * Keys: the leases, those of claims, those of counters. Arguments: how many claims, the lease, how long it lasts; for each claim
  * its amount and what is exempt; for each counter its total, amount, life in milliseconds and the number of its claim, or 0.
  */
-const reserveScript = `${common}
+const reserveScript = `${sharedScript}
 local claims, lease, leaseMs = tonumber(ARGV[1]), ARGV[2], tonumber(ARGV[3])
 local at = now()
 local reserved, found = {}, {}
@@ -251,7 +257,7 @@ for c = 1, claims do
   if amount > 0 then
     local own = tonumber(redis.call('HGET', KEYS[1 + c], lease) or 0)
     redis.call('HSET', KEYS[1 + c], lease, text(own + amount))
-    redis.call('PEXPIRE', KEYS[1 + c], ${claimLifeMs})
+    redis.call('PEXPIRE', KEYS[1 + c], ${claimLifetimeMs})
     renew(KEYS[1], lease, leaseMs)
   end
 end
@@ -261,7 +267,7 @@ return { before, found }`;
  * Keys: those of claims, those of counters. Arguments: how many claims, the lease, the amount of each claim; for each counter its
  * amount and life in milliseconds.
  */
-const settleScript = `${common}
+const settleScript = `${sharedScript}
 local claims, lease = tonumber(ARGV[1]), ARGV[2]
 local sums = {}
 for i = 1, #KEYS - claims do
@@ -274,7 +280,7 @@ for c = 1, claims do
 end`;
 
 /** Key: the leases. Arguments: the lease, how long it lasts. Drops those that are over. */
-const renewScript = `${common}
+const renewScript = `${sharedScript}
 local at = now()
 local leases = redis.call('HGETALL', KEYS[1])
 for l = 1, #leases, 2 do

@@ -5,14 +5,14 @@ import type { ModelUsage } from '#contract/chat/chunk.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { RightsChange } from '#domain/callers/held-rights.ts';
 import type { PerRequestKeys } from '#domain/callers/per-request-keys.ts';
-import { StoreFault } from '#domain/store-fault.ts';
+import { StoreError } from '#domain/store-fault.ts';
 import { toModelUsages } from '#domain/usage/usage.ts';
 import type { RedisLink } from './redis-link.ts';
 import { fromStored, toRightsChange, toStored } from './stored-caller.ts';
 
 /** How long keys outlive their node (docs/wire.md, Credentials). */
-const defaultLifeMs = 60_000;
-const renewalsInLife = 4;
+const defaultLifetimeMs = 60_000;
+const renewalsPerLifetime = 4;
 /** Without dots: whatever has three parts between dots is taken for a token. */
 const keyForm = /^parley-([\w-]{16})-[\w-]{22,86}$/;
 
@@ -22,9 +22,9 @@ export interface RedisKeysDeps {
   /** At least 128 random bits as base64url. */
   readonly newKey: () => string;
   /** Called with faults that fail no call. */
-  readonly noteFault: (message: string, thrown: unknown) => void;
+  readonly reportError: (message: string, error: unknown) => void;
   /** How long keys outlive a crash of their node; 60 s if absent. */
-  readonly lifeMs?: number;
+  readonly lifetimeMs?: number;
 }
 
 /**
@@ -33,46 +33,46 @@ export interface RedisKeysDeps {
  */
 export class RedisPerRequestKeys implements PerRequestKeys {
   readonly #deps: RedisKeysDeps;
-  readonly #lifeMs: number;
+  readonly #lifetimeMs: number;
   readonly #hash: string;
   readonly #reports: KeyReports;
   /** By digest: the callers whose calls are under way on this node. */
-  readonly #own = new Map<string, Caller>();
+  readonly #ownCallers = new Map<string, Caller>();
   readonly #renewal: NodeJS.Timeout;
   /** Whether Redis may hold something else than what is under way. */
   #isOutdated = false;
 
   constructor(deps: RedisKeysDeps) {
-    const { link, lifeMs = defaultLifeMs } = deps;
+    const { link, lifetimeMs = defaultLifetimeMs } = deps;
     this.#deps = deps;
-    this.#lifeMs = lifeMs;
-    this.#hash = hashOf(link.node);
-    this.#reports = new KeyReports({ ...deps, deliver: (digest, report) => this.#hear(digest, report) });
-    this.#renewal = setInterval(() => this.#renew(), lifeMs / renewalsInLife).unref();
+    this.#lifetimeMs = lifetimeMs;
+    this.#hash = toHashKey(link.node);
+    this.#reports = new KeyReports({ ...deps, deliver: (digest, report) => this.#onReport(digest, report) });
+    this.#renewal = setInterval(() => this.#renew(), lifetimeMs / renewalsPerLifetime).unref();
     link.onReady(() => this.#replace());
   }
 
   async issue(caller: Caller): Promise<string> {
     const { link, newKey } = this.#deps;
     const key = `parley-${link.node}-${newKey()}`;
-    const digest = digestOf(key);
-    this.#own.set(digest, caller);
-    caller.chain?.rights.tell(() => this.#keep(digest));
+    const digest = toDigest(key);
+    this.#ownCallers.set(digest, caller);
+    caller.chain?.rights.onChange(() => this.#store(digest));
     try {
       await this.#write(digest, caller);
-    } catch (thrown) {
+    } catch (error) {
       // It may have been carried out all the same.
-      this.#own.delete(digest);
+      this.#ownCallers.delete(digest);
       this.#isOutdated = true;
-      throw thrown;
+      throw error;
     }
     return key;
   }
 
   async revoke(key: string): Promise<void> {
-    const digest = digestOf(key);
-    if (!this.#own.delete(digest)) return;
-    await this.#carryOut('a per-request key could not be withdrawn', () =>
+    const digest = toDigest(key);
+    if (!this.#ownCallers.delete(digest)) return;
+    await this.#tryOrMarkOutdated('a per-request key could not be withdrawn', () =>
       this.#deps.link.run((redis) => redis.hdel(this.#hash, digest)),
     );
   }
@@ -81,82 +81,86 @@ export class RedisPerRequestKeys implements PerRequestKeys {
     const { link } = this.#deps;
     const node = keyForm.exec(key)?.[1];
     if (node === undefined) return undefined;
-    const digest = digestOf(key);
-    if (node === link.node) return this.#own.get(digest);
-    const stored = await link.run((redis) => redis.hget(hashOf(node), digest));
+    const digest = toDigest(key);
+    if (node === link.node) return this.#ownCallers.get(digest);
+    const stored = await link.run((redis) => redis.hget(toHashKey(node), digest));
     const caller = stored === null ? undefined : fromStored(stored, (usage) => this.#reports.sendUsage({ node, digest }, usage));
-    caller?.chain?.rights.tell((change) => this.#reports.sendRights({ node, digest }, change));
+    caller?.chain?.rights.onChange((change) => this.#reports.sendRights({ node, digest }, change));
     return caller;
   }
 
   /** Ends the keys of this node, everywhere. */
   async close(): Promise<void> {
     clearInterval(this.#renewal);
-    this.#own.clear();
-    await this.#carryOut('per-request keys could not be withdrawn', () => this.#deps.link.run((redis) => redis.del(this.#hash)));
+    this.#ownCallers.clear();
+    await this.#tryOrMarkOutdated('per-request keys could not be withdrawn', () =>
+      this.#deps.link.run((redis) => redis.del(this.#hash)),
+    );
   }
 
   /** What happened on another node with a key of this one. */
-  async #hear(digest: string, { usage, rights }: KeyReport): Promise<void> {
-    const chain = this.#own.get(digest)?.chain;
+  async #onReport(digest: string, { usage, rights }: KeyReport): Promise<void> {
+    const chain = this.#ownCallers.get(digest)?.chain;
     await chain?.report(usage);
     if (rights !== undefined) await chain?.rights.change(rights);
   }
 
   /** Writes anew what a key may, as long as it is in force. */
-  async #keep(digest: string): Promise<void> {
-    const caller = this.#own.get(digest);
+  async #store(digest: string): Promise<void> {
+    const caller = this.#ownCallers.get(digest);
     if (caller === undefined) return;
     try {
       await this.#write(digest, caller);
-    } catch (thrown) {
+    } catch (error) {
       this.#isOutdated = true;
-      throw thrown;
+      throw error;
     }
   }
 
   async #write(digest: string, caller: Caller): Promise<void> {
-    await this.#deps.link.transact((step) => step.hset(this.#hash, digest, toStored(caller)).pexpire(this.#hash, this.#lifeMs));
+    await this.#deps.link.transact((step) =>
+      step.hset(this.#hash, digest, toStored(caller)).pexpire(this.#hash, this.#lifetimeMs),
+    );
   }
 
   /** One command, as long as Redis has not lost the hash. */
   async #renew(): Promise<void> {
-    if (this.#own.size === 0 && !this.#isOutdated) return;
-    await this.#carryOut('per-request keys could not be renewed', async () => {
-      const isThere = await this.#deps.link.run((redis) => redis.pexpire(this.#hash, this.#lifeMs));
+    if (this.#ownCallers.size === 0 && !this.#isOutdated) return;
+    await this.#tryOrMarkOutdated('per-request keys could not be renewed', async () => {
+      const isThere = await this.#deps.link.run((redis) => redis.pexpire(this.#hash, this.#lifetimeMs));
       if (isThere === 0 || this.#isOutdated) await this.#replace();
     });
   }
 
   /** Puts the keys of the calls under way in the place of whatever Redis has. */
   async #replace(): Promise<void> {
-    if (this.#own.size === 0 && !this.#isOutdated) return;
+    if (this.#ownCallers.size === 0 && !this.#isOutdated) return;
     this.#isOutdated = false;
-    const fields = new Map([...this.#own].map(([digest, caller]) => [digest, toStored(caller)]));
-    await this.#carryOut('per-request keys could not be put back', () =>
+    const fields = new Map([...this.#ownCallers].map(([digest, caller]) => [digest, toStored(caller)]));
+    await this.#tryOrMarkOutdated('per-request keys could not be put back', () =>
       this.#deps.link.transact((step) => {
-        const emptied = step.del(this.#hash);
-        return fields.size === 0 ? emptied : emptied.hset(this.#hash, fields).pexpire(this.#hash, this.#lifeMs);
+        const cleared = step.del(this.#hash);
+        return fields.size === 0 ? cleared : cleared.hset(this.#hash, fields).pexpire(this.#hash, this.#lifetimeMs);
       }),
     );
   }
 
   /** What cannot be carried out now is made up for at the next renewal. */
-  async #carryOut(failing: string, act: () => Promise<unknown>): Promise<void> {
+  async #tryOrMarkOutdated(failureMessage: string, action: () => Promise<unknown>): Promise<void> {
     try {
-      await act();
-    } catch (thrown) {
+      await action();
+    } catch (error) {
       this.#isOutdated = true;
-      this.#deps.noteFault(failing, thrown);
+      this.#deps.reportError(failureMessage, error);
     }
   }
 }
 
-function hashOf(node: string): string {
+function toHashKey(node: string): string {
   return `parley:keys:${node}`;
 }
 
-function digestOf(key: string): string {
+function toDigest(key: string): string {
   return hash('sha256', key, 'base64url');
 }
 
@@ -178,7 +182,7 @@ interface KeyReportsDeps {
   readonly link: RedisLink;
   readonly clock: Clock;
   /** Called with reports that got lost. */
-  readonly noteFault: (message: string, thrown: unknown) => void;
+  readonly reportError: (message: string, error: unknown) => void;
   /** Called with what happened elsewhere with a key of this node; it is answered when that resolves, and not where it rejects. */
   readonly deliver: (digest: string, report: KeyReport) => void | Promise<void>;
 }
@@ -192,13 +196,13 @@ class KeyReports {
 
   constructor(deps: KeyReportsDeps) {
     this.#deps = deps;
-    deps.link.hear(channelOf(deps.link.node), (text) => void this.#hear(text));
+    deps.link.subscribe(toChannel(deps.link.node), (text) => void this.#onMessage(text));
   }
 
   /** Resolves once the other node has it, or never will. */
   async sendUsage(key: RemoteKey, usage: readonly ModelUsage[]): Promise<void> {
-    await this.#send(key, { usage }).catch((thrown) =>
-      this.#deps.noteFault('what a call used could not be reported to the node that made its key', thrown),
+    await this.#send(key, { usage }).catch((error) =>
+      this.#deps.reportError('what a call used could not be reported to the node that made its key', error),
     );
   }
 
@@ -214,7 +218,7 @@ class KeyReports {
     const stop = new AbortController();
     try {
       await this.#publish(id, key, report);
-      await Promise.race([answered, this.#late(stop.signal)]);
+      await Promise.race([answered, this.#failWhenLate(stop.signal)]);
     } finally {
       this.#unanswered.delete(id);
       stop.abort();
@@ -223,27 +227,27 @@ class KeyReports {
 
   async #publish(id: number, { node, digest }: RemoteKey, report: KeyReport): Promise<void> {
     const { link } = this.#deps;
-    const hearing = await link.publish(channelOf(node), JSON.stringify({ from: link.node, id, digest, ...report }));
-    if (hearing === 0) throw new StoreFault('the node that made the key is gone');
+    const listenerCount = await link.publish(toChannel(node), JSON.stringify({ from: link.node, id, digest, ...report }));
+    if (listenerCount === 0) throw new StoreError('the node that made the key is gone');
   }
 
-  async #late(stop: AbortSignal): Promise<never> {
+  async #failWhenLate(stop: AbortSignal): Promise<never> {
     await this.#deps.clock.sleep(answerTimeoutMs, stop);
-    throw new StoreFault('the node that made the key did not answer in time');
+    throw new StoreError('the node that made the key did not answer in time');
   }
 
-  async #hear(text: string): Promise<void> {
-    const said = tryParseJson(text);
-    if (!isJsonObject(said)) return;
-    const { answers, from, id, digest } = said;
+  async #onMessage(text: string): Promise<void> {
+    const message = tryParseJson(text);
+    if (!isJsonObject(message)) return;
+    const { answers, from, id, digest } = message;
     if (typeof answers === 'number') this.#unanswered.get(answers)?.();
     if (typeof from !== 'string' || typeof digest !== 'string') return;
     try {
-      await this.#deps.deliver(digest, toReport(said));
+      await this.#deps.deliver(digest, toReport(message));
       // If the answer gets lost, the other node notes it.
-      await this.#deps.link.publish(channelOf(from), JSON.stringify({ answers: id }));
-    } catch (thrown) {
-      this.#deps.noteFault('another node was not told that what happened with a key is known', thrown);
+      await this.#deps.link.publish(toChannel(from), JSON.stringify({ answers: id }));
+    } catch (error) {
+      this.#deps.reportError('another node was not told that what happened with a key is known', error);
     }
   }
 }
@@ -253,6 +257,6 @@ function toReport({ usage, rights }: JsonObject): KeyReport {
   return { usage: toModelUsages(usage as ModelUsage[]), ...(change && { rights: change }) };
 }
 
-function channelOf(node: string): string {
+function toChannel(node: string): string {
   return `parley:usage:${node}`;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Secret } from '#base/secrets/secret.ts';
-import { RedisAddressFault, toPlace } from './redis-address.ts';
+import { parseRedisAddress, RedisAddressError } from './redis-address.ts';
 
 const local = { host: '127.0.0.1', port: 6379, db: 0 };
 
@@ -16,7 +16,7 @@ describe('the address of a Redis', () => {
     ['rediss://cache.example.org', { ...local, host: 'cache.example.org', tls: { servername: 'cache.example.org' } }],
     ['valkeys://127.0.0.1', { ...local, tls: {} }],
   ])('%s is understood', (address, place) => {
-    expect(toPlace(new Secret(address))).toEqual(place);
+    expect(parseRedisAddress(new Secret(address))).toEqual(place);
   });
 
   it.each([
@@ -35,8 +35,8 @@ describe('the address of a Redis', () => {
     'redis-sentinel://:canary@host',
     'unix:///canary.sock',
   ])('%s is refused, and not quoted', (address) => {
-    const read = (): unknown => toPlace(new Secret(address));
-    expect(read).toThrow(RedisAddressFault);
+    const read = (): unknown => parseRedisAddress(new Secret(address));
+    expect(read).toThrow(RedisAddressError);
     expect(read).not.toThrow(/canary/);
   });
 });

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import type { Secret } from '#base/secrets/secret.ts';
 
-const form = 'must be redis://[user:password@]host[:port][/database], or begin with rediss://, valkey:// or valkeys://';
+const formMessage = 'must be redis://[user:password@]host[:port][/database], or begin with rediss://, valkey:// or valkeys://';
 /** By scheme: whether it is TLS. */
 const schemes: ReadonlyMap<string, boolean> = new Map([
   ['redis:', false],
@@ -11,10 +11,10 @@ const schemes: ReadonlyMap<string, boolean> = new Map([
 ]);
 
 /** The address of a Redis cannot be used; the message may be shown, it quotes nothing of it. */
-export class RedisAddressFault extends Error {}
+export class RedisAddressError extends Error {}
 
 /** Where and as whom to connect. */
-export interface RedisPlace {
+export interface RedisConnectionOptions {
   readonly host: string;
   readonly port: number;
   readonly db: number;
@@ -24,27 +24,27 @@ export interface RedisPlace {
 }
 
 /** Throws RedisAddressFault. */
-export function toPlace(address: Secret): RedisPlace {
+export function parseRedisAddress(address: Secret): RedisConnectionOptions {
   const url = URL.parse(address.reveal());
   const isTls = url === null ? undefined : schemes.get(url.protocol);
   const database = /^\/?(\d{0,9})$/.exec(url?.pathname ?? '')?.[1];
   const isPlain = url !== null && url.hostname !== '' && url.search === '' && url.hash === '';
-  if (!isPlain || isTls === undefined || database === undefined) throw new RedisAddressFault(form);
+  if (!isPlain || isTls === undefined || database === undefined) throw new RedisAddressError(formMessage);
   const host = url.hostname.replace(/^\[|\]$/g, '');
   return {
     host,
     port: Number(url.port || 6379),
     db: Number(database),
-    ...(url.username !== '' && { username: decoded(url.username) }),
-    ...(url.password !== '' && { password: decoded(url.password) }),
+    ...(url.username !== '' && { username: decode(url.username) }),
+    ...(url.password !== '' && { password: decode(url.password) }),
     ...(isTls && { tls: isIP(host) ? {} : { servername: host } }),
   };
 }
 
-function decoded(text: string): string {
+function decode(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    throw new RedisAddressFault('has a stray % in its user or password; write %25 for it');
+    throw new RedisAddressError('has a stray % in its user or password; write %25 for it');
   }
 }

@@ -1,26 +1,26 @@
 import { type ChainableCommander, type Command, Redis, type RedisOptions } from 'ioredis';
 import type { Secret } from '#base/secrets/secret.ts';
-import { StoreFault } from '#domain/store-fault.ts';
-import { type RedisPlace, toPlace } from './redis-address.ts';
+import { StoreError } from '#domain/store-fault.ts';
+import { parseRedisAddress, type RedisConnectionOptions } from './redis-address.ts';
 
 const connectTimeoutMs = 1_000;
 const answerTimeoutMs = 2_000;
 /** For a server that does not even take leave. */
 const disconnectTimeoutMs = 500;
-const shortestRetryMs = 50;
-const longestRetryMs = 2_000;
+const minRetryMs = 50;
+const maxRetryMs = 2_000;
 const heartbeatMs = 15_000;
 const nodeIdBytes = 12;
 
 interface LinkDeps {
-  readonly place: RedisPlace;
+  readonly connection: RedisConnectionOptions;
   /** Names this process among those that share the Redis; 16 characters of base64url. */
   readonly node: string;
   /** Called with faults that callers do not see. */
-  readonly noteFault: (message: string, thrown: unknown) => void;
+  readonly reportError: (message: string, error: unknown) => void;
 }
 
-type Hear = (text: string) => void;
+type MessageListener = (text: string) => void;
 
 /**
  * Connections to one Redis, one for commands and one that receives what others publish. While it is away or stalls, commands
@@ -29,48 +29,48 @@ type Hear = (text: string) => void;
 export class RedisLink {
   readonly node: string;
   readonly #commands: Redis;
-  readonly #hearing: Redis;
-  readonly #noteFault: LinkDeps['noteFault'];
-  readonly #listeners = new Map<string, Hear[]>();
-  readonly #whenReady: (() => void)[] = [];
-  readonly #heedful: (() => void)[] = [];
+  readonly #subscriber: Redis;
+  readonly #reportError: LinkDeps['reportError'];
+  readonly #listeners = new Map<string, MessageListener[]>();
+  readonly #readyListeners: (() => void)[] = [];
+  readonly #subscribedListeners: (() => void)[] = [];
   readonly #heartbeat: NodeJS.Timeout;
 
-  constructor({ place, node, noteFault }: LinkDeps) {
+  constructor({ connection, node, reportError }: LinkDeps) {
     this.node = node;
-    this.#noteFault = noteFault;
-    this.#commands = this.#connect(place, 'the shared store cannot be reached');
-    this.#hearing = this.#connect(place, 'what other nodes say cannot be heard');
+    this.#reportError = reportError;
+    this.#commands = this.#connect(connection, 'the shared store cannot be reached');
+    this.#subscriber = this.#connect(connection, 'what other nodes say cannot be heard');
     this.#commands.on('ready', () => {
-      for (const act of this.#whenReady) act();
+      for (const listener of this.#readyListeners) listener();
     });
-    this.#hearing.on('ready', () => this.#subscribe([...this.#listeners.keys()]));
-    this.#hearing.on('message', (channel, text) => this.deliver(channel, text));
+    this.#subscriber.on('ready', () => this.#subscribeTo([...this.#listeners.keys()]));
+    this.#subscriber.on('message', (channel, text) => this.deliver(channel, text));
     // Nothing else is sent here, so nothing else would tell that the other end is gone.
     this.#heartbeat = setInterval(() => {
-      if (this.#hearing.status === 'ready') this.#hearing.ping().catch(() => this.#hearing.disconnect(true));
+      if (this.#subscriber.status === 'ready') this.#subscriber.ping().catch(() => this.#subscriber.disconnect(true));
     }, heartbeatMs).unref();
   }
 
   /** Resolves once Redis was reached, or was not. */
-  async tried(): Promise<void> {
+  async waitForFirstAttempt(): Promise<void> {
     const settled = (redis: Redis) => new Promise((resolve) => redis.once('ready', resolve).once('close', resolve));
-    await Promise.all([settled(this.#commands), settled(this.#hearing)]);
+    await Promise.all([settled(this.#commands), settled(this.#subscriber)]);
   }
 
   /** Whether commands fail now, or nothing is heard of other nodes. */
   get isAway(): boolean {
-    return [this.#commands, this.#hearing].some(({ status }) => status !== 'ready');
+    return [this.#commands, this.#subscriber].some(({ status }) => status !== 'ready');
   }
 
   /** Calls `act` on every new connection to Redis, which may have lost all its data. */
-  onReady(act: () => void): void {
-    this.#whenReady.push(act);
+  onReady(listener: () => void): void {
+    this.#readyListeners.push(listener);
   }
 
   /** Each time that what others publish is heard again; what they published meanwhile was missed. */
-  onHearing(act: () => void): void {
-    this.#heedful.push(act);
+  onSubscribed(listener: () => void): void {
+    this.#subscribedListeners.push(listener);
   }
 
   /** Teaches the connection a script, as a command of that name. */
@@ -82,11 +82,11 @@ export class RedisLink {
   async run<Result>(send: (redis: Redis) => Promise<Result>): Promise<Result> {
     try {
       return await send(this.#commands);
-    } catch (thrown) {
-      const error = thrown as Error;
+    } catch (caught) {
+      const error = caught as Error;
       // A server that stalls is left: until it answers a new connection, nobody else has to wait for it.
       if (hasTimedOut(error)) this.#commands.disconnect(true);
-      throw toFault(error);
+      throw toStoreError(error);
     }
   }
 
@@ -104,19 +104,19 @@ export class RedisLink {
   }
 
   /** Calls `hear` with what is published from now on; what is published while Redis is away is missed. */
-  hear(channel: string, hear: Hear): void {
-    const others = this.#listeners.get(channel) ?? [];
-    this.#listeners.set(channel, [...others, hear]);
-    if (this.#hearing.status === 'ready') this.#subscribe([channel]);
+  subscribe(channel: string, listener: MessageListener): void {
+    const existing = this.#listeners.get(channel) ?? [];
+    this.#listeners.set(channel, [...existing, listener]);
+    if (this.#subscriber.status === 'ready') this.#subscribeTo([channel]);
   }
 
   /** Hands a text to those who hear a channel, as if it came just now. */
   deliver(channel: string, text: string): void {
-    for (const hear of this.#listeners.get(channel) ?? []) {
+    for (const listener of this.#listeners.get(channel) ?? []) {
       try {
-        hear(text);
-      } catch (thrown) {
-        this.#noteFault('what another node said could not be taken in', thrown);
+        listener(text);
+      } catch (error) {
+        this.#reportError('what another node said could not be taken in', error);
       }
     }
   }
@@ -124,12 +124,12 @@ export class RedisLink {
   close(): void {
     clearInterval(this.#heartbeat);
     this.#commands.disconnect();
-    this.#hearing.disconnect();
+    this.#subscriber.disconnect();
   }
 
-  #connect(place: RedisPlace, complaint: string): Redis {
+  #connect(connection: RedisConnectionOptions, errorMessage: string): Redis {
     const redis = new TimedRedis({
-      ...place,
+      ...connection,
       connectionName: 'parley',
       connectTimeout: connectTimeoutMs,
       answerTimeoutMs,
@@ -139,7 +139,7 @@ export class RedisLink {
       autoResendUnfulfilledCommands: false,
       maxRetriesPerRequest: 0,
       autoResubscribe: false,
-      retryStrategy: (times) => Math.min(shortestRetryMs * 2 ** (times - 1), longestRetryMs),
+      retryStrategy: (times) => Math.min(minRetryMs * 2 ** (times - 1), maxRetryMs),
       // After a fail-over the old primary takes no writes; the address leads to the new one.
       reconnectOnError: ({ message }) => message.startsWith('READONLY'),
     });
@@ -147,32 +147,32 @@ export class RedisLink {
     redis.on('ready', () => {
       isAway = false;
     });
-    redis.on('error', (thrown) => {
+    redis.on('error', (error) => {
       // Once an outage.
-      if (!isAway) this.#noteFault(complaint, toFault(thrown));
+      if (!isAway) this.#reportError(errorMessage, toStoreError(error));
       isAway = true;
     });
     return redis;
   }
 
-  #subscribe(channels: readonly string[]): void {
+  #subscribeTo(channels: readonly string[]): void {
     if (channels.length === 0) return;
-    this.#hearing.subscribe(...channels).then(
+    this.#subscriber.subscribe(...channels).then(
       () => {
-        for (const act of this.#heedful) act();
+        for (const listener of this.#subscribedListeners) listener();
       },
-      () => this.#hearing.disconnect(true),
+      () => this.#subscriber.disconnect(true),
     );
   }
 }
 
 /** Errors of the client carry what was sent, which may be secret: only their words are kept, or their code if they have none. */
-function toFault(thrown: Error & { readonly code?: string }): StoreFault {
-  const cause = new Error(`Redis: ${thrown.message || thrown.code}`);
-  return new StoreFault(hasTimedOut(thrown) ? 'it did not answer in time' : 'it cannot be reached', { cause });
+function toStoreError(error: Error & { readonly code?: string }): StoreError {
+  const cause = new Error(`Redis: ${error.message || error.code}`);
+  return new StoreError(hasTimedOut(error) ? 'it did not answer in time' : 'it cannot be reached', { cause });
 }
 
-const timedOut = 'Command timed out';
+const timeoutMessage = 'Command timed out';
 
 interface TimedRedisOptions extends Omit<RedisOptions, 'commandTimeout' | 'replyMapping'> {
   /** How long an answer may take. */
@@ -191,35 +191,35 @@ class TimedRedis extends Redis {
     this.#answerTimeoutMs = answerTimeoutMs;
   }
 
-  override sendCommand(...sent: Parameters<Redis['sendCommand']>): unknown {
-    const answer = super.sendCommand(...sent);
-    this.#watch(sent[0]);
+  override sendCommand(...args: Parameters<Redis['sendCommand']>): unknown {
+    const answer = super.sendCommand(...args);
+    this.#watch(args[0]);
     return answer;
   }
 
   #watch(command: Command): void {
     if (command.isSettled) return;
     // What is set here runs after the sockets were read.
-    const giveUp = (): void => void setImmediate(() => command.isSettled || command.reject(new Error(timedOut)));
-    const timer = setTimeout(giveUp, this.#answerTimeoutMs);
-    const stop = (): void => clearTimeout(timer);
-    command.promise.then(stop, stop);
+    const onTimeout = (): void => void setImmediate(() => command.isSettled || command.reject(new Error(timeoutMessage)));
+    const timer = setTimeout(onTimeout, this.#answerTimeoutMs);
+    const clear = (): void => clearTimeout(timer);
+    command.promise.then(clear, clear);
   }
 }
 
 /** Whether a command failed because its answer took too long. */
 function hasTimedOut({ message }: Error): boolean {
-  return message === timedOut;
+  return message === timeoutMessage;
 }
 
-interface OpenRedisDeps extends Pick<LinkDeps, 'noteFault'> {
+interface OpenRedisDeps extends Pick<LinkDeps, 'reportError'> {
   readonly randomBytes: (size: number) => Buffer;
 }
 
 /** Connects to Redis or Valkey; resolves when it is there, or is found to be away: it is then tried again. Throws RedisAddressFault. */
-export async function openRedis(address: Secret, { noteFault, randomBytes }: OpenRedisDeps): Promise<RedisLink> {
+export async function openRedis(address: Secret, { reportError, randomBytes }: OpenRedisDeps): Promise<RedisLink> {
   const node = randomBytes(nodeIdBytes).toString('base64url');
-  const link = new RedisLink({ place: toPlace(address), node, noteFault });
-  await link.tried();
+  const link = new RedisLink({ connection: parseRedisAddress(address), node, reportError });
+  await link.waitForFirstAttempt();
   return link;
 }

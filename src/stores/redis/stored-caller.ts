@@ -4,13 +4,13 @@ import { type Grant, HeldRights, type Permission, permissions, type RightsChange
 import type { Claim } from '#domain/limits/limit-store.ts';
 
 /** A caller as text, without whom it reports to. */
-export function toStored({ subject, project, roles, chain, madeKey, configuredKey }: Caller): string {
+export function toStored({ subject, project, roles, chain, userKey, configuredKey }: Caller): string {
   const { files = [], assistantFiles = [], received = [], granted = [] } = chain?.rights ?? {};
   const rights = {
     files: [...files],
-    ...some({ assistantFiles: [...assistantFiles], received, granted, claims: chain?.claims ?? [] }),
+    ...withoutEmpty({ assistantFiles: [...assistantFiles], received, granted, claims: chain?.claims ?? [] }),
   };
-  const key = madeKey && { madeKey: { id: madeKey.id, version: madeKey.version } };
+  const key = userKey && { madeKey: { id: userKey.id, version: userKey.version } };
   const { id, expiresAtMs = null } = configuredKey ?? {};
   const expiring = expiresAtMs === null ? {} : { configuredKey: { id, expiresAtMs } };
   return JSON.stringify({ subject, project, roles, path: chain?.path ?? [], ...rights, ...key, ...expiring });
@@ -22,19 +22,19 @@ export function fromStored(text: string, report: Chain['report']): Caller | unde
   if (!isJsonObject(stored)) return undefined;
   const { subject, project, roles, path, files, assistantFiles = [] } = stored;
   if (typeof subject !== 'string' || typeof project !== 'string') return undefined;
-  if (!isTexts(roles) || !isTexts(path) || !isTexts(files) || !isTexts(assistantFiles)) return undefined;
+  if (!isStringList(roles) || !isStringList(path) || !isStringList(files) || !isStringList(assistantFiles)) return undefined;
   const rights = new HeldRights({
     ...{ files, assistantFiles },
     ...{ received: toGrants(stored.received), granted: toGrants(stored.granted) },
   });
   const chain = { path, rights, claims: toClaims(stored.claims), report };
-  return { subject, project, roles, chain, ...toMadeKey(stored.madeKey), ...toConfiguredKey(stored.configuredKey) };
+  return { subject, project, roles, chain, ...toUserKey(stored.madeKey), ...toConfiguredKey(stored.configuredKey) };
 }
 
 /** What the key may call itself does not matter to those who hold a per-request key. */
-function toMadeKey(value: unknown): Pick<Caller, 'madeKey'> {
+function toUserKey(value: unknown): Pick<Caller, 'userKey'> {
   const { id, version } = isJsonObject(value) ? value : {};
-  return typeof id === 'string' && typeof version === 'number' ? { madeKey: { id, version, deployments: null } } : {};
+  return typeof id === 'string' && typeof version === 'number' ? { userKey: { id, version, deployments: null } } : {};
 }
 
 /** Inner calls end when the key of the first call expires. Its list of deployments does not apply to them. */
@@ -45,8 +45,8 @@ function toConfiguredKey(value: unknown): Pick<Caller, 'configuredKey'> {
 }
 
 /** Few keys have any of them. */
-function some(lists: Readonly<Record<string, readonly (Grant | Claim | string)[]>>): object {
-  return Object.fromEntries(Object.entries(lists).filter(([, each]) => each.length > 0));
+function withoutEmpty(lists: Readonly<Record<string, readonly (Grant | Claim | string)[]>>): object {
+  return Object.fromEntries(Object.entries(lists).filter(([, list]) => list.length > 0));
 }
 
 function toClaims(value: unknown): readonly Claim[] {
@@ -59,7 +59,7 @@ function isClaim(value: unknown): value is Claim {
   return (kind === 'tokens' || kind === 'cost') && typeof holder === 'string' && typeof amount === 'number';
 }
 
-function isTexts(value: unknown): value is string[] {
+function isStringList(value: unknown): value is string[] {
   return Array.isArray(value) && value.every((item) => typeof item === 'string');
 }
 
@@ -72,18 +72,18 @@ function toGrants(value: unknown): readonly Grant[] {
 export function toRightsChange(value: unknown): RightsChange | undefined {
   if (!isJsonObject(value)) return undefined;
   const { attached, grant, revoke } = value;
-  if (Array.isArray(attached)) return { attached: attached.filter((each) => typeof each === 'string') };
+  if (Array.isArray(attached)) return { attached: attached.filter((item) => typeof item === 'string') };
   if (grant !== undefined) return { grant: toGrants(grant) };
   return revoke === undefined ? undefined : { revoke: toGrants(revoke) };
 }
 
 function toGrant(value: unknown): Grant[] {
   if (!isJsonObject(value)) return [];
-  const { receiver, url, permissions: given } = value;
-  if (typeof receiver !== 'string' || typeof url !== 'string' || !Array.isArray(given)) return [];
-  return [{ receiver, url, permissions: given.filter(isPermission) }];
+  const { receiver, url, permissions: values } = value;
+  if (typeof receiver !== 'string' || typeof url !== 'string' || !Array.isArray(values)) return [];
+  return [{ receiver, url, permissions: values.filter(isPermission) }];
 }
 
 function isPermission(value: unknown): value is Permission {
-  return permissions.some((each) => each === value);
+  return permissions.some((known) => known === value);
 }

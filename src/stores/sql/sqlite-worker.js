@@ -47,8 +47,8 @@ function syncLog() {
   try {
     log ??= openSync(`${file}-wal`, 'r');
     fdatasyncSync(log);
-  } catch (fault) {
-    unsynced = fault;
+  } catch (error) {
+    unsynced = error;
   }
 }
 
@@ -69,9 +69,9 @@ function answer({ text, parameters }) {
     if (unsynced !== undefined && !database.isTransaction) throw unsynced;
     const found = prepare(text);
     return found.isBehind && !database.isTransaction ? runAndSyncBehind(found, parameters) : run(found, parameters);
-  } catch (fault) {
-    if (fault === unsynced) unsynced = undefined;
-    return { fault };
+  } catch (error) {
+    if (error === unsynced) unsynced = undefined;
+    return { error };
   }
 }
 

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { ReplyHeaders } from '#base/http/client.ts';
 import type { ClientAddress } from '#base/http/client-address.ts';
-import { hopByHop } from '#base/http/header-fields.ts';
+import { getHopByHopFields } from '#base/http/header-fields.ts';
 import { privateFields, toVary } from '../http/replies/header-fields.ts';
 
 /** Fields of the connection between caller and gateway; the one to the service has its own. */
@@ -33,7 +33,7 @@ export function ownUpstreamFields(key: string | undefined, address: ClientAddres
 /** The fields of the request to the service but for `Host` and framing, as names and values in turn; `raw` are the caller's in this form. */
 export function toUpstreamFields(raw: readonly string[], headers: IncomingHttpHeaders, address: ClientAddress): string[] {
   const fields = ownUpstreamFields(callerKey(headers), address);
-  const hops = hopByHop(headers.connection);
+  const hops = getHopByHopFields(headers.connection);
   for (let at = 0; at + 1 < raw.length; at += 2) {
     const [name = '', value = ''] = [raw[at], raw[at + 1]];
     const lower = name.toLowerCase();
@@ -60,7 +60,7 @@ export function toGatewayVary(vary: string | undefined): string {
 /** The fields of the response to the caller, as names and values in turn. */
 export function toCallerFields(headers: ReplyHeaders, cors: readonly string[]): string[] {
   const fields = [...cors, 'Vary', toGatewayVary(headers.vary)];
-  const hops = hopByHop(headers.connection);
+  const hops = getHopByHopFields(headers.connection);
   for (const name in headers) if (isPassedDown(name) && !hops.has(name)) fields.push(name, headers[name] ?? '');
   return fields;
 }

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { HttpFault } from '#base/http/client.ts';
-import { clientAddress, peerOf } from '#base/http/client-address.ts';
-import { pathOf } from '#base/http/url-path.ts';
+import type { HttpError } from '#base/http/client.ts';
+import { resolveClientAddress, toPeer } from '#base/http/client-address.ts';
+import { getPath } from '#base/http/url-path.ts';
 import type { Clock } from '#base/time/clock.ts';
 import { toUpstreamFields } from './forwarded-fields.ts';
 import { ownAnswer, refusal } from './own-answer.ts';
@@ -22,7 +22,7 @@ export interface AddinRecord {
   readonly ms: number;
   /** The service's `X-Request-Id`. */
   readonly requestId: string | undefined;
-  readonly fault: HttpFault | undefined;
+  readonly error: HttpError | undefined;
 }
 
 export interface GatewayDeps {
@@ -89,10 +89,10 @@ export class AddinGateway {
   #forward(request: IncomingMessage, response: ServerResponse, relay: Relay): void {
     const { bounds, isTrustedProxy, upstream } = this.#deps;
     const { headers, method, rawHeaders, socket, url: target = '' } = request;
-    const fields = toUpstreamFields(rawHeaders, headers, clientAddress(peerOf(socket), headers, isTrustedProxy));
+    const fields = toUpstreamFields(rawHeaders, headers, resolveClientAddress(toPeer(socket), headers, isTrustedProxy));
     this.#open.add(response);
-    const asked = { method: method === 'GET' ? method : 'POST', target, fields } as const;
-    new Passage({ request, response, upstream, relay, bounds }, asked).start();
+    const upstreamRequest = { method: method === 'GET' ? method : 'POST', target, fields } as const;
+    new Passage({ request, response, upstream, relay, bounds }, upstreamRequest).start();
   }
 
   #closed(request: IncomingMessage, response: ServerResponse, relay: Relay, beganMs: number): void {
@@ -101,16 +101,16 @@ export class AddinGateway {
     request.resume();
     if (this.#open.delete(response) && this.#open.size === 0) this.#onEmpty?.();
     const isWhole = response.writableFinished;
-    const outcome = relay.fault !== undefined ? 'failed' : isWhole ? 'ok' : 'left';
+    const outcome = relay.error !== undefined ? 'failed' : isWhole ? 'ok' : 'left';
     this.#deps.onEnd({
       method: request.method ?? '',
-      path: pathOf(request.url ?? ''),
+      path: getPath(request.url ?? ''),
       origin: request.headers.origin,
       status: response.headersSent ? response.statusCode : 499,
       outcome,
       ms: this.#deps.clock.nowMs() - beganMs,
       requestId: relay.requestId,
-      fault: relay.fault,
+      error: relay.error,
     });
   }
 }
@@ -137,14 +137,14 @@ const tooLarge = refusal(413, 'request_too_large', 'The body is larger than this
 /** Takes one request up to the service. */
 class Passage {
   readonly #deps: PassageDeps;
-  readonly #asked: UpstreamRequest;
+  readonly #upstreamRequest: UpstreamRequest;
   #pieces: Buffer[] = [];
   #bytes = 0;
   #upload: Upload | undefined;
 
-  constructor(deps: PassageDeps, asked: UpstreamRequest) {
+  constructor(deps: PassageDeps, upstreamRequest: UpstreamRequest) {
     this.#deps = deps;
-    this.#asked = asked;
+    this.#upstreamRequest = upstreamRequest;
   }
 
   start(): void {
@@ -155,11 +155,11 @@ class Passage {
     else if (announced === 0 && coding === undefined) this.#send(null);
     else {
       if (announced > bounds.wholeBytes) this.#openUpload(length);
-      request.on('data', this.#take).on('end', this.#end);
+      request.on('data', this.#onPiece).on('end', this.#end);
     }
   }
 
-  readonly #take = (piece: Buffer): void => {
+  readonly #onPiece = (piece: Buffer): void => {
     const { bounds, request } = this.#deps;
     this.#bytes += piece.length;
     if (this.#bytes > bounds.maxBytes) this.#refuse();
@@ -179,12 +179,12 @@ class Passage {
   #send(body: Buffer | null): void {
     const { relay, response, upstream } = this.#deps;
     // The last of a body may be read after its sender has gone.
-    if (!response.destroyed) relay.follow(upstream.send(this.#asked, body, relay));
+    if (!response.destroyed) relay.follow(upstream.send(this.#upstreamRequest, body, relay));
   }
 
   #openUpload(length: string | undefined): void {
     const { relay, request, upstream } = this.#deps;
-    const upload = upstream.upload(this.#asked, length, relay);
+    const upload = upstream.upload(this.#upstreamRequest, length, relay);
     upload.onDrain(() => request.resume());
     relay.follow(upload);
     for (const piece of this.#pieces) upload.write(piece);
@@ -195,7 +195,7 @@ class Passage {
   /** A caller in the middle of a long body reads the answer only if the connection outlives it: what comes is let run for a moment. */
   #refuse(): void {
     const { relay, request, response } = this.#deps;
-    request.off('data', this.#take).off('end', this.#end);
+    request.off('data', this.#onPiece).off('end', this.#end);
     relay.stop();
     if (response.headersSent) {
       response.destroy();

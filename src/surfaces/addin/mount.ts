@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
-import { clientAddress, peerOf, trustedNetworks } from '#base/http/client-address.ts';
+import { createNetworkMatcher, resolveClientAddress, toPeer } from '#base/http/client-address.ts';
 import { urlBelow } from '#base/http/url-path.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
@@ -37,7 +37,7 @@ export class AddinMount {
   }
 
   /** Whether a request is for the gateway. */
-  readonly takes = ({ url = '' }: IncomingMessage): boolean => this.#mountedAt(url) !== undefined;
+  readonly accepts = ({ url = '' }: IncomingMessage): boolean => this.#mountedAt(url) !== undefined;
 
   /** For `rewriteUrl` of a Fastify application. */
   readonly rewriteUrl = (request: IncomingMessage): string => {
@@ -78,9 +78,9 @@ export class AddinMount {
 /** Gives a request the fields that the gateway would send up, and leaves none as it came. */
 function rewriteFields(request: IncomingMessage, isTrustedProxy: (address: string) => boolean): void {
   const { headers, socket } = request;
-  const own = ownUpstreamFields(callerKey(headers), clientAddress(peerOf(socket), headers, isTrustedProxy));
+  const ownFields = ownUpstreamFields(callerKey(headers), resolveClientAddress(toPeer(socket), headers, isTrustedProxy));
   for (const name in headers) if (isWithheld(name)) delete headers[name];
-  for (let at = 0; at + 1 < own.length; at += 2) headers[(own[at] ?? '').toLowerCase()] = own[at + 1] ?? '';
+  for (let at = 0; at + 1 < ownFields.length; at += 2) headers[(ownFields[at] ?? '').toLowerCase()] = ownFields[at + 1] ?? '';
   request.rawHeaders = Object.entries(headers).flatMap(([name, value]) => [name, String(value)]);
 }
 
@@ -99,12 +99,12 @@ function rewriteHead(response: ServerResponse, cors: readonly string[]): void {
 
 /** The add-in gateway as the configuration in force has it, made anew when that changes; undefined while it is switched off. */
 export function mountedAddin(snapshot: () => ConfigSnapshot): () => Mounted | undefined {
-  let known: Configuration | undefined;
+  let lastConfiguration: Configuration | undefined;
   let mounted: Mounted | undefined;
   return () => {
     const { configuration } = snapshot();
-    if (configuration !== known) {
-      known = configuration;
+    if (configuration !== lastConfiguration) {
+      lastConfiguration = configuration;
       mounted = configuration.addin.enabled ? toMounted(configuration) : undefined;
     }
     return mounted;
@@ -115,6 +115,6 @@ function toMounted({ addin, security }: Configuration): Mounted {
   return {
     prefix: addin.prefix,
     rules: toRules(addin.models, addin.allowedOrigins),
-    isTrustedProxy: trustedNetworks(security.trustedProxies),
+    isTrustedProxy: createNetworkMatcher(security.trustedProxies),
   };
 }

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { HttpFault, ReplyHeaders, ReplyListener } from '#base/http/client.ts';
+import type { HttpError, ReplyHeaders, ReplyListener } from '#base/http/client.ts';
 import type { Handle } from '#base/stream/sink.ts';
 import { stalledMs } from '../http/replies/event-stream.ts';
 import { toCallerFields } from './forwarded-fields.ts';
@@ -23,7 +23,7 @@ export class Relay implements ReplyListener {
   #isFlushDue = false;
   #stalled: NodeJS.Timeout | undefined;
   /** Why there was no whole reply. */
-  fault: HttpFault | undefined;
+  error: HttpError | undefined;
   /** Of the service's reply, where it gives one. */
   requestId: string | undefined;
 
@@ -64,16 +64,16 @@ export class Relay implements ReplyListener {
     this.#response.end(last, 'latin1');
   }
 
-  fail(fault: HttpFault): void {
-    this.fault = fault;
+  fail(error: HttpError): void {
+    this.error = error;
     this.#exchange = undefined;
     if (this.#response.headersSent) this.#breakOff();
-    else this.answer(timeouts.has(fault.kind) ? tooSlow : unreachable);
+    else this.answer(timeouts.has(error.kind) ? tooSlow : unreachable);
   }
 
   /** Answers in place of the service. */
-  answer(own: OwnAnswer): void {
-    sendOwn(this.#response, own, this.#cors);
+  answer(ownAnswer: OwnAnswer): void {
+    sendOwn(this.#response, ownAnswer, this.#cors);
   }
 
   /** Nobody waits for the reply any more. */

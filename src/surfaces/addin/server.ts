@@ -1,14 +1,14 @@
 import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http';
 import { createServer as createSecureServer, type Server as SecureServer } from 'node:https';
 import type { Socket } from 'node:net';
-import { headPatience, paceBodies } from '../http/body-pace.ts';
+import { headTimeouts, paceBodies } from '../http/body-pace.ts';
 import { endSocket } from '../http/replies/end-socket.ts';
 import { requireHttps } from '../http/strict-transport.ts';
 import { type OwnAnswer, refusal } from './own-answer.ts';
 import { corsConstants } from './rules.ts';
 
 /** Long enough for balancers in front. What Node would answer by itself lacks the CORS set. */
-const options: ServerOptions = { ...headPatience, keepAliveTimeout: 75_000, requireHostHeader: false };
+const options: ServerOptions = { ...headTimeouts, keepAliveTimeout: 75_000, requireHostHeader: false };
 
 /** A server every answer of which comes from `handle` or carries the CORS set all the same; over TLS where given, in PEM. */
 export function createAddinServer(

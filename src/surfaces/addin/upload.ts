@@ -1,6 +1,6 @@
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
-import { HttpFault, type HttpFaultKind, type HttpTimeouts, type ReplyHeaders, type ReplyListener } from '#base/http/client.ts';
+import { HttpError, type HttpErrorKind, type HttpTimeouts, type ReplyHeaders, type ReplyListener } from '#base/http/client.ts';
 import type { Handle } from '#base/stream/sink.ts';
 
 /** A request whose body is still to come. */
@@ -22,7 +22,7 @@ export class Upload implements Handle {
   readonly #listener: ReplyListener;
   readonly #timeouts: HttpTimeouts;
   #reply: IncomingMessage | undefined;
-  #timeoutKind: HttpFaultKind = 'connect_timeout';
+  #timeoutKind: HttpErrorKind = 'connect_timeout';
   #isOver = false;
 
   constructor({ url, method, path, fields }: UploadRequest, timeouts: HttpTimeouts, listener: ReplyListener) {
@@ -48,7 +48,7 @@ export class Upload implements Handle {
     });
     outgoing.on('timeout', () => this.#fail(this.#timeoutKind));
     outgoing.on('error', (cause) => this.#fail(this.#timeoutKind === 'connect_timeout' ? 'connect' : 'closed', cause));
-    outgoing.on('response', (reply) => this.#hear(reply));
+    outgoing.on('response', (reply) => this.#onReply(reply));
     this.#outgoing = outgoing;
   }
 
@@ -79,7 +79,7 @@ export class Upload implements Handle {
     this.#outgoing.destroy();
   }
 
-  #hear(reply: IncomingMessage): void {
+  #onReply(reply: IncomingMessage): void {
     if (this.#isOver) return;
     this.#reply = reply;
     this.#wait('idle_timeout', this.#timeouts.idleMs);
@@ -98,15 +98,15 @@ export class Upload implements Handle {
     this.#listener.end();
   }
 
-  #wait(kind: HttpFaultKind, ms: number): void {
+  #wait(kind: HttpErrorKind, ms: number): void {
     this.#timeoutKind = kind;
     this.#outgoing.setTimeout(ms);
   }
 
-  #fail(kind: HttpFaultKind, cause?: unknown): void {
+  #fail(kind: HttpErrorKind, cause?: unknown): void {
     if (this.#isOver) return;
     this.cancel();
-    this.#listener.fail(new HttpFault(kind, `the upload failed: ${kind}`, cause));
+    this.#listener.fail(new HttpError(kind, `the upload failed: ${kind}`, cause));
   }
 }
 

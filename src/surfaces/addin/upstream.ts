@@ -50,8 +50,8 @@ export class Upstream {
   /** Sends a request with its whole body, null for none. Without a reply it may be sent once more on a fresh connection. */
   send(request: UpstreamRequest, body: Buffer | null, listener: ReplyListener): Exchange {
     const { method } = request;
-    const whole = { method, url: this.#url, headers: {}, body, timeouts: this.#timeouts, keepsEncoding: true };
-    const exchange = new LeanExchange(whole, this.#toHead(request, body), listener, this.#sweep);
+    const fullRequest = { method, url: this.#url, headers: {}, body, timeouts: this.#timeouts, keepsEncoding: true };
+    const exchange = new LeanExchange(fullRequest, this.#toHead(request, body), listener, this.#sweep);
     this.#pool.send(exchange);
     return exchange;
   }

@@ -1,4 +1,4 @@
-import { requestFault } from '#contract/errors/request-error.ts';
+import { createRequestError } from '#contract/errors/request-error.ts';
 import { unitsPerUsd } from '#domain/limits/limits.ts';
 import type { CallOutcome } from '#domain/telemetry.ts';
 import type { Journal, UsageRecord } from '#domain/usage/journal.ts';
@@ -8,7 +8,7 @@ const limits = { most: 500, otherwise: 50 };
 /** How calls end. */
 export const outcomes: readonly CallOutcome[] = ['ok', 'refused', 'failed', 'left'];
 const dayMs = 86_400_000;
-const mostDays = 366;
+const maxDays = 366;
 const defaultDays = 30;
 
 /** Whose calls are listed. */
@@ -24,26 +24,26 @@ export async function readCalls(journal: Journal, query: Query, { subject, nowMs
   if (isOfAll) requireKnown(query, ['from', 'to', 'outcome', 'token', 'limit', 'format', ...filterNames]);
   const { from, to } = readDays(query, nowMs);
   const limit = readLimit(query, limits);
-  const found = await journal.listCalls({
+  const records = await journal.listCalls({
     ...toBounds({ from, to }),
     ...(isOfAll ? readFilter(query) : { subject, deployment: readText(query, 'deployment') }),
     outcome: readOutcome(query),
     before: readPlace(query),
     limit: limit + 1,
   });
-  const shown = found.slice(0, limit);
-  const last = found.length > limit ? shown.at(-1) : undefined;
-  return { object: 'list', from, to, data: shown.map(toShown), nextToken: last === undefined ? null : toToken(last) };
+  const page = records.slice(0, limit);
+  const last = records.length > limit ? page.at(-1) : undefined;
+  return { object: 'list', from, to, data: page.map(toItem), nextToken: last === undefined ? null : toToken(last) };
 }
 
 function readOutcome(query: Query): CallOutcome | undefined {
   const text = readText(query, 'outcome');
-  const outcome = outcomes.find((each) => each === text);
-  if (text !== undefined && outcome === undefined) throw requestFault('outcome', `must be one of ${outcomes.join(', ')}`);
+  const outcome = outcomes.find((candidate) => candidate === text);
+  if (text !== undefined && outcome === undefined) throw createRequestError('outcome', `must be one of ${outcomes.join(', ')}`);
   return outcome;
 }
 
-function toShown({ atMs, subject, cost, ...call }: UsageRecord): object {
+function toItem({ atMs, subject, cost, ...call }: UsageRecord): object {
   const { id, requestId, project, deployment, path, operation, outcome, status } = call;
   const { promptTokens, completionTokens, durationMs, keyId } = call;
   const { cacheReadTokens, cacheWriteTokens, cacheWrite1hTokens, serviceTier, session } = call;
@@ -99,8 +99,8 @@ export function readDays(query: Query, nowMs: number): Days {
   const to = readDay(query, 'to') ?? toDay(nowMs);
   const from = readDay(query, 'from') ?? toDay(Date.parse(to) - (defaultDays - 1) * dayMs);
   const days = (Date.parse(to) - Date.parse(from)) / dayMs + 1;
-  if (days < 1) throw requestFault('from', 'must not be after to');
-  if (days > mostDays) throw requestFault('from', `must be at most ${mostDays - 1} days before to`);
+  if (days < 1) throw createRequestError('from', 'must not be after to');
+  if (days > maxDays) throw createRequestError('from', `must be at most ${maxDays - 1} days before to`);
   return { from, to };
 }
 
@@ -113,7 +113,7 @@ function readDay(query: Query, name: string): string | undefined {
   const text = readText(query, name);
   if (text === undefined) return undefined;
   const ms = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN;
-  if (Number.isNaN(ms) || toDay(ms) !== text) throw requestFault(name, 'must be a day such as 2026-11-21');
+  if (Number.isNaN(ms) || toDay(ms) !== text) throw createRequestError(name, 'must be a day such as 2026-11-21');
   return text;
 }
 

@@ -8,15 +8,15 @@ export interface NodeReport {
     readonly startedAt: number;
     readonly now: number;
   };
-  readonly health: { readonly status: 'ok' | 'degraded'; readonly reasons: readonly ShownReason[] };
+  readonly health: { readonly status: 'ok' | 'degraded'; readonly reasons: readonly ReportedReason[] };
   /** Why the node takes no calls now; none: it does. */
-  readonly hindrances: readonly ShownReason[];
+  readonly hindrances: readonly ReportedReason[];
   readonly stores: readonly StoreReport[];
   readonly upstreams: readonly UpstreamReport[];
   readonly configuration: ConfigurationReport;
 }
 
-interface ShownReason {
+interface ReportedReason {
   readonly code: string;
   readonly message: string;
 }
@@ -54,12 +54,12 @@ export interface ConfigurationReport {
   readonly loadedAt: number;
   /** When changed files were refused last, if the ones before are still in force; else null. */
   readonly refusedAt: number | null;
-  readonly faults: readonly ShownFault[];
+  readonly faults: readonly ReportedIssue[];
   /** Doubts about what is in force. */
-  readonly warnings: readonly ShownFault[];
+  readonly warnings: readonly ReportedIssue[];
 }
 
-interface ShownFault {
+interface ReportedIssue {
   readonly file: string;
   readonly path: string;
   readonly message: string;

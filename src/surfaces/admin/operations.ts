@@ -122,7 +122,7 @@ const auditPage: NamedSchema = {
 
 const reason: Schema = buildObject({ code: text, message: text });
 
-const fault: Schema = buildObject({ file: text, path: text, message: text, hint: text, isNotice: { type: 'boolean' } }, [
+const issue: Schema = buildObject({ file: text, path: text, message: text, hint: text, isNotice: { type: 'boolean' } }, [
   'hint',
   'isNotice',
 ]);
@@ -171,8 +171,8 @@ const state: NamedSchema = {
         ...orNull('integer'),
         description: 'When changed files were refused; null if the last ones are in force.',
       },
-      faults: { type: 'array', description: 'Of the files that were refused last.', items: fault },
-      warnings: { type: 'array', items: fault },
+      faults: { type: 'array', description: 'Of the files that were refused last.', items: issue },
+      warnings: { type: 'array', items: issue },
     }),
   }),
 };
@@ -231,8 +231,8 @@ const usageParameters = (keys: string, by: string) => [
   }),
 ];
 
-function toList(words: readonly string[]): Schema {
-  const word = `(${words.join('|')})`;
+function toList(values: readonly string[]): Schema {
+  const word = `(${values.join('|')})`;
   return { type: 'string', pattern: `^${word}(,${word})*$` };
 }
 

@@ -1,4 +1,4 @@
-import { requestFault } from '#contract/errors/request-error.ts';
+import { createRequestError } from '#contract/errors/request-error.ts';
 import type { UsageFilter } from '#domain/usage/journal.ts';
 
 /** Parameters of an address as they came: text, or a list of them where one was given again. */
@@ -8,20 +8,21 @@ export type Query = Readonly<Record<string, unknown>>;
 export function readText(query: Query, name: string): string | undefined {
   const value = Object.hasOwn(query, name) ? query[name] : undefined;
   if (value === undefined || value === '') return undefined;
-  if (typeof value !== 'string') throw requestFault(name, 'may be given once');
+  if (typeof value !== 'string') throw createRequestError(name, 'may be given once');
   return value;
 }
 
 /** Throws `invalid_request` if there is a parameter that the endpoint does not have. */
-export function requireKnown(query: Query, known: readonly string[]): void {
+export function requireKnown(query: Query, knownParams: readonly string[]): void {
   for (const name of Object.keys(query))
-    if (!known.includes(name)) throw requestFault(name, `is not a parameter here. The parameters are ${known.join(', ')}`);
+    if (!knownParams.includes(name))
+      throw createRequestError(name, `is not a parameter here. The parameters are ${knownParams.join(', ')}`);
 }
 
 /** Whether the answer is to be CSV. */
 export function readIsCsv(query: Query): boolean {
   const format = readText(query, 'format');
-  if (format !== undefined && format !== 'csv' && format !== 'json') throw requestFault('format', 'must be json or csv');
+  if (format !== undefined && format !== 'csv' && format !== 'json') throw createRequestError('format', 'must be json or csv');
   return format === 'csv';
 }
 
@@ -45,7 +46,7 @@ export function readLimit(query: Query, { most, otherwise }: { most: number; oth
   const text = readText(query, 'limit');
   if (text === undefined) return otherwise;
   const limit = /^\d{1,9}$/.test(text) ? Number(text) : 0;
-  if (limit < 1 || limit > most) throw requestFault('limit', `must be a whole number from 1 to ${most}`);
+  if (limit < 1 || limit > most) throw createRequestError('limit', `must be a whole number from 1 to ${most}`);
   return limit;
 }
 
@@ -65,6 +66,6 @@ export function readPlace(query: Query): Place | undefined {
   const token = readText(query, 'token');
   if (token === undefined) return undefined;
   const [, atMs, id] = /^(-?\d{1,15}) ([^\0]*)$/s.exec(Buffer.from(token, 'base64url').toString()) ?? [];
-  if (atMs === undefined || id === undefined) throw requestFault('token', 'must be the nextToken of the page before');
+  if (atMs === undefined || id === undefined) throw createRequestError('token', 'must be the nextToken of the page before');
   return { atMs: Number(atMs), id };
 }

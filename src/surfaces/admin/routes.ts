@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '#base/time/clock.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
-import { requestFault } from '#contract/errors/request-error.ts';
+import { createRequestError } from '#contract/errors/request-error.ts';
 import { ratedAction } from '#contract/features-request.ts';
 import { adminRole, auditorRole } from '#contract/roles.ts';
 import type { Caller } from '#domain/callers/caller.ts';
@@ -41,7 +41,7 @@ export function adminRoutes(app: FastifyInstance, deps: AdminDeps): void {
     const query = request.query as Query;
     const kind = readText(query, 'kind');
     if (kind === 'rate') return readRatings(journal, query);
-    if (kind !== undefined) throw requestFault('kind', 'may be rate; absent, tokens and costs are told');
+    if (kind !== undefined) throw createRequestError('kind', 'may be rate; absent, tokens and costs are told');
     const scope = { subject: undefined, keys: ['day', 'deployment', 'user', 'project'], nowMs: clock.epochMs() } as const;
     return send(reply, query, await readUsage(journal, query, scope));
   });
@@ -59,13 +59,13 @@ export function adminRoutes(app: FastifyInstance, deps: AdminDeps): void {
     return readNode();
   });
   app.get('/v1/user/usage', async (request, reply) => {
-    const { subject } = await ownOf(deps, request, reply);
+    const { subject } = await identifyUser(deps, request, reply);
     const scope = { subject, keys: ['day', 'deployment'], nowMs: clock.epochMs() } as const;
     const query = request.query as Query;
     return send(reply, query, await readUsage(journal, query, scope));
   });
   app.get('/v1/user/calls', async (request, reply) => {
-    const { subject } = await ownOf(deps, request, reply);
+    const { subject } = await identifyUser(deps, request, reply);
     const query = request.query as Query;
     return send(reply, query, await readCalls(journal, query, { subject, nowMs: clock.epochMs() }));
   });
@@ -78,8 +78,8 @@ function send(reply: FastifyReply, query: Query, rows: Rows): unknown {
   return reply.type('text/csv; charset=utf-8').send(toCsv(rows));
 }
 
-async function ownOf(deps: AdminDeps, request: FastifyRequest, reply: FastifyReply): Promise<Caller> {
-  const caller = await callerOf(deps, request, reply);
+async function identifyUser(deps: AdminDeps, request: FastifyRequest, reply: FastifyReply): Promise<Caller> {
+  const caller = await identifyCaller(deps, request, reply);
   requireOwn(caller, "read its user's usage");
   return caller;
 }
@@ -94,14 +94,14 @@ export async function requireAdmin(
   reply: FastifyReply,
   use: 'reads' | 'changes',
 ): Promise<Caller> {
-  const caller = await callerOf(deps, request, reply);
+  const caller = await identifyCaller(deps, request, reply);
   requireOwn(caller, 'administer');
   if (caller.roles.includes(adminRole) || (use === 'reads' && caller.roles.includes(auditorRole))) return caller;
   const roles = use === 'reads' ? `${adminRole} or ${auditorRole}` : adminRole;
   throw new ParleyError('access_denied', `This is open to the role ${roles}, which your key or token does not have.`);
 }
 
-async function callerOf(
+async function identifyCaller(
   { identify }: Pick<AdminDeps, 'identify'>,
   { raw }: FastifyRequest,
   reply: FastifyReply,
@@ -113,10 +113,10 @@ async function callerOf(
 /** One page of what users thought of replies, the newest first. Throws `invalid_request`, StoreFault. */
 async function readRatings(journal: Journal, query: Query): Promise<object> {
   const { records, nextToken } = await readPage(journal, query, ratedAction);
-  return { object: 'list', data: records.map(toShown), nextToken };
+  return { object: 'list', data: records.map(toRatingItem), nextToken };
 }
 
-function toShown({ id, atMs, subject, object, requestId, details }: AuditRecord): object {
+function toRatingItem({ id, atMs, subject, object, requestId, details }: AuditRecord): object {
   const { rate = null, comment = null, responseId = null } = details;
   return {
     id,
@@ -134,7 +134,7 @@ function toShown({ id, atMs, subject, object, requestId, details }: AuditRecord)
 const keysByName = { day: 'day', deployment: 'deployment', user: 'subject', project: 'project' } as const;
 type KeyName = keyof typeof keysByName;
 
-interface Asked extends Days {
+interface UsageQuery extends Days {
   readonly by: readonly KeyName[];
   readonly limit: number;
 }
@@ -153,7 +153,7 @@ interface UsageScope {
 async function readUsage(journal: Journal, query: Query, { subject, keys, nowMs }: UsageScope): Promise<Rows> {
   const isOfAll = subject === undefined;
   if (isOfAll) requireKnown(query, ['from', 'to', 'by', 'limit', 'format', 'kind', ...filterNames]);
-  const { from, to, by, limit } = toAsked(query, keys, nowMs);
+  const { from, to, by, limit } = toUsageQuery(query, keys, nowMs);
   const scope = { ...(isOfAll ? readFilter(query) : { subject }), ...toBounds({ from, to }) };
   const sums = await journal.sumUsage<UsageKey>({ ...scope, by: by.map((name) => keysByName[name]), limit: limit + 1 });
   const [total] = await journal.sumUsage({ ...scope, by: [] });
@@ -166,15 +166,15 @@ async function readUsage(journal: Journal, query: Query, { subject, keys, nowMs 
   };
 }
 
-function toAsked(query: Query, keys: readonly KeyName[], nowMs: number): Asked {
+function toUsageQuery(query: Query, keys: readonly KeyName[], nowMs: number): UsageQuery {
   return { ...readDays(query, nowMs), by: readKeys(query, keys), limit: readLimit(query, limits) };
 }
 
 function readKeys(query: Query, keys: readonly KeyName[]): readonly KeyName[] {
   const names = new Set((readText(query, 'by') ?? 'day').split(','));
-  const known = keys.filter((key) => names.has(key));
-  if (known.length < names.size) throw requestFault('by', `may list ${keys.join(', ')}, with commas between`);
-  return known;
+  const knownKeys = keys.filter((key) => names.has(key));
+  if (knownKeys.length < names.size) throw createRequestError('by', `may list ${keys.join(', ')}, with commas between`);
+  return knownKeys;
 }
 
 function toKeys(sum: UsageSum<UsageKey>, by: readonly KeyName[]): object {
@@ -188,7 +188,7 @@ function toAmounts({ calls, failedCalls, refusedCalls, promptTokens, completionT
 /** One page of the audit log as callers are shown it, the newest first. Throws `invalid_request`, StoreFault. */
 async function readAudit(journal: Journal, query: Query): Promise<object> {
   const { records, nextToken } = await readPage(journal, query, readKind(query));
-  return { object: 'list', data: records.map(toShownRecord), nextToken };
+  return { object: 'list', data: records.map(toRecordItem), nextToken };
 }
 
 interface Page {
@@ -201,18 +201,18 @@ interface Page {
 async function readPage(journal: Journal, query: Query, kind: string | undefined): Promise<Page> {
   const limit = readLimit(query, auditLimits);
   const { atMs: beforeMs = Number.POSITIVE_INFINITY, id: beforeId = '' } = readPlace(query) ?? {};
-  const found = await journal.readAudit({ beforeMs, beforeId, kind, limit: limit + 1 });
-  const records = found.slice(0, limit);
-  const last = found.length > limit ? records.at(-1) : undefined;
+  const storedRecords = await journal.readAudit({ beforeMs, beforeId, kind, limit: limit + 1 });
+  const records = storedRecords.slice(0, limit);
+  const last = storedRecords.length > limit ? records.at(-1) : undefined;
   return { records, nextToken: last === undefined ? null : toToken(last) };
 }
 
-function toShownRecord({ id, atMs, action, subject, object, requestId, details }: AuditRecord): object {
+function toRecordItem({ id, atMs, action, subject, object, requestId, details }: AuditRecord): object {
   return { id, at: atMs, action, user: subject ?? null, object: object ?? null, requestId: requestId ?? null, details };
 }
 
 function readKind(query: Query): string | undefined {
   const kind = readText(query, 'kind');
   if (kind === undefined || /^[a-z_]{1,50}(\.[a-z_]{1,50})?$/.test(kind)) return kind;
-  throw requestFault('kind', 'must be an action such as consent.accepted, or the first part of one');
+  throw createRequestError('kind', 'must be an action such as consent.accepted, or the first part of one');
 }

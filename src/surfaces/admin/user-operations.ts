@@ -124,4 +124,7 @@ const described: readonly Described[] = [
 ];
 
 /** Keys of users and blocked users, for administrators. */
-export const adminUserOperations: readonly ApiOperation[] = described.map((each) => ({ ...each, tag: 'Administration' }));
+export const adminUserOperations: readonly ApiOperation[] = described.map((operation) => ({
+  ...operation,
+  tag: 'Administration',
+}));

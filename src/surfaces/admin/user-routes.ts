@@ -2,16 +2,16 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Compile } from 'typebox/compile';
 import type { JsonObject } from '#base/json/json.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
-import { requestFault, requireShape } from '#contract/errors/request-error.ts';
+import { createRequestError, requireShape } from '#contract/errors/request-error.ts';
 import { storedEntries } from '#contract/schemas/stored-entries.ts';
 import { BlockedUserBody } from '#contract/user-keys.ts';
 import type { BlockedUser, BlockedUserStore } from '#domain/callers/blocked-users.ts';
 import type { KeyStore, StoredKey } from '#domain/callers/key-store.ts';
-import { toShownKey } from '#domain/callers/made-key-form.ts';
+import { toVisibleKey } from '#domain/callers/made-key-form.ts';
 import { isStorableKey } from '#domain/deployments/storable-key.ts';
 import type { NoteAudit } from '#domain/usage/journal.ts';
 import type { BlockedUsers } from '#services/keys/blocked-users.ts';
-import type { MadeKeys } from '#services/keys/made-keys.ts';
+import type { UserKeys } from '#services/keys/made-keys.ts';
 import { readJsonBody, refuseLargeBody, requireJson } from '../http/read-request.ts';
 import { serveEarly } from '../http/serve-raw.ts';
 import { type Query, readLimit, readPlace, readText, requireKnown, toToken } from './query.ts';
@@ -19,7 +19,7 @@ import { type AdminDeps, requireAdmin } from './routes.ts';
 
 export interface AdminUserDeps extends Pick<AdminDeps, 'identify' | 'clock'> {
   readonly store: KeyStore;
-  readonly madeKeys: Pick<MadeKeys, 'write'>;
+  readonly userKeys: Pick<UserKeys, 'write'>;
   readonly blockedUserStore: BlockedUserStore;
   readonly blockedUsers: Pick<BlockedUsers, 'write'>;
   readonly noteAudit: NoteAudit;
@@ -48,18 +48,18 @@ export function adminUserRoutes(app: FastifyInstance, deps: AdminUserDeps): void
 async function listKeys({ store }: AdminUserDeps, query: Query): Promise<JsonObject> {
   requireKnown(query, ['user', 'limit', 'token']);
   const { limit, beforeMs, beforeId } = readPage(query);
-  const found = await store.page({ owner: readText(query, 'user'), beforeMs, beforeId, limit: limit + 1 });
+  const items = await store.page({ owner: readText(query, 'user'), beforeMs, beforeId, limit: limit + 1 });
   const toPlace = ({ createdAtMs: atMs, id }: StoredKey) => ({ atMs, id });
-  return toPage(found, limit, {
+  return toPage(items, limit, {
     toPlace,
-    toShown: (key) => ({ ...toShownKey(key), source: 'user', user: key.owner, project: key.project }),
+    toItem: (key) => ({ ...toVisibleKey(key), source: 'user', user: key.owner, project: key.project }),
   });
 }
 
 async function revokeKey(deps: AdminUserDeps, request: FastifyRequest, reply: FastifyReply): Promise<void> {
   const { subject } = await requireAdmin(deps, request, reply, 'changes');
   const { key: id } = request.params as { key: string };
-  const owner = await deps.madeKeys.write(() => deps.store.revoke(id, deps.clock.epochMs()));
+  const owner = await deps.userKeys.write(() => deps.store.revoke(id, deps.clock.epochMs()));
   if (owner === undefined)
     throw new ParleyError('key_not_found', 'No user has a key of this ID. GET /v1/admin/keys lists the keys of users.');
   deps.noteAudit({ action: 'key.revoked', subject, object: id, requestId: request.id, details: { user: owner } });
@@ -69,22 +69,22 @@ async function revokeKey(deps: AdminUserDeps, request: FastifyRequest, reply: Fa
 async function listBlocked({ blockedUserStore }: AdminUserDeps, query: Query): Promise<JsonObject> {
   requireKnown(query, ['limit', 'token']);
   const { limit, beforeMs, beforeId: beforeUser } = readPage(query);
-  const found = await blockedUserStore.list({ beforeMs, beforeUser, limit: limit + 1 });
-  return toPage(found, limit, { toPlace: ({ blockedAtMs: atMs, user: id }) => ({ atMs, id }), toShown: toShownBlocked });
+  const items = await blockedUserStore.list({ beforeMs, beforeUser, limit: limit + 1 });
+  return toPage(items, limit, { toPlace: ({ blockedAtMs: atMs, user: id }) => ({ atMs, id }), toItem: toBlockedItem });
 }
 
 async function block(deps: AdminUserDeps, request: FastifyRequest, reply: FastifyReply): Promise<JsonObject> {
   refuseLargeBody(request.raw, maxBodyBytes);
   const { subject: blockedBy } = await requireAdmin(deps, request, reply, 'changes');
   const user = readUser(request);
-  if (user === blockedBy) throw requestFault('user', 'is your own user. Ask another administrator to block it');
+  if (user === blockedBy) throw createRequestError('user', 'is your own user. Ask another administrator to block it');
   const { reason = null } = await readBlock(request);
   const blocked = { user, reason, blockedAtMs: deps.clock.epochMs(), blockedBy };
   const put = await deps.blockedUsers.write(() => deps.blockedUserStore.put(blocked));
   const details = reason === null ? {} : { reason };
   deps.noteAudit({ action: 'user.blocked', subject: blockedBy, object: user, requestId: request.id, details });
   reply.code(put === 'added' ? 201 : 200);
-  return toShownBlocked(blocked);
+  return toBlockedItem(blocked);
 }
 
 async function unblock(deps: AdminUserDeps, request: FastifyRequest, reply: FastifyReply): Promise<void> {
@@ -99,7 +99,7 @@ async function unblock(deps: AdminUserDeps, request: FastifyRequest, reply: Fast
 function readUser({ params }: FastifyRequest): string {
   const { user } = params as { user: string };
   if (user !== '' && isStorableKey(user)) return user;
-  throw requestFault('user', 'must be the ID of a user, percent-encoded: 1 to 1280 bytes without NUL');
+  throw createRequestError('user', 'must be the ID of a user, percent-encoded: 1 to 1280 bytes without NUL');
 }
 
 /** An empty body is a block without a reason. */
@@ -110,7 +110,7 @@ async function readBlock({ raw }: FastifyRequest): Promise<BlockedUserBody> {
   return requireShape<BlockedUserBody>(bodyShape as never, (await readJsonBody(raw, maxBodyBytes))());
 }
 
-function toShownBlocked({ user, reason, blockedAtMs: blockedAt, blockedBy }: BlockedUser): JsonObject {
+function toBlockedItem({ user, reason, blockedAtMs: blockedAt, blockedBy }: BlockedUser): JsonObject {
   return { user, reason, blockedAt, blockedBy };
 }
 
@@ -121,12 +121,12 @@ function readPage(query: Query): { readonly limit: number; readonly beforeMs: nu
 
 interface PageForm<Item> {
   readonly toPlace: (item: Item) => { readonly atMs: number; readonly id: string };
-  readonly toShown: (item: Item) => JsonObject;
+  readonly toItem: (item: Item) => JsonObject;
 }
 
 /** `found` has one item more than the page if another page follows. */
-function toPage<Item>(found: readonly Item[], limit: number, { toPlace, toShown }: PageForm<Item>): JsonObject {
-  const data = found.slice(0, limit);
-  const last = found.length > limit ? data.at(-1) : undefined;
-  return { object: 'list', data: data.map(toShown), nextToken: last === undefined ? null : toToken(toPlace(last)) };
+function toPage<Item>(items: readonly Item[], limit: number, { toPlace, toItem }: PageForm<Item>): JsonObject {
+  const data = items.slice(0, limit);
+  const last = items.length > limit ? data.at(-1) : undefined;
+  return { object: 'list', data: data.map(toItem), nextToken: last === undefined ? null : toToken(toPlace(last)) };
 }

@@ -1,5 +1,5 @@
 import type { ApplicationEntry } from '#contract/configuration/deployments.ts';
-import { type Fault, formatPath } from '#contract/configuration/fault.ts';
+import { formatPath, type Issue } from '#contract/configuration/fault.ts';
 import type { QuickAppForm } from '#contract/quick-app/form.ts';
 import { looksUnreadable, unreadableDocument } from '#contract/quick-app/unreadable-document.ts';
 import { mayUse } from '#domain/callers/access.ts';
@@ -7,11 +7,11 @@ import type { Caller } from '#domain/callers/caller.ts';
 import type { Catalog } from '#domain/deployments/catalog.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import type { FileIndex } from '#domain/files/file-index.ts';
-import { fromReference, toReference } from '#domain/files/file-references.ts';
+import { parseReference, toReference } from '#domain/files/file-references.ts';
 import type { McpToolsetSettings } from '#domain/quick-app/quick-app.ts';
 import { toMcpToolset } from '#domain/quick-app/to-quick-app.ts';
-import { StoreFault } from '#domain/store-fault.ts';
-import { ToolFault, type ToolsetSurvey } from '#domain/tools/tool.ts';
+import { StoreError } from '#domain/store-fault.ts';
+import { ToolError, type ToolsetSurvey } from '#domain/tools/tool.ts';
 
 /** Issue that probably breaks an application but does not prevent saving it. */
 export interface SaveWarning {
@@ -45,11 +45,11 @@ const maxNameLength = 100;
  */
 export async function findWarnings(entry: ApplicationEntry, checking: Checking): Promise<readonly SaveWarning[]> {
   // Properties of a program at an endpoint have their own form.
-  const own = entry.endpoint === undefined ? entry : { ...entry, applicationProperties: undefined };
-  const found = await Promise.all(
-    [findUnknownDeployments, findUnreadableDocuments, findUnknownTools].map((find) => find(own, checking).catch(toNone)),
+  const ownEntry = entry.endpoint === undefined ? entry : { ...entry, applicationProperties: undefined };
+  const warnings = await Promise.all(
+    [findUnknownDeployments, findUnreadableDocuments, findUnknownTools].map((find) => find(ownEntry, checking).catch(toNone)),
   );
-  return found
+  return warnings
     .flat()
     .slice(0, maxWarnings)
     .map(({ path, message, hint }) => ({
@@ -59,9 +59,9 @@ export async function findWarnings(entry: ApplicationEntry, checking: Checking):
 }
 
 /** The application is saved, and a store that fails now does not change that. */
-function toNone(thrown: unknown): readonly Fault[] {
-  if (thrown instanceof StoreFault) return [];
-  throw thrown;
+function toNone(error: unknown): readonly Issue[] {
+  if (error instanceof StoreError) return [];
+  throw error;
 }
 
 /** The parts of an application that name something. */
@@ -69,13 +69,13 @@ type Names = Pick<ApplicationEntry, 'dependencies'> & {
   readonly applicationProperties?: ApplicationEntry['applicationProperties'] | undefined;
 };
 
-async function findUnknownDeployments(entry: Names, { caller, catalog, snapshot }: Checking): Promise<readonly Fault[]> {
-  const named = [
+async function findUnknownDeployments(entry: Names, { caller, catalog, snapshot }: Checking): Promise<readonly Issue[]> {
+  const references = [
     ...toPlaces(['dependencies'], entry.dependencies),
     ...toPlaces(['applicationProperties', 'applications_as_tools'], entry.applicationProperties?.applications_as_tools),
   ];
   const looked = await Promise.all(
-    named.slice(0, maxWarnings).map(async ({ path, value }) => {
+    references.slice(0, maxWarnings).map(async ({ path, value }) => {
       const deployment = await catalog.find(snapshot, value);
       return deployment !== undefined && mayUse(snapshot, caller, deployment) ? [] : [{ path, ...unknownDeployment }];
     }),
@@ -85,22 +85,22 @@ async function findUnknownDeployments(entry: Names, { caller, catalog, snapshot 
 
 const unknownDeployment = { message: 'names a deployment that does not exist, or is not open to you' };
 
-async function findUnreadableDocuments({ applicationProperties }: Names, { files }: Checking): Promise<readonly Fault[]> {
-  const written = applicationProperties?.document_relative_url;
+async function findUnreadableDocuments({ applicationProperties }: Names, { files }: Checking): Promise<readonly Issue[]> {
+  const documentUrl = applicationProperties?.document_relative_url;
   const path = ['applicationProperties', 'document_relative_url'];
-  const named = typeof written === 'string' ? [{ path, value: written }] : toPlaces(path, written);
-  const places = named.flatMap(({ value }) => fromReference(value) ?? []);
-  if (places.length === 0) return [];
-  const stored = (await files?.findAll(places)) ?? [];
+  const references = typeof documentUrl === 'string' ? [{ path, value: documentUrl }] : toPlaces(path, documentUrl);
+  const locations = references.flatMap(({ value }) => parseReference(value) ?? []);
+  if (locations.length === 0) return [];
+  const stored = (await files?.findAll(locations)) ?? [];
   const types = new Map(stored.map((file) => [toReference(file), file.contentType]));
-  return named.flatMap((each) => {
-    const place = fromReference(each.value);
-    const isUnreadable = place !== undefined && looksUnreadable(place.path, types.get(toReference(place)));
-    return isUnreadable ? [{ path: each.path, ...unreadableDocument }] : [];
+  return references.flatMap((reference) => {
+    const location = parseReference(reference.value);
+    const isUnreadable = location !== undefined && looksUnreadable(location.path, types.get(toReference(location)));
+    return isUnreadable ? [{ path: reference.path, ...unreadableDocument }] : [];
   });
 }
 
-async function findUnknownTools({ applicationProperties }: Names, { survey, signal }: Checking): Promise<readonly Fault[]> {
+async function findUnknownTools({ applicationProperties }: Names, { survey, signal }: Checking): Promise<readonly Issue[]> {
   // The entry has been read, so its properties have the form of a quick app.
   const { mcp_toolset: toolsets = [] } = (applicationProperties ?? {}) as Partial<QuickAppForm>;
   const limited = toolsets
@@ -113,8 +113,8 @@ async function findUnknownTools({ applicationProperties }: Names, { survey, sign
       if (names === undefined) return [];
       const path = ['applicationProperties', 'mcp_toolset', index, 'allowed_tools'];
       const unknown = toPlaces(path, settings.allowedTools).filter(({ value }) => !names.has(value));
-      return unknown.map(({ path: place, value }) => ({
-        path: place,
+      return unknown.map(({ path: itemPath, value }) => ({
+        path: itemPath,
         message: `names ${value.slice(0, maxNameLength)}, a tool that the MCP server ${settings.name} does not have`,
       }));
     }),
@@ -129,15 +129,15 @@ async function listNames(
   signal: AbortSignal,
 ): Promise<ReadonlySet<string> | undefined> {
   try {
-    const { tools, leftOut, count } = await survey(settings, signal);
+    const { tools, omitted: leftOut, count } = await survey(settings, signal);
     return tools.length < count ? undefined : new Set([...tools.map(({ name }) => name), ...leftOut]);
-  } catch (thrown) {
-    if (!(thrown instanceof ToolFault || signal.aborted)) throw thrown;
+  } catch (error) {
+    if (!(error instanceof ToolError || signal.aborted)) throw error;
     return undefined;
   }
 }
 
-function toPlaces(path: Fault['path'], list: unknown): { path: Fault['path']; value: string }[] {
+function toPlaces(path: Issue['path'], list: unknown): { path: Issue['path']; value: string }[] {
   if (!Array.isArray(list)) return [];
   return list.flatMap((value: unknown, index) => (typeof value === 'string' ? [{ path: [...path, index], value }] : []));
 }

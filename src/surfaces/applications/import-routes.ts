@@ -1,11 +1,11 @@
 import type { FastifyInstance } from 'fastify';
-import { IsolationFault } from '#base/isolation/run-isolated.ts';
+import { IsolationError } from '#base/isolation/run-isolated.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { parseImportRequest } from '#contract/tool-requests.ts';
 import type { Identify } from '#domain/callers/identify.ts';
 import { requireOwn } from '#domain/callers/require-own.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
-import { ToolFault } from '#domain/tools/tool.ts';
+import { ToolError } from '#domain/tools/tool.ts';
 import { readCredentials, readJsonBody, refuseLargeBody, requireJson } from '../http/read-request.ts';
 import { serveEarly } from '../http/serve-raw.ts';
 
@@ -53,12 +53,12 @@ export function importRoutes(app: FastifyInstance, { snapshot, identify, importD
     try {
       return await importDocument({ text, url: new URL(url), owner: caller.subject, include, exclude, maxBytes });
     } catch (cause) {
-      if (cause instanceof IsolationFault)
+      if (cause instanceof IsolationError)
         throw new ParleyError('overloaded', `The document cannot be imported: ${cause.message}.`, {
           retryAfterSeconds: 5,
           cause,
         });
-      if (!(cause instanceof ToolFault)) throw cause;
+      if (!(cause instanceof ToolError)) throw cause;
       const param = text === undefined ? 'url' : 'document';
       throw new ParleyError('invalid_request', `The document cannot be imported: ${cause.message}.`, { param, cause });
     }

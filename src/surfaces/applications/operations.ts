@@ -3,12 +3,12 @@ import type { ErrorCode } from '#contract/errors/errors.ts';
 import { quickAppSuffix } from '#contract/quick-app/schema-id.ts';
 import {
   type ApiOperation,
+  buildList,
   buildObject,
   inHeader,
   inPath,
   inQuery,
   json,
-  listOf,
   type NamedSchema,
   type Parameter,
   type Schema,
@@ -48,13 +48,13 @@ const savedNow: NamedSchema = {
   name: 'SavedApplicationWithWarnings',
   schema: { ...savedSchema, properties: { ...savedFields, warnings } },
 };
-const list: NamedSchema = { name: 'ApplicationList', schema: listOf(saved) };
+const list: NamedSchema = { name: 'ApplicationList', schema: buildList(saved) };
 
 const versionNumber = { type: 'integer', minimum: 1, description: 'Counted from 1; the highest is the one in force.' };
 
 const versionList: NamedSchema = {
   name: 'ApplicationVersionList',
-  schema: listOf(buildObject({ version: versionNumber, etag: text, savedAt: milliseconds })),
+  schema: buildList(buildObject({ version: versionNumber, etag: text, savedAt: milliseconds })),
 };
 
 const savedVersion: NamedSchema = {
@@ -67,7 +67,7 @@ const savedVersion: NamedSchema = {
 };
 
 const bucket = inPath('bucket', 'The bucket of the owner; `GET /v1/bucket` names that of the caller.', exampleNames.bucket);
-const place = [bucket, inPath('path', 'Its path below the bucket; it may hold slashes.', exampleNames.ownApplication)];
+const pathParams = [bucket, inPath('path', 'Its path below the bucket; it may hold slashes.', exampleNames.ownApplication)];
 const path = '/v1/applications/{bucket}/{path}';
 const versions = '/v1/versions/applications/{bucket}/{path}';
 const version: Parameter = inQuery('version', 'Number of a version.', { schema: versionNumber, example: 1 });
@@ -112,7 +112,7 @@ export const applicationOperations: readonly ApiOperation[] = [
     summary: 'Shows an application',
     description:
       'The owner is shown all of it, but `***` in place of secrets. The roles that it names are not shown where it runs and what it is told.',
-    parameters: [...place, ...conditions],
+    parameters: [...pathParams, ...conditions],
     answers: [
       { status: 200, description: 'The application, with its `ETag`.', content: json(saved) },
       { status: 304, description: 'The application is the one that `If-None-Match` names.' },
@@ -127,7 +127,7 @@ export const applicationOperations: readonly ApiOperation[] = [
     summary: 'Saves an application in the place of what is there',
     description:
       'The body is an entry of `applications`; what `GET` gave may be sent back. A secret that is `***` stays as it is stored.',
-    parameters: [...place, ...conditions],
+    parameters: [...pathParams, ...conditions],
     body: json(application, { quickApp: { summary: 'A quick app', value: guide } }),
     answers: [
       { status: 200, description: 'The application is changed.', content: json(savedNow) },
@@ -141,7 +141,7 @@ export const applicationOperations: readonly ApiOperation[] = [
     id: 'deleteApplication',
     tag,
     summary: 'Deletes an application',
-    parameters: [...place, ...conditions],
+    parameters: [...pathParams, ...conditions],
     answers: [{ status: 204, description: 'The application is gone.' }],
     errors: [...errors, 'precondition_failed'],
   },
@@ -152,7 +152,7 @@ export const applicationOperations: readonly ApiOperation[] = [
     tag,
     summary: 'Lists the versions of an application of the caller, or shows one',
     description: 'Each change keeps what was there before: the last 50, of 4 MiB in all. Secrets are `***`.',
-    parameters: [...place, version],
+    parameters: [...pathParams, version],
     answers: [
       {
         status: 200,
@@ -170,7 +170,7 @@ export const applicationOperations: readonly ApiOperation[] = [
     summary: 'Saves a former version again, with the secrets it had',
     description:
       'As `PUT` would: it is refused if it could not be saved today, and what it takes the place of becomes a version too.',
-    parameters: [...place, { ...version, required: true }, ...conditions],
+    parameters: [...pathParams, { ...version, required: true }, ...conditions],
     answers: [{ status: 200, description: 'The version is in force again.', content: json(saved) }],
     errors: [...errors, 'invalid_request', 'precondition_failed'],
   },

@@ -1,29 +1,29 @@
 import { isJsonObject } from '#base/json/json.ts';
-import { AddressRefused, NetGuard } from '#base/net/net-guard.ts';
+import { AddressRefusedError, NetGuard } from '#base/net/net-guard.ts';
 import { truncate } from '#base/text/shorten.ts';
 import { readApplicationEntry, withEntryNames } from '#contract/configuration/application-entry.ts';
 import type { ApplicationEntry } from '#contract/configuration/deployments.ts';
-import { type Fault, formatPath } from '#contract/configuration/fault.ts';
+import { formatPath, type Issue } from '#contract/configuration/fault.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { mayUse } from '#domain/callers/access.ts';
 import type { Caller } from '#domain/callers/caller.ts';
-import type { ApplicationPlace } from '#domain/deployments/application-place.ts';
+import type { ApplicationLocation } from '#domain/deployments/application-place.ts';
 import type { StoredApplication } from '#domain/deployments/application-store.ts';
 import type { Catalog } from '#domain/deployments/catalog.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
 import { addressFeatures } from '#domain/deployments/features.ts';
 import type { FileIndex } from '#domain/files/file-index.ts';
-import { fileScheme, fromReference, toReference } from '#domain/files/file-references.ts';
-import { StoreFault } from '#domain/store-fault.ts';
+import { filePrefix, parseReference, toReference } from '#domain/files/file-references.ts';
+import { StoreError } from '#domain/store-fault.ts';
 
-const mostToldFaults = 5;
-const longestPath = 200;
+const maxReportedIssues = 5;
+const maxPathLength = 200;
 
 /** An application that is to be saved. */
 interface Saving {
   readonly caller: Caller;
-  readonly place: ApplicationPlace;
+  readonly location: ApplicationLocation;
   readonly snapshot: ConfigSnapshot;
   readonly catalog: Catalog;
   /** As it is now; undefined where it is new. */
@@ -33,23 +33,23 @@ interface Saving {
 }
 
 /** Each has a row beside the application. */
-const mostRoles = 100;
-const longestReference = 200;
+const maxRoles = 100;
+const maxReferenceLength = 200;
 const answerFields = new Set(['id', 'etag', 'createdAt', 'updatedAt', 'created_at', 'updated_at', 'warnings']);
 
 /** The entry in a body, which may also be what a GET answered. Throws invalid_request, which names the faults. */
 export async function readApplication(body: unknown, saving: Saving): Promise<ApplicationEntry> {
-  const written = withEntryNames(isJsonObject(body) ? withoutAnswerFields(body) : body);
-  const ids = await possibleModels(written, saving);
+  const input = withEntryNames(isJsonObject(body) ? withoutAnswerFields(body) : body);
+  const ids = await possibleModels(input, saving);
   const storedProperties = saving.stored?.entry.applicationProperties;
-  const { entry, faults } = readApplicationEntry(written, { ids, storedProperties });
+  const { entry, faults } = readApplicationEntry(input, { ids, storedProperties });
   refuseFaults(faults);
-  const { place } = saving;
+  const { location } = saving;
   refuseFaults([
     ...roleFaults(entry),
     ...endpointFaults(entry, saving),
     ...modelFaults(entry, ids),
-    ...documentFaults(entry, place),
+    ...documentFaults(entry, location),
   ]);
   refuseFaults(await missingDocuments(entry, saving.files));
   return entry;
@@ -60,21 +60,21 @@ function withoutAnswerFields(body: object): object {
 }
 
 /** Of the deployments that users made only the one that is named; nobody learns of those that are closed to them. */
-async function possibleModels(written: unknown, { caller, catalog, snapshot }: Saving): Promise<ReadonlySet<string>> {
-  const properties = isJsonObject(written) ? written.applicationProperties : undefined;
+async function possibleModels(input: unknown, { caller, catalog, snapshot }: Saving): Promise<ReadonlySet<string>> {
+  const properties = isJsonObject(input) ? input.applicationProperties : undefined;
   const model = isJsonObject(properties) ? properties.model : undefined;
-  const named = typeof model === 'string' ? await catalog.find(snapshot, model) : undefined;
-  const isPossible = (each: Deployment): boolean => each.type === 'chat' && mayUse(snapshot, caller, each);
+  const namedModel = typeof model === 'string' ? await catalog.find(snapshot, model) : undefined;
+  const isPossible = (deployment: Deployment): boolean => deployment.type === 'chat' && mayUse(snapshot, caller, deployment);
   const ids = [...snapshot.deployments.values()].filter(isPossible).map(({ id }) => id);
-  return new Set(named !== undefined && isPossible(named) ? [...ids, String(model)] : ids);
+  return new Set(namedModel !== undefined && isPossible(namedModel) ? [...ids, String(model)] : ids);
 }
 
-function* roleFaults({ userRoles = [] }: ApplicationEntry): Iterable<Fault> {
-  if (userRoles.length > mostRoles) yield { path: ['userRoles'], message: `must be ${mostRoles} roles at most` };
+function* roleFaults({ userRoles = [] }: ApplicationEntry): Iterable<Issue> {
+  if (userRoles.length > maxRoles) yield { path: ['userRoles'], message: `must be ${maxRoles} roles at most` };
 }
 
 /** What the guard of outgoing calls will refuse is said at once, as far as the address itself tells. */
-function* endpointFaults({ endpoint, features, forwardAuthToken }: WrittenEntry, { snapshot }: Saving): Iterable<Fault> {
+function* endpointFaults({ endpoint, features, forwardAuthToken }: WrittenEntry, { snapshot }: Saving): Iterable<Issue> {
   const guard = new NetGuard(snapshot.configuration.security.allowPrivateNetworks);
   if (endpoint !== undefined) yield* addressFaults(guard, ['endpoint'], endpoint);
   for (const name of addressFeatures) {
@@ -88,12 +88,12 @@ function* endpointFaults({ endpoint, features, forwardAuthToken }: WrittenEntry,
 /** What somebody wrote, without defaults. */
 type WrittenEntry = Partial<ApplicationEntry>;
 
-function* addressFaults(guard: NetGuard, path: Fault['path'], address: string): Iterable<Fault> {
+function* addressFaults(guard: NetGuard, path: Issue['path'], address: string): Iterable<Issue> {
   try {
     guard.checkUrl(new URL(address));
-  } catch (thrown) {
-    if (!(thrown instanceof AddressRefused)) throw thrown;
-    yield { path, message: `cannot be called: ${thrown.message}` };
+  } catch (error) {
+    if (!(error instanceof AddressRefusedError)) throw error;
+    yield { path, message: `cannot be called: ${error.message}` };
   }
 }
 
@@ -101,65 +101,65 @@ function* addressFaults(guard: NetGuard, path: Fault['path'], address: string): 
 function* modelFaults(
   { endpoint, applicationProperties: properties }: ApplicationEntry,
   ids: ReadonlySet<string>,
-): Iterable<Fault> {
+): Iterable<Issue> {
   if (endpoint !== undefined || properties === undefined || ids.has(String(properties.model))) return;
   yield { path: ['applicationProperties', 'model'], message: 'names a deployment that does not exist, or is not open to you' };
 }
 
 /** An application is answered with the documents of its maker: it names nobody else's. */
-function* documentFaults(entry: ApplicationEntry, { bucket }: ApplicationPlace): Iterable<Fault> {
-  const message = `must be a file of your own bucket, ${fileScheme}${bucket}/…`;
-  for (const { path, reference } of documentsIn(entry)) if (!isOf(bucket, reference)) yield { path, message };
+function* documentFaults(entry: ApplicationEntry, { bucket }: ApplicationLocation): Iterable<Issue> {
+  const message = `must be a file of your own bucket, ${filePrefix}${bucket}/…`;
+  for (const { path, reference } of documentsIn(entry)) if (!isInBucket(bucket, reference)) yield { path, message };
 }
 
 /** Documents that nobody could look anything up in; none while nobody can tell. */
-async function missingDocuments(entry: ApplicationEntry, files: Saving['files']): Promise<readonly Fault[]> {
+async function missingDocuments(entry: ApplicationEntry, files: Saving['files']): Promise<readonly Issue[]> {
   try {
     return await findMissing(entry, files);
-  } catch (thrown) {
-    if (thrown instanceof StoreFault) return [];
-    throw thrown;
+  } catch (error) {
+    if (error instanceof StoreError) return [];
+    throw error;
   }
 }
 
-async function findMissing(entry: ApplicationEntry, files: Saving['files']): Promise<readonly Fault[]> {
-  const documents = documentsIn(entry).map((each) => ({ ...each, place: fromReference(each.reference) }));
+async function findMissing(entry: ApplicationEntry, files: Saving['files']): Promise<readonly Issue[]> {
+  const documents = documentsIn(entry).map((document) => ({ ...document, location: parseReference(document.reference) }));
   if (documents.length === 0) return [];
-  const found = (await files?.findAll(documents.flatMap(({ place }) => place ?? []))) ?? [];
-  const stored = new Set(found.map(toReference));
-  return documents.flatMap(({ path, reference, place }) => {
-    const message = `names ${reference.slice(0, longestReference)}, which is not stored; upload it first, or leave it out`;
-    return place !== undefined && stored.has(toReference(place)) ? [] : [{ path, message }];
+  const storedFiles = (await files?.findAll(documents.flatMap(({ location }) => location ?? []))) ?? [];
+  const stored = new Set(storedFiles.map(toReference));
+  return documents.flatMap(({ path, reference, location }) => {
+    const message = `names ${reference.slice(0, maxReferenceLength)}, which is not stored; upload it first, or leave it out`;
+    return location !== undefined && stored.has(toReference(location)) ? [] : [{ path, message }];
   });
 }
 
-function documentsIn({ applicationProperties: properties }: ApplicationEntry): { path: Fault['path']; reference: string }[] {
-  const written = properties?.document_relative_url;
+function documentsIn({ applicationProperties: properties }: ApplicationEntry): { path: Issue['path']; reference: string }[] {
+  const documentUrl = properties?.document_relative_url;
   const path = ['applicationProperties', 'document_relative_url'];
-  if (typeof written === 'string') return [{ path, reference: written }];
-  return Array.isArray(written) ? written.map((reference, index) => ({ path: [...path, index], reference })) : [];
+  if (typeof documentUrl === 'string') return [{ path, reference: documentUrl }];
+  return Array.isArray(documentUrl) ? documentUrl.map((reference, index) => ({ path: [...path, index], reference })) : [];
 }
 
-function isOf(bucket: string, reference: string): boolean {
-  return fromReference(reference)?.bucket === bucket;
+function isInBucket(bucket: string, reference: string): boolean {
+  return parseReference(reference)?.bucket === bucket;
 }
 
 /** Throws `invalid_request` that names the faults, if there are any. */
-export function refuseFaults(faults: readonly Fault[]): void {
+export function refuseFaults(faults: readonly Issue[]): void {
   const [first] = faults;
   if (first === undefined) return;
-  const told = faults.slice(0, mostToldFaults).map(toSentence);
-  const more = faults.length - told.length;
-  const message = [...told, ...(more > 0 ? [`and ${more} more`] : [])].join('; ');
+  const sentences = faults.slice(0, maxReportedIssues).map(toSentence);
+  const hiddenCount = faults.length - sentences.length;
+  const message = [...sentences, ...(hiddenCount > 0 ? [`and ${hiddenCount} more`] : [])].join('; ');
   throw new ParleyError('invalid_request', `${message}.`, { param: toParam(first) || null });
 }
 
 /** Keys may be as long as the body. */
-function toParam({ path }: Fault): string {
-  return truncate(formatPath(path), longestPath);
+function toParam({ path }: Issue): string {
+  return truncate(formatPath(path), maxPathLength);
 }
 
-function toSentence(fault: Fault): string {
-  const { message, hint } = fault;
-  return `${toParam(fault) || 'The body'} ${message}${hint === undefined ? '' : ` (${hint})`}`;
+function toSentence(issue: Issue): string {
+  const { message, hint } = issue;
+  return `${toParam(issue) || 'The body'} ${message}${hint === undefined ? '' : ` (${hint})`}`;
 }

@@ -5,10 +5,10 @@ import { ParleyError } from '#contract/errors/errors.ts';
 import { hideSecrets } from '#contract/quick-app/secrets.ts';
 import { storedEntries } from '#contract/schemas/stored-entries.ts';
 import type { Caller } from '#domain/callers/caller.ts';
-import type { ApplicationPlace } from '#domain/deployments/application-place.ts';
-import { requireRoom } from '#domain/deployments/application-resources.ts';
-import { type StoredApplication, shownId } from '#domain/deployments/application-store.ts';
-import { shownFeatures } from '#domain/deployments/features.ts';
+import type { ApplicationLocation } from '#domain/deployments/application-place.ts';
+import { requireCapacity } from '#domain/deployments/application-resources.ts';
+import { type StoredApplication, toPublicId } from '#domain/deployments/application-store.ts';
+import { getPublicFeatures } from '#domain/deployments/features.ts';
 import { preconditionFailed, type WriteCondition } from '#domain/files/write-condition.ts';
 import type { AuditRecord } from '#domain/usage/journal.ts';
 import { isKnown, toWriteCondition } from '../http/conditions.ts';
@@ -36,22 +36,22 @@ async function get(deps: ApplicationDeps, request: FastifyRequest, reply: Fastif
   const caller = await identifyUser(deps, request);
   const bucket = bucketIn(request);
   if (bucket !== undefined) return list(deps, caller, bucket);
-  const place = placeIn(base, request);
-  const isOwn = isOwner(caller, place);
-  if (!isOwn) await requireOpen(deps, caller, place);
-  const stored = await deps.store.find(place.id);
+  const location = placeIn(base, request);
+  const isOwn = isOwner(caller, location);
+  if (!isOwn) await requireOpen(deps, caller, location);
+  const stored = await deps.store.find(location.id);
   if (stored === undefined) throw notFound();
   reply.header('etag', `"${stored.etag}"`);
   if (isKnown(request.headers, stored)) {
     reply.code(304);
     return undefined;
   }
-  return isOwn ? toShown(stored) : toSharedView(stored);
+  return isOwn ? toItem(stored) : toSharedView(stored);
 }
 
 async function list({ store }: ApplicationDeps, caller: Caller, bucket: string): Promise<unknown> {
   requireOwner(caller, { bucket });
-  return { object: 'list', data: (await store.list(caller.subject)).map(toShown) };
+  return { object: 'list', data: (await store.list(caller.subject)).map(toItem) };
 }
 
 async function put(deps: ApplicationDeps, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
@@ -62,17 +62,17 @@ async function put(deps: ApplicationDeps, request: FastifyRequest, reply: Fastif
   const caller = await identifyUser(deps, request);
   requireJson(request.raw);
   const body = await readJsonBody(request.raw, maxBytes);
-  const place = placeIn(base, request);
-  requireOwner(caller, place);
-  const before = await store.find(place.id);
+  const location = placeIn(base, request);
+  requireOwner(caller, location);
+  const before = await store.find(location.id);
   const condition = toWriteCondition(request.headers, before);
-  const entry = await readApplication(body(), { caller, place, snapshot, catalog, stored: before, files });
-  if (before === undefined) requireRoom(await store.list(caller.subject));
-  const stored = await writeApplication(deps, { caller, place, entry, condition, requestId: request.id });
+  const entry = await readApplication(body(), { caller, location, snapshot, catalog, stored: before, files });
+  if (before === undefined) requireCapacity(await store.list(caller.subject));
+  const stored = await writeApplication(deps, { caller, location, entry, condition, requestId: request.id });
   reply.code(before === undefined ? 201 : 200).header('etag', `"${stored.etag}"`);
   const signal = leavingSignal(reply.raw);
   const warnings = await findWarnings(entry, { caller, snapshot, catalog, files, survey: deps.survey, signal });
-  return { ...toShown(stored), ...(warnings.length > 0 && { warnings }) };
+  return { ...toItem(stored), ...(warnings.length > 0 && { warnings }) };
 }
 
 async function remove(deps: ApplicationDeps, request: FastifyRequest, reply: FastifyReply): Promise<void> {
@@ -100,42 +100,42 @@ function versionRoutes(app: FastifyInstance, deps: ApplicationDeps): void {
 }
 
 async function show(deps: ApplicationDeps, request: FastifyRequest): Promise<unknown> {
-  const { place } = await openOwn(deps, versionsBase, request);
+  const { location } = await openOwn(deps, versionsBase, request);
   const version = versionIn(request);
-  if (version !== undefined) return { ...toShown(await find(deps, place.id, version)), version };
-  const versions = await deps.store.versions(place.id);
+  if (version !== undefined) return { ...toItem(await find(deps, location.id, version)), version };
+  const versions = await deps.store.versions(location.id);
   if (versions.length === 0) throw notFound();
-  return { object: 'list', data: versions.map(({ savedAtMs, ...each }) => ({ ...each, savedAt: savedAtMs })) };
+  return { object: 'list', data: versions.map(({ savedAtMs, ...savedVersion }) => ({ ...savedVersion, savedAt: savedAtMs })) };
 }
 
 /** Saves a former version once more, with its own secrets, if it is still something that could be saved. */
 async function restore(deps: ApplicationDeps, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
-  const { caller, place } = await openOwn(deps, versionsBase, request);
+  const { caller, location } = await openOwn(deps, versionsBase, request);
   const version = versionIn(request);
   if (version === undefined) throw noVersion();
-  const now = await deps.store.find(place.id);
+  const now = await deps.store.find(location.id);
   if (now === undefined) throw notFound();
   const condition = toWriteCondition(request.headers, now);
-  const former = await find(deps, place.id, version);
-  const saving = { caller, place, snapshot: deps.snapshot(), catalog: deps.catalog, stored: former, files: deps.files };
+  const former = await find(deps, location.id, version);
+  const saving = { caller, location, snapshot: deps.snapshot(), catalog: deps.catalog, stored: former, files: deps.files };
   const entry = await readApplication(former.entry, saving);
   // One that is deleted meanwhile does not come back.
-  const written = {
+  const savedEntry = {
     caller,
-    place,
+    location,
     entry,
     condition: condition ?? ('present' as const),
     requestId: request.id,
     details: { restored: version },
   };
-  const stored = await writeApplication(deps, written);
+  const stored = await writeApplication(deps, savedEntry);
   reply.header('etag', `"${stored.etag}"`);
-  return toShown(stored);
+  return toItem(stored);
 }
 
 async function find({ store }: ApplicationDeps, id: string, version: number): Promise<StoredApplication> {
-  const found = await store.findVersion(id, version);
-  if (found !== undefined) return found;
+  const savedVersion = await store.findVersion(id, version);
+  if (savedVersion !== undefined) return savedVersion;
   if ((await store.versions(id)).length === 0) throw notFound();
   throw new ParleyError('deployment_not_found', `The application has no version ${version}, or it is no longer kept.`);
 }
@@ -143,10 +143,10 @@ async function find({ store }: ApplicationDeps, id: string, version: number): Pr
 /** Which version a request means; undefined for all of them. */
 function versionIn({ raw }: FastifyRequest): number | undefined {
   const [, query = ''] = (raw.url ?? '').split('?', 2);
-  const written = new URLSearchParams(query).get('version');
-  if (written === null) return undefined;
-  if (!/^[1-9]\d{0,8}$/.test(written)) throw noVersion();
-  return Number(written);
+  const versionText = new URLSearchParams(query).get('version');
+  if (versionText === null) return undefined;
+  if (!/^[1-9]\d{0,8}$/.test(versionText)) throw noVersion();
+  return Number(versionText);
 }
 
 function noVersion(): ParleyError {
@@ -156,7 +156,7 @@ function noVersion(): ParleyError {
 /** An application that is to be written, looked over already. */
 interface Writing {
   readonly caller: Caller;
-  readonly place: ApplicationPlace;
+  readonly location: ApplicationLocation;
   readonly entry: ApplicationEntry;
   readonly condition: WriteCondition;
   readonly requestId: string;
@@ -167,7 +167,7 @@ interface Writing {
 /** Writes an application, and notes it. Throws `precondition_failed`. */
 async function writeApplication(
   { store, clock, newId, noteAudit }: ApplicationDeps,
-  { caller, place: { id, spelling }, entry, condition, requestId, details }: Writing,
+  { caller, location: { id, spelling }, entry, condition, requestId, details }: Writing,
 ): Promise<StoredApplication> {
   const nowMs = clock.epochMs();
   const application = { id, spelling, owner: caller.subject, entry, etag: newId(), createdAtMs: nowMs, updatedAtMs: nowMs };
@@ -179,7 +179,7 @@ async function writeApplication(
 }
 
 /** An application as its owner is shown it: what was saved without its secrets, and what is known of it (docs/wire.md, Applications). */
-function toShown({ entry, ...stored }: StoredApplication): Record<string, unknown> {
+function toItem({ entry, ...stored }: StoredApplication): Record<string, unknown> {
   const { applicationProperties: properties } = entry;
   return { ...entry, ...(properties && { applicationProperties: hideSecrets(properties) }), ...toFacts(stored) };
 }
@@ -187,9 +187,9 @@ function toShown({ entry, ...stored }: StoredApplication): Record<string, unknow
 /** The same for others who may use it: not where it runs, what it was told, and with which tools it works. */
 function toSharedView({ entry, ...stored }: StoredApplication): Record<string, unknown> {
   const { endpoint: _endpoint, applicationProperties: _properties, defaults: _defaults, userRoles: _roles, ...shared } = entry;
-  return { ...shared, ...(shared.features && { features: shownFeatures(shared) }), ...toFacts(stored) };
+  return { ...shared, ...(shared.features && { features: getPublicFeatures(shared) }), ...toFacts(stored) };
 }
 
-function toFacts({ etag, createdAtMs, updatedAtMs, ...named }: Omit<StoredApplication, 'entry'>): Record<string, unknown> {
-  return { id: shownId(named), etag, createdAt: createdAtMs, updatedAt: updatedAtMs };
+function toFacts({ etag, createdAtMs, updatedAtMs, ...fields }: Omit<StoredApplication, 'entry'>): Record<string, unknown> {
+  return { id: toPublicId(fields), etag, createdAt: createdAtMs, updatedAt: updatedAtMs };
 }

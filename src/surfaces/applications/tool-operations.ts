@@ -1,5 +1,5 @@
 import { ListToolsRequest, RunToolRequest } from '#contract/tool-requests.ts';
-import { toolFaultReasons } from '#domain/tools/tool.ts';
+import { toolErrorReasons } from '#domain/tools/tool.ts';
 import { type ApiOperation, buildObject, json, type NamedSchema } from '../http/operations/operation.ts';
 import { bodyErrors, keyErrors } from '../http/operations/operation-errors.ts';
 
@@ -8,7 +8,7 @@ const text = { type: 'string' };
 const failure = {
   anyOf: [
     buildObject({
-      reason: { enum: [...toolFaultReasons], description: 'What keeps the server from being used.' },
+      reason: { enum: [...toolErrorReasons], description: 'What keeps the server from being used.' },
       message: { ...text, description: 'The same in a sentence.' },
     }),
     { type: 'null' },

@@ -1,18 +1,18 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { NoSlotFault, OwnerSlots } from '#base/isolation/fair-queue.ts';
+import { NoSlotError, OwnerSlots } from '#base/isolation/fair-queue.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
-import { requestFault } from '#contract/errors/request-error.ts';
+import { createRequestError } from '#contract/errors/request-error.ts';
 import { readToolset } from '#contract/quick-app/quick-app-faults.ts';
 import { parseToolRunRequest, parseToolsetRequest, type ToolsetRequest } from '#contract/tool-requests.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { Identify } from '#domain/callers/identify.ts';
 import { requireOwn } from '#domain/callers/require-own.ts';
-import { madeByUsers, toApplicationPlace } from '#domain/deployments/application-place.ts';
+import { applicationPrefix, parseApplicationLocation } from '#domain/deployments/application-place.ts';
 import type { ApplicationStore, StoredApplication } from '#domain/deployments/application-store.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import type { McpToolsetSettings, QuickAppToolset } from '#domain/quick-app/quick-app.ts';
 import { toQuickApp } from '#domain/quick-app/to-quick-app.ts';
-import { ToolFault, type ToolsetSurvey, type ToolTrial, type TriedTool } from '#domain/tools/tool.ts';
+import { ToolError, type ToolsetSurvey, type ToolTestResult, type ToolTestRun } from '#domain/tools/tool.ts';
 import { leavingSignal } from '../http/leaving-signal.ts';
 import { readCredentials, readJsonBody, refuseLargeBody, requireJson } from '../http/read-request.ts';
 import { serveEarly } from '../http/serve-raw.ts';
@@ -26,7 +26,7 @@ export interface ToolRoutesDeps {
   /** What a server offers now. Rejects with ToolFault, or with the signal's reason. */
   readonly survey: (settings: McpToolsetSettings, signal: AbortSignal) => Promise<ToolsetSurvey>;
   /** Runs a tool once; undefined if there is none of that name. Rejects with ToolFault, or with the signal's reason. */
-  readonly tryTool: (trial: ToolTrial) => Promise<TriedTool | undefined>;
+  readonly tryTool: (trial: ToolTestRun) => Promise<ToolTestResult | undefined>;
 }
 
 /** Of one application; `security.maxBodyBytes` may be less. */
@@ -39,59 +39,60 @@ export function toolRoutes(app: FastifyInstance, deps: ToolRoutesDeps): void {
   const slots = new OwnerSlots(atOnce);
   serveEarly(app, { method: 'POST', url: '/v1/tools/list' }, async (request, reply) => {
     const { caller, toolset } = await readTried(deps, request, parseToolsetRequest);
-    if (toolset.kind !== 'mcp') throw requestFault('toolset.type', 'must be "mcp": other toolsets name their tools themselves');
+    if (toolset.kind !== 'mcp')
+      throw createRequestError('toolset.type', 'must be "mcp": other toolsets name their tools themselves');
     return withSlot(slots, caller, () => list(deps, toolset, reply));
   });
   serveEarly(app, { method: 'POST', url: '/v1/tools/run' }, async (request, reply) => {
-    const { caller, toolset, asked } = await readTried(deps, request, parseToolRunRequest);
-    const { tool, arguments: args = {} } = asked;
+    const { caller, toolset, trialRequest } = await readTried(deps, request, parseToolRunRequest);
+    const { tool, arguments: args = {} } = trialRequest;
     const { subject } = caller;
     return withSlot(slots, caller, () => run(deps, { toolset, tool, args, subject, signal: leavingSignal(reply.raw) }));
   });
 }
 
-interface Tried<Asked extends ToolsetRequest> {
+interface Tried<RequestBody extends ToolsetRequest> {
   readonly caller: Caller;
-  readonly asked: Asked;
+  readonly trialRequest: RequestBody;
   readonly toolset: QuickAppToolset;
 }
 
 /** Whoever may save applications may try their toolsets. Checked in this order: size, credentials, media type, body. */
-async function readTried<Asked extends ToolsetRequest>(
+async function readTried<RequestBody extends ToolsetRequest>(
   { snapshot, identify, store }: ToolRoutesDeps,
   { raw }: FastifyRequest,
-  parse: (body: unknown) => Asked,
-): Promise<Tried<Asked>> {
+  parse: (body: unknown) => RequestBody,
+): Promise<Tried<RequestBody>> {
   const most = Math.min(maxBytes, snapshot().configuration.security.maxBodyBytes);
   refuseLargeBody(raw, most);
   const caller = await identify(readCredentials(raw), raw);
   requireOwn(caller, 'try tools');
   requireJson(raw);
   const body = await readJsonBody(raw, most);
-  const asked = parse(body());
-  return { caller, asked, toolset: await readToolsetRequest(asked, { store, caller }) };
+  const trialRequest = parse(body());
+  return { caller, trialRequest, toolset: await readToolsetRequest(trialRequest, { store, caller }) };
 }
 
 /** A server's failure is not the request's. */
 async function list({ survey }: ToolRoutesDeps, settings: McpToolsetSettings, { raw }: FastifyReply): Promise<object> {
   try {
-    const { tools, count, leftOut } = await survey(settings, leavingSignal(raw));
+    const { tools, count, omitted: leftOut } = await survey(settings, leavingSignal(raw));
     return { tools: tools.map(({ isReadOnly, ...tool }) => ({ ...tool, readOnly: isReadOnly })), count, leftOut, failure: null };
-  } catch (thrown) {
-    if (!(thrown instanceof ToolFault)) throw thrown;
-    return { tools: [], count: 0, leftOut: [], failure: { reason: thrown.reason, message: thrown.message } };
+  } catch (error) {
+    if (!(error instanceof ToolError)) throw error;
+    return { tools: [], count: 0, leftOut: [], failure: { reason: error.reason, message: error.message } };
   }
 }
 
 /** What became of one run; a server that cannot be used is told as in a list. */
-async function run({ tryTool }: ToolRoutesDeps, trial: ToolTrial): Promise<object> {
+async function run({ tryTool }: ToolRoutesDeps, trial: ToolTestRun): Promise<object> {
   try {
-    const tried = await tryTool(trial);
-    if (tried === undefined) throw requestFault('tool', 'is none of the tools that the toolset has');
-    return { ...tried, failure: null };
-  } catch (thrown) {
-    if (!(thrown instanceof ToolFault)) throw thrown;
-    const { reason, message } = thrown;
+    const result = await tryTool(trial);
+    if (result === undefined) throw createRequestError('tool', 'is none of the tools that the toolset has');
+    return { ...result, failure: null };
+  } catch (error) {
+    if (!(error instanceof ToolError)) throw error;
+    const { reason, message } = error;
     return { outcome: 'failed', text: message, attachments: [], durationMs: 0, failure: { reason, message } };
   }
 }
@@ -100,7 +101,7 @@ async function withSlot<Value>(slots: OwnerSlots, { subject }: Caller, work: () 
   try {
     return await slots.run(subject, work);
   } catch (cause) {
-    if (!(cause instanceof NoSlotFault)) throw cause;
+    if (!(cause instanceof NoSlotError)) throw cause;
     throw new ParleyError('overloaded', `No further server is asked for you: ${cause.message}.`, { retryAfterSeconds: 5, cause });
   }
 }
@@ -117,17 +118,17 @@ async function readToolsetRequest(
 ): Promise<QuickAppToolset> {
   const stored = application === undefined ? undefined : await findOwn(application, { store, caller });
   const { form, faults } = readToolset(toolset, stored?.entry.applicationProperties);
-  refuseFaults(faults.map((fault) => ({ ...fault, path: ['toolset', ...fault.path] })));
-  const [read] = toQuickApp(form).toolsets;
-  if (read === undefined) throw notFound();
-  return read;
+  refuseFaults(faults.map((issue) => ({ ...issue, path: ['toolset', ...issue.path] })));
+  const [convertedToolset] = toQuickApp(form).toolsets;
+  if (convertedToolset === undefined) throw notFound();
+  return convertedToolset;
 }
 
 async function findOwn(id: string, { store, caller }: ReadingToolset): Promise<StoredApplication> {
-  const place = id.startsWith(madeByUsers) ? toApplicationPlace(id.slice(madeByUsers.length)) : undefined;
-  if (place === undefined) throw notFound();
-  requireOwner(caller, place);
-  const stored = await store.find(place.id);
+  const location = id.startsWith(applicationPrefix) ? parseApplicationLocation(id.slice(applicationPrefix.length)) : undefined;
+  if (location === undefined) throw notFound();
+  requireOwner(caller, location);
+  const stored = await store.find(location.id);
   if (stored === undefined) throw notFound();
   return stored;
 }

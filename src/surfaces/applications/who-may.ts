@@ -5,10 +5,10 @@ import { mayUse } from '#domain/callers/access.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { Identify } from '#domain/callers/identify.ts';
 import { requireOwn } from '#domain/callers/require-own.ts';
-import { type ApplicationPlace, toApplicationPlace } from '#domain/deployments/application-place.ts';
+import { type ApplicationLocation, parseApplicationLocation } from '#domain/deployments/application-place.ts';
 import type { Catalog } from '#domain/deployments/catalog.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
-import { bucketOf } from '#domain/files/bucket.ts';
+import { toBucket } from '#domain/files/bucket.ts';
 import { readCredentials } from '../http/read-request.ts';
 
 /** The one whose applications these are; no application stands in for its user. */
@@ -23,31 +23,31 @@ export async function openOwn(
   deps: { readonly identify: Identify },
   base: string,
   request: FastifyRequest,
-): Promise<{ readonly caller: Caller; readonly place: ApplicationPlace }> {
+): Promise<{ readonly caller: Caller; readonly location: ApplicationLocation }> {
   const caller = await identifyUser(deps, request);
-  const place = placeIn(base, request);
-  requireOwner(caller, place);
-  return { caller, place };
+  const location = placeIn(base, request);
+  requireOwner(caller, location);
+  return { caller, location };
 }
 
-export function isOwner({ subject }: Caller, { bucket }: Pick<ApplicationPlace, 'bucket'>): boolean {
-  return bucketOf(subject) === bucket;
+export function isOwner({ subject }: Caller, { bucket }: Pick<ApplicationLocation, 'bucket'>): boolean {
+  return toBucket(subject) === bucket;
 }
 
 /** Throws `access_denied` where the bucket is somebody else's. */
-export function requireOwner(caller: Caller, place: Pick<ApplicationPlace, 'bucket'>): void {
-  if (!isOwner(caller, place)) throw denied();
+export function requireOwner(caller: Caller, location: Pick<ApplicationLocation, 'bucket'>): void {
+  if (!isOwner(caller, location)) throw denied();
 }
 
 /** Somebody else's application is open to the roles it names; whether it exists is told to nobody else. Throws `access_denied`. */
 export async function requireOpen(
   { catalog, snapshot }: { readonly catalog: Catalog; readonly snapshot: () => ConfigSnapshot },
   caller: Caller,
-  { id }: ApplicationPlace,
+  { id }: ApplicationLocation,
 ): Promise<void> {
   const now = snapshot();
-  const found = await catalog.findStored(id);
-  if (found === undefined || !mayUse(now, caller, found)) throw denied();
+  const stored = await catalog.findStored(id);
+  if (stored === undefined || !mayUse(now, caller, stored)) throw denied();
 }
 
 function denied(): ParleyError {
@@ -55,10 +55,10 @@ function denied(): ParleyError {
 }
 
 /** The application that a path names below a base. Throws `deployment_not_found` for what can be none. */
-export function placeIn(base: string, { url }: FastifyRequest): ApplicationPlace {
-  const place = toApplicationPlace(pathBelow(base, url));
-  if (place === undefined) throw notFound();
-  return place;
+export function placeIn(base: string, { url }: FastifyRequest): ApplicationLocation {
+  const location = parseApplicationLocation(pathBelow(base, url));
+  if (location === undefined) throw notFound();
+  return location;
 }
 
 export function notFound(): ParleyError {

@@ -22,7 +22,10 @@ const headFields = {
 const required = ['id', 'revision', 'updatedAtMs', 'pinned', 'archived'];
 const head: NamedSchema = { name: 'ChatHead', schema: { type: 'object', required, properties: headFields } };
 const excerpt: Schema = { type: 'string', description: 'Of a search: a line of what was said, around the words.' };
-const found: NamedSchema = { name: 'ListedChat', schema: { type: 'object', required, properties: { ...headFields, excerpt } } };
+const listedChat: NamedSchema = {
+  name: 'ListedChat',
+  schema: { type: 'object', required, properties: { ...headFields, excerpt } },
+};
 const deleted: NamedSchema = {
   name: 'DeletedChat',
   schema: buildObject({ id: { type: 'string' }, revision, deleted: { type: 'boolean' } }),
@@ -40,7 +43,7 @@ const page: NamedSchema = {
   name: 'ChatPage',
   schema: buildObject({
     object: { const: 'list' },
-    data: { type: 'array', items: found },
+    data: { type: 'array', items: listedChat },
     nextToken: { type: ['string', 'null'], description: 'For `token` of the next page; null behind the last.' },
     revision: { ...revision, description: 'What to follow changes from.' },
   }),
@@ -146,4 +149,4 @@ const described: readonly Described[] = [
 ];
 
 /** The chats of the page. */
-export const chatOperations: readonly ApiOperation[] = described.map((each) => ({ ...each, tag: 'Chats' }));
+export const chatOperations: readonly ApiOperation[] = described.map((operation) => ({ ...operation, tag: 'Chats' }));

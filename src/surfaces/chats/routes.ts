@@ -3,7 +3,7 @@ import { Compile } from 'typebox/compile';
 import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
 import type { Clock } from '#base/time/clock.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
-import { requestFault, requireShape } from '#contract/errors/request-error.ts';
+import { createRequestError, requireShape } from '#contract/errors/request-error.ts';
 import { ChatPatch, chatFlags, chatHeadFields, chatIdForm } from '#contract/page/stored-chat.ts';
 import { storedEntries } from '#contract/schemas/stored-entries.ts';
 import { withoutNulls } from '#contract/schemas/without-nulls.ts';
@@ -11,11 +11,11 @@ import type { Identify } from '#domain/callers/identify.ts';
 import { requireOwn } from '#domain/callers/require-own.ts';
 import type {
   ChatChange,
+  ChatCursor,
   ChatHead,
   ChatListPage,
   ChatListQuery,
-  ChatMark,
-  ChatPlace,
+  ChatRef,
   ChatStore,
   DeletedChat,
   StoredChat,
@@ -43,84 +43,84 @@ export function chatRoutes(app: FastifyInstance, deps: ChatRoutesDeps): void {
   const url = '/v1/chats/:chat';
   app.get('/v1/chats', (request, reply) => list(deps, request, reply));
   serveEarly(app, { method: 'DELETE', url: '/v1/chats' }, (request, reply) => removeAll(deps, request, reply));
-  app.get('/v1/chat-changes', (request) => tellChanges(deps, request));
+  app.get('/v1/chat-changes', (request) => listChanges(deps, request));
   app.get(url, (request, reply) => get(deps, request, reply));
   serveEarly(app, { method: 'POST', url }, (request, reply) => write(deps, request, reply));
   serveEarly(app, { method: 'DELETE', url }, (request, reply) => remove(deps, request, reply));
 }
 
 async function list(deps: ChatRoutesDeps, request: FastifyRequest, { raw }: FastifyReply): Promise<JsonObject> {
-  const subject = await subjectOf(deps, request);
+  const subject = await identifySubject(deps, request);
   const query = request.query as Query;
-  const asked = readListQuery(query);
-  const words = readWords(query);
+  const listQuery = readListQuery(query);
+  const searchWords = readWords(query);
   const excerpts = readExcerpts(query);
   // In this order: what changes between the two is told to those who follow from here.
   const revision = await deps.chats.revision(subject);
-  const page = await (words === undefined
-    ? deps.chats.list(subject, asked)
-    : deps.chats.search(subject, { ...asked, words, excerpts, signal: leavingSignal(raw) }));
-  return { ...toShownPage(page), revision };
+  const page = await (searchWords === undefined
+    ? deps.chats.list(subject, listQuery)
+    : deps.chats.search(subject, { ...listQuery, words: searchWords, excerpts, signal: leavingSignal(raw) }));
+  return { ...toPage(page), revision };
 }
 
-function toShownPage({ heads, next, excerpts }: ChatListPage): JsonObject {
+function toPage({ chats: heads, next, excerpts }: ChatListPage): JsonObject {
   const data = heads.map((head) => {
     const excerpt = excerpts?.get(head.id);
-    return { ...toShownHead(head), ...(excerpt !== undefined && { excerpt }) };
+    return { ...toHeadItem(head), ...(excerpt !== undefined && { excerpt }) };
   });
   return { object: 'list', data, nextToken: next === undefined ? null : toToken(next) };
 }
 
-async function tellChanges(deps: ChatRoutesDeps, request: FastifyRequest): Promise<JsonObject> {
-  const subject = await subjectOf(deps, request);
+async function listChanges(deps: ChatRoutesDeps, request: FastifyRequest): Promise<JsonObject> {
+  const subject = await identifySubject(deps, request);
   const query = request.query as Query;
   const since = readSince(query);
   const { changes, revision, hasMore, isGap } = await deps.chats.changes(subject, since, readLimit(query));
-  return { object: 'list', data: changes.map(toShownHead), revision, hasMore, reset: isGap };
+  return { object: 'list', data: changes.map(toHeadItem), revision, hasMore, reset: isGap };
 }
 
 async function get(deps: ChatRoutesDeps, request: FastifyRequest, reply: FastifyReply): Promise<JsonObject> {
-  const subject = await subjectOf(deps, request);
+  const subject = await identifySubject(deps, request);
   const since = readSince(request.query as Query);
-  const found = await deps.chats.read(placeOf(request, subject), since);
-  if (found === undefined) throw notThere();
-  reply.header('etag', `"${found.head.revision}"`);
-  return toShownChat(found);
+  const changes = await deps.chats.read(toChatLocation(request, subject), since);
+  if (changes === undefined) throw notThere();
+  reply.header('etag', `"${changes.head.revision}"`);
+  return toChatItem(changes);
 }
 
 async function write(deps: ChatRoutesDeps, request: FastifyRequest, reply: FastifyReply): Promise<JsonObject> {
   const maxBytes = Math.min(storedEntries.chat.maxBytes, deps.snapshot().configuration.security.maxBodyBytes);
   refuseLargeBody(request.raw, maxBytes);
-  const subject = await subjectOf(deps, request);
+  const subject = await identifySubject(deps, request);
   requireJson(request.raw);
   const body = await readJsonBody(request.raw, maxBytes);
-  const place = placeOf(request, subject);
+  const location = toChatLocation(request, subject);
   const change = toChatChange(body(), deps.clock.epochMs());
-  const condition = await conditionOf(deps, request, place);
-  const written = await deps.chats.write(place, change, { ...bounds, condition });
-  if (written.outcome === 'condition_failed') throw preconditionFailed();
-  if (written.outcome !== 'written') throw full(written.outcome);
-  reply.header('etag', `"${written.head.revision}"`);
-  return toShownHead(written.head);
+  const condition = await readCondition(deps, request, location);
+  const result = await deps.chats.write(location, change, { ...bounds, condition });
+  if (result.outcome === 'condition_failed') throw preconditionFailed();
+  if (result.outcome !== 'written') throw full(result.outcome);
+  reply.header('etag', `"${result.head.revision}"`);
+  return toHeadItem(result.head);
 }
 
 async function remove(deps: ChatRoutesDeps, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-  const subject = await subjectOf(deps, request);
-  const place = placeOf(request, subject);
-  const condition = await conditionOf(deps, request, place);
-  const outcome = await deps.chats.delete(place, condition, deps.clock.epochMs());
+  const subject = await identifySubject(deps, request);
+  const location = toChatLocation(request, subject);
+  const condition = await readCondition(deps, request, location);
+  const outcome = await deps.chats.delete(location, condition, deps.clock.epochMs());
   if (outcome === 'condition_failed') throw preconditionFailed();
   if (outcome === 'absent') throw notThere();
   reply.code(204);
 }
 
 async function removeAll(deps: ChatRoutesDeps, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-  await deps.chats.deleteAll(await subjectOf(deps, request));
+  await deps.chats.deleteAll(await identifySubject(deps, request));
   reply.code(204);
 }
 
 /** Whose chats they are. An application has none, and does not reach those of the user it answers. */
-export async function subjectOf(
+export async function identifySubject(
   { identify, snapshot }: Pick<ChatRoutesDeps, 'identify' | 'snapshot'>,
   { raw }: FastifyRequest,
 ): Promise<string> {
@@ -130,14 +130,14 @@ export async function subjectOf(
   return caller.subject;
 }
 
-async function conditionOf({ chats }: ChatRoutesDeps, { headers }: FastifyRequest, place: ChatPlace): Promise<WriteCondition> {
+async function readCondition({ chats }: ChatRoutesDeps, { headers }: FastifyRequest, location: ChatRef): Promise<WriteCondition> {
   if (!hasCondition(headers)) return undefined;
-  const there = await chats.read(place, Number.MAX_SAFE_INTEGER);
+  const there = await chats.read(location, Number.MAX_SAFE_INTEGER);
   return toWriteCondition(headers, there && { etag: String(there.head.revision) });
 }
 
 /** The chat of a path. Throws `response_not_found` for what is no id of one. */
-export function placeOf({ params }: FastifyRequest, subject: string): ChatPlace {
+export function toChatLocation({ params }: FastifyRequest, subject: string): ChatRef {
   const { chat: id } = params as { chat: string };
   if (!chatIdForm.test(id)) throw notThere();
   return { subject, id };
@@ -160,19 +160,19 @@ function full(outcome: 'chat_full' | 'user_full'): ParleyError {
 }
 
 const shape = Compile(ChatPatch);
-const own = new Set(['id', 'revision', 'updatedAtMs', 'turns', ...Object.keys(chatFlags)]);
-const mostRestChars = 1024 ** 2;
+const ownFields = new Set(['id', 'revision', 'updatedAtMs', 'turns', ...Object.keys(chatFlags)]);
+const maxRestChars = 1024 ** 2;
 
 /** What a body changes; `nowMs` is when it changed if it does not say so, and the latest that it may say. Throws invalid_request. */
 function toChatChange(body: unknown, nowMs: number): ChatChange {
-  const given = isJsonObject(body) ? withoutNulls(body, new Set(Object.keys(body))) : body;
-  const { updatedAtMs = nowMs, pinned, archived, turns = [], ...others } = requireShape<ChatPatch>(shape as never, given);
+  const input = isJsonObject(body) ? withoutNulls(body, new Set(Object.keys(body))) : body;
+  const { updatedAtMs = nowMs, pinned, archived, turns = [], ...extraFields } = requireShape<ChatPatch>(shape as never, input);
   const fields: JsonObject = {};
   const rest: JsonObject = {};
-  for (const [key, value] of Object.entries(others)) {
-    if (!own.has(key)) (Object.hasOwn(chatHeadFields, key) ? fields : rest)[key] = value;
+  for (const [key, value] of Object.entries(extraFields)) {
+    if (!ownFields.has(key)) (Object.hasOwn(chatHeadFields, key) ? fields : rest)[key] = value;
   }
-  if (JSON.stringify(rest).length > mostRestChars) throw requestFault('body', 'has too much beside its turns');
+  if (JSON.stringify(rest).length > maxRestChars) throw createRequestError('body', 'has too much beside its turns');
   return {
     updatedAtMs: Math.min(updatedAtMs, nowMs),
     ...(pinned !== undefined && { pinned }),
@@ -182,23 +182,23 @@ function toChatChange(body: unknown, nowMs: number): ChatChange {
 }
 
 /** What lists show of a chat. */
-function toShownHead(head: ChatHead | DeletedChat): JsonObject {
+function toHeadItem(head: ChatHead | DeletedChat): JsonObject {
   if ('deleted' in head) return { ...head };
-  const { fields, ...others } = head;
-  return { ...fields, ...others };
+  const { fields, ...facts } = head;
+  return { ...fields, ...facts };
 }
 
-function toShownChat({ head, rest, turns }: StoredChat): JsonObject {
-  return { ...rest, ...toShownHead(head), turns };
+function toChatItem({ head, rest, turns }: StoredChat): JsonObject {
+  return { ...rest, ...toHeadItem(head), turns };
 }
 
 /** Parameters of an address as they came. */
 type Query = Readonly<Record<string, unknown>>;
 
-const mostOnPage = 500;
+const maxPageSize = 500;
 const usualOnPage = 100;
-const mostWords = 20;
-const mostQueryChars = 500;
+const maxWords = 20;
+const maxQueryChars = 500;
 
 /** Which chats are listed. Throws invalid_request with the name of the parameter. */
 function readListQuery(query: Query): ChatListQuery {
@@ -208,18 +208,18 @@ function readListQuery(query: Query): ChatListQuery {
 /** How many are asked for. */
 function readLimit(query: Query): number {
   const limit = readNumber(query, 'limit') ?? usualOnPage;
-  if (limit < 1 || limit > mostOnPage) throw requestFault('limit', `must be a whole number from 1 to ${mostOnPage}`);
+  if (limit < 1 || limit > maxPageSize) throw createRequestError('limit', `must be a whole number from 1 to ${maxPageSize}`);
   return limit;
 }
 
 /** The words that must stand in what is found, in lower case; undefined if nothing is looked for. */
 function readWords({ query }: Query): readonly string[] | undefined {
   if (query === undefined || query === '') return undefined;
-  if (typeof query !== 'string') throw requestFault('query', 'may be given once');
-  if (query.length > mostQueryChars) throw requestFault('query', `must have at most ${mostQueryChars} characters`);
-  const words = [...new Set(query.toLowerCase().split(/\s+/).filter(Boolean))];
-  if (words.length > mostWords) throw requestFault('query', `must have at most ${mostWords} words`);
-  return words.length === 0 ? undefined : words;
+  if (typeof query !== 'string') throw createRequestError('query', 'may be given once');
+  if (query.length > maxQueryChars) throw createRequestError('query', `must have at most ${maxQueryChars} characters`);
+  const searchWords = [...new Set(query.toLowerCase().split(/\s+/).filter(Boolean))];
+  if (searchWords.length > maxWords) throw createRequestError('query', `must have at most ${maxWords} words`);
+  return searchWords.length === 0 ? undefined : searchWords;
 }
 
 /** Whether excerpts are asked for. */
@@ -227,17 +227,17 @@ function readExcerpts(query: Query): boolean {
   return readFlag(query, 'excerpts');
 }
 
-function toToken({ shelf, updatedAtMs, id }: ChatMark): string {
+function toToken({ shelf, updatedAtMs, id }: ChatCursor): string {
   return Buffer.from(JSON.stringify([shelf, updatedAtMs, id])).toString('base64url');
 }
 
-function readToken(token: unknown): ChatMark | undefined {
+function readToken(token: unknown): ChatCursor | undefined {
   if (token === undefined || token === '') return undefined;
   const value = typeof token === 'string' ? tryParseJson(Buffer.from(token, 'base64url').toString()) : undefined;
   const [shelf, updatedAtMs, id] = Array.isArray(value) ? value : [];
   if (Number.isSafeInteger(shelf) && Number.isSafeInteger(updatedAtMs) && typeof id === 'string' && !id.includes('\0'))
     return { shelf, updatedAtMs, id };
-  throw requestFault('token', 'must be the nextToken of the page before');
+  throw createRequestError('token', 'must be the nextToken of the page before');
 }
 
 /** After which revision; 0 for everything. */
@@ -248,12 +248,12 @@ function readSince(query: Query): number {
 function readNumber(query: Query, name: string): number | undefined {
   const value = query[name];
   if (value === undefined || value === '') return undefined;
-  if (typeof value !== 'string' || !/^\d{1,15}$/.test(value)) throw requestFault(name, 'must be a whole number');
+  if (typeof value !== 'string' || !/^\d{1,15}$/.test(value)) throw createRequestError(name, 'must be a whole number');
   return Number(value);
 }
 
 function readFlag(query: Query, name: string): boolean {
   const value = query[name] ?? 'false';
-  if (value !== 'true' && value !== 'false') throw requestFault(name, 'must be true or false');
+  if (value !== 'true' && value !== 'false') throw createRequestError(name, 'must be true or false');
   return value === 'true';
 }

@@ -1,6 +1,6 @@
 import type { ErrorCode } from '#contract/errors/errors.ts';
 import { ChatTurn, NewShare } from '#contract/page/stored-chat.ts';
-import { type ApiOperation, inPath, json, listOf, type NamedSchema } from '../http/operations/operation.ts';
+import { type ApiOperation, buildList, inPath, json, type NamedSchema } from '../http/operations/operation.ts';
 import { bodyErrors, keyErrors } from '../http/operations/operation-errors.ts';
 import { exampleNames } from '../http/operations/operation-examples.ts';
 
@@ -9,7 +9,7 @@ const times = { createdAtMs: { type: 'integer' }, expiresAtMs: { type: 'integer'
 const properties = { id: text, chat: text, title: text, ...times };
 const required = Object.keys(properties);
 const share: NamedSchema = { name: 'ChatShare', schema: { type: 'object', required, properties } };
-const madeShare: NamedSchema = {
+const createdShare: NamedSchema = {
   name: 'MadeChatShare',
   schema: {
     type: 'object',
@@ -59,7 +59,7 @@ const described: readonly Described[] = [
     summary: 'Shares what a chat shows now with all users who get the link',
     parameters: [inChat],
     body: json({ name: 'NewChatShare', schema: NewShare }, { week: { summary: 'For a week', value: { expiresInDays: 7 } } }),
-    answers: [{ status: 201, description: 'It is shared.', content: json(madeShare) }],
+    answers: [{ status: 201, description: 'It is shared.', content: json(createdShare) }],
     errors: [...errors, ...bodyErrors, 'response_not_found', 'precondition_failed'],
   },
   {
@@ -72,7 +72,7 @@ const described: readonly Described[] = [
       {
         status: 200,
         description: 'The files that the user attached or that the application which answered keeps.',
-        content: json(listOf(shareableFile)),
+        content: json(buildList(shareableFile)),
       },
     ],
     errors: [...errors, 'response_not_found'],
@@ -82,7 +82,7 @@ const described: readonly Described[] = [
     path: '/v1/chat-shares',
     id: 'listChatShares',
     summary: 'Lists what the user shares, the latest first',
-    answers: [{ status: 200, description: 'All of it.', content: json(listOf(share)) }],
+    answers: [{ status: 200, description: 'All of it.', content: json(buildList(share)) }],
     errors,
   },
   {
@@ -115,4 +115,4 @@ const described: readonly Described[] = [
 ];
 
 /** Chats that are shared by links. */
-export const shareOperations: readonly ApiOperation[] = described.map((each) => ({ ...each, tag: 'Chats' }));
+export const shareOperations: readonly ApiOperation[] = described.map((operation) => ({ ...operation, tag: 'Chats' }));

@@ -8,17 +8,17 @@ import { NewShare } from '#contract/page/stored-chat.ts';
 import { storedEntries } from '#contract/schemas/stored-entries.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { ChatShare, ChatSnapshot, OpenedShare, ShareStore } from '#domain/chats/chat-share.ts';
-import type { ChatPlace, StoredChat } from '#domain/chats/chat-store.ts';
+import type { ChatRef, StoredChat } from '#domain/chats/chat-store.ts';
 import { describeFiles, toSnapshot } from '#domain/chats/to-snapshot.ts';
-import { bucketOf } from '#domain/files/bucket.ts';
-import type { ContentPlace } from '#domain/files/resource-place.ts';
+import { toBucket } from '#domain/files/bucket.ts';
+import type { ContentLocation } from '#domain/files/resource-place.ts';
 import type { NoteAudit } from '#domain/usage/journal.ts';
 import type { StoredResources } from '#services/files/stored-resources.ts';
 import { routeNotFound } from '../http/answer-methods.ts';
 import { readJsonBody, refuseLargeBody, requireJson } from '../http/read-request.ts';
 import { sendFile } from '../http/replies/read-file.ts';
 import { serveEarly } from '../http/serve-raw.ts';
-import { type ChatRoutesDeps, notThere, placeOf, subjectOf } from './routes.ts';
+import { type ChatRoutesDeps, identifySubject, notThere, toChatLocation } from './routes.ts';
 
 export interface ShareRoutesDeps extends ChatRoutesDeps {
   readonly shares: ShareStore;
@@ -31,11 +31,11 @@ export interface ShareRoutesDeps extends ChatRoutesDeps {
 }
 
 const shape = Compile(NewShare);
-const mostBodyBytes = storedEntries.chatShare.maxBytes;
+const maxBodyBytes = storedEntries.chatShare.maxBytes;
 const mebibyte = 1024 ** 2;
-const mostSnapshotChars = 8 * mebibyte;
+const maxSnapshotChars = 8 * mebibyte;
 const bounds = { maxPerUser: 200, maxBytesPerUser: 256 * mebibyte };
-const mostTries = 5;
+const maxTries = 5;
 const dayMs = 24 * 60 * 60 * 1000;
 const usualDays = 30;
 const tokenForm = /^[\w-]{43}$/;
@@ -51,59 +51,59 @@ export function shareRoutes(app: FastifyInstance, deps: ShareRoutesDeps): void {
 }
 
 async function share(deps: ShareRoutesDeps, request: FastifyRequest, reply: FastifyReply): Promise<JsonObject> {
-  refuseLargeBody(request.raw, mostBodyBytes);
-  const subject = await sharerOf(deps, request);
+  refuseLargeBody(request.raw, maxBodyBytes);
+  const subject = await identifySharer(deps, request);
   requireJson(request.raw);
-  const body = await readJsonBody(request.raw, mostBodyBytes);
+  const body = await readJsonBody(request.raw, maxBodyBytes);
   const { expiresInDays = usualDays } = requireShape<NewShare>(shape as never, body());
   const createdAtMs = deps.clock.epochMs();
-  const made = { id: deps.newId(), createdAtMs, expiresAtMs: createdAtMs + expiresInDays * dayMs };
+  const newShare = { id: deps.newId(), createdAtMs, expiresAtMs: createdAtMs + expiresInDays * dayMs };
   const token = deps.newToken();
-  const place = placeOf(request, subject);
-  const { title, files } = await keep(deps, place, { ...made, tokenHash: toHash(token) });
-  deps.noteAudit({ action: 'chat.shared', subject, object: made.id, requestId: request.id });
+  const location = toChatLocation(request, subject);
+  const { title, files } = await storeShare(deps, location, { ...newShare, tokenHash: toHash(token) });
+  deps.noteAudit({ action: 'chat.shared', subject, object: newShare.id, requestId: request.id });
   reply.code(201);
-  return { ...toShown({ ...made, chat: place.id, title }), token, files: files.length };
+  return { ...toShareItem({ ...newShare, chat: location.id, title }), token, files: files.length };
 }
 
 /** Reads the chat and shares what was read, again if something was written to it in between. */
-async function keep(
+async function storeShare(
   deps: ShareRoutesDeps,
-  place: ChatPlace,
-  made: { readonly id: string; readonly tokenHash: string; readonly createdAtMs: number; readonly expiresAtMs: number },
+  location: ChatRef,
+  newShare: { readonly id: string; readonly tokenHash: string; readonly createdAtMs: number; readonly expiresAtMs: number },
 ) {
-  for (let tries = 0; tries < mostTries; tries += 1) {
-    const chat = await deps.chats.read(place, 0);
+  for (let tries = 0; tries < maxTries; tries += 1) {
+    const chat = await deps.chats.read(location, 0);
     if (chat === undefined) throw notThere();
-    const snapshot = await snapshotOf(deps, place, chat);
-    if (JSON.stringify(snapshot).length > mostSnapshotChars) throw tooLarge();
-    const outcome = await deps.shares.share(place, { ...made, snapshot, revision: chat.head.revision }, bounds);
+    const snapshot = await createSnapshot(deps, location, chat);
+    if (JSON.stringify(snapshot).length > maxSnapshotChars) throw tooLarge();
+    const outcome = await deps.shares.share(location, { ...newShare, snapshot, revision: chat.head.revision }, bounds);
     if (outcome === 'full') throw tooMany();
     if (outcome === 'shared') return snapshot;
   }
   throw new ParleyError('precondition_failed', 'The chat is being written to without a pause; share it when that is over.');
 }
 
-function snapshotOf(deps: ShareRoutesDeps, { subject }: ChatPlace, chat: StoredChat): Promise<ChatSnapshot> {
+function createSnapshot(deps: ShareRoutesDeps, { subject }: ChatRef, chat: StoredChat): Promise<ChatSnapshot> {
   const owner = asOwner(subject);
-  return toSnapshot(chat, subject, async (path) => (await deps.files?.look(owner, toPlace(subject, path)))?.etag);
+  return toSnapshot(chat, subject, async (path) => (await deps.files?.find(owner, toPlace(subject, path)))?.etag);
 }
 
 /** The files that everyone with the link reads, if the chat is shared as it is now. */
 async function listFiles(deps: ShareRoutesDeps, request: FastifyRequest): Promise<JsonObject> {
-  const place = placeOf(request, await sharerOf(deps, request));
-  const chat = await deps.chats.read(place, 0);
+  const location = toChatLocation(request, await identifySharer(deps, request));
+  const chat = await deps.chats.read(location, 0);
   if (chat === undefined) throw notThere();
-  return { object: 'list', data: describeFiles(await snapshotOf(deps, place, chat)) };
+  return { object: 'list', data: describeFiles(await createSnapshot(deps, location, chat)) };
 }
 
 async function list(deps: ShareRoutesDeps, request: FastifyRequest): Promise<JsonObject> {
-  const subject = await sharerOf(deps, request);
-  return { object: 'list', data: (await deps.shares.shares(subject, deps.clock.epochMs())).map(toShown) };
+  const subject = await identifySharer(deps, request);
+  return { object: 'list', data: (await deps.shares.shares(subject, deps.clock.epochMs())).map(toShareItem) };
 }
 
 async function revoke(deps: ShareRoutesDeps, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-  const subject = await sharerOf(deps, request);
+  const subject = await identifySharer(deps, request);
   const { share: id } = request.params as { share: string };
   if (!(await deps.shares.revoke(subject, id, deps.clock.epochMs())))
     throw new ParleyError('share_not_found', 'You share nothing under this id any more; GET /v1/chat-shares lists what you do.');
@@ -116,28 +116,28 @@ async function open(deps: ShareRoutesDeps, request: FastifyRequest, reply: Fasti
   const { subject, createdAtMs, expiresAtMs, snapshot } = opened;
   const { title, deployment, turns } = snapshot;
   reply.header('cache-control', 'private, no-store');
-  const shown = turns.map((turn) => withAddresses(turn, token));
-  return { object: 'shared_chat', from: subject, title, deployment, createdAtMs, expiresAtMs, turns: shown };
+  const visibleTurns = turns.map((turn) => withAddresses(turn, token));
+  return { object: 'shared_chat', from: subject, title, deployment, createdAtMs, expiresAtMs, turns: visibleTurns };
 }
 
 /** Reads with the rights of the owner, and therefore only what was shared, by its number, and only if it is still the same. */
 async function openFile(deps: ShareRoutesDeps, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   const { opened } = await toOpened(deps, request);
-  const { file: nth } = request.params as { file: string };
-  const shared = /^\d{1,6}$/.test(nth) ? opened.snapshot.files[Number(nth)] : undefined;
+  const { file: index } = request.params as { file: string };
+  const shared = /^\d{1,6}$/.test(index) ? opened.snapshot.files[Number(index)] : undefined;
   if (shared === undefined || deps.files === undefined) throw fileGone();
   const { subject } = opened;
-  const place = toPlace(subject, shared.path);
-  if ((await deps.files.look(asOwner(subject), place)) === undefined) throw fileGone();
-  const found = await deps.files.read(asOwner(subject), place, (file) => {
+  const fileLocation = toPlace(subject, shared.path);
+  if ((await deps.files.find(asOwner(subject), fileLocation)) === undefined) throw fileGone();
+  const content = await deps.files.read(asOwner(subject), fileLocation, (file) => {
     if (file.etag !== shared.etag) throw fileGone();
     return request.method === 'HEAD' ? 'nothing' : 'whole';
   });
-  return sendFile(request, reply, found);
+  return sendFile(request, reply, content);
 }
 
 async function toOpened(deps: ShareRoutesDeps, request: FastifyRequest): Promise<{ token: string; opened: OpenedShare }> {
-  await sharerOf(deps, request);
+  await identifySharer(deps, request);
   const { token } = request.params as { token: string };
   const opened = tokenForm.test(token) ? await deps.shares.openShare(toHash(token), deps.clock.epochMs()) : undefined;
   if (opened === undefined)
@@ -149,28 +149,28 @@ async function toOpened(deps: ShareRoutesDeps, request: FastifyRequest): Promise
 }
 
 /** Who may share, and open what others do: any user, and no application. */
-async function sharerOf(deps: ShareRoutesDeps, request: FastifyRequest): Promise<string> {
-  const subject = await subjectOf(deps, request);
+async function identifySharer(deps: ShareRoutesDeps, request: FastifyRequest): Promise<string> {
+  const subject = await identifySubject(deps, request);
   if (!deps.snapshot().configuration.page.sharing) throw routeNotFound();
   return subject;
 }
 
 /** Files of the owner have addresses of the share; where they lie is not told. */
 function withAddresses(turn: JsonObject, token: string): JsonObject {
-  const toShownFile = ({ file, ...attachment }: JsonObject): JsonObject =>
+  const toFileItem = ({ file, ...attachment }: JsonObject): JsonObject =>
     file === undefined ? attachment : { ...attachment, url: `shared-chats/${token}/files/${file}` };
-  const toShownFiles = ({ attachments }: JsonObject): JsonObject =>
-    Array.isArray(attachments) ? { attachments: attachments.map(toShownFile) } : {};
+  const toFileItems = ({ attachments }: JsonObject): JsonObject =>
+    Array.isArray(attachments) ? { attachments: attachments.map(toFileItem) } : {};
   const { custom } = turn;
-  return { ...turn, ...toShownFiles(turn), ...(custom !== undefined && { custom: toShownFiles(custom as JsonObject) }) };
+  return { ...turn, ...toFileItems(turn), ...(custom !== undefined && { custom: toFileItems(custom as JsonObject) }) };
 }
 
-function toShown({ id, chat, title, createdAtMs, expiresAtMs }: ChatShare): JsonObject {
+function toShareItem({ id, chat, title, createdAtMs, expiresAtMs }: ChatShare): JsonObject {
   return { id, chat, title, createdAtMs, expiresAtMs };
 }
 
-function toPlace(subject: string, path: string): ContentPlace {
-  return { kind: 'files', bucket: bucketOf(subject), path };
+function toPlace(subject: string, path: string): ContentLocation {
+  return { kind: 'files', bucket: toBucket(subject), path };
 }
 
 function asOwner(subject: string): Caller {
@@ -186,7 +186,7 @@ function fileGone(): ParleyError {
 }
 
 function tooLarge(): ParleyError {
-  return new ParleyError('payload_too_large', `The chat has more than the ${mostSnapshotChars} characters that can be shared.`);
+  return new ParleyError('payload_too_large', `The chat has more than the ${maxSnapshotChars} characters that can be shared.`);
 }
 
 function tooMany(): ParleyError {

@@ -61,10 +61,10 @@ interface Place {
 const byModel: Place = { path: '/v1/{operation}', suffix: 'V1', isNamedByBody: true, isOpenAi: true, toParameters: () => [] };
 
 /** Describes the Responses API at one place. */
-type ToResponse = (place: Place) => ApiOperation;
+type ToResponse = (location: Place) => ApiOperation;
 
 /** Describes one of the APIs that are passed through, at one place. */
-type ToPassThrough = (api: PassThroughApi, place: Place) => ApiOperation;
+type ToPassThrough = (api: PassThroughApi, location: Place) => ApiOperation;
 
 /** Chat completions, embeddings and the APIs that are passed through below each prefix, such as `compat` and `openai`, and below `/v1` of the service and of each alias. */
 export function compatOperations(
@@ -73,10 +73,10 @@ export function compatOperations(
   toResponse: ToResponse,
 ): ApiOperation[] {
   const aliases = prefixes.filter((prefix) => prefix !== canonicalPrefix).flatMap(toAliases);
-  return [byModel, ...prefixes.map(toPlace), ...aliases].flatMap((place) => {
-    const passed = (place.isNamedByBody ? compatApis : apisOfDeployments).filter(isPassThroughApi);
-    const calls = [toChat(place), toEmbeddings(place), ...passed.map((api) => toPassThrough(api, place))];
-    return place.isNamedByBody ? calls : [...calls, toResponse(place)];
+  return [byModel, ...prefixes.map(toPlace), ...aliases].flatMap((location) => {
+    const passed = (location.isNamedByBody ? compatApis : apisOfDeployments).filter(isPassThroughApi);
+    const calls = [toChat(location), toEmbeddings(location), ...passed.map((api) => toPassThrough(api, location))];
+    return location.isNamedByBody ? calls : [...calls, toResponse(location)];
   });
 }
 
@@ -163,7 +163,7 @@ function toEmbeddings({ path, suffix, isNamedByBody, toParameters }: Place): Api
 }
 
 function toChatExamples(model: object): Content['examples'] {
-  const ask = (content: string, more: object = {}) => ({ ...model, messages: [{ role: 'user', content }], ...more });
+  const createExample = (content: string, extra: object = {}) => ({ ...model, messages: [{ role: 'user', content }], ...extra });
   const city = { type: 'string', description: 'Name of the city' };
   const weather = {
     name: 'get_weather',
@@ -171,13 +171,13 @@ function toChatExamples(model: object): Content['examples'] {
     parameters: buildObject({ city }),
   };
   return {
-    reply: { summary: 'A reply as one JSON text', value: ask('Hello') },
-    stream: { summary: 'A reply as a stream', value: ask('Count to 3', { stream: true }) },
-    everything: { summary: 'A reply with stages, an attachment and controls', value: ask('Show me everything') },
-    everythingStreamed: { summary: 'The same as a stream', value: ask('Show me everything', { stream: true }) },
+    reply: { summary: 'A reply as one JSON text', value: createExample('Hello') },
+    stream: { summary: 'A reply as a stream', value: createExample('Count to 3', { stream: true }) },
+    everything: { summary: 'A reply with stages, an attachment and controls', value: createExample('Show me everything') },
+    everythingStreamed: { summary: 'The same as a stream', value: createExample('Show me everything', { stream: true }) },
     function: {
       summary: 'A function that the caller runs',
-      value: ask('What is the weather in the city Oslo?', { functions: [weather] }),
+      value: createExample('What is the weather in the city Oslo?', { functions: [weather] }),
     },
     attachment: {
       summary: 'A message with an attachment and a state',

@@ -1,5 +1,5 @@
 import { tryDecode } from '#base/http/url-path.ts';
-import type { AskedVersion } from '#contract/api-version.ts';
+import type { RequestedVersion } from '#contract/api-version.ts';
 import { toDeploymentId } from '#contract/deployment-path.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { type PassThroughApi, passThroughApis } from '#contract/pass-through.ts';
@@ -20,7 +20,7 @@ export const apisOfDeployments: readonly CompatApi[] = [
   ...compatApis.filter((api) => api !== 'rerank' && api !== 'moderations'),
   'responses',
 ];
-const names = apisOfDeployments.map((each) => (each === 'completions' ? '(?<!(?:^|/)chat/)completions' : each)).join('|');
+const names = apisOfDeployments.map((api) => (api === 'completions' ? '(?<!(?:^|/)chat/)completions' : api)).join('|');
 // Pattern bound: a path of at most 16 kB, built from route names of Parley.
 const form = new RegExp(`^(.*)/(${names})(?:/([^/]*))?$`);
 
@@ -30,7 +30,7 @@ export interface DeploymentTarget {
   readonly encodedId: string;
   readonly api: CompatApi;
   /** Undefined if neither the path nor the query has one. */
-  readonly version: AskedVersion | undefined;
+  readonly version: RequestedVersion | undefined;
 }
 
 /** Where paths name deployments. */
@@ -47,9 +47,9 @@ export interface DeploymentPlace {
 export function readTarget(rawUrl: string, { base, isListed }: DeploymentPlace): DeploymentTarget {
   const [path = '', query = ''] = rawUrl.split('?', 2);
   const rest = path.slice(base.length);
-  const found = apiIn(rest);
-  if (found === undefined) throw isListed && !rest.includes('/') ? notCalled() : routeNotFound();
-  const { encodedId, api, inPath } = found;
+  const match = apiIn(rest);
+  if (match === undefined) throw isListed && !rest.includes('/') ? notCalled() : routeNotFound();
+  const { encodedId, api, inPath } = match;
   return {
     encodedId,
     api,
@@ -79,7 +79,7 @@ function notCalled(): ParleyError {
   return methodNotAllowed('POST', toAllowed(['GET']), '; a chat completion is asked for at …/chat/completions below it');
 }
 
-function fromQuery(query: string): AskedVersion | undefined {
+function fromQuery(query: string): RequestedVersion | undefined {
   const text = query === '' ? null : new URLSearchParams(query).get('api-version');
   return text === null ? undefined : { text, from: 'query' };
 }

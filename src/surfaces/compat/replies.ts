@@ -12,14 +12,14 @@ const endMark = 'data: [DONE]\n\n';
 /** What every chunk of a reply has. */
 const common: ReadonlySet<string> = new Set(['id', 'object', 'created', 'model', 'choices']);
 /** Of what chunks without choices bring. */
-const maxKeptBytes = 1024 * 1024;
+const maxBufferedBytes = 1024 * 1024;
 
 /** Events of the compat wire: frames byte for byte. */
 export const compatEvents: EventWriter = {
   begin: ({ replyHeaders: headers }) => ({ headers }),
   toBytes: (frame) => frame.bytes,
   end: () => endMark,
-  toFault: (error, { errorDialect, id }) => toEvent(errorDialect.toErrorBody(error, id)) + endMark,
+  toErrorEvent: (error, { errorDialect, id }) => toEvent(errorDialect.toErrorBody(error, id)) + endMark,
 };
 
 /** On paths that name the deployment as Azure's do, as Azure says it. */
@@ -33,12 +33,12 @@ export const azureErrorDialect = withNotFound('DeploymentNotFound');
 export class EventsWithChoices implements EventWriter {
   readonly begin = compatEvents.begin;
   readonly end = compatEvents.end;
-  readonly toFault = compatEvents.toFault;
+  readonly toErrorEvent = compatEvents.toErrorEvent;
   /** Of the last choice that said something. */
   #index = 0;
   /** What waits for the next chunk. */
   #fields: object | undefined;
-  #keptBytes = 0;
+  #bufferedBytes = 0;
 
   toBytes(frame: Frame): string {
     if (frame.textBytes !== undefined && this.#fields === undefined) return frame.bytes;
@@ -49,26 +49,26 @@ export class EventsWithChoices implements EventWriter {
   }
 
   /** What goes out for a chunk, in a frame of those bytes. */
-  #toBytes(given: Chunk, frameBytes: string, isAlone: boolean): string {
-    const [choice] = given.choices;
-    if (choice === undefined && !given.usage && !given.statistics) {
-      this.#keep(given, frameBytes.length);
+  #toBytes(rawChunk: Chunk, frameBytes: string, isAlone: boolean): string {
+    const [choice] = rawChunk.choices;
+    if (choice === undefined && !rawChunk.usage && !rawChunk.statistics) {
+      this.#bufferChunk(rawChunk, frameBytes.length);
       return '';
     }
     this.#index = choice?.index ?? this.#index;
-    if (choice !== undefined && this.#fields === undefined) return isAlone ? frameBytes : toEvent(given);
-    const choices = choice === undefined ? [{ index: this.#index, delta: {}, finish_reason: null }] : given.choices;
-    const chunk = { ...this.#fields, ...given, choices };
+    if (choice !== undefined && this.#fields === undefined) return isAlone ? frameBytes : toEvent(rawChunk);
+    const choices = choice === undefined ? [{ index: this.#index, delta: {}, finish_reason: null }] : rawChunk.choices;
+    const chunk = { ...this.#fields, ...rawChunk, choices };
     this.#fields = undefined;
     return toEvent(chunk);
   }
 
-  #keep(chunk: Chunk, length: number): void {
+  #bufferChunk(chunk: Chunk, length: number): void {
     const fields = Object.fromEntries(Object.entries(chunk).filter(([key]) => !common.has(key)));
     if (Object.keys(fields).length === 0) return;
-    this.#keptBytes += length;
-    if (this.#keptBytes > maxKeptBytes)
-      throw new ParleyError('upstream_failed', `The answer has more than ${maxKeptBytes} bytes beside its choices.`);
+    this.#bufferedBytes += length;
+    if (this.#bufferedBytes > maxBufferedBytes)
+      throw new ParleyError('upstream_failed', `The answer has more than ${maxBufferedBytes} bytes beside its choices.`);
     this.#fields = { ...this.#fields, ...fields };
   }
 }
@@ -76,9 +76,9 @@ export class EventsWithChoices implements EventWriter {
 /** Sends a reply as one JSON text: its chunks folded. A reply that came whole passes with its bytes. */
 export class JsonReply implements ReplySink {
   readonly #context: RequestContext;
-  #whole: Frame | undefined;
+  #completion: Frame | undefined;
   #folded: Accumulator | undefined;
-  readonly #room = new FoldRoom(answerBound);
+  readonly #budget = new FoldRoom(answerBound);
 
   constructor(context: RequestContext) {
     this.#context = context;
@@ -86,29 +86,29 @@ export class JsonReply implements ReplySink {
 
   /** Throws upstream_failed for a reply that is too large, or cannot be folded. */
   frame(frame: Frame): void {
-    if (this.#whole === undefined && this.#folded === undefined && frame.completion !== undefined) {
-      this.#whole = frame;
+    if (this.#completion === undefined && this.#folded === undefined && frame.completion !== undefined) {
+      this.#completion = frame;
       return;
     }
-    this.#room.take(frame);
-    this.#folded ??= startedWith(this.#whole);
+    this.#budget.consume(frame);
+    this.#folded ??= startedWith(this.#completion);
     for (const chunk of frame.chunks) this.#folded.add(chunk);
   }
 
   end(): void {
     const { response, replyHeaders } = this.#context;
-    const whole = this.#folded === undefined ? this.#whole : Frame.ofCompletion(this.#folded.completion());
-    sendJson(response, 200, whole?.bytes ?? '', replyHeaders);
+    const completion = this.#folded === undefined ? this.#completion : Frame.ofCompletion(this.#folded.completion());
+    sendJson(response, 200, completion?.bytes ?? '', replyHeaders);
   }
 
-  fail(thrown: unknown): void {
-    this.#context.sendError(thrown);
+  fail(error: unknown): void {
+    this.#context.sendError(error);
   }
 }
 
-function startedWith(whole: Frame | undefined): Accumulator {
+function startedWith(frame: Frame | undefined): Accumulator {
   const folded = new Accumulator();
-  for (const chunk of whole?.chunks ?? []) folded.add(chunk);
+  for (const chunk of frame?.chunks ?? []) folded.add(chunk);
   return folded;
 }
 

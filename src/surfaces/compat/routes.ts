@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import { isJsonObject } from '#base/json/json.ts';
 import { toLatin1 } from '#base/text/bytes.ts';
-import { type AskedVersion, checkApiVersion, missingApiVersion } from '#contract/api-version.ts';
+import { checkApiVersion, missingApiVersion, type RequestedVersion } from '#contract/api-version.ts';
 import { parseChatRequest } from '#contract/chat/chat-request.ts';
 import { parseEmbeddingsRequest } from '#contract/chat/embeddings-request.ts';
 import { isPassThroughApi, type PassThroughApi } from '#contract/pass-through.ts';
@@ -31,13 +31,16 @@ export interface CompatDeps {
 
 /** Serves the APIs that are passed through. */
 interface PassThroughSurface {
-  serve(asked: PassThroughAsked): Promise<void>;
+  serve(exchange: PassThroughExchange): Promise<void>;
   maxFormBytes(request: IncomingMessage, api: PassThroughApi): number | undefined;
 }
 
-type ServeResponses = (asked: Asked, named: { readonly deployment: string; readonly checkVersion: () => void }) => Promise<void>;
+type ServeResponses = (
+  exchange: Exchange,
+  route: { readonly deployment: string; readonly checkVersion: () => void },
+) => Promise<void>;
 
-interface PassThroughAsked extends Asked {
+interface PassThroughExchange extends Exchange {
   readonly api: PassThroughApi;
   /** Undefined if the body's `model` names the deployment. */
   readonly deployment: string | undefined;
@@ -71,7 +74,7 @@ interface PathRules extends DeploymentPlace {
 
 function routesByPath(app: FastifyInstance, deps: CompatDeps, { requiresVersion, isOpenAi, ...place }: PathRules): void {
   const { base } = place;
-  const facts = factsOf(deps, `${base}{id}`, azureErrorDialect);
+  const facts = createRouteFacts(deps, `${base}{id}`, azureErrorDialect);
   serveCalls(app, `${base}*`, (raw) => {
     const url = raw.request.url ?? '';
     const api = apiOfPath(url, place);
@@ -84,7 +87,7 @@ function routesByPath(app: FastifyInstance, deps: CompatDeps, { requiresVersion,
 }
 
 /** What the route of each API is, for measures and logs. */
-function factsOf(deps: CompatDeps, base: string, errorDialect: ErrorDialect): Readonly<Record<CompatApi, RouteFacts>> {
+function createRouteFacts(deps: CompatDeps, base: string, errorDialect: ErrorDialect): Readonly<Record<CompatApi, RouteFacts>> {
   const entries = [...compatApis, 'responses' as const].map((api): [CompatApi, RouteFacts] => {
     const facts = { route: `${base}/${api}`, errorDialect };
     if (!isPassThroughApi(api)) return [api, { ...facts, operation: operations[api] }];
@@ -95,17 +98,17 @@ function factsOf(deps: CompatDeps, base: string, errorDialect: ErrorDialect): Re
 
 function routesByModel(app: FastifyInstance, deps: CompatDeps, base: string): void {
   const byModel = { encodedId: undefined, version: undefined, needsVersion: false, isOpenAi: true };
-  const facts = factsOf(deps, base, modelErrorDialect);
+  const facts = createRouteFacts(deps, base, modelErrorDialect);
   for (const api of compatApis) {
-    const named: Named = { ...byModel, api };
+    const route: Named = { ...byModel, api };
     const serveApi = api === 'chat/completions' ? serveChat : serve;
     serveCalls(app, `${base}/${api}`, (raw) =>
-      deps.handler.serve(facts[api], raw, (context, caller) => serveApi(deps, { context, caller }, named)),
+      deps.handler.serve(facts[api], raw, (context, caller) => serveApi(deps, { context, caller }, route)),
     );
   }
 }
 
-interface Asked {
+interface Exchange {
   readonly context: RequestContext;
   readonly caller: Caller;
 }
@@ -115,30 +118,30 @@ interface Named {
   readonly api: CompatApi;
   /** Undefined if the body's `model` names the deployment. */
   readonly encodedId: string | undefined;
-  readonly version: AskedVersion | undefined;
+  readonly version: RequestedVersion | undefined;
   readonly needsVersion: boolean;
   /** Whether a stream has chunks without choices only if they are asked for. */
   readonly isOpenAi: boolean;
 }
 
-async function serve(deps: CompatDeps, asked: Asked, named: Named): Promise<void> {
-  const { api } = named;
-  if (api === 'chat/completions') return serveChat(deps, asked, named);
-  if (api === 'embeddings') return serveEmbeddings(deps, asked, named);
-  const deployment = named.encodedId === undefined ? undefined : readId(named.encodedId);
+async function serve(deps: CompatDeps, exchange: Exchange, route: Named): Promise<void> {
+  const { api } = route;
+  if (api === 'chat/completions') return serveChat(deps, exchange, route);
+  if (api === 'embeddings') return serveEmbeddings(deps, exchange, route);
+  const deployment = route.encodedId === undefined ? undefined : readId(route.encodedId);
   if (api === 'responses') {
     if (deployment === undefined) throw routeNotFound();
-    return deps.serveResponses(asked, { deployment, checkVersion: () => checkVersion(named) });
+    return deps.serveResponses(exchange, { deployment, checkVersion: () => checkVersion(route) });
   }
-  return deps.passThrough.serve({ ...asked, api, deployment, checkVersion: () => checkVersion(named) });
+  return deps.passThrough.serve({ ...exchange, api, deployment, checkVersion: () => checkVersion(route) });
 }
 
-async function serveChat(deps: CompatDeps, asked: Asked, named: Named): Promise<void> {
-  const { context } = asked;
-  const { target, body } = await authorize(deps, asked, { ...named, use: 'chat' });
+async function serveChat(deps: CompatDeps, exchange: Exchange, route: Named): Promise<void> {
+  const { context } = exchange;
+  const { target, body } = await authorize(deps, exchange, { ...route, use: 'chat' });
   const request = parseChatRequest(body);
   const { stream, stream_options: options } = request;
-  const takesBareChunks = !named.isOpenAi || (isJsonObject(options) && options.include_usage === true);
+  const takesBareChunks = !route.isOpenAi || (isJsonObject(options) && options.include_usage === true);
   const reply =
     stream === true
       ? new StreamedReply(context, takesBareChunks ? compatEvents : new EventsWithChoices())
@@ -146,9 +149,9 @@ async function serveChat(deps: CompatDeps, asked: Asked, named: Named): Promise<
   await context.follow(deps.calls.answer(target, { request, includesCost: context.wantsCost }, reply), reply);
 }
 
-async function serveEmbeddings(deps: CompatDeps, asked: Asked, named: Named): Promise<void> {
-  const { context } = asked;
-  const { target, body } = await authorize(deps, asked, { ...named, use: 'embedding' });
+async function serveEmbeddings(deps: CompatDeps, exchange: Exchange, route: Named): Promise<void> {
+  const { context } = exchange;
+  const { target, body } = await authorize(deps, exchange, { ...route, use: 'embedding' });
   const reply = await deps.calls.embed(target, parseEmbeddingsRequest(body), context.signal);
   context.answeredBy(reply);
   sendJson(context.response, 200, toLatin1(JSON.stringify(reply.body)), context.headers);
@@ -157,18 +160,18 @@ async function serveEmbeddings(deps: CompatDeps, asked: Asked, named: Named): Pr
 /** The body of a request whose path names the deployment is not parsed before the caller may use that. */
 async function authorize(
   { handler, calls }: CompatDeps,
-  { context, caller }: Asked,
-  { use, ...named }: Named & { readonly use: 'chat' | 'embedding' },
+  { context, caller }: Exchange,
+  { use, ...route }: Named & { readonly use: 'chat' | 'embedding' },
 ): Promise<{ readonly target: Target; readonly body: unknown }> {
   const bytes = await handler.readJson(context);
   const { length } = bytes;
-  const parsed = named.encodedId === undefined ? parseBody(bytes) : undefined;
-  const deployment = named.encodedId === undefined ? readModel(parsed) : readId(named.encodedId);
+  const parsed = route.encodedId === undefined ? parseBody(bytes) : undefined;
+  const deployment = route.encodedId === undefined ? readModel(parsed) : readId(route.encodedId);
   const { id, record, request } = context;
   record.deployment(deployment);
   const wantsTrace = request.headers['x-parley-trace'] === 'true';
   const target = await calls.authorize({ id, deployment, caller, record, origin: request, wantsTrace }, use);
-  if (named.version !== undefined || named.needsVersion) checkVersion(named);
+  if (route.version !== undefined || route.needsVersion) checkVersion(route);
   const body = parsed ?? parseBody(bytes);
   if (isLargeBody(length)) await new Promise(setImmediate);
   return { target, body };

@@ -1,5 +1,5 @@
 import type { ErrorCode } from '#contract/errors/errors.ts';
-import { type ApiOperation, buildObject, json, listOf, type NamedSchema, type Schema } from '../http/operations/operation.ts';
+import { type ApiOperation, buildList, buildObject, json, type NamedSchema, type Schema } from '../http/operations/operation.ts';
 import { bodyErrors, keyErrors } from '../http/operations/operation-errors.ts';
 import { exampleNames, inDeploymentPath } from '../http/operations/operation-examples.ts';
 
@@ -29,7 +29,7 @@ const accepted: Schema = buildObject({ accepted: { type: 'boolean', description:
 
 const list: NamedSchema = {
   name: 'ConsentList',
-  schema: listOf(
+  schema: buildList(
     buildObject({
       deployment: { type: 'string' },
       consent: form,

@@ -7,7 +7,13 @@ import { ParleyError } from '#contract/errors/errors.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { Identify } from '#domain/callers/identify.ts';
 import { requireOwn } from '#domain/callers/require-own.ts';
-import { type ConsentDeps, type Consenting, consentStatusOf, formOf, type StoredConsent } from '#domain/consent/consent.ts';
+import {
+  buildConsentForm,
+  type ConsentDeps,
+  type ConsentSubject,
+  getConsentStatus,
+  type StoredConsent,
+} from '#domain/consent/consent.ts';
 import type { Catalog } from '#domain/deployments/catalog.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import { deploymentNotFound, findUsable } from '#domain/deployments/usable-deployments.ts';
@@ -33,8 +39,8 @@ export function consentRoutes(app: FastifyInstance, deps: ConsentSurfaceDeps): v
     return { object: 'list', data: stored.map(toListItem) };
   });
   serveEarly(app, { method: 'GET', url: `${base}/*` }, async (request) => {
-    const consenting = await find(deps, await identifyUser(deps, request), idOf(request));
-    const { form, isAccepted } = await consentStatusOf(deps, consenting);
+    const consenting = await find(deps, await identifyUser(deps, request), getId(request));
+    const { form, isAccepted } = await getConsentStatus(deps, consenting);
     return isAccepted ? { accepted: true } : { consent: form, accepted: false };
   });
   serveEarly(app, { method: 'POST', url: `${base}/*` }, (request) => accept(deps, request));
@@ -48,10 +54,10 @@ async function accept(deps: ConsentSurfaceDeps, request: FastifyRequest): Promis
   const caller = await identifyUser(deps, request);
   requireJson(request.raw);
   const body = await readJsonBody(request.raw, maxBodyBytes, { allowsProto: true });
-  const consenting = await find(deps, caller, idOf(request));
+  const consenting = await find(deps, caller, getId(request));
   const form = parseConsentForm(body());
   const { id: deployment } = consenting.deployment;
-  const today = await formOf(deps, consenting);
+  const today = await buildConsentForm(deps, consenting);
   if (!isSameForm(form, today)) {
     const claim = `This is not the form of ${deployment} as it is today; show that one, which is in consent.`;
     throw new ParleyError('consent_outdated', claim, { members: { deployment, consent: today } });
@@ -64,9 +70,9 @@ async function accept(deps: ConsentSurfaceDeps, request: FastifyRequest): Promis
 /** Takes back also what was given to a deployment that is gone or closed by now. */
 async function withdraw(deps: ConsentSurfaceDeps, request: FastifyRequest, reply: FastifyReply): Promise<void> {
   const caller = await identifyUser(deps, request);
-  const asked = idOf(request);
-  const atOnce = await deps.store.find(caller.subject, asked);
-  const id = atOnce === undefined ? (await find(deps, caller, asked)).deployment.id : asked;
+  const requestedId = getId(request);
+  const atOnce = await deps.store.find(caller.subject, requestedId);
+  const id = atOnce === undefined ? (await find(deps, caller, requestedId)).deployment.id : requestedId;
   const stored = atOnce ?? (await deps.store.find(caller.subject, id));
   await deps.store.delete(caller.subject, id);
   if (stored !== undefined)
@@ -82,13 +88,13 @@ async function identifyUser({ identify }: ConsentSurfaceDeps, { raw }: FastifyRe
 }
 
 /** Throws `deployment_not_found` or `access_denied`. */
-async function find(deps: ConsentSurfaceDeps, caller: Caller, id: string): Promise<Consenting> {
+async function find(deps: ConsentSurfaceDeps, caller: Caller, id: string): Promise<ConsentSubject> {
   const snapshot = deps.snapshot();
   const deployment = await findUsable({ catalog: deps.catalog, snapshot, caller }, id);
   return { caller, deployment, snapshot };
 }
 
-function idOf({ url }: FastifyRequest): string {
+function getId({ url }: FastifyRequest): string {
   const id = toDeploymentId(pathBelow(`${base}/`, url));
   if (id === undefined) throw deploymentNotFound(id);
   return id;

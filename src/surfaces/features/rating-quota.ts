@@ -20,8 +20,8 @@ export class RatingQuota {
 
   /** Counts one rating of a user. Rejects with `request_limit_exceeded` if there are too many. */
   async count(subject: string): Promise<void> {
-    const entry = { estimate: { tokens: 0, cost: 0 }, held: [], isWanted: () => true };
-    const { statuses } = await this.#counters.take(toAccount(subject, everyDeployment, limits), entry);
+    const entry = { estimate: { tokens: 0, cost: 0 }, chainClaims: [], isClientConnected: () => true };
+    const { statuses } = await this.#counters.admit(toAccount(subject, everyDeployment, limits), entry);
     const [status] = statuses;
     if (status === undefined || status.used < status.total) return;
     const at = new Date(status.resetsAtMs).toISOString().replace('.000Z', 'Z');

@@ -18,11 +18,11 @@ import { requireOwn } from '#domain/callers/require-own.ts';
 import type { Catalog } from '#domain/deployments/catalog.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
-import { type AddressFeature, featureAddress } from '#domain/deployments/features.ts';
+import { type AddressFeature, findFeatureAddress } from '#domain/deployments/features.ts';
 import { prepareRequest } from '#domain/deployments/prepare-request.ts';
 import { findUsable } from '#domain/deployments/usable-deployments.ts';
 import type { NoteAudit } from '#domain/usage/journal.ts';
-import { toDiscard } from '#domain/usage/truncate-prompt.ts';
+import { selectDiscarded } from '#domain/usage/truncate-prompt.ts';
 import { estimateRequestTokens, estimateTokens } from '#domain/usage/usage.ts';
 import { parseBody } from '../http/read-request.ts';
 import { endResponse } from '../http/replies/event-stream.ts';
@@ -40,10 +40,10 @@ interface Failed {
 
 /** Tokens of a text or a request, as limits count them where an upstream reports none. */
 function tokenize(input: TokenizeInput, model: Deployment): object {
-  return orFailed(() => ({ status: 'success', token_count: countOf(input, model), estimated: true }));
+  return orFailed(() => ({ status: 'success', token_count: countInputTokens(input, model), estimated: true }));
 }
 
-function countOf(input: TokenizeInput, model: Deployment): number {
+function countInputTokens(input: TokenizeInput, model: Deployment): number {
   if (input.type === 'string') return estimateTokens(input.value.length);
   return estimateRequestTokens(prepareRequest(parseChatRequest(input.value), model));
 }
@@ -52,8 +52,8 @@ function countOf(input: TokenizeInput, model: Deployment): number {
 function truncatePrompt(input: unknown, model: Deployment): object {
   return orFailed(() => {
     const request = parseChatRequest(input);
-    const most = boundOf(request, model);
-    const discarded = most === undefined ? [] : toDiscard(request, most);
+    const most = getPromptBound(request, model);
+    const discarded = most === undefined ? [] : selectDiscarded(request, most);
     if (discarded !== undefined) return { status: 'success', discarded_messages: discarded };
     throw new ParleyError(
       'invalid_request',
@@ -62,11 +62,11 @@ function truncatePrompt(input: unknown, model: Deployment): object {
   });
 }
 
-function boundOf(request: ChatRequest, { limits = {} }: Deployment): number | undefined {
-  const named = request.max_prompt_tokens ?? undefined;
-  if (named !== undefined && !(Number.isSafeInteger(named) && Number(named) >= 1))
+function getPromptBound(request: ChatRequest, { limits = {} }: Deployment): number | undefined {
+  const requestedMax = request.max_prompt_tokens ?? undefined;
+  if (requestedMax !== undefined && !(Number.isSafeInteger(requestedMax) && Number(requestedMax) >= 1))
     throw new ParleyError('invalid_request', 'max_prompt_tokens must be a whole number of at least 1.');
-  if (named !== undefined) return Number(named);
+  if (requestedMax !== undefined) return Number(requestedMax);
   const { maxPromptTokens, maxTotalTokens, maxCompletionTokens = 0 } = limits;
   return maxPromptTokens ?? (maxTotalTokens && maxTotalTokens - Number(request.max_tokens ?? maxCompletionTokens));
 }
@@ -75,22 +75,22 @@ function boundOf(request: ChatRequest, { limits = {} }: Deployment): number | un
 function orFailed(read: () => object): object | Failed {
   try {
     return read();
-  } catch (thrown) {
-    if (thrown instanceof ParleyError) return { status: 'error', error: thrown.message };
-    throw thrown;
+  } catch (error) {
+    if (error instanceof ParleyError) return { status: 'error', error: error.message };
+    throw error;
   }
 }
 
 export interface FeatureRoutesDeps {
   readonly handler: RequestHandler;
-  readonly calls: Pick<Calls, 'askFeature'>;
+  readonly calls: Pick<Calls, 'callFeature'>;
   readonly snapshot: () => ConfigSnapshot;
   readonly catalog: Catalog;
   readonly noteAudit: NoteAudit;
   readonly ratings: RatingQuota;
 }
 
-interface Asked {
+interface FeatureExchange {
   readonly deps: FeatureRoutesDeps;
   readonly context: RequestContext;
   readonly caller: Caller;
@@ -101,18 +101,18 @@ interface Asked {
 interface Feature {
   readonly address: AddressFeature;
   /** What the service answers by itself. */
-  readonly answer: (asked: Asked) => unknown;
+  readonly answer: (exchange: FeatureExchange) => unknown;
 }
 
 const features: Readonly<Record<string, Feature>> = {
   rate: { address: 'rateEndpoint', answer: keepRating },
   tokenize: {
     address: 'tokenizeEndpoint',
-    answer: (asked) => outputsOf(asked, parseTokenizeRequest(parseBody(asked.bytes)), tokenize),
+    answer: (exchange) => computeOutputs(exchange, parseTokenizeRequest(parseBody(exchange.bytes)), tokenize),
   },
   truncate_prompt: {
     address: 'truncatePromptEndpoint',
-    answer: (asked) => outputsOf(asked, parseTruncateRequest(parseBody(asked.bytes)), truncatePrompt),
+    answer: (exchange) => computeOutputs(exchange, parseTruncateRequest(parseBody(exchange.bytes)), truncatePrompt),
   },
 };
 
@@ -143,7 +143,7 @@ export function toRatePath(method: string | undefined, url: string): string {
 
 async function serveFeature(
   deps: FeatureRoutesDeps,
-  { context, caller }: Pick<Asked, 'context' | 'caller'>,
+  { context, caller }: Pick<FeatureExchange, 'context' | 'caller'>,
   { address, answer }: Feature,
 ): Promise<void> {
   const { handler, calls, catalog } = deps;
@@ -151,14 +151,14 @@ async function serveFeature(
   const bytes = await handler.readJson(context);
   const snapshot = deps.snapshot();
   const deployment = await findUsable({ catalog, snapshot, caller }, toDeploymentId(encodedIdIn(request.url ?? '')));
-  const endpoint = featureAddress(deployment, address);
+  const endpoint = findFeatureAddress(deployment, address);
   if (endpoint === undefined) {
     const body = await answer({ deps, context, caller, deployment, bytes });
     return sendJson(response, 200, toLatin1(JSON.stringify(body)), context.headers);
   }
   const body = { bytes, type: request.headers['content-type'] ?? 'application/json' };
-  const ask = { endpoint, caller, deployment, snapshot, origin: request, requestId: context.id, body };
-  const reply = await calls.askFeature(ask, context.signal);
+  const featureCall = { endpoint, caller, deployment, snapshot, origin: request, requestId: context.id, body };
+  const reply = await calls.callFeature(featureCall, context.signal);
   response.writeHead(reply.status, {
     ...reply.headers,
     ...privateFields,
@@ -174,8 +174,8 @@ function encodedIdIn(url: string): string {
   return path.slice(0, Math.max(0, path.lastIndexOf('/')));
 }
 
-function outputsOf<Input>(
-  { deployment }: Asked,
+function computeOutputs<Input>(
+  { deployment }: FeatureExchange,
   inputs: readonly Input[],
   toOutput: (input: Input, model: Deployment) => object,
 ): object {
@@ -183,7 +183,7 @@ function outputsOf<Input>(
   throw new ParleyError('access_denied', `${deployment.id} is an application that does not count its tokens.`);
 }
 
-async function keepRating({ deps, context, caller, deployment, bytes }: Asked): Promise<object> {
+async function keepRating({ deps, context, caller, deployment, bytes }: FeatureExchange): Promise<object> {
   requireOwn(caller, 'rate replies');
   const rating = parseRating(parseBody(bytes));
   const { subject } = caller;

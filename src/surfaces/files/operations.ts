@@ -20,7 +20,7 @@ const bucket: Schema = buildObject(
 );
 
 const inBucket = inPath('bucket', 'The bucket of the owner; `GET /v1/bucket` names that of the caller.', exampleNames.bucket);
-const place = [inBucket, inPath('path', 'Its path below the bucket; it may hold slashes.', exampleNames.file)];
+const pathParams = [inBucket, inPath('path', 'Its path below the bucket; it may hold slashes.', exampleNames.file)];
 
 const ifMatch = inHeader('If-Match', 'ETags, one of which must be that of the file; `*`: there must be one.', { example: '*' });
 const ifNoneMatch = inHeader('If-None-Match', 'ETags, none of which may be that of the file; `*`: there must be none.', {
@@ -53,7 +53,7 @@ export const fileOperations: readonly ApiOperation[] = [
     summary: 'Reads a file',
     description: 'Open to its owner, and to the per-request keys of calls whose request named it.',
     parameters: [
-      ...place,
+      ...pathParams,
       ifNoneMatch,
       ifMatch,
       inHeader('Range', 'One range of bytes.', { example: 'bytes=0-10' }),
@@ -77,7 +77,7 @@ export const fileOperations: readonly ApiOperation[] = [
     id: 'headFile',
     tag,
     summary: 'Tells the type, length and ETag of a file',
-    parameters: [...place, ifNoneMatch, ifMatch],
+    parameters: [...pathParams, ifNoneMatch, ifMatch],
     answers: [{ status: 200, description: 'As GET, without the content.' }, unchanged],
     errors: [...errors, 'precondition_failed'],
   },
@@ -88,9 +88,9 @@ export const fileOperations: readonly ApiOperation[] = [
     tag,
     summary: 'Stores a file in the place of what is there',
     description: 'The body is the file itself, or a form: of its parts the one named `file`, else the first with a filename.',
-    parameters: [...place, ifMatch, ifNoneMatch],
+    parameters: [...pathParams, ifMatch, ifNoneMatch],
     body: [
-      ...bytes.map((each) => ({ ...each, examples: { file: { summary: 'A text', value: content } } })),
+      ...bytes.map((entry) => ({ ...entry, examples: { file: { summary: 'A text', value: content } } })),
       {
         type: 'multipart/form-data',
         schema: { type: 'object', properties: { file: binary } },
@@ -106,7 +106,7 @@ export const fileOperations: readonly ApiOperation[] = [
     id: 'deleteFile',
     tag,
     summary: 'Deletes a file',
-    parameters: [...place, ifMatch, ifNoneMatch],
+    parameters: [...pathParams, ifMatch, ifNoneMatch],
     answers: [{ status: 204, description: 'The file is gone.' }],
     errors: [...errors, 'precondition_failed'],
   },

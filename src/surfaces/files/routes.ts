@@ -2,9 +2,9 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { pathBelow } from '#base/http/url-path.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { Identify } from '#domain/callers/identify.ts';
-import { appDataPath, bucketOf } from '#domain/files/bucket.ts';
-import { toFilePlace } from '#domain/files/file-references.ts';
-import type { ContentPlace } from '#domain/files/resource-place.ts';
+import { getAppDataPath, toBucket } from '#domain/files/bucket.ts';
+import { parseFileLocation } from '#domain/files/file-references.ts';
+import type { ContentLocation } from '#domain/files/resource-place.ts';
 import { getOwnFolder, requireWritable } from '#domain/files/resource-rights.ts';
 import type { WriteCondition } from '#domain/files/write-condition.ts';
 import { resourceNotFound, type StoredResources } from '#services/files/stored-resources.ts';
@@ -29,7 +29,7 @@ export function fileRoutes(app: FastifyInstance, deps: FileDeps): void {
   app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('*', (_request, _payload, done) => done(null));
-    scope.get('/v1/bucket', async (request) => toBuckets(await callerOf(deps, request)));
+    scope.get('/v1/bucket', async (request) => toBuckets(await identifyCaller(deps, request)));
     const url = `${filesBase}*`;
     scope.route({ method: ['GET', 'HEAD'], url, handler: (request, reply) => get(deps, request, reply) });
     scope.put(url, (request, reply) => put(deps, request, reply).finally(() => letGo(request.raw)));
@@ -42,12 +42,12 @@ export function fileRoutes(app: FastifyInstance, deps: FileDeps): void {
  * folder for the user's data.
  */
 function toBuckets({ subject, chain }: Caller): Record<string, unknown> {
-  if (chain === null) return { bucket: bucketOf(subject) };
+  if (chain === null) return { bucket: toBucket(subject) };
   const deployment = chain.path.at(-1) ?? '';
-  const own = getOwnFolder(deployment);
+  const ownFolder = getOwnFolder(deployment);
   return {
-    bucket: own.path === '' ? own.bucket : `${own.bucket}/${encodePath(own.path.slice(0, -1))}`,
-    appdata: `${bucketOf(subject)}/${encodePath(appDataPath(deployment))}`,
+    bucket: ownFolder.path === '' ? ownFolder.bucket : `${ownFolder.bucket}/${encodePath(ownFolder.path.slice(0, -1))}`,
+    appdata: `${toBucket(subject)}/${encodePath(getAppDataPath(deployment))}`,
   };
 }
 
@@ -56,54 +56,54 @@ function encodePath(path: string): string {
 }
 
 async function get(deps: FileDeps, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-  const caller = await callerOf(deps, request);
-  const opened = await deps.files.read(caller, placeOf(request), (file) => toSelection(request, reply, file));
+  const caller = await identifyCaller(deps, request);
+  const opened = await deps.files.read(caller, getLocation(request), (file) => toSelection(request, reply, file));
   return sendFile(request, reply, opened);
 }
 
 async function put(deps: FileDeps, request: FastifyRequest, reply: FastifyReply): Promise<Record<string, unknown>> {
   const { files } = deps;
   refuseLargeFile(request.raw, files.maxFileBytes);
-  const caller = await callerOf(deps, request);
+  const caller = await identifyCaller(deps, request);
   requirePlain(request.raw);
-  const { place, condition } = await toWrite(deps, request, caller);
-  const file = await withUpload(request.raw, place.path, (content) => files.put(caller, place, { ...content, condition }));
+  const { location, condition } = await toWrite(deps, request, caller);
+  const file = await withUpload(request.raw, location.path, (content) => files.put(caller, location, { ...content, condition }));
   reply.header('etag', `"${file.etag}"`);
-  return toMetadata(place, file);
+  return toMetadata(location, file);
 }
 
 async function remove(deps: FileDeps, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-  const caller = await callerOf(deps, request);
-  const { place, condition } = await toWrite(deps, request, caller);
-  await deps.files.delete(caller, place, condition);
+  const caller = await identifyCaller(deps, request);
+  const { location, condition } = await toWrite(deps, request, caller);
+  await deps.files.delete(caller, location, condition);
   return reply.code(204).send();
 }
 
 interface Write {
-  readonly place: ContentPlace;
+  readonly location: ContentLocation;
   readonly condition: WriteCondition;
 }
 
 /** What a request would write, once it is known that it may: before a long body is read in vain. */
 async function toWrite(deps: FileDeps, request: FastifyRequest, caller: Caller): Promise<Write> {
   const { headers } = request;
-  const place = readPlace(request);
-  if (place === undefined) throw noPlace('files');
-  requireWritable(caller, place);
-  const condition = hasCondition(headers) ? toWriteCondition(headers, await deps.files.current(place)) : undefined;
-  return { place, condition };
+  const location = readPlace(request);
+  if (location === undefined) throw noPlace('files');
+  requireWritable(caller, location);
+  const condition = hasCondition(headers) ? toWriteCondition(headers, await deps.files.findCurrent(location)) : undefined;
+  return { location, condition };
 }
 
-async function callerOf({ identify }: FileDeps, { raw }: FastifyRequest): Promise<Caller> {
+async function identifyCaller({ identify }: FileDeps, { raw }: FastifyRequest): Promise<Caller> {
   return identify(readCredentials(raw), raw);
 }
 
-function placeOf(request: FastifyRequest): ContentPlace {
-  const place = readPlace(request);
-  if (place === undefined) throw resourceNotFound({ kind: 'files' });
-  return place;
+function getLocation(request: FastifyRequest): ContentLocation {
+  const location = readPlace(request);
+  if (location === undefined) throw resourceNotFound({ kind: 'files' });
+  return location;
 }
 
-function readPlace({ url }: FastifyRequest): ContentPlace | undefined {
-  return toFilePlace(pathBelow(filesBase, url));
+function readPlace({ url }: FastifyRequest): ContentLocation | undefined {
+  return parseFileLocation(pathBelow(filesBase, url));
 }

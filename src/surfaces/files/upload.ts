@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { toEssence } from '#base/http/media-type.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { fileTooLarge, type Upload } from '#services/files/stored-resources.ts';
-import { FormReader, type PartHead, piecesOf, toBoundary } from '../http/form/form-reader.ts';
+import { FormReader, type PartHead, readPieces, toBoundary } from '../http/form/form-reader.ts';
 
 type Content = Omit<Upload, 'condition' | 'refusal'>;
 
@@ -28,7 +28,7 @@ export async function withUpload<Result>(
   path: string,
   work: (content: Content) => Promise<Result>,
 ): Promise<Result> {
-  const body = piecesOf(request);
+  const body = readPieces(request);
   try {
     return await workOn(await toContent(request.headers, path, body), path, work);
   } finally {
@@ -39,9 +39,9 @@ export async function withUpload<Result>(
 async function workOn<Result>(content: Content, path: string, work: (content: Content) => Promise<Result>): Promise<Result> {
   try {
     return await work(content);
-  } catch (thrown) {
-    if (thrown instanceof LaterPart) return work(fromPart(thrown.part, path));
-    throw thrown;
+  } catch (error) {
+    if (error instanceof LaterPart) return work(fromPart(error.part, path));
+    throw error;
   }
 }
 
@@ -136,8 +136,8 @@ async function readFilePart(body: AsyncIterable<Uint8Array>, boundary: string): 
 function untilNamed(reader: FormReader, { contentType }: PartHead): FormPart {
   async function* bytes(): AsyncGenerator<Uint8Array> {
     yield* reader.content();
-    const named = await reader.skipTo(({ name }) => name === 'file');
-    if (named !== undefined) throw new LaterPart({ contentType: named.contentType, bytes: reader.content() });
+    const filePart = await reader.skipTo(({ name }) => name === 'file');
+    if (filePart !== undefined) throw new LaterPart({ contentType: filePart.contentType, bytes: reader.content() });
   }
   return { contentType, bytes: bytes() };
 }

@@ -4,13 +4,13 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, FastifyServerOption
 import { httpRefusal, ParleyError, toErrorBody } from '#contract/errors/errors.ts';
 import type { ErrorDialect } from './error-dialect.ts';
 import { sendError } from './framework-errors.ts';
-import { hasSeveralHosts, isChunkedTooEarly, requestIdOf } from './read-request.ts';
+import { getRequestId, hasSeveralHosts, isChunkedTooEarly } from './read-request.ts';
 import { endSocket } from './replies/end-socket.ts';
 
 /** Options of a Fastify application: what never reaches a route is answered with the error family of the contract too, and every request has its id. */
 export function answersToMalformed(newId: () => string, errorDialectAt: (path: string) => ErrorDialect) {
   return {
-    genReqId: (request) => requestIdOf(request, newId),
+    genReqId: (request) => getRequestId(request, newId),
 
     /** An address that cannot be decoded, or is too long for any route. */
     frameworkErrors(_error: Error, request: FastifyRequest, reply: FastifyReply): void {
@@ -35,10 +35,10 @@ export function answersToMalformed(newId: () => string, errorDialectAt: (path: s
  */
 export function refuseOddHeads(app: FastifyInstance): void {
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
-  app.addHook('onRequest', ({ raw }, _reply, done) => done(oddityOf(raw)));
+  app.addHook('onRequest', ({ raw }, _reply, done) => done(findOddity(raw)));
 }
 
-function oddityOf({ rawHeaders, headers, httpVersion, method, url }: IncomingMessage): ParleyError | undefined {
+function findOddity({ rawHeaders, headers, httpVersion, method, url }: IncomingMessage): ParleyError | undefined {
   const { host, expect, 'transfer-encoding': transfer } = headers;
   if (url === '*' && method !== 'OPTIONS')
     return new ParleyError('invalid_request', 'Only OPTIONS may ask for *, the whole service.');

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { pathOf } from '#base/http/url-path.ts';
+import { getPath } from '#base/http/url-path.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { toPreflightFields } from './cross-origin.ts';
 import { type MethodOfPath, PathMethods, toAllowed } from './operations/path-methods.ts';
@@ -46,29 +46,29 @@ export function answerMethods(app: FastifyInstance, { operations, allowedOrigins
 }
 
 /** Nothing has this path; `meant` may be the one that was looked for. */
-export function routeNotFound(meant?: string): ParleyError {
-  const hint = meant === undefined ? '' : `; ${meant} may be meant`;
+export function routeNotFound(suggestion?: string): ParleyError {
+  const hint = suggestion === undefined ? '' : `; ${suggestion} may be meant`;
   return new ParleyError('route_not_found', `Nothing is served at this path${hint}; /docs lists what is.`);
 }
 
 /** What base addresses of clients lack, or have twice. */
 const bases = ['/v1', '/openai', '/anthropic', '/anthropic/v1', '/msgapi', '/msgapi/v1'];
 const maxHintedPathLength = 1000;
-const shownPath = /^(?:\/[\w.:-]{1,100}){1,8}$/;
+const displayablePath = /^(?:\/[\w.:-]{1,100}){1,8}$/;
 
 /** Returns the path that a client with another base address, or with surplus slashes, meant. Undefined if there is none. */
 function meantBy(url: string, method: string, described: PathMethods): string | undefined {
-  const requested = pathOf(url);
+  const requested = getPath(url);
   if (requested.length > maxHintedPathLength) return undefined;
   const path = `/${requested
     .split('/')
     .filter((segment) => segment !== '')
     .join('/')}`;
-  if (!shownPath.test(path)) return undefined;
+  if (!displayablePath.test(path)) return undefined;
   const withVersion = path.replace(/^\/\w+(?=\/)/, '$&/v1');
   const withoutSecond = path.replace(/\/v1(?=\/v1\/)/, '');
-  const others = [path, ...bases.map((base) => `${base}${path}`), withVersion, withoutSecond];
-  return others.find((other) => other !== requested && described.at(other).includes(method));
+  const candidates = [path, ...bases.map((base) => `${base}${path}`), withVersion, withoutSecond];
+  return candidates.find((candidate) => candidate !== requested && described.at(candidate).includes(method));
 }
 
 /** The path takes other methods, which `Allow` lists; `hint` may say more. */
@@ -81,9 +81,9 @@ export function methodNotAllowed(method: string, allowed: readonly string[], hin
 function otherRoutes(app: FastifyInstance, described: PathMethods): (url: string) => readonly string[] {
   const methodsByRoute = new Map<string, Set<string>>();
   app.addHook('onRoute', ({ url, method }) => {
-    const known = methodsByRoute.get(url) ?? new Set();
-    for (const name of [method].flat()) known.add(name);
-    methodsByRoute.set(url, known);
+    const knownMethods = methodsByRoute.get(url) ?? new Set();
+    for (const name of [method].flat()) knownMethods.add(name);
+    methodsByRoute.set(url, knownMethods);
   });
   const isAt = (route: string, path: string): boolean => {
     if (!route.endsWith('*')) return route === path;
@@ -92,7 +92,7 @@ function otherRoutes(app: FastifyInstance, described: PathMethods): (url: string
   };
   return (url) => {
     const [path = ''] = url.split('?', 1);
-    const methods = [...methodsByRoute].flatMap(([route, taken]) => (isAt(route, path) ? [...taken] : []));
+    const methods = [...methodsByRoute].flatMap(([route, routeMethods]) => (isAt(route, path) ? [...routeMethods] : []));
     return methods.length === 0 ? [] : toAllowed(methods);
   };
 }

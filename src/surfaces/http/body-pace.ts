@@ -2,7 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 /** Options of a server whose callers must have sent the head of a request within 15 s; `paceBodies` looks after what follows it. */
-export const headPatience = { headersTimeout: 15_000, requestTimeout: 0, connectionsCheckingInterval: 5_000 };
+export const headTimeouts = { headersTimeout: 15_000, requestTimeout: 0, connectionsCheckingInterval: 5_000 };
 
 /** How many bytes have to come within how many milliseconds: half a kilobyte a second. */
 const usualPace = { windowMs: 30_000, minBytes: 16 * 1024 };
@@ -20,24 +20,24 @@ interface Coming {
  */
 export function paceBodies(server: Server, { windowMs, minBytes } = usualPace): void {
   const coming = new Map<Socket, Coming>();
-  const known = new WeakSet<Socket>();
+  const knownSockets = new WeakSet<Socket>();
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     const { socket, headers } = request;
     if (headers['transfer-encoding'] === undefined && !(Number(headers['content-length']) > 0)) return;
     coming.set(socket, { request, response, bytesRead: undefined });
-    if (known.has(socket)) return;
-    known.add(socket);
+    if (knownSockets.has(socket)) return;
+    knownSockets.add(socket);
     socket.once('close', () => coming.delete(socket));
   });
-  const look = (): void => {
-    for (const [socket, each] of coming) {
-      const { request, bytesRead = Number.NEGATIVE_INFINITY } = each;
+  const check = (): void => {
+    for (const [socket, state] of coming) {
+      const { request, bytesRead = Number.NEGATIVE_INFINITY } = state;
       if (request.complete) coming.delete(socket);
-      else if (socket.bytesRead - bytesRead >= minBytes || request.readableLength > 0) each.bytesRead = socket.bytesRead;
-      else giveUp(server, socket, each);
+      else if (socket.bytesRead - bytesRead >= minBytes || request.readableLength > 0) state.bytesRead = socket.bytesRead;
+      else giveUp(server, socket, state);
     }
   };
-  const looking = setInterval(look, windowMs).unref();
+  const looking = setInterval(check, windowMs).unref();
   server.once('close', () => clearInterval(looking));
 }
 

@@ -63,6 +63,6 @@ function rewriteHead(response: ServerResponse, fields: Readonly<Record<string, s
 }
 
 function toExposed(names: readonly string[]): string {
-  const known = new Set(exposed.map((name) => name.toLowerCase()));
-  return [...exposed, ...names.filter((name) => /^(x|anthropic)-/.test(name) && !known.has(name))].join(', ');
+  const exposedNames = new Set(exposed.map((name) => name.toLowerCase()));
+  return [...exposed, ...names.filter((name) => /^(x|anthropic)-/.test(name) && !exposedNames.has(name))].join(', ');
 }

@@ -20,9 +20,9 @@ export const modelErrorDialect = withNotFound('model_not_found');
 export function withNotFound(code: string): ErrorDialect {
   return {
     ...compatErrorDialect,
-    toErrorBody(told) {
-      const body = compatErrorDialect.toErrorBody(told);
-      return told.shownCode === 'deployment_not_found' ? { error: { ...body.error, code } } : body;
+    toErrorBody(error) {
+      const body = compatErrorDialect.toErrorBody(error);
+      return error.publicCode === 'deployment_not_found' ? { error: { ...body.error, code } } : body;
     },
   };
 }

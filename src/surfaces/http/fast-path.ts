@@ -1,6 +1,6 @@
 import type { RequestListener } from 'node:http';
 import type { FastifyInstance } from 'fastify';
-import { hasSeveralHosts, requestIdOf } from './read-request.ts';
+import { getRequestId, hasSeveralHosts } from './read-request.ts';
 import type { RawConfig, ServeRaw } from './serve-raw.ts';
 
 /** Only such URLs take the fast path; the framework handles those that it decodes or checks. */
@@ -36,7 +36,7 @@ export class FastPath {
       const serve = method === 'POST' && plainUrl.test(url) ? (this.#exact.get(url) ?? this.#find(url)) : undefined;
       const isPlain = httpVersion === '1.1' && headers.host !== undefined && headers.expect === undefined;
       if (serve === undefined || !isPlain || hasSeveralHosts(request.rawHeaders)) framework(request, response);
-      else serve({ id: requestIdOf(request, this.#newId), request, response });
+      else serve({ id: getRequestId(request, this.#newId), request, response });
     };
   }
 

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import { defaultJsonBounds, isJsonObject, JsonFault } from '#base/json/json.ts';
+import { defaultJsonBounds, isJsonObject, JsonError } from '#base/json/json.ts';
 import { parseJsonBytes } from '#base/json/raw-json.ts';
 import { freeBytes } from '#base/text/bytes.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
@@ -13,9 +13,9 @@ const largeBodyBytes = 1024 ** 2;
 const bearer = /^bearer +(\S.*)$/i;
 
 /** The caller's `X-Request-Id` if it is well-formed, else a new one. */
-export function requestIdOf(request: IncomingMessage, newId: () => string): string {
-  const given = request.headers['x-request-id'];
-  return typeof given === 'string' && wellFormedId.test(given) ? given : newId();
+export function getRequestId(request: IncomingMessage, newId: () => string): string {
+  const header = request.headers['x-request-id'];
+  return typeof header === 'string' && wellFormedId.test(header) ? header : newId();
 }
 
 /** Whether the framing of a body is faulty (RFC 9112, 6.1): others may end it elsewhere. */
@@ -42,14 +42,14 @@ export function readCredentials(request: Pick<IncomingMessage, 'headers' | 'rawH
   let credentials = headers.authorization === undefined ? undefined : bearer.exec(headers.authorization.trim())?.[1];
   let source = 'Authorization';
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
-    const [given, value] = [rawHeaders[at] as string, rawHeaders[at + 1] as string];
-    if (!lengthsOfNames.has(given.length)) continue;
-    const name = given.toLowerCase();
+    const [fieldName, value] = [rawHeaders[at] as string, rawHeaders[at + 1] as string];
+    if (!lengthsOfNames.has(fieldName.length)) continue;
+    const name = fieldName.toLowerCase();
     if (name === 'authorization') {
-      if (value !== headers.authorization) throw ambiguous('Authorization', given);
+      if (value !== headers.authorization) throw ambiguous('Authorization', fieldName);
     } else if (value !== '' && isKeyField(name, takesXApiKey)) {
-      if (credentials === undefined) [credentials, source] = [value, given];
-      else if (value !== credentials) throw ambiguous(source, given);
+      if (credentials === undefined) [credentials, source] = [value, fieldName];
+      else if (value !== credentials) throw ambiguous(source, fieldName);
     }
   }
   if (credentials !== undefined) return credentials;
@@ -99,8 +99,8 @@ function requireJsonType(type: string): void {
 }
 
 /** The 415 of a body that has another media type than the one that is taken. */
-export function refusedType(taken: string, type: string): ParleyError {
-  return unsupported(`The body must be ${taken}, not ${type ? `"${type.slice(0, 100)}"` : 'of no type'}.`);
+export function refusedType(accepted: string, type: string): ParleyError {
+  return unsupported(`The body must be ${accepted}, not ${type ? `"${type.slice(0, 100)}"` : 'of no type'}.`);
 }
 
 function unsupported(message: string): ParleyError {
@@ -118,11 +118,11 @@ export function readBody(request: IncomingMessage, maxBytes: number, signal?: ()
   if (!isHere) return gatherBody(request, maxBytes, signal?.());
   // A small body usually arrives together with its head.
   // Without a length, Node 26 returns only the first of several pieces.
-  const whole: Buffer = request.read(readableLength);
+  const body: Buffer = request.read(readableLength);
   // The server still has to see the end of the body.
   request.resume();
-  if (whole.length > maxBytes) throw tooLarge(maxBytes);
-  return whole;
+  if (body.length > maxBytes) throw tooLarge(maxBytes);
+  return body;
 }
 
 function gatherBody(request: IncomingMessage, maxBytes: number, signal?: AbortSignal): Promise<Buffer> {
@@ -134,10 +134,10 @@ function gatherBody(request: IncomingMessage, maxBytes: number, signal?: AbortSi
     let bytes = 0;
     // The request lives as long as its answer: the listeners are removed, so that they do not keep the body.
     const finish = (): void => {
-      request.off('data', take).off('end', end).off('close', fail);
+      request.off('data', onData).off('end', end).off('close', fail);
       signal?.removeEventListener('abort', fail);
     };
-    const take = (piece: Buffer): void => {
+    const onData = (piece: Buffer): void => {
       bytes += piece.length;
       pieces.push(piece);
       if (bytes <= maxBytes) return;
@@ -146,15 +146,15 @@ function gatherBody(request: IncomingMessage, maxBytes: number, signal?: AbortSi
     };
     const end = (): void => {
       finish();
-      const whole = toWhole(pieces, bytes);
-      if (isLargeBody(bytes)) setImmediate(resolve, whole);
-      else resolve(whole);
+      const body = toWhole(pieces, bytes);
+      if (isLargeBody(bytes)) setImmediate(resolve, body);
+      else resolve(body);
     };
     const fail = (): void => {
       finish();
       reject(signal?.reason ?? brokenOff());
     };
-    request.on('data', take).on('end', end).on('close', fail);
+    request.on('data', onData).on('end', end).on('close', fail);
     signal?.addEventListener('abort', fail);
   });
 }
@@ -175,9 +175,9 @@ function brokenOff(): ParleyError {
 function toWhole(pieces: readonly Buffer[], bytes: number): Buffer {
   const [first] = pieces;
   if (first?.length === bytes) return first;
-  const whole = Buffer.concat(pieces, bytes);
+  const body = Buffer.concat(pieces, bytes);
   pieces.forEach(freeBytes);
-  return whole;
+  return body;
 }
 
 /** A request whose caller leaves later emits an error; it is ignored. */
@@ -196,7 +196,7 @@ export function parseBody(bytes: Buffer, { allowsProto = false } = {}): unknown 
   try {
     return parseJsonBytes(bytes, { ...defaultJsonBounds, allowsProto });
   } catch (cause) {
-    if (!(cause instanceof JsonFault)) throw cause;
+    if (!(cause instanceof JsonError)) throw cause;
     throw new ParleyError('invalid_json', `The body cannot be read: ${cause.message}.`, { cause });
   }
 }

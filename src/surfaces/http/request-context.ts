@@ -5,7 +5,7 @@ import { type ParleyError, toParleyError } from '#contract/errors/errors.ts';
 import type { Answer, ReplySink } from '#domain/call.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import { type CallRecord, toCallOutcome } from '#domain/telemetry.ts';
-import { addUp } from '#domain/usage/usage.ts';
+import { sumCounts } from '#domain/usage/usage.ts';
 import type { ErrorDialect } from './error-dialect.ts';
 import { ignoredHeader, privateFields, toIgnoredNames } from './replies/header-fields.ts';
 import { sendJson } from './replies/send-json.ts';
@@ -19,7 +19,7 @@ class CallerLeft extends Error {
 }
 
 const lingerMs = 1_000;
-const nothing: ReadonlySet<string> = new Set();
+const emptySet: ReadonlySet<string> = new Set();
 
 /** What is told that its reply is wanted no more. */
 type Failing = Pick<ReplySink, 'fail'>;
@@ -99,7 +99,7 @@ export class RequestContext {
 
   /** Fields of the request that did not reach a model. */
   get ignored(): ReadonlySet<string> {
-    return this.#answer?.ignored ?? nothing;
+    return this.#answer?.ignored ?? emptySet;
   }
 
   /** Header fields of a good answer on the compat surface. */
@@ -123,7 +123,7 @@ export class RequestContext {
     this.#answer = answer;
     this.#following = { answer, reply };
     if (this.#cancelled !== undefined) this.#cancelReply(this.#cancelled.reason);
-    await answer.over;
+    await answer.ended;
     this.#following = undefined;
   }
 
@@ -152,14 +152,14 @@ export class RequestContext {
   }
 
   /** Keeps the error for the record; returns it as it may be shown. */
-  failed(thrown: unknown): ParleyError {
-    this.#error = toParleyError(thrown);
+  failed(error: unknown): ParleyError {
+    this.#error = toParleyError(error);
     return this.#error;
   }
 
   /** Answers with an error, unless the caller is gone. */
-  sendError(thrown: unknown): void {
-    const error = this.failed(thrown);
+  sendError(cause: unknown): void {
+    const error = this.failed(cause);
     const { response } = this;
     if (this.hasLeft || response.headersSent) {
       response.destroy();
@@ -175,7 +175,7 @@ export class RequestContext {
 
   /** Records the end of the request. Called after the response is closed, so that no client waits for the accounting. */
   finish(): void {
-    const { prompt_tokens, completion_tokens } = addUp(this.#answer?.used() ?? []);
+    const { prompt_tokens, completion_tokens } = sumCounts(this.#answer?.used() ?? []);
     const hasLeft = this.#cancelled !== undefined && this.hasLeft;
     const error = hasLeft ? undefined : this.#error;
     this.record.end({

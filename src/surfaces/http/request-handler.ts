@@ -62,8 +62,8 @@ export class RequestHandler {
       const caller = await this.#deps.identify(credentials, request, 'accepts bound keys');
       record.caller = caller;
       await answer(context, caller);
-    } catch (thrown) {
-      context.sendError(thrown);
+    } catch (error) {
+      context.sendError(error);
     }
     await context.closed;
     context.finish();

@@ -45,11 +45,11 @@ interface Place {
 /** Registers a route that answers before the framework reads a body, so that size and credentials are told first. */
 export function serveEarly(
   app: FastifyInstance,
-  place: Place,
+  location: Place,
   answer: (request: FastifyRequest, reply: FastifyReply) => unknown,
 ): void {
   app.route({
-    ...place,
+    ...location,
     async onRequest(request, reply) {
       return reply.send(await answer(request, reply));
     },

@@ -1,12 +1,12 @@
 import type { ErrorCode } from '#contract/errors/errors.ts';
 import { KeyRotation, NewKey, userKeyFields } from '#contract/user-keys.ts';
-import { type ApiOperation, inPath, json, listOf, type NamedSchema } from '../http/operations/operation.ts';
+import { type ApiOperation, buildList, inPath, json, type NamedSchema } from '../http/operations/operation.ts';
 import { bodyErrors, keyErrors } from '../http/operations/operation-errors.ts';
 import { exampleNames } from '../http/operations/operation-examples.ts';
 
 const { properties, required } = userKeyFields;
 const userKey: NamedSchema = { name: 'UserKey', schema: { type: 'object', required, properties } };
-const madeKey: NamedSchema = {
+const createdKey: NamedSchema = {
   name: 'MadeUserKey',
   schema: {
     type: 'object',
@@ -35,7 +35,7 @@ const described: readonly Described[] = [
         narrow: { summary: 'For one deployment', value: { deployments: [exampleNames.chat], allowedIps: ['192.0.2.0/24'] } },
       },
     ),
-    answers: [{ status: 201, description: 'It is made, and in force on all nodes within a second.', content: json(madeKey) }],
+    answers: [{ status: 201, description: 'It is made, and in force on all nodes within a second.', content: json(createdKey) }],
     errors: [...errors, ...bodyErrors, 'too_many_keys'],
   },
   {
@@ -43,7 +43,7 @@ const described: readonly Described[] = [
     path: '/v1/user/keys',
     id: 'listUserKeys',
     summary: 'Lists the keys that the user made, the latest first',
-    answers: [{ status: 200, description: 'All of them.', content: json(listOf(userKey)) }],
+    answers: [{ status: 200, description: 'All of them.', content: json(buildList(userKey)) }],
     errors,
   },
   {
@@ -65,10 +65,10 @@ const described: readonly Described[] = [
       { name: 'KeyRotation', schema: KeyRotation },
       { hour: { summary: 'The key before is taken for an hour', value: { overlapSeconds: 3600 } } },
     ),
-    answers: [{ status: 200, description: 'The new key.', content: json(madeKey) }],
+    answers: [{ status: 200, description: 'The new key.', content: json(createdKey) }],
     errors: [...errors, ...bodyErrors, 'key_not_found'],
   },
 ];
 
 /** Keys that users make for themselves. */
-export const keyOperations: readonly ApiOperation[] = described.map((each) => ({ ...each, tag: 'Keys' }));
+export const keyOperations: readonly ApiOperation[] = described.map((operation) => ({ ...operation, tag: 'Keys' }));

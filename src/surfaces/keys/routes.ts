@@ -7,23 +7,23 @@ import type { SelfService } from '#contract/configuration/access.ts';
 import { isNetwork } from '#contract/configuration/values.ts';
 import { toDeploymentId } from '#contract/deployment-path.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
-import { requestFault, requireShape } from '#contract/errors/request-error.ts';
+import { createRequestError, requireShape } from '#contract/errors/request-error.ts';
 import { storedEntries } from '#contract/schemas/stored-entries.ts';
 import { KeyRotation, NewKey } from '#contract/user-keys.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { Identify } from '#domain/callers/identify.ts';
-import type { KeyPlace, KeyStore, StoredKey } from '#domain/callers/key-store.ts';
-import { toMadeKey, toShownKey } from '#domain/callers/made-key-form.ts';
+import type { KeyRef, KeyStore, StoredKey } from '#domain/callers/key-store.ts';
+import { createUserKey, toVisibleKey } from '#domain/callers/made-key-form.ts';
 import { requireSelfService, requireSignedIn } from '#domain/callers/self-service.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import type { NoteAudit } from '#domain/usage/journal.ts';
-import type { MadeKeys } from '#services/keys/made-keys.ts';
+import type { UserKeys } from '#services/keys/made-keys.ts';
 import { readCredentials, readJsonBody, refuseLargeBody, requireJson } from '../http/read-request.ts';
 import { serveEarly } from '../http/serve-raw.ts';
 
 export interface KeyRoutesDeps {
   readonly store: KeyStore;
-  readonly madeKeys: Pick<MadeKeys, 'write'>;
+  readonly userKeys: Pick<UserKeys, 'write'>;
   readonly identify: Identify;
   readonly snapshot: () => ConfigSnapshot;
   readonly clock: Clock;
@@ -35,7 +35,7 @@ export interface KeyRoutesDeps {
 
 const newKeyShape = Compile(NewKey);
 const rotationShape = Compile(KeyRotation);
-const mostBodyBytes = storedEntries.userKey.maxBytes;
+const maxBodyBytes = storedEntries.userKey.maxBytes;
 
 /** `/v1/user/keys`: keys that users who sign in make for themselves (docs/wire.md, Keys of users). */
 export function keyRoutes(app: FastifyInstance, deps: KeyRoutesDeps): void {
@@ -47,50 +47,50 @@ export function keyRoutes(app: FastifyInstance, deps: KeyRoutesDeps): void {
 }
 
 async function make(deps: KeyRoutesDeps, request: FastifyRequest, reply: FastifyReply): Promise<JsonObject> {
-  refuseLargeBody(request.raw, mostBodyBytes);
-  const { owner, right } = await makerOf(deps, request);
-  const asked = requireShape<NewKey>(newKeyShape as never, await readBody(request));
-  const { key, ...made } = toMadeKey(deps.newSecret());
-  const stored = toStoredKey(asked, { owner, right, made, id: deps.newId(), nowMs: deps.clock.epochMs() });
-  if ((await deps.madeKeys.write(() => deps.store.add(stored, right.keys))) === 'full')
+  refuseLargeBody(request.raw, maxBodyBytes);
+  const { owner, right } = await identifyCreator(deps, request);
+  const newKey = requireShape<NewKey>(newKeyShape as never, await readBody(request));
+  const { key, ...createdKey } = createUserKey(deps.newSecret());
+  const stored = toStoredKey(newKey, { owner, right, createdKey, id: deps.newId(), nowMs: deps.clock.epochMs() });
+  if ((await deps.userKeys.write(() => deps.store.add(stored, right.keys))) === 'full')
     throw new ParleyError(
       'too_many_keys',
       `You have ${right.keys} ${right.keys === 1 ? 'key' : 'keys'}, as many as your roles let you have at once; delete one that you do not need.`,
     );
-  note(deps, request, { action: 'key.made', place: stored });
+  note(deps, request, { action: 'key.made', location: stored });
   reply.code(201);
-  return { ...toShownKey(stored), key };
+  return { ...toVisibleKey(stored), key };
 }
 
 async function list(deps: KeyRoutesDeps, request: FastifyRequest): Promise<JsonObject> {
-  const owner = await ownerOf(deps, request);
-  return { object: 'list', data: (await deps.store.list(owner.subject)).map(toShownKey) };
+  const owner = await identifyCaller(deps, request);
+  return { object: 'list', data: (await deps.store.list(owner.subject)).map(toVisibleKey) };
 }
 
 async function remove(deps: KeyRoutesDeps, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-  const { subject: owner } = await ownerOf(deps, request);
-  const place = { owner, id: idIn(request) };
-  if (!(await deps.madeKeys.write(() => deps.store.delete(place, deps.clock.epochMs())))) throw notThere();
-  note(deps, request, { action: 'key.deleted', place });
+  const { subject: owner } = await identifyCaller(deps, request);
+  const location = { owner, id: idIn(request) };
+  if (!(await deps.userKeys.write(() => deps.store.delete(location, deps.clock.epochMs())))) throw notThere();
+  note(deps, request, { action: 'key.deleted', location });
   reply.code(204);
 }
 
 async function rotate(deps: KeyRoutesDeps, request: FastifyRequest): Promise<JsonObject> {
-  refuseLargeBody(request.raw, mostBodyBytes);
-  const { owner: maker } = await makerOf(deps, request);
-  const place = { owner: maker.subject, id: idIn(request) };
+  refuseLargeBody(request.raw, maxBodyBytes);
+  const { owner: creator } = await identifyCreator(deps, request);
+  const location = { owner: creator.subject, id: idIn(request) };
   const { overlapSeconds = 0 } = requireShape<KeyRotation>(rotationShape as never, await readBody(request));
-  const { key, ...made } = toMadeKey(deps.newSecret());
+  const { key, ...createdKey } = createUserKey(deps.newSecret());
   const atMs = deps.clock.epochMs();
-  const rotation = { ...made, atMs, formerUntilMs: atMs + overlapSeconds * 1000 };
-  const rotated = await deps.madeKeys.write(() => deps.store.rotate(place, rotation));
+  const rotation = { ...createdKey, atMs, formerUntilMs: atMs + overlapSeconds * 1000 };
+  const rotated = await deps.userKeys.write(() => deps.store.rotate(location, rotation));
   if (rotated === undefined) throw notThere();
-  note(deps, request, { action: 'key.rotated', place });
-  return { ...toShownKey(rotated), key };
+  note(deps, request, { action: 'key.rotated', location });
+  return { ...toVisibleKey(rotated), key };
 }
 
 /** Who may make keys, and how many. */
-async function makerOf(
+async function identifyCreator(
   { identify, snapshot }: KeyRoutesDeps,
   { raw }: FastifyRequest,
 ): Promise<{ readonly owner: Caller; readonly right: SelfService }> {
@@ -99,7 +99,7 @@ async function makerOf(
 }
 
 /** Who sees and deletes keys: also a user who may make none any more. */
-async function ownerOf({ identify }: KeyRoutesDeps, { raw }: FastifyRequest): Promise<Caller> {
+async function identifyCaller({ identify }: KeyRoutesDeps, { raw }: FastifyRequest): Promise<Caller> {
   const owner = await identify(readCredentials(raw), raw);
   requireSignedIn(owner);
   return owner;
@@ -111,15 +111,15 @@ function idIn({ params }: FastifyRequest): string {
 
 async function readBody({ raw }: FastifyRequest): Promise<unknown> {
   requireJson(raw);
-  return (await readJsonBody(raw, mostBodyBytes))();
+  return (await readJsonBody(raw, maxBodyBytes))();
 }
 
 function note(
   { noteAudit }: KeyRoutesDeps,
   { id: requestId }: FastifyRequest,
-  { action, place }: { readonly action: string; readonly place: KeyPlace },
+  { action, location }: { readonly action: string; readonly location: KeyRef },
 ): void {
-  noteAudit({ action, subject: place.owner, object: place.id, requestId });
+  noteAudit({ action, subject: location.owner, object: location.id, requestId });
 }
 
 function notThere(): ParleyError {
@@ -133,42 +133,42 @@ interface Making {
   readonly owner: Caller;
   readonly right: SelfService;
   readonly id: string;
-  readonly made: Pick<ReturnType<typeof toMadeKey>, 'digest' | 'prefix'>;
+  readonly createdKey: Pick<ReturnType<typeof createUserKey>, 'digest' | 'prefix'>;
   readonly nowMs: number;
 }
 
 /** A key as it is asked for. Throws invalid_request with the path of what cannot be. */
-function toStoredKey(asked: NewKey, { owner, right, id, made, nowMs }: Making): StoredKey {
-  const { name = '', deployments, allowedIps } = asked;
-  if (/\p{C}/u.test(name)) throw requestFault('name', 'must be one line of text');
+function toStoredKey(newKey: NewKey, { owner, right, id, createdKey, nowMs }: Making): StoredKey {
+  const { name = '', deployments, allowedIps } = newKey;
+  if (/\p{C}/u.test(name)) throw createRequestError('name', 'must be one line of text');
   return {
     ...{ id, owner: owner.subject, project: owner.project, roles: owner.roles, signedInAtMs: owner.signedInAtMs ?? nowMs },
-    ...{ name, prefix: made.prefix, digest: made.digest, version: 1, former: null },
+    ...{ name, prefix: createdKey.prefix, digest: createdKey.digest, version: 1, former: null },
     deployments: deployments === undefined ? null : [...new Set(deployments.map(toId))],
     allowedIps: allowedIps === undefined ? null : [...new Set(allowedIps.map(toNetwork))],
-    ...{ createdAtMs: nowMs, expiresAtMs: toExpiry(asked, right, nowMs), lastUsedAtMs: null },
+    ...{ createdAtMs: nowMs, expiresAtMs: toExpiry(newKey, right, nowMs), lastUsedAtMs: null },
   };
 }
 
 function toExpiry({ expiresAt, days }: NewKey, { maxDays }: SelfService, nowMs: number): number {
-  if (expiresAt !== undefined && days !== undefined) throw requestFault('days', 'cannot stand beside expiresAt');
-  if (days !== undefined && days > maxDays) throw requestFault('days', `must be at most ${maxDays}, as your roles have it`);
+  if (expiresAt !== undefined && days !== undefined) throw createRequestError('days', 'cannot stand beside expiresAt');
+  if (days !== undefined && days > maxDays) throw createRequestError('days', `must be at most ${maxDays}, as your roles have it`);
   const latestMs = nowMs + maxDays * dayMs;
   if (expiresAt === undefined) return days === undefined ? latestMs : nowMs + days * dayMs;
-  if (expiresAt <= nowMs) throw requestFault('expiresAt', 'must be in the future, in milliseconds since the epoch');
+  if (expiresAt <= nowMs) throw createRequestError('expiresAt', 'must be in the future, in milliseconds since the epoch');
   if (expiresAt > latestMs)
-    throw requestFault('expiresAt', `must be at most ${latestMs}, ${maxDays} days from now, as your roles have it`);
+    throw createRequestError('expiresAt', `must be at most ${latestMs}, ${maxDays} days from now, as your roles have it`);
   return expiresAt;
 }
 
 function toId(text: string, index: number): string {
   const id = toDeploymentId(text);
-  if (id === undefined) throw requestFault(`deployments[${index}]`, 'can be the id of no deployment');
+  if (id === undefined) throw createRequestError(`deployments[${index}]`, 'can be the id of no deployment');
   return id;
 }
 
 function toNetwork(text: string, index: number): string {
   const [address = ''] = text.split('/');
   if (isNetwork(text) && isIP(address) !== 0) return text;
-  throw requestFault(`allowedIps[${index}]`, 'must be an address, or a network such as 10.0.0.0/8');
+  throw createRequestError(`allowedIps[${index}]`, 'must be an address, or a network such as 10.0.0.0/8');
 }

@@ -3,10 +3,10 @@ import { toStatsName, windows } from '#domain/limits/windows.ts';
 import {
   type ApiOperation,
   asItCame,
+  buildList,
   buildObject,
   buildOptionalObject,
   json,
-  listOf,
   type NamedSchema,
   type Schema,
 } from '../http/operations/operation.ts';
@@ -57,7 +57,7 @@ const userInfo: NamedSchema = {
 
 const documentList: NamedSchema = {
   name: 'DocumentList',
-  schema: listOf(
+  schema: buildList(
     buildObject(
       {
         name: text,

@@ -11,7 +11,7 @@ import type { Identify } from '#domain/callers/identify.ts';
 import type { Catalog } from '#domain/deployments/catalog.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
-import { featureAddress } from '#domain/deployments/features.ts';
+import { findFeatureAddress } from '#domain/deployments/features.ts';
 import { findUsable } from '#domain/deployments/usable-deployments.ts';
 import { type LimitCounters, toAccount } from '#domain/limits/limit-counters.ts';
 import type { LimitStatus } from '#domain/limits/limit-refusal.ts';
@@ -30,14 +30,14 @@ export interface CallerRoutesDeps {
   readonly snapshot: () => ConfigSnapshot;
   readonly catalog: Catalog;
   readonly identify: Identify;
-  readonly calls: Pick<Calls, 'askFeature'>;
+  readonly calls: Pick<Calls, 'callFeature'>;
   readonly counters: LimitCounters;
   /** Rejects with StoreFault. */
   readonly documents: (deployment: Deployment) => Promise<readonly DocumentProgress[]>;
   /** What of its servers conversations with an application may begin with. */
   readonly starters: (
     deployment: Deployment,
-    asking: { readonly caller: Caller; readonly signal: AbortSignal },
+    requester: { readonly caller: Caller; readonly signal: AbortSignal },
   ) => Promise<readonly string[]>;
   readonly clock: Clock;
 }
@@ -55,11 +55,11 @@ type View = (deps: CallerRoutesDeps, usable: Usable) => unknown;
 
 const views: Readonly<Record<string, View>> = {
   async limits({ counters, clock }, { caller, deployment, snapshot }) {
-    const limits = snapshot.limits.of(caller.roles, deployment.id);
+    const limits = snapshot.limits.find(caller.roles, deployment.id);
     return toLimitStats(await counters.read(toAccount(caller.subject, deployment.id, limits)), clock.epochMs());
   },
   documents: async ({ documents }, { caller, deployment }) => toDocumentList(await documents(deployment), { caller, deployment }),
-  configuration: configurationOf,
+  configuration: getConfiguration,
 };
 
 const deploymentsBase = '/v1/deployments/';
@@ -99,17 +99,17 @@ function toTarget({ url }: FastifyRequest): { view: View; encodedId: string } {
 }
 
 /** How a conversation may be configured: what the program says that serves it, else the prompts of a quick app, its own before those of its servers; nothing of others. */
-async function configurationOf({ calls, starters }: CallerRoutesDeps, { request, reply, ...usable }: Usable): Promise<unknown> {
+async function getConfiguration({ calls, starters }: CallerRoutesDeps, { request, reply, ...usable }: Usable): Promise<unknown> {
   const { caller, deployment } = usable;
   const { quickApp } = deployment;
   const signal = leavingSignal(reply.raw);
-  const endpoint = featureAddress(deployment, 'configurationEndpoint');
+  const endpoint = findFeatureAddress(deployment, 'configurationEndpoint');
   if (endpoint === undefined)
     return quickApp === undefined
       ? {}
       : toStarterForm([...quickApp.starters, ...(await starters(deployment, { caller, signal }))]);
-  const ask = { ...usable, endpoint, origin: request.raw, requestId: request.id };
-  const { status, headers, bytes } = await calls.askFeature(ask, signal);
+  const featureCall = { ...usable, endpoint, origin: request.raw, requestId: request.id };
+  const { status, headers, bytes } = await calls.callFeature(featureCall, signal);
   return reply.code(status).headers(headers).send(bytes);
 }
 
@@ -125,9 +125,10 @@ function toDocumentList(
   documents: readonly DocumentProgress[],
   { caller, deployment }: { readonly caller: Caller; readonly deployment: Deployment },
 ): Record<string, unknown> {
-  const isTold = caller.chain === null && (caller.subject === deployment.ownership?.owner || caller.roles.includes(adminRole));
+  const isDetailed =
+    caller.chain === null && (caller.subject === deployment.ownership?.owner || caller.roles.includes(adminRole));
   const data = documents.map(({ name, reference, state, isSearchable, reason = null, done, total = null }) => {
-    return { name, ...(isTold && { reference }), state, searchable: isSearchable, reason, passages: { done, total } };
+    return { name, ...(isDetailed && { reference }), state, searchable: isSearchable, reason, passages: { done, total } };
   });
   return { object: 'list', data };
 }
@@ -146,7 +147,7 @@ function toLimitStats(statuses: readonly LimitStatus[], nowMs: number): Record<s
   const ends = periodEnds(nowMs);
   return Object.fromEntries(
     windows.map((window) => {
-      const status = statuses.find((each) => each.window === window);
+      const status = statuses.find((candidate) => candidate.window === window);
       const units = window.kind === 'cost' ? unitsPerUsd : 1;
       const stats: WindowStats =
         status === undefined

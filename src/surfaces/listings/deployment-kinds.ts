@@ -8,9 +8,9 @@ const byDefault: readonly string[] = ['model', 'application'];
 /** The kinds that a query asks for, with commas between them or one by one. Throws `invalid_request` for an unknown one. */
 export function readKinds(query: unknown): ReadonlySet<string> {
   const { type } = query as { readonly type?: string | readonly string[] };
-  const named = [type ?? []].flat().flatMap((text) => text.split(','));
-  const kinds = named.map((each) => each.trim()).filter((each) => each !== '');
-  const unknown = kinds.find((each) => !deploymentKinds.includes(each));
+  const names = [type ?? []].flat().flatMap((text) => text.split(','));
+  const kinds = names.map((kind) => kind.trim()).filter((kind) => kind !== '');
+  const unknown = kinds.find((kind) => !deploymentKinds.includes(kind));
   if (unknown !== undefined) {
     const claim = `type must be one or more of ${deploymentKinds.join(', ')}, with commas between them`;
     throw new ParleyError('invalid_request', `${claim}.`, { param: 'type' });

@@ -1,16 +1,16 @@
 import { isHttpUrl } from '#contract/configuration/values.ts';
 import { supportsTools } from '#domain/deployments/abilities.ts';
-import { apisOf, type Deployment } from '#domain/deployments/deployment.ts';
-import { bucketOf } from '#domain/files/bucket.ts';
-import { declaredDependencies } from '#domain/quick-app/deployments-as-tools.ts';
+import { type Deployment, listApis } from '#domain/deployments/deployment.ts';
+import { toBucket } from '#domain/files/bucket.ts';
+import { listDeclaredDependencies } from '#domain/quick-app/deployments-as-tools.ts';
 
 const operator = 'organization-owner';
 
 /** A deployment as every listing shows it (docs/wire.md, Listings); what is not configured is left out. */
 export function toListItem(deployment: Deployment, createdSeconds: number): Record<string, unknown> {
-  const { ownership: made } = deployment;
-  const owner = made === null ? operator : bucketOf(made.owner);
-  const created = made === null ? createdSeconds : Math.floor(made.createdAtMs / 1000);
+  const { ownership } = deployment;
+  const owner = ownership === null ? operator : toBucket(ownership.owner);
+  const created = ownership === null ? createdSeconds : Math.floor(ownership.createdAtMs / 1000);
   return {
     id: deployment.id,
     object: deployment.kind,
@@ -24,7 +24,7 @@ export function toListItem(deployment: Deployment, createdSeconds: number): Reco
     status: 'succeeded',
     created,
     created_at: created,
-    updated_at: made === null ? createdSeconds : Math.floor(made.updatedAtMs / 1000),
+    updated_at: ownership === null ? createdSeconds : Math.floor(ownership.updatedAtMs / 1000),
     features: toListedFeatures(deployment),
     dependencies: toDependencies(deployment),
     input_attachment_types: deployment.inputAttachmentTypes,
@@ -35,7 +35,7 @@ export function toListItem(deployment: Deployment, createdSeconds: number): Reco
 
 function ofModel(deployment: Deployment): Record<string, unknown> {
   const { id, type, limits, defaults, pricing } = deployment;
-  const apis = apisOf(deployment);
+  const apis = listApis(deployment);
   return {
     model: id,
     lifecycle_status: 'generally-available',
@@ -71,7 +71,7 @@ function toPrice(usd: number | undefined): string | undefined {
 }
 
 function toDependencies(deployment: Deployment): readonly string[] | undefined {
-  const declared = [...new Set(declaredDependencies(deployment))];
+  const declared = [...new Set(listDeclaredDependencies(deployment))];
   return declared.length === 0 ? undefined : declared;
 }
 
@@ -88,7 +88,7 @@ const announced: Readonly<Record<string, string>> = {
 };
 
 /** What is served at paths below the deployment, by the feature that has the address of an application for it. */
-const served: Readonly<Record<string, readonly [name: string, isServedWithout: (deployment: Deployment) => boolean]>> = {
+const servedFeatures: Readonly<Record<string, readonly [name: string, isServedWithout: (deployment: Deployment) => boolean]>> = {
   rateEndpoint: ['rate', () => true],
   tokenizeEndpoint: ['tokenize', ({ kind }) => kind === 'model'],
   truncatePromptEndpoint: ['truncate_prompt', ({ kind, type }) => kind === 'model' && type === 'chat'],
@@ -98,17 +98,17 @@ const served: Readonly<Record<string, readonly [name: string, isServedWithout: (
 /** The features of a deployment as listings show them: no addresses, and those that clients ask for as booleans (docs/wire.md, Listings). */
 function toListedFeatures(deployment: Deployment): Record<string, unknown> {
   const { features } = deployment;
-  const shown: Record<string, unknown> = {};
-  for (const [key, value] of Object.entries(features)) if (!isKnown(key) && !isAddress(value)) shown[key] = value;
-  for (const [key, [name, isServedWithout]] of Object.entries(served))
-    shown[name] = features[key] !== undefined || isServedWithout(deployment);
-  for (const [key, name] of Object.entries(announced)) shown[name] = features[key];
-  shown.tools ??= supportsTools(deployment);
-  return shown;
+  const visibleFields: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(features)) if (!isKnown(key) && !isAddress(value)) visibleFields[key] = value;
+  for (const [key, [name, isServedWithout]] of Object.entries(servedFeatures))
+    visibleFields[name] = features[key] !== undefined || isServedWithout(deployment);
+  for (const [key, name] of Object.entries(announced)) visibleFields[name] = features[key];
+  visibleFields.tools ??= supportsTools(deployment);
+  return visibleFields;
 }
 
 function isKnown(key: string): boolean {
-  return Object.hasOwn(announced, key) || Object.hasOwn(served, key);
+  return Object.hasOwn(announced, key) || Object.hasOwn(servedFeatures, key);
 }
 
 function isAddress(value: unknown): boolean {
@@ -119,9 +119,9 @@ function isAddress(value: unknown): boolean {
 export function toDecimal(value: number): string {
   const [mantissa = '', exponent] = String(value).split('e');
   if (exponent === undefined) return mantissa;
-  const [whole = '', fraction = ''] = mantissa.split('.');
-  const digits = whole + fraction;
-  const point = whole.length + Number(exponent);
+  const [integer = '', fraction = ''] = mantissa.split('.');
+  const digits = integer + fraction;
+  const point = integer.length + Number(exponent);
   if (point <= 0) return `0.${'0'.repeat(-point)}${digits}`;
   return digits.padEnd(point, '0');
 }

@@ -3,11 +3,11 @@ import {
   type ApiOperation,
   anyObject,
   buildArray,
+  buildList,
   buildObject,
   inPath,
   inQuery,
   json,
-  listOf,
   type NamedSchema,
   type Schema,
 } from '../http/operations/operation.ts';
@@ -152,7 +152,7 @@ const item: NamedSchema = {
   },
 };
 
-const items: NamedSchema = { name: 'DeploymentList', schema: listOf(item) };
+const items: NamedSchema = { name: 'DeploymentList', schema: buildList(item) };
 
 const names: ApiOperation = {
   method: 'get',
@@ -178,7 +178,7 @@ const names: ApiOperation = {
 
 const addons: NamedSchema = {
   name: 'AddonList',
-  schema: listOf({
+  schema: buildList({
     type: 'object',
     required: ['id', 'object', 'addon'],
     properties: {
@@ -292,7 +292,7 @@ export function addonOperations(prefixes: readonly string[]): ApiOperation[] {
       id: `list_assistants_${prefix}`,
       tag: 'Listings',
       summary: 'Lists assistants, of which there are none',
-      answers: [{ status: 200, description: 'An empty list.', content: json(listOf({ type: 'object' })) }],
+      answers: [{ status: 200, description: 'An empty list.', content: json(buildList({ type: 'object' })) }],
       errors: keyErrors,
     },
   ]);

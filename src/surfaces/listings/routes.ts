@@ -139,10 +139,10 @@ function toSettings(deployment: Deployment, caller: Caller): Record<string, unkn
   const { ofType } = deployment;
   if (ofType === undefined) return {};
   const properties = leaveOutSecrets(ofType.properties);
-  const shown = isOwnOrAdministered(deployment, caller) ? properties : toPublicProperties(properties);
+  const visibleProperties = isOwnOrAdministered(deployment, caller) ? properties : toPublicProperties(properties);
   return {
     application_type_schema_id: ofType.schemaId,
-    ...(Object.keys(shown).length > 0 && { application_properties: shown }),
+    ...(Object.keys(visibleProperties).length > 0 && { application_properties: visibleProperties }),
   };
 }
 
@@ -196,11 +196,11 @@ export function schemaRoutes(app: FastifyInstance, { identify }: { readonly iden
 
 function idIn({ query }: FastifyRequest): string {
   const { id } = query as Readonly<Record<string, unknown>>;
-  const known = `the known one ends in ${quickAppSuffix}`;
+  const hint = `the known one ends in ${quickAppSuffix}`;
   if (typeof id !== 'string')
-    throw new ParleyError('invalid_request', `The query parameter id must name an application type; ${known}.`, { param: 'id' });
+    throw new ParleyError('invalid_request', `The query parameter id must name an application type; ${hint}.`, { param: 'id' });
   if (!isQuickAppSchemaId(id))
-    throw new ParleyError('route_not_found', `There is no application type of this id; ${known}.`, { param: 'id' });
+    throw new ParleyError('route_not_found', `There is no application type of this id; ${hint}.`, { param: 'id' });
   return id;
 }
 

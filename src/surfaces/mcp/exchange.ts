@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
-import { pushed } from '#base/stream/async-items.ts';
+import { toAsyncIterable } from '#base/stream/async-items.ts';
 import { parseChatRequest } from '#contract/chat/chat-request.ts';
 import type { Completion, ResponseAttachment } from '#contract/chat/chunk.ts';
 import { foldFrames, toolResultBound } from '#contract/chat/fold-frames.ts';
@@ -12,7 +12,7 @@ import type { Deployment } from '#domain/deployments/deployment.ts';
 import packageJson from '../../../package.json' with { type: 'json' };
 import type { RequestContext } from '../http/request-context.ts';
 import type { Outlet } from './outlet.ts';
-import { asRpcFault, RpcFault } from './rpc-fault.ts';
+import { RpcError, withRpcError } from './rpc-fault.ts';
 import { Progress, type RunningCalls } from './running-calls.ts';
 
 export interface ExchangeDeps {
@@ -40,20 +40,20 @@ export class Exchange {
   }
 
   /** Rejects with RpcFault. */
-  async take(message: McpMessage): Promise<void> {
+  async handle(message: McpMessage): Promise<void> {
     const { context, outlet, deployment } = this.#parts;
     if (message.id === undefined) {
       if (message.method === 'notifications/cancelled') this.#cancel(message);
       return outlet.accept();
     }
-    const era = eraOf(context.request.headers, message);
-    const result = await this.#resultOf(era, message);
+    const era = getEra(context.request.headers, message);
+    const result = await this.#createResult(era, message);
     if (result === undefined) return outlet.endUnanswered();
     outlet.answer(message.id, era === 'stateless' ? toStatelessResult(deployment, result) : result);
   }
 
   /** Undefined for a call that was cancelled. */
-  #resultOf(era: Era, message: McpMessage): JsonObject | Promise<JsonObject | undefined> {
+  #createResult(era: Era, message: McpMessage): JsonObject | Promise<JsonObject | undefined> {
     const { deployment, outlet, context } = this.#parts;
     switch (`${era} ${message.method}`) {
       case 'sessions initialize':
@@ -72,7 +72,7 @@ export class Exchange {
         return this.#call(message);
       default: {
         const status = era === 'stateless' ? 404 : 200;
-        throw new RpcFault('methodNotFound', `There is no method ${message.method.slice(0, 200)}.`, { status });
+        throw new RpcError('methodNotFound', `There is no method ${message.method.slice(0, 200)}.`, { status });
       }
     }
   }
@@ -81,18 +81,20 @@ export class Exchange {
     const { deployment, caller, context, outlet } = this.#parts;
     // What else a client asks for is no use of the deployment.
     context.record.deployment(deployment.id);
-    const { name, arguments: args = {} } = asRpcFault('invalidParams', () => parseMcpToolCall(message.params ?? {}), {
+    const { name, arguments: args = {} } = withRpcError('invalidParams', () => parseMcpToolCall(message.params ?? {}), {
       status: 200,
     });
-    const known = toToolName(deployment);
-    if (name !== known)
-      throw new RpcFault('invalidParams', `Unknown tool: ${name.slice(0, 200)}; the one there is is ${known}.`, { status: 200 });
-    const { progressToken: token } = metaOf(message);
+    const toolName = toToolName(deployment);
+    if (name !== toolName)
+      throw new RpcError('invalidParams', `Unknown tool: ${name.slice(0, 200)}; the one there is is ${toolName}.`, {
+        status: 200,
+      });
+    const { progressToken: token } = getMeta(message);
     const isToken = typeof token === 'string' || typeof token === 'number';
     const progress = isToken && outlet.takesEvents ? new Progress(token, outlet, context.clock) : undefined;
     return this.#deps.running.run(this.#toRunning(message.id), context.signal, (signal) => {
       const call = { id: context.id, deployment: deployment.id, caller, record: context.record, origin: context.request };
-      return ask(this.#deps.calls, { context, outlet }, { call, signal, args, progress });
+      return callDeployment(this.#deps.calls, { context, outlet }, { call, signal, args, progress });
     });
   }
 
@@ -112,9 +114,9 @@ const cacheHints = { ttlMs: 60_000, cacheScope: 'private' };
 const capabilities = { tools: {} };
 
 /** The answer to `initialize`. */
-function toInitialized(deployment: Deployment, asked: unknown): JsonObject {
+function toInitialized(deployment: Deployment, requestedRevision: unknown): JsonObject {
   const { description: instructions } = deployment;
-  return { protocolVersion: negotiate(asked), capabilities, serverInfo: toServerInfo(deployment), instructions };
+  return { protocolVersion: negotiate(requestedRevision), capabilities, serverInfo: toServerInfo(deployment), instructions };
 }
 
 /** The answer to `server/discover`. */
@@ -163,7 +165,7 @@ interface Asking {
 }
 
 /** Asks a deployment: the result of the tool, which says in words what went wrong if something did. Rejects if the caller has left. */
-async function ask(
+async function callDeployment(
   calls: Calls,
   { context, outlet }: { readonly context: RequestContext; readonly outlet: Outlet },
   { call, signal, args, progress }: Asking,
@@ -178,17 +180,17 @@ async function ask(
       if (progress !== undefined) outlet.open();
       return answer;
     };
-    const whole = await foldFrames(pushed(start, signal), toolResultBound, (chunk) => progress?.note(chunk));
-    return { content: toContent(whole) };
-  } catch (thrown) {
-    if (context.hasLeft) throw thrown;
-    return { content: [{ type: 'text', text: toWords(context.failed(thrown)) }], isError: true };
+    const completion = await foldFrames(toAsyncIterable(start, signal), toolResultBound, (chunk) => progress?.note(chunk));
+    return { content: toContent(completion) };
+  } catch (error) {
+    if (context.hasLeft) throw error;
+    return { content: [{ type: 'text', text: toWords(context.failed(error)) }], isError: true };
   }
 }
 
-function toWords({ message, code, shownCode, retryAfterSeconds }: ParleyError): string {
+function toWords({ message, code, publicCode, retryAfterSeconds }: ParleyError): string {
   const again = retryAfterSeconds === undefined ? '' : ` Another try makes sense after ${retryAfterSeconds} s.`;
-  return `${message}${again} (${shownCode ?? code})`;
+  return `${message}${again} (${publicCode ?? code})`;
 }
 
 const defaultType = 'text/markdown';
@@ -203,14 +205,14 @@ function toContent({ choices: [choice] }: Completion): JsonObject[] {
 }
 
 /** None for one that has neither data nor an address. */
-function toItems(attachment: ResponseAttachment, nth: number): JsonObject[] {
+function toItems(attachment: ResponseAttachment, index: number): JsonObject[] {
   const { type: mimeType = defaultType, title, data, url, reference_url } = attachment;
   const link = url ?? reference_url;
   if (data === undefined) return link === undefined ? [] : [{ type: 'resource_link', uri: link, name: title ?? link, mimeType }];
   const isBytes = !isText.test(mimeType);
   const [family = ''] = mimeType.split('/');
   if (isBytes && (family === 'image' || family === 'audio')) return [{ type: family, data, mimeType }];
-  const resource = { uri: reference_url ?? `attachment:${nth}`, mimeType, ...(isBytes ? { blob: data } : { text: data }) };
+  const resource = { uri: reference_url ?? `attachment:${index}`, mimeType, ...(isBytes ? { blob: data } : { text: data }) };
   return [{ type: 'resource', resource: { ...resource, ...(title !== undefined && { _meta: { title } }) } }];
 }
 
@@ -227,37 +229,37 @@ const capabilitiesKey = 'io.modelcontextprotocol/clientCapabilities';
 type Era = 'sessions' | 'stateless';
 
 /** The era of a request, whose header fields and body must agree. Throws RpcFault. */
-function eraOf(headers: IncomingHttpHeaders, message: McpMessage): Era {
-  const meta = metaOf(message);
-  const told = single(headers['mcp-protocol-version']);
-  if (!Object.hasOwn(meta, versionKey) && told !== statelessRevision) {
-    const isKnown = told === undefined || (sessionRevisions as readonly string[]).includes(told);
-    if (!isKnown && message.method !== 'initialize') throw unsupported(told);
+function getEra(headers: IncomingHttpHeaders, message: McpMessage): Era {
+  const meta = getMeta(message);
+  const headerRevision = single(headers['mcp-protocol-version']);
+  if (!Object.hasOwn(meta, versionKey) && headerRevision !== statelessRevision) {
+    const isKnown = headerRevision === undefined || (sessionRevisions as readonly string[]).includes(headerRevision);
+    if (!isKnown && message.method !== 'initialize') throw unsupported(headerRevision);
     return 'sessions';
   }
   requireEnvelope(meta);
-  if (told !== meta[versionKey]) throw mismatch('MCP-Protocol-Version', String(meta[versionKey]));
-  if (told !== statelessRevision) throw unsupported(told);
+  if (headerRevision !== meta[versionKey]) throw mismatch('MCP-Protocol-Version', String(meta[versionKey]));
+  if (headerRevision !== statelessRevision) throw unsupported(headerRevision);
   requireMirrored(headers, message);
   return 'stateless';
 }
 
 /** The revision that is spoken with a client which asks for one. */
-function negotiate(asked: unknown): string {
-  return sessionRevisions.find((each) => each === asked) ?? newestOfSessions;
+function negotiate(requested: unknown): string {
+  return sessionRevisions.find((revision) => revision === requested) ?? newestOfSessions;
 }
 
 /** `_meta` of a message; empty if it has none. */
-function metaOf({ params }: McpMessage): JsonObject {
+function getMeta({ params }: McpMessage): JsonObject {
   const meta = params?._meta;
   return isJsonObject(meta) ? meta : {};
 }
 
 function requireEnvelope(meta: JsonObject): void {
   if (typeof meta[versionKey] !== 'string')
-    throw new RpcFault('invalidParams', `params._meta must have a text as ${versionKey}.`);
+    throw new RpcError('invalidParams', `params._meta must have a text as ${versionKey}.`);
   if (!isJsonObject(meta[capabilitiesKey]))
-    throw new RpcFault('invalidParams', `params._meta must have an object as ${capabilitiesKey}.`);
+    throw new RpcError('invalidParams', `params._meta must have an object as ${capabilitiesKey}.`);
 }
 
 /** What those on the way may go by must be what the body says. */
@@ -273,13 +275,13 @@ function decoded(value: string | undefined): string | undefined {
   return encoded === undefined ? value : Buffer.from(encoded, 'base64').toString('utf8');
 }
 
-function mismatch(header: string, wanted: string): RpcFault {
-  return new RpcFault('headerMismatch', `The header field ${header} must be what the body says: ${wanted.slice(0, 200)}.`);
+function mismatch(header: string, expected: string): RpcError {
+  return new RpcError('headerMismatch', `The header field ${header} must be what the body says: ${expected.slice(0, 200)}.`);
 }
 
-function unsupported(requested: string | undefined): RpcFault {
+function unsupported(requested: string | undefined): RpcError {
   const supported = [statelessRevision, ...sessionRevisions.toReversed()];
-  return new RpcFault('unsupportedVersion', `This protocol version is not spoken here; these are: ${supported.join(', ')}.`, {
+  return new RpcError('unsupportedVersion', `This protocol version is not spoken here; these are: ${supported.join(', ')}.`, {
     data: { supported, requested },
   });
 }

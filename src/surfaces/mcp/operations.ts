@@ -24,7 +24,7 @@ const message: NamedSchema = {
   schema: { ...McpMessage, properties: { ...McpMessage.properties, params } },
 };
 
-const fault: NamedSchema = {
+const rpcError: NamedSchema = {
   name: 'McpError',
   schema: {
     ...buildObject({
@@ -46,8 +46,8 @@ const progress: NamedSchema = {
   schema: buildObject({ jsonrpc, method: { const: 'notifications/progress' }, params: anyObject }),
 };
 
-const answer: NamedSchema = { name: 'McpAnswer', schema: { oneOf: [result, fault] } };
-const event: NamedSchema = { name: 'McpEvent', schema: { oneOf: [result, fault, progress] } };
+const answer: NamedSchema = { name: 'McpAnswer', schema: { oneOf: [result, rpcError] } };
+const event: NamedSchema = { name: 'McpEvent', schema: { oneOf: [result, rpcError, progress] } };
 
 const headers: readonly Parameter[] = [
   inHeader('MCP-Protocol-Version', '2025-03-26, 2025-06-18, 2025-11-25, or 2026-07-28, in which each request stands alone.', {
@@ -86,7 +86,7 @@ function toRequest(method: string, params?: object): object {
   return { jsonrpc: '2.0', id: 1, method, ...(params && { params }) };
 }
 
-const eitherError = json({ anyOf: [compatErrorShape.body, fault] });
+const eitherError = json({ anyOf: [compatErrorShape.body, rpcError] });
 
 /** Deployments as MCP servers. */
 export const mcpOperations: readonly ApiOperation[] = [

@@ -7,7 +7,7 @@ import { EventStream } from '../http/replies/event-stream.ts';
 import { privateFields } from '../http/replies/header-fields.ts';
 import { sendJson } from '../http/replies/send-json.ts';
 import type { RequestContext } from '../http/request-context.ts';
-import type { RpcFault } from './rpc-fault.ts';
+import type { RpcError } from './rpc-fault.ts';
 
 type RequestId = string | number | undefined;
 
@@ -54,7 +54,7 @@ export class Outlet {
     this.#end(200, { jsonrpc: '2.0', id, result });
   }
 
-  refuse(id: RequestId, { rpcCode: code, message, data, status }: RpcFault): void {
+  refuse(id: RequestId, { rpcCode: code, message, data, status }: RpcError): void {
     this.#end(status, { jsonrpc: '2.0', id: id ?? null, error: { code, message, data } });
   }
 
@@ -109,8 +109,8 @@ export function readAccepted({ headers: { accept } }: IncomingMessage): Accepted
   const types = accept
     .toLowerCase()
     .split(',')
-    .filter((each) => !/;\s*q=0(\.0*)?\s*$/.test(each))
-    .map((each) => each.split(';')[0]?.trim());
+    .filter((entry) => !/;\s*q=0(\.0*)?\s*$/.test(entry))
+    .map((entry) => entry.split(';')[0]?.trim());
   const events = types.includes('text/event-stream') || types.includes('text/*');
   const json = ['application/json', 'application/*', '*/*'].some((type) => types.includes(type));
   if (json || events) return { json, events };
@@ -130,7 +130,7 @@ export function refuseOtherOrigins({ headers: { origin, host } }: IncomingMessag
 
 function isOwn(origin: string, host = ''): boolean {
   if (!URL.canParse(origin)) return false;
-  const { protocol, host: asking } = new URL(origin);
-  const own = `${protocol}//${host}`;
-  return /^https?:$/.test(protocol) && URL.canParse(own) && new URL(own).host === asking;
+  const { protocol, host: originHost } = new URL(origin);
+  const ownOrigin = `${protocol}//${host}`;
+  return /^https?:$/.test(protocol) && URL.canParse(ownOrigin) && new URL(ownOrigin).host === originHost;
 }

@@ -17,7 +17,7 @@ import type { RequestHandler } from '../http/request-handler.ts';
 import { type ServeRaw, serveRaw } from '../http/serve-raw.ts';
 import { Exchange, type ExchangeDeps } from './exchange.ts';
 import { Outlet, readAccepted, refuseOtherOrigins } from './outlet.ts';
-import { asRpcFault, RpcFault } from './rpc-fault.ts';
+import { RpcError, withRpcError } from './rpc-fault.ts';
 import { RunningCalls } from './running-calls.ts';
 
 export interface McpServerDeps {
@@ -26,7 +26,7 @@ export interface McpServerDeps {
   readonly snapshot: () => ConfigSnapshot;
   readonly catalog: Catalog;
   /** What else takes POST below a deployment, by the last segment of its path. */
-  readonly others: ReadonlyMap<string, ServeRaw>;
+  readonly otherMethods: ReadonlyMap<string, ServeRaw>;
 }
 
 const base = '/v1/deployments/';
@@ -42,7 +42,7 @@ export function mcpRoutes(app: FastifyInstance, deps: McpServerDeps): void {
     });
   serveRaw(app, 'POST', `${base}*`, (raw) => {
     const path = pathBelow(base, raw.request.url ?? '');
-    return (deps.others.get(path.slice(path.lastIndexOf('/') + 1)) ?? serveMcp)(raw);
+    return (deps.otherMethods.get(path.slice(path.lastIndexOf('/') + 1)) ?? serveMcp)(raw);
   });
 }
 
@@ -54,27 +54,27 @@ function toEncodedId(url: string): string {
   throw methodNotAllowed('POST', toAllowed(['GET']));
 }
 
-interface Asked {
+interface RawExchange {
   readonly context: RequestContext;
   readonly caller: Caller;
   readonly encodedId: string;
 }
 
-async function serve(deps: McpServerDeps & ExchangeDeps, { context, caller, encodedId }: Asked): Promise<void> {
+async function serve(deps: McpServerDeps & ExchangeDeps, { context, caller, encodedId }: RawExchange): Promise<void> {
   refuseOtherOrigins(context.request, deps.snapshot().configuration.security.allowedOrigins);
   const outlet = new Outlet(context, readAccepted(context.request));
   const bytes = await deps.handler.readJson(context);
   const deployment = await findChat(deps, caller, encodedId);
   let id: McpMessage['id'];
   try {
-    const value = asRpcFault('parseError', () => parseBody(bytes));
-    const message = asRpcFault('invalidRequest', () => parseMcpMessage(value));
+    const value = withRpcError('parseError', () => parseBody(bytes));
+    const message = withRpcError('invalidRequest', () => parseMcpMessage(value));
     id = message.id;
-    await new Exchange(deps, { context, outlet, caller, deployment }).take(message);
-  } catch (thrown) {
-    if (!(thrown instanceof RpcFault)) throw thrown;
-    context.failed(thrown);
-    outlet.refuse(id, thrown);
+    await new Exchange(deps, { context, outlet, caller, deployment }).handle(message);
+  } catch (error) {
+    if (!(error instanceof RpcError)) throw error;
+    context.failed(error);
+    outlet.refuse(id, error);
   } finally {
     outlet.close();
   }

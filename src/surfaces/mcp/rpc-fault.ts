@@ -19,7 +19,7 @@ interface RpcDetails {
 }
 
 /** A message that cannot be taken, answered with an error of JSON-RPC. */
-export class RpcFault extends ParleyError {
+export class RpcError extends ParleyError {
   readonly rpcCode: number;
   readonly data: JsonObject | undefined;
 
@@ -32,11 +32,11 @@ export class RpcFault extends ParleyError {
 }
 
 /** What `read` gives; an error of the contract that it throws becomes a fault of this code. */
-export function asRpcFault<Value>(code: keyof typeof rpcCodes, read: () => Value, details: RpcDetails = {}): Value {
+export function withRpcError<Value>(code: keyof typeof rpcCodes, read: () => Value, details: RpcDetails = {}): Value {
   try {
     return read();
   } catch (cause) {
     if (!(cause instanceof ParleyError)) throw cause;
-    throw new RpcFault(code, cause.message, { ...details, cause });
+    throw new RpcError(code, cause.message, { ...details, cause });
   }
 }

@@ -54,9 +54,9 @@ export class Progress {
   readonly #token: string | number;
   readonly #outlet: Outlet;
   readonly #clock: Clock;
-  #told = 0;
+  #lastProgress = 0;
   #chars = 0;
-  #toldTextAtMs = Number.NEGATIVE_INFINITY;
+  #lastTextAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(token: string | number, outlet: Outlet, clock: Clock) {
     this.#token = token;
@@ -66,7 +66,7 @@ export class Progress {
 
   async note({ choices }: Chunk): Promise<void> {
     for (const { delta } of choices) {
-      for (const { name } of delta?.custom_content?.stages ?? []) if (name) await this.#tell(name);
+      for (const { name } of delta?.custom_content?.stages ?? []) if (name) await this.#notify(name);
       await this.#noteText(delta?.content ?? '');
     }
   }
@@ -74,13 +74,13 @@ export class Progress {
   async #noteText(piece: string): Promise<void> {
     this.#chars += piece.length;
     const nowMs = this.#clock.nowMs();
-    if (piece === '' || nowMs - this.#toldTextAtMs < textPaceMs) return;
-    this.#toldTextAtMs = nowMs;
-    await this.#tell(`${this.#chars} characters`);
+    if (piece === '' || nowMs - this.#lastTextAtMs < textPaceMs) return;
+    this.#lastTextAtMs = nowMs;
+    await this.#notify(`${this.#chars} characters`);
   }
 
-  #tell(message: string): Promise<void> {
-    this.#told += 1;
-    return this.#outlet.notify('notifications/progress', { progressToken: this.#token, progress: this.#told, message });
+  #notify(message: string): Promise<void> {
+    this.#lastProgress += 1;
+    return this.#outlet.notify('notifications/progress', { progressToken: this.#token, progress: this.#lastProgress, message });
   }
 }

@@ -121,9 +121,9 @@ export class Blocks {
     return events;
   }
 
-  #continue(open: OpenBlock, given: Piece): MessageEvent[] {
-    const repeats = given.kind === 'thinking' && given.signature !== undefined && given.text === open.thought;
-    const piece: Piece = repeats ? { ...given, text: '' } : given;
+  #continue(open: OpenBlock, nextPiece: Piece): MessageEvent[] {
+    const repeats = nextPiece.kind === 'thinking' && nextPiece.signature !== undefined && nextPiece.text === open.thought;
+    const piece: Piece = repeats ? { ...nextPiece, text: '' } : nextPiece;
     if (piece.kind === 'thinking') open.thought += piece.text;
     if (piece.kind === 'tool_use') open.args.add(piece.text);
     const events = toDeltas(piece).map((delta): MessageEvent => ({ type: 'content_block_delta', index: open.index, delta }));
@@ -192,7 +192,9 @@ type Piece =
 
 /** What a delta of the compat wire adds to the message, in the order of the dialect: thinking, text, tool calls. */
 export function toPieces(delta: Delta, messageId: string): Piece[] {
-  const text = [delta.content, delta.refusal].filter(isText).map((each): Piece => ({ kind: 'text', key: 'text', text: each }));
+  const text = [delta.content, delta.refusal]
+    .filter(isText)
+    .map((content): Piece => ({ kind: 'text', key: 'text', text: content }));
   return [...toThoughts(delta), ...text, ...toCalls(delta, messageId)];
 }
 
@@ -200,8 +202,8 @@ export function toPieces(delta: Delta, messageId: string): Piece[] {
 function toThoughts({ reasoning_content, reasoning, thinking_blocks }: Delta): Piece[] {
   const blocks = Array.isArray(thinking_blocks) ? thinking_blocks.filter(isJsonObject) : [];
   const plain = [reasoning_content, reasoning].find(isText);
-  const isTold = blocks.some(({ thinking }) => isText(thinking));
-  const pieces: Piece[] = plain === undefined || isTold ? [] : [toThought(plain)];
+  const hasText = blocks.some(({ thinking }) => isText(thinking));
+  const pieces: Piece[] = plain === undefined || hasText ? [] : [toThought(plain)];
   for (const { type, thinking, signature, data } of blocks) {
     if (type === 'redacted_thinking' && isText(data)) pieces.push({ kind: 'redacted_thinking', key: `redacted ${data}`, data });
     else if (isText(thinking) || isText(signature)) pieces.push(toThought(isText(thinking) ? thinking : '', signature));

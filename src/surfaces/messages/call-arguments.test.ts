@@ -47,10 +47,10 @@ describe('arguments of a call', () => {
       });
     const events = new ReplyEvents({ messageId: 'msg_1', model: 'gpt', promptTokens: 1, toToolName: (name) => name });
     const parse = vi.spyOn(JSON, 'parse');
-    events.take(call(0, '{"list":[{}', 'first'));
-    events.take(call(1, '{', 'second'));
-    for (let nth = 0; nth < 100; nth += 1) events.take(call(0, ',{}'));
-    for (const [index, rest] of [']}', '}'].entries()) events.take(call(index, rest));
+    events.add(call(0, '{"list":[{}', 'first'));
+    events.add(call(1, '{', 'second'));
+    for (let nth = 0; nth < 100; nth += 1) events.add(call(0, ',{}'));
+    for (const [index, rest] of [']}', '}'].entries()) events.add(call(index, rest));
     events.end();
     expect(parse).toHaveBeenCalledTimes(2);
   });

@@ -14,7 +14,7 @@ const aliasErrorDialect: ErrorDialect = { ...canonicalErrorDialect, takesXApiKey
 export const canonicalPrefix = 'msgapi';
 
 /** How callers below a prefix of this surface are spoken to: stock clients, which send `x-api-key`, use the aliases. */
-export function errorDialectOf(prefix: string): ErrorDialect {
+export function getErrorDialect(prefix: string): ErrorDialect {
   return prefix === canonicalPrefix ? canonicalErrorDialect : aliasErrorDialect;
 }
 
@@ -24,7 +24,7 @@ export function errorDialectAt(
   elsewhere: (path: string) => ErrorDialect,
 ): (path: string) => ErrorDialect {
   return (path) => {
-    const prefix = [canonicalPrefix, ...aliases].find((each) => path.startsWith(`/${each}/`));
-    return prefix === undefined ? elsewhere(path) : errorDialectOf(prefix);
+    const prefix = [canonicalPrefix, ...aliases].find((candidate) => path.startsWith(`/${candidate}/`));
+    return prefix === undefined ? elsewhere(path) : getErrorDialect(prefix);
   };
 }

@@ -6,7 +6,7 @@ import { ParleyError } from '#contract/errors/errors.ts';
 import { type BlockDelta, type ContentBlock, type MessagesReply, toMessagesError } from '#contract/messages/dialect.ts';
 import type { ReplySink } from '#domain/call.ts';
 import { thoughtFields } from '#domain/upstreams/lost-thoughts.ts';
-import { UpstreamFault } from '#domain/upstreams/upstream.ts';
+import { UpstreamError } from '#domain/upstreams/upstream.ts';
 import type { EventHead } from '../http/replies/event-stream.ts';
 import { sendJson } from '../http/replies/send-json.ts';
 import type { EventWriter } from '../http/replies/streamed-reply.ts';
@@ -28,7 +28,7 @@ export class JsonMessage implements ReplySink {
   readonly #ignored: readonly string[];
   readonly #fold = new MessageFold();
   #relayed: Frame | undefined;
-  readonly #room = new FoldRoom(answerBound);
+  readonly #budget = new FoldRoom(answerBound);
 
   /** `ignored` are the fields that the translation of the request left out. */
   constructor(context: RequestContext, events: ReplyEvents, ignored: readonly string[]) {
@@ -39,23 +39,23 @@ export class JsonMessage implements ReplySink {
 
   /** Throws upstream_failed for a reply that is too large, or in a form that was not asked for. */
   frame(frame: Frame): void {
-    this.#room.take(frame);
+    this.#budget.consume(frame);
     if (frame.native !== undefined) {
       requireForm(frame.native, 'whole');
       this.#relayed = frame;
-    } else for (const event of frame.chunks.flatMap((chunk) => this.#events.take(chunk))) this.#fold.add(event);
+    } else for (const event of frame.chunks.flatMap((chunk) => this.#events.add(chunk))) this.#fold.add(event);
   }
 
   end(): void {
     const context = this.#context;
     const relayed = this.#relayed;
     if (relayed === undefined) for (const event of this.#events.end()) this.#fold.add(event);
-    const headers = headersOf(context, relayed, this.#ignored);
+    const headers = buildHeaders(context, relayed, this.#ignored);
     sendJson(context.response, 200, relayed?.bytes ?? toLatin1(JSON.stringify(this.#fold.message)), headers);
   }
 
-  fail(thrown: unknown): void {
-    this.#context.sendError(thrown);
+  fail(error: unknown): void {
+    this.#context.sendError(error);
   }
 }
 
@@ -73,7 +73,7 @@ export class MessageWriter implements EventWriter {
   begin(context: RequestContext, first: Frame): EventHead {
     if (first.native !== undefined) requireForm(first.native, 'streamed');
     this.#isRelayed = first.native !== undefined;
-    return { headers: headersOf(context, first, this.#ignored), heartbeat: this.#isRelayed ? comment : ping };
+    return { headers: buildHeaders(context, first, this.#ignored), heartbeat: this.#isRelayed ? comment : ping };
   }
 
   toBytes(frame: Frame): string {
@@ -83,19 +83,19 @@ export class MessageWriter implements EventWriter {
       const pieces = frame.contentPieces;
       if (pieces?.every(isJsonText)) return toTextEvents(pieces, openText);
     }
-    return frame.chunks.flatMap((chunk) => this.#events.take(chunk).map(toNamedEvent)).join('');
+    return frame.chunks.flatMap((chunk) => this.#events.add(chunk).map(toNamedEvent)).join('');
   }
 
   end(): string {
     return this.#isRelayed ? '' : this.#events.end().map(toNamedEvent).join('');
   }
 
-  toFault(error: ParleyError, context: RequestContext): string {
+  toErrorEvent(error: ParleyError, context: RequestContext): string {
     return toNamedEvent(toMessagesError(this.#isRelayed ? inOwnWords(error) : error, context.id));
   }
 }
 
-function headersOf(context: RequestContext, frame: Frame | undefined, ignored: readonly string[]): Record<string, string> {
+function buildHeaders(context: RequestContext, frame: Frame | undefined, ignored: readonly string[]): Record<string, string> {
   const ofTranslation = frame?.native === undefined ? ignored : [];
   const all = [...new Set([...ofTranslation, ...[...context.ignored].map(toOwnName)])];
   return toReplyHeaders(frame?.native, { usual: context.headers, ignored: all, nowEpochMs: context.clock.epochMs() });
@@ -111,8 +111,8 @@ function isJsonText(piece: string): boolean {
   return !escapesOrControls.test(piece) || tryParseJson(`"${piece}"`) !== undefined;
 }
 
-function requireForm({ isWhole }: Native, asked: 'whole' | 'streamed'): void {
-  if (isWhole === (asked === 'whole')) return;
+function requireForm({ isWhole }: Native, requestedForm: 'whole' | 'streamed'): void {
+  if (isWhole === (requestedForm === 'whole')) return;
   const claim = isWhole ? 'in one piece where a stream was asked for' : 'with a stream that was not asked for';
   throw new ParleyError('upstream_failed', `The upstream answered ${claim}.`);
 }
@@ -184,6 +184,6 @@ const ofOurs: ReadonlySet<number> = new Set([401, 402, 403]);
  */
 function inOwnWords(error: ParleyError): Pick<ParleyError, 'status' | 'message' | 'param' | 'displayMessage' | 'overflow'> {
   const { cause, overflow } = error;
-  if (!(cause instanceof UpstreamFault) || cause.status === undefined || ofOurs.has(cause.status)) return error;
+  if (!(cause instanceof UpstreamError) || cause.status === undefined || ofOurs.has(cause.status)) return error;
   return { status: cause.status, message: cause.message, param: null, displayMessage: cause.displayMessage, overflow };
 }

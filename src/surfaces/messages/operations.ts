@@ -122,11 +122,11 @@ function toSuffix(prefix: string): string {
 }
 
 function toMessageExamples(): Content['examples'] {
-  const ask = (content: string, more: object = {}) => ({
+  const createExample = (content: string, extra: object = {}) => ({
     model: exampleNames.chat,
     max_tokens: 500,
     messages: [{ role: 'user', content }],
-    ...more,
+    ...extra,
   });
   const weather = {
     name: 'get_weather',
@@ -134,10 +134,13 @@ function toMessageExamples(): Content['examples'] {
     input_schema: buildObject({ city: { type: 'string', description: 'Name of the city' } }),
   };
   return {
-    message: { summary: 'A message as one JSON text', value: ask('Hello') },
-    stream: { summary: 'A message as a stream', value: ask('Count to 3', { stream: true }) },
-    everything: { summary: 'A message with stages, an attachment and controls', value: ask('Show me everything') },
-    everythingStreamed: { summary: 'The same as a stream', value: ask('Show me everything', { stream: true }) },
-    tool: { summary: 'A tool that the caller runs', value: ask('What is the weather in the city Oslo?', { tools: [weather] }) },
+    message: { summary: 'A message as one JSON text', value: createExample('Hello') },
+    stream: { summary: 'A message as a stream', value: createExample('Count to 3', { stream: true }) },
+    everything: { summary: 'A message with stages, an attachment and controls', value: createExample('Show me everything') },
+    everythingStreamed: { summary: 'The same as a stream', value: createExample('Show me everything', { stream: true }) },
+    tool: {
+      summary: 'A tool that the caller runs',
+      value: createExample('What is the weather in the city Oslo?', { tools: [weather] }),
+    },
   };
 }

@@ -5,7 +5,7 @@ import type { Chunk, Delta, FinishReason } from '#contract/chat/chunk.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import type { MessagesReply } from '#contract/messages/dialect.ts';
 import { chunk, delta, finish, text, usage } from '#test/chunks.ts';
-import { blocksOf, grammarFaults } from '#test/message-events.ts';
+import { buildBlocks, findGrammarErrors } from '#test/message-events.ts';
 import type { MessageEvent } from './blocks.ts';
 import { MessageFold } from './message-reply.ts';
 import { ReplyEvents } from './reply-events.ts';
@@ -14,7 +14,7 @@ const facts = { messageId: 'msg_1', model: 'gpt', promptTokens: 9, toToolName: (
 
 function toEvents(chunks: readonly Chunk[]): MessageEvent[] {
   const events = new ReplyEvents(facts);
-  return [...chunks.flatMap((each) => events.take(each)), ...events.end()];
+  return [...chunks.flatMap((each) => events.add(each)), ...events.end()];
 }
 
 function folded(chunks: readonly Chunk[]): MessagesReply {
@@ -147,8 +147,8 @@ describe('tool calls', () => {
 
   it('follow each other without waiting for the end of the reply', () => {
     const events = new ReplyEvents(facts);
-    for (const each of [start, call(0, '{"a":1}', { id: 'a', name: 'f' })]) events.take(each);
-    expect(events.take(call(1, '{', { id: 'b', name: 'g' })).map(({ type }) => type)).toEqual([
+    for (const each of [start, call(0, '{"a":1}', { id: 'a', name: 'f' })]) events.add(each);
+    expect(events.add(call(1, '{', { id: 'b', name: 'g' })).map(({ type }) => type)).toEqual([
       'content_block_stop',
       'content_block_start',
       'content_block_delta',
@@ -197,10 +197,10 @@ describe('tool calls', () => {
 
   it('that wait may not grow without a bound', () => {
     const events = new ReplyEvents(facts);
-    for (const each of [start, call(0, '{"a"', { id: 'a', name: 'f' })]) events.take(each);
+    for (const each of [start, call(0, '{"a"', { id: 'a', name: 'f' })]) events.add(each);
     const much = 'x'.repeat(9 * 1024 * 1024);
-    events.take(call(1, much, { id: 'b', name: 'g' }));
-    expect(() => events.take(call(1, much))).toThrow(ParleyError);
+    events.add(call(1, much, { id: 'b', name: 'g' }));
+    expect(() => events.add(call(1, much))).toThrow(ParleyError);
   });
 });
 
@@ -289,13 +289,13 @@ describe('whatever comes', () => {
         const reply = new ReplyEvents(facts);
         const events: MessageEvent[] = [];
         try {
-          for (const each of chunks) events.push(...reply.take(each as unknown as Chunk));
+          for (const each of chunks) events.push(...reply.add(each as unknown as Chunk));
           events.push(...reply.end());
         } catch (thrown) {
           expect(thrown).toMatchObject({ code: 'upstream_failed' });
           return;
         }
-        expect(grammarFaults(events)).toEqual([]);
+        expect(findGrammarErrors(events)).toEqual([]);
       }),
       { numRuns: 500 },
     );
@@ -324,8 +324,8 @@ describe('whatever comes', () => {
           }
           chunks.push(...calls.map((_json, index) => call(index, left[index] ?? '')), finish('tool_calls'));
           const events = toEvents(chunks);
-          expect(grammarFaults(events)).toEqual([]);
-          const blocks = blocksOf(events);
+          expect(findGrammarErrors(events)).toEqual([]);
+          const blocks = buildBlocks(events);
           expect(
             blocks
               .filter(({ type }) => type === 'text')

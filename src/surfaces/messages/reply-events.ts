@@ -42,7 +42,7 @@ export class ReplyEvents {
     return this.#blocks.openText;
   }
 
-  take(chunk: Chunk): MessageEvent[] {
+  add(chunk: Chunk): MessageEvent[] {
     const events: MessageEvent[] = this.#hasStarted ? [] : [this.#start()];
     this.#hasStarted = true;
     if (chunk.usage) this.#usage = chunk.usage;
@@ -56,7 +56,7 @@ export class ReplyEvents {
     const isCutShort = this.#hasRefused || this.#finish === 'length' || this.#finish === 'content_filter';
     const events = this.#blocks.end(isCutShort);
     const usage = this.#usage === undefined ? this.#firstUsage() : toMessagesUsage(this.#usage);
-    const parley = this.#extras.whole();
+    const parley = this.#extras.getExtension();
     return [
       ...(this.#hasStarted ? [] : [this.#start()]),
       ...events,
@@ -88,8 +88,8 @@ export class ReplyEvents {
   }
 
   #firstUsage(): MessagesUsage {
-    const none = { cache_creation_input_tokens: 0, cache_read_input_tokens: 0, output_tokens: 0 };
-    return { input_tokens: this.#facts.promptTokens, ...none };
+    const emptyUsage = { cache_creation_input_tokens: 0, cache_read_input_tokens: 0, output_tokens: 0 };
+    return { input_tokens: this.#facts.promptTokens, ...emptyUsage };
   }
 }
 
@@ -112,7 +112,7 @@ class Extras {
   }
 
   /** The whole; without custom content if that was too much to be kept. */
-  whole(): Parley {
+  getExtension(): Parley {
     const custom = this.#chars <= maxChars ? this.#folded.completion().choices[0]?.message.custom_content : undefined;
     return { ...(custom && { custom_content: custom }), ...(this.#statistics && { statistics: this.#statistics }) };
   }
@@ -126,17 +126,17 @@ function toChunk(custom: NonNullable<Delta['custom_content']>) {
 /** Counts as the dialect has them: `input_tokens` is what the cache had no part in. */
 function toMessagesUsage({ prompt_tokens, completion_tokens, ...rest }: Usage): MessagesUsage {
   const prompt = isJsonObject(rest.prompt_tokens_details) ? rest.prompt_tokens_details : {};
-  const read = Math.min(prompt_tokens, toCount(prompt.cached_tokens));
-  const written = Math.min(prompt_tokens - read, toCount(prompt.cache_write_tokens));
-  const writtenForHour = Math.min(written, toCount(prompt.cache_write_1h_tokens));
+  const cachedTokens = Math.min(prompt_tokens, toCount(prompt.cached_tokens));
+  const cacheWriteTokens = Math.min(prompt_tokens - cachedTokens, toCount(prompt.cache_write_tokens));
+  const writtenForHour = Math.min(cacheWriteTokens, toCount(prompt.cache_write_1h_tokens));
   const completion = isJsonObject(rest.completion_tokens_details) ? rest.completion_tokens_details : {};
   const thinking = toCount(completion.reasoning_tokens);
   return {
-    input_tokens: prompt_tokens - read - written,
-    cache_creation_input_tokens: written,
-    cache_read_input_tokens: read,
+    input_tokens: prompt_tokens - cachedTokens - cacheWriteTokens,
+    cache_creation_input_tokens: cacheWriteTokens,
+    cache_read_input_tokens: cachedTokens,
     ...(writtenForHour > 0 && {
-      cache_creation: { ephemeral_5m_input_tokens: written - writtenForHour, ephemeral_1h_input_tokens: writtenForHour },
+      cache_creation: { ephemeral_5m_input_tokens: cacheWriteTokens - writtenForHour, ephemeral_1h_input_tokens: writtenForHour },
     }),
     output_tokens: completion_tokens,
     ...(typeof rest.cost === 'number' && { cost: rest.cost }),

@@ -19,14 +19,14 @@ const millis: Readonly<Record<string, number>> = { h: 3_600_000, m: 60_000, s: 1
  */
 export function toReplyHeaders(native: Native | undefined, facts: HeaderFacts): Record<string, string> {
   const { usual, ignored } = facts;
-  const own = toOwnLimits(usual, facts.nowEpochMs);
-  const given = Object.entries((native as Relayed | undefined)?.headers ?? {});
+  const ownLimits = toOwnLimits(usual, facts.nowEpochMs);
+  const nativeHeaders = Object.entries((native as Relayed | undefined)?.headers ?? {});
   const isLimited = Object.keys(usual).some((name) => isLimit.test(name));
-  const kept = given.filter(([name]) => !(isLimited && isLimit.test(name)));
+  const forwardedHeaders = nativeHeaders.filter(([name]) => !(isLimited && isLimit.test(name)));
   return {
     ...usual,
-    ...own,
-    ...Object.fromEntries(kept),
+    ...ownLimits,
+    ...Object.fromEntries(forwardedHeaders),
     ...(ignored.length > 0 && { [ignoredHeader]: toIgnoredNames(ignored) }),
   };
 }

@@ -77,11 +77,11 @@ const errorTypes = [
   'overloaded_error',
 ];
 
-const fault: Schema = buildObject({ type: { enum: errorTypes }, message: text });
+const error: Schema = buildObject({ type: { enum: errorTypes }, message: text });
 
 export const messagesError: NamedSchema = {
   name: 'MessagesError',
-  schema: buildObject({ type: { const: 'error' }, error: fault, request_id: text }, ['request_id']),
+  schema: buildObject({ type: { const: 'error' }, error: error, request_id: text }, ['request_id']),
 };
 
 export const messagesEvent: NamedSchema = {
@@ -120,7 +120,7 @@ export const messagesEvent: NamedSchema = {
       }),
       usage,
       parley: parleyDelta,
-      error: fault,
+      error: error,
       request_id: text,
     },
   },

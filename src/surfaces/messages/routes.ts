@@ -25,13 +25,13 @@ import { StreamedReply } from '../http/replies/streamed-reply.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { RequestHandler } from '../http/request-handler.ts';
 import { serveCalls } from '../http/serve-raw.ts';
-import { canonicalPrefix, errorDialectOf } from './error-dialect.ts';
+import { canonicalPrefix, getErrorDialect } from './error-dialect.ts';
 import { JsonMessage, MessageWriter } from './message-reply.ts';
 import { ReplyEvents } from './reply-events.ts';
 import { toChatRequest } from './to-chat-request.ts';
 import { ToolNames } from './tool-names.ts';
 import { findUnsupported } from './unsupported-fields.ts';
-import { capabilitiesOf } from './upstream-capabilities.ts';
+import { getCapabilities } from './upstream-capabilities.ts';
 
 export interface MessagesDeps extends ModelRoutesDeps {
   readonly handler: RequestHandler;
@@ -51,17 +51,17 @@ export function messagesRoutes(app: FastifyInstance, deps: MessagesDeps): void {
       [`${base}/count_tokens`, serveCount],
     ] as const;
     for (const [route, serve] of serves) {
-      const facts = { operation: 'chat', route, errorDialect: errorDialectOf(prefix) } as const;
+      const facts = { operation: 'chat', route, errorDialect: getErrorDialect(prefix) } as const;
       serveCalls(app, route, (raw) => deps.handler.serve(facts, raw, (context, caller) => serve(deps, { context, caller })));
     }
   }
   for (const alias of deps.aliases) modelRoutes(app, alias, deps);
 }
 
-async function serveMessages(deps: MessagesDeps, asked: Asked): Promise<void> {
+async function serveMessages(deps: MessagesDeps, exchange: Exchange): Promise<void> {
   const { calls } = deps;
-  const { context } = asked;
-  const { target, value, affinity } = await authorize(deps, asked);
+  const { context } = exchange;
+  const { target, value, affinity } = await authorize(deps, exchange);
   const names = new ToolNames();
   const parsed = parseMessagesRequest(value);
   context.record.session ??= findSessionInMetadata(parsed);
@@ -76,19 +76,19 @@ async function serveMessages(deps: MessagesDeps, asked: Asked): Promise<void> {
     request.stream === true
       ? new StreamedReply(context, new MessageWriter(events, ignored))
       : new JsonMessage(context, events, ignored);
-  const ask = { request, native, isTranslated: true, affinity, includesCost: context.wantsCost };
-  await context.follow(calls.answer(target, ask, reply), reply);
+  const chatCall = { request, native, isTranslated: true, affinity, includesCost: context.wantsCost };
+  await context.follow(calls.answer(target, chatCall, reply), reply);
 }
 
-async function serveCount(deps: MessagesDeps, asked: Asked): Promise<void> {
-  const { context } = asked;
-  const { target, value } = await authorize(deps, asked);
-  const ask = toChatAsk(context, { target, names: new ToolNames(), parsed: parseCountRequest(value) });
-  const input_tokens = await deps.calls.countTokens(target, ask, context.signal);
+async function serveCount(deps: MessagesDeps, exchange: Exchange): Promise<void> {
+  const { context } = exchange;
+  const { target, value } = await authorize(deps, exchange);
+  const chatCall = toChatAsk(context, { target, names: new ToolNames(), parsed: parseCountRequest(value) });
+  const input_tokens = await deps.calls.countTokens(target, chatCall, context.signal);
   sendJson(context.response, 200, toLatin1(JSON.stringify({ input_tokens })), context.headers);
 }
 
-interface Asked {
+interface Exchange {
   readonly context: RequestContext;
   readonly caller: Caller;
 }
@@ -100,9 +100,9 @@ interface Authorized {
   readonly affinity: string | undefined;
 }
 
-async function authorize(deps: MessagesDeps, asked: Asked): Promise<Authorized> {
-  const { target, value } = await authorizeByModel(deps, asked, { unnamed });
-  const { headers } = asked.context.request;
+async function authorize(deps: MessagesDeps, exchange: Exchange): Promise<Authorized> {
+  const { target, value } = await authorizeByModel(deps, exchange, { unnamed });
+  const { headers } = exchange.context.request;
   checkCachePolicy(headers);
   const affinity = prefersCache(headers) ? conversationPrefix(value, target.call.caller.subject) : undefined;
   return { target, value, affinity };
@@ -116,9 +116,9 @@ interface Translating {
 
 /** The request in both dialects, with the fields that the translation leaves out. Throws 400 for one that cannot be translated if it has to be. */
 function toChatAsk({ request: { headers } }: RequestContext, { target, names, parsed }: Translating) {
-  const capabilities = capabilitiesOf(target.deployment);
-  const { fault, ignored } = findUnsupported(parsed, capabilities);
-  if (fault !== undefined && !capabilities.isNative) throw fault;
+  const capabilities = getCapabilities(target.deployment);
+  const { error, ignored } = findUnsupported(parsed, capabilities);
+  if (error !== undefined && !capabilities.isNative) throw error;
   const native: NativeRequest = { dialect: 'messages', body: parsed, headers: toNativeHeaders(headers) };
   return { request: toChatRequest(parsed, { names, capabilities }), native, ignored };
 }
@@ -209,8 +209,8 @@ const policyHeader = 'x-core-cache-policy';
 
 /** Header fields of the dialect that an upstream of it is sent: its version, under whichever name it came, and its betas. */
 function toNativeHeaders(headers: IncomingHttpHeaders): Record<string, string> {
-  const version = textOf(headers['anthropic-version']) ?? textOf(headers['msgapi-version']);
-  const betas = textOf(headers['anthropic-beta']);
+  const version = toText(headers['anthropic-version']) ?? toText(headers['msgapi-version']);
+  const betas = toText(headers['anthropic-beta']);
   return { ...(version && { 'anthropic-version': version }), ...(betas && { 'anthropic-beta': betas }) };
 }
 
@@ -225,6 +225,6 @@ function checkCachePolicy(headers: IncomingHttpHeaders): void {
   throw new ParleyError('invalid_request', 'X-CORE-CACHE-POLICY must be availability-priority or cache-priority.');
 }
 
-function textOf(value: string | string[] | undefined): string | undefined {
+function toText(value: string | string[] | undefined): string | undefined {
   return Array.isArray(value) ? value.join(',') : value;
 }

@@ -15,7 +15,7 @@ const effortByBudget = [
 const efforts: ReadonlySet<unknown> = new Set(['low', 'medium', 'high']);
 
 /** OpenAI's API takes no longer name of a user; clients send whole documents as one. */
-const longestUser = 64;
+const maxUserLength = 64;
 
 /** A validated request of the messages dialect in the inner language. What has no counterpart there is left out: `findUnsupported` names it. */
 export function toChatRequest(body: CountRequest, translation: Translation): ChatRequest {
@@ -45,7 +45,7 @@ function toSystem(system: MessagesRequest['system'], { takesCacheMarks }: Upstre
 }
 
 function toUser(id: string): string {
-  return id.length > longestUser ? hash('sha256', id, 'hex') : id;
+  return id.length > maxUserLength ? hash('sha256', id, 'hex') : id;
 }
 
 /** Fields that models of several vendors have under the names of the dialect. An effort that was asked for says more than that the model shall decide. */
@@ -67,8 +67,8 @@ function toBound(maxTokens: unknown, effort: string | undefined): Partial<ChatRe
 
 function toEffort({ thinking, output_config }: CountRequest): string | undefined {
   if (thinking?.type === 'disabled') return undefined;
-  const asked = output_config?.effort;
-  if (typeof asked === 'string') return efforts.has(asked) ? asked : 'high';
+  const requestedEffort = output_config?.effort;
+  if (typeof requestedEffort === 'string') return efforts.has(requestedEffort) ? requestedEffort : 'high';
   const budget = thinking?.type === 'enabled' ? thinking.budget_tokens : undefined;
   if (budget === undefined) return undefined;
   return effortByBudget.find(([most]) => budget <= most)?.[1] ?? 'high';
@@ -83,10 +83,10 @@ function toFormat(format: Format): Partial<ChatRequest> {
 
 /** Tools that the upstream runs itself have no schema, and no counterpart. */
 function toTools({ tools = [], tool_choice: choice }: CountRequest, names: ToolNames): Partial<ChatRequest> {
-  const offered = tools.filter(({ input_schema }) => input_schema !== undefined).map((tool) => toTool(tool, names));
-  if (offered.length === 0) return {};
+  const functionTools = tools.filter(({ input_schema }) => input_schema !== undefined).map((tool) => toTool(tool, names));
+  if (functionTools.length === 0) return {};
   return {
-    tools: offered,
+    tools: functionTools,
     ...(choice && { tool_choice: toToolChoice(choice, names) }),
     ...(choice?.disable_parallel_tool_use && { parallel_tool_calls: false }),
   };

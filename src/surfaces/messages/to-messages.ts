@@ -30,14 +30,14 @@ interface Known {
 
 /** A conversation of the dialect as messages of the compat wire. */
 export function toMessages(params: readonly MessageParam[], { names, capabilities }: Translation): Message[] {
-  const known: Known = { called: new Map(), keepsMarks: capabilities.takesCacheMarks };
+  const state: Known = { called: new Map(), keepsMarks: capabilities.takesCacheMarks };
   return params.flatMap(({ role, content, parley }) => {
     const blocks = typeof content === 'string' ? [{ type: 'text' as const, text: content }] : content;
     const custom = (parley as { custom_content?: CustomContent } | undefined)?.custom_content;
-    if ((role as string) === 'system') return [toSystemMessage(blocks, known.keepsMarks)];
-    if (role === 'user') return toUserMessages(blocks, custom, known);
-    for (const { id, name } of blocks.filter(isToolUse)) known.called.set(id, names.shorten(name));
-    return [toAssistantMessage(blocks, custom, known)];
+    if ((role as string) === 'system') return [toSystemMessage(blocks, state.keepsMarks)];
+    if (role === 'user') return toUserMessages(blocks, custom, state);
+    for (const { id, name } of blocks.filter(isToolUse)) state.called.set(id, names.shorten(name));
+    return [toAssistantMessage(blocks, custom, state)];
   });
 }
 
@@ -54,12 +54,12 @@ function toUserMessages(
   const messages: Message[] = [];
   const parts: ContentPart[] = [];
   for (const block of blocks.filter(isToolResult)) {
-    const given = toParts(block.content ?? [], keepsMarks);
-    messages.push(toResultMessage(block, given, { called, keepsMarks }));
-    const others = given.filter((part) => !isTextPart(part));
-    if (others.length === 0) continue;
+    const contentParts = toParts(block.content ?? [], keepsMarks);
+    messages.push(toResultMessage(block, contentParts, { called, keepsMarks }));
+    const otherParts = contentParts.filter((part) => !isTextPart(part));
+    if (otherParts.length === 0) continue;
     const heading = textPart(`From the result of ${called.get(block.tool_use_id) ?? 'a tool'}:`);
-    parts.push(heading, ...others.map((part) => ({ ...part, [toolOutput]: true })));
+    parts.push(heading, ...otherParts.map((part) => ({ ...part, [toolOutput]: true })));
   }
   parts.push(
     ...toParts(
@@ -75,11 +75,11 @@ function toUserMessages(
 
 function toResultMessage(
   { tool_use_id: id, is_error, cache_control: mark }: ToolResultBlock,
-  given: readonly ContentPart[],
+  contentParts: readonly ContentPart[],
   { called, keepsMarks }: Known,
 ): Message {
-  const text = `${is_error ? 'The tool failed: ' : ''}${toText(given, paragraph)}`;
-  const cache_control = keepsMarks ? (mark ?? given.findLast((part) => part.cache_control)?.cache_control) : undefined;
+  const text = `${is_error ? 'The tool failed: ' : ''}${toText(contentParts, paragraph)}`;
+  const cache_control = keepsMarks ? (mark ?? contentParts.findLast((part) => part.cache_control)?.cache_control) : undefined;
   const content = cache_control ? [{ ...textPart(text), cache_control }] : text;
   const name = called.get(id);
   return name !== undefined && isFunctionCallId(id)

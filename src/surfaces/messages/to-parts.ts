@@ -70,7 +70,7 @@ function toImage({ source }: ImageBlock): ContentPart {
   const from: Base64Source | UrlSource | FileSource = source;
   if (from.type === 'base64') return imagePart(`data:${from.media_type};base64,${from.data}`);
   if (from.type === 'url') return imagePart(from.url);
-  return textPart(`Image: ${nameOf(from)}`);
+  return textPart(`Image: ${getName(from)}`);
 }
 
 function toDocument({ source, title, context }: DocumentBlock, keepsMarks: boolean): ContentPart[] {
@@ -87,11 +87,11 @@ function toDocument({ source, title, context }: DocumentBlock, keepsMarks: boole
     case 'url':
       return [...about, textPart(`${name}: ${from.url}`)];
     default:
-      return [...about, textPart(`${name}: ${nameOf(from)}`)];
+      return [...about, textPart(`${name}: ${getName(from)}`)];
   }
 }
 
-function nameOf({ file_id }: FileSource): string {
+function getName({ file_id }: FileSource): string {
   return typeof file_id === 'string' ? `file ${file_id}` : 'in a form that cannot be read here';
 }
 

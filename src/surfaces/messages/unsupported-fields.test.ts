@@ -13,7 +13,7 @@ function unsupportedOf(body: object, capabilities = stranger): UnsupportedFields
 }
 
 function faultOf(body: object): string | undefined {
-  const { fault } = unsupportedOf(body);
+  const { error: fault } = unsupportedOf(body);
   return fault && toMessagesError(fault, 'id').error.message.split(',')[0];
 }
 
@@ -99,7 +99,7 @@ describe('what a translation would have to make something else of', () => {
   });
 
   it('says the way out, and is named among what is left out where another upstream takes it', () => {
-    const { fault, ignored } = unsupportedOf({ ...ofUser({ type: 'container_upload' }), max_tokens: 0 });
+    const { error: fault, ignored } = unsupportedOf({ ...ofUser({ type: 'container_upload' }), max_tokens: 0 });
     expect([fault?.status, fault?.code, fault?.param]).toEqual([400, 'invalid_request', 'max_tokens']);
     expect(fault?.message).toBe(
       'max_tokens is 0, which this deployment cannot be told; leave it out, or ask one whose upstream speaks this dialect.',

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { truncate } from '#base/text/shorten.ts';
 import type { ParleyError } from '#contract/errors/errors.ts';
-import { requestFault } from '#contract/errors/request-error.ts';
+import { createRequestError } from '#contract/errors/request-error.ts';
 import type { CountRequest } from '#contract/messages/messages-request.ts';
 import type { UpstreamCapabilities } from './upstream-capabilities.ts';
 
@@ -10,12 +10,12 @@ export interface UnsupportedFields {
   /** Names such as `top_k`, `thinking.display`, `content.citations`: the answer is as good as without them. */
   readonly ignored: readonly string[];
   /** The 400 that the first thing deserves without which the answer would be another. */
-  readonly fault: ParleyError | undefined;
+  readonly error: ParleyError | undefined;
 }
 
 const wayOut = 'which this deployment cannot be told; leave it out, or ask one whose upstream speaks this dialect';
-const longestName = 64;
-const mostNames = 1000;
+const maxNameLength = 64;
+const maxNames = 1000;
 
 /** Looks through a request for what its translation leaves out. Nulls say nothing, and are not missed. */
 export function findUnsupported(body: CountRequest, capabilities: UpstreamCapabilities): UnsupportedFields {
@@ -25,7 +25,7 @@ export function findUnsupported(body: CountRequest, capabilities: UpstreamCapabi
 class Search {
   readonly #capabilities: UpstreamCapabilities;
   readonly #ignored = new Set<string>();
-  #fault: ParleyError | undefined;
+  #error: ParleyError | undefined;
 
   constructor(capabilities: UpstreamCapabilities) {
     this.#capabilities = capabilities;
@@ -48,7 +48,7 @@ class Search {
       this.#fields('messages', message, keys.messages);
       this.#blocks(message.content, message.role, `messages[${index}].content`);
     });
-    return { ignored: [...this.#ignored], fault: this.#fault };
+    return { ignored: [...this.#ignored], error: this.#error };
   }
 
   #tool(tool: JsonObject, at: string): void {
@@ -60,54 +60,54 @@ class Search {
 
   /** Tools that another vendor runs are left out, unless the request demands a call of one. */
   #toolChoice({ tools = [], tool_choice: choice }: CountRequest): void {
-    const left = tools.filter(({ input_schema }) => input_schema === undefined);
-    if (left.length === 0) return;
-    const isForced = choice?.type === 'tool' && left.some(({ name }) => name === choice.name);
-    if (isForced) this.#refuse('tool_choice', 'tool_choice.name', `is ${shown(choice.name)}`);
-    if (choice?.type === 'any' && left.length === tools.length)
+    const otherTools = tools.filter(({ input_schema }) => input_schema === undefined);
+    if (otherTools.length === 0) return;
+    const isForced = choice?.type === 'tool' && otherTools.some(({ name }) => name === choice.name);
+    if (isForced) this.#refuse('tool_choice', 'tool_choice.name', `is ${formatType(choice.name)}`);
+    if (choice?.type === 'any' && otherTools.length === tools.length)
       this.#refuse('tool_choice', 'tool_choice', 'demands a call of a tool that another vendor runs');
   }
 
-  #blocks(blocks: unknown, place: string, at: string): void {
+  #blocks(blocks: unknown, context: string, at: string): void {
     if (!Array.isArray(blocks)) return;
     blocks.filter(isJsonObject).forEach((block, index) => {
-      this.#block(block, place, `${at}[${index}]`);
+      this.#block(block, context, `${at}[${index}]`);
     });
   }
 
-  #block(block: JsonObject, place: string, at: string): void {
+  #block(block: JsonObject, context: string, at: string): void {
     const type = String(block.type);
-    if (!blocksAt[place]?.includes(type) || !isTellable(block)) {
-      this.#refuse(`content.${type}`, `${at}.type`, `is ${shown(type)}`);
+    if (!blocksAt[context]?.includes(type) || !isTellable(block)) {
+      this.#refuse(`content.${type}`, `${at}.type`, `is ${formatType(type)}`);
       return;
     }
     const marks = this.#capabilities.takesCacheMarks && marked.has(type) ? ['cache_control'] : [];
     this.#fields('content', block, ['type', ...(blockKeys.get(type) ?? []), ...marks]);
     if (type === 'tool_result' || type === 'search_result') this.#blocks(block.content, type, `${at}.content`);
-    if (sourcesOf.has(type) && isJsonObject(block.source)) this.#source(type, block.source, `${at}.source`);
+    if (sourceTypes.has(type) && isJsonObject(block.source)) this.#source(type, block.source, `${at}.source`);
   }
 
   #source(of: string, source: JsonObject, at: string): void {
     const type = String(source.type);
-    if (!sourcesOf.get(of)?.includes(type)) this.#refuse(`content.source.${type}`, `${at}.type`, `is ${shown(type)}`);
+    if (!sourceTypes.get(of)?.includes(type)) this.#refuse(`content.source.${type}`, `${at}.type`, `is ${formatType(type)}`);
     else this.#blocks(source.content, of, `${at}.content`);
   }
 
-  #fields(part: string, value: object, known: readonly string[]): void {
-    for (const [key, given] of Object.entries(value)) {
-      if (known.includes(key) || (given ?? null) === null) continue;
+  #fields(part: string, value: object, knownFields: readonly string[]): void {
+    for (const [key, fieldValue] of Object.entries(value)) {
+      if (knownFields.includes(key) || (fieldValue ?? null) === null) continue;
       this.#ignore(part === '' || key === 'cache_control' ? key : `${part}.${key}`);
     }
   }
 
   /** What is kept outlives the request: no more than a header field can name. */
   #ignore(name: string): void {
-    if (this.#ignored.size < mostNames) this.#ignored.add(name.slice(0, longestName));
+    if (this.#ignored.size < maxNames) this.#ignored.add(name.slice(0, maxNameLength));
   }
 
   #refuse(name: string, param: string, claim: string): void {
     this.#ignore(name);
-    this.#fault ??= requestFault(param, `${claim}, ${wayOut}`);
+    this.#error ??= createRequestError(param, `${claim}, ${wayOut}`);
   }
 }
 
@@ -117,8 +117,8 @@ function isTellable({ type, tool }: JsonObject): boolean {
   return isJsonObject(tool) && tool.type === 'tool_reference' && typeof tool.name === 'string';
 }
 
-function shown(type: unknown): string {
-  return truncate(String(type), longestName);
+function formatType(type: unknown): string {
+  return truncate(String(type), maxNameLength);
 }
 
 /** The keys of each part of a request that are translated. */
@@ -162,7 +162,7 @@ const blocksAt: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Where what a block holds can be from; a file in the store of another vendor nobody else can read. */
-const sourcesOf: ReadonlyMap<string, readonly string[]> = new Map([
+const sourceTypes: ReadonlyMap<string, readonly string[]> = new Map([
   ['image', ['base64', 'url']],
   ['document', ['base64', 'url', 'text', 'content']],
 ]);

@@ -12,7 +12,7 @@ export interface UpstreamCapabilities {
   readonly takesThinking: boolean;
 }
 
-export function capabilitiesOf({ kind, upstreams: all }: Deployment): UpstreamCapabilities {
+export function getCapabilities({ kind, upstreams: all }: Deployment): UpstreamCapabilities {
   const upstreams = kind === 'model' ? all : [];
   const every = (is: (upstream: Upstream) => boolean): boolean => upstreams.length > 0 && upstreams.every(is);
   return {

@@ -95,9 +95,9 @@ export function docsRoutes(app: FastifyInstance): void {
   );
   app.get('/docs/start.js', (_request, reply) => reply.type(script).header('cache-control', 'no-cache').send(start));
   app.get('/docs/scalar.js', async (_request, reply) => {
-    scalar ??= readScalar().catch((thrown: unknown) => {
+    scalar ??= readScalar().catch((error: unknown) => {
       scalar = undefined;
-      throw thrown;
+      throw error;
     });
     const headers = { 'content-encoding': 'gzip', 'cache-control': 'public, max-age=3600', 'x-content-type-options': 'nosniff' };
     return reply

@@ -32,11 +32,11 @@ export function toOpenApi(operations: readonly ApiOperation[], version: string):
   const originals = new Map<string, ApiOperation>();
   for (const operation of operations) {
     const { path, method, summary } = operation;
-    const original = originals.get(nameOf(operation)) ?? operation;
-    originals.set(nameOf(operation), original);
-    const shown = original === operation ? operation : toAlias(operation, original);
+    const original = originals.get(getName(operation)) ?? operation;
+    originals.set(getName(operation), original);
+    const visibleOperation = original === operation ? operation : toAlias(operation, original);
     const name = original === operation ? summary : `${summary} (${path})`;
-    paths[path] = { ...paths[path], [method]: { ...toOperation(shown, components), summary: name } };
+    paths[path] = { ...paths[path], [method]: { ...toOperation(visibleOperation, components), summary: name } };
   }
   const used = new Set<string>(operations.map(({ tag }) => tag));
   const tags = Object.entries(chapters).filter(([name]) => used.has(name));
@@ -59,7 +59,7 @@ function toAlias(operation: ApiOperation, original: ApiOperation): ApiOperation 
   return { ...operation, description, ...(body && { body }) };
 }
 
-function nameOf({ tag, summary }: ApiOperation): string {
+function getName({ tag, summary }: ApiOperation): string {
   return `${tag}: ${summary}`;
 }
 
@@ -99,8 +99,8 @@ function toResponses(operation: ApiOperation, components: SchemaComponents): Doc
     if (status !== 'default') codes.delete(status);
   }
   const errorContent = method !== 'head' && { content: toContent(json(errorShape.body), show) };
-  for (const [status, told] of codes) {
-    responses[status] = { description: toText(told.map(errorShape.describe)), ...errorContent };
+  for (const [status, conditions] of codes) {
+    responses[status] = { description: toText(conditions.map(errorShape.describe)), ...errorContent };
   }
   return responses;
 }
@@ -145,13 +145,13 @@ class SchemaComponents {
   /** The same of something that is sent: what takes fields that are not described says so, since generators of clients refuse them else. */
   showSent(schema: Schema | NamedSchema): unknown {
     this.#isSent = true;
-    const shown = this.#show(schema);
+    const visibleSchema = this.#show(schema);
     this.#isSent = false;
-    return shown;
+    return visibleSchema;
   }
 
   #show(schema: unknown): unknown {
-    if (Array.isArray(schema)) return schema.map((each) => this.#show(each));
+    if (Array.isArray(schema)) return schema.map((item) => this.#show(item));
     if (!isJsonObject(schema)) return schema;
     return isNamed(schema) ? this.#refer(schema) : this.#copy(schema);
   }
@@ -166,15 +166,15 @@ class SchemaComponents {
    * message of our own check is no keyword of JSON Schema. A secret that is written only may be answered hidden.
    */
   #copy({ errorMessage: _errorMessage, default: byDefault, required, properties, writeOnly, ...rest }: JsonObject): JsonObject {
-    const shown: JsonObject = { ...rest, ...(this.#isSent && writeOnly !== undefined && { writeOnly }) };
-    for (const key of nested) if (key in rest) shown[key] = this.#show(rest[key]);
-    if (byDefault !== undefined) shown.description = withDefault(rest.description, byDefault);
-    const isWithoutBound = shown.type === 'object' && shown.additionalProperties === undefined;
-    if (isWithoutBound && (this.#isSent || properties === undefined)) shown.additionalProperties = true;
-    if (!isJsonObject(properties)) return { ...shown, ...(required !== undefined && { required }) };
-    shown.properties = Object.fromEntries(Object.entries(properties).map(([key, property]) => [key, this.#show(property)]));
+    const copy: JsonObject = { ...rest, ...(this.#isSent && writeOnly !== undefined && { writeOnly }) };
+    for (const key of nested) if (key in rest) copy[key] = this.#show(rest[key]);
+    if (byDefault !== undefined) copy.description = withDefault(rest.description, byDefault);
+    const isWithoutBound = copy.type === 'object' && copy.additionalProperties === undefined;
+    if (isWithoutBound && (this.#isSent || properties === undefined)) copy.additionalProperties = true;
+    if (!isJsonObject(properties)) return { ...copy, ...(required !== undefined && { required }) };
+    copy.properties = Object.fromEntries(Object.entries(properties).map(([key, property]) => [key, this.#show(property)]));
     const needed = Array.isArray(required) ? required.filter((key) => !hasDefault(properties[key])) : [];
-    return needed.length === 0 ? shown : { ...shown, required: needed };
+    return needed.length === 0 ? copy : { ...copy, required: needed };
   }
 }
 

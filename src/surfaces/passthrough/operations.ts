@@ -37,7 +37,7 @@ interface Words {
   readonly example: Readonly<Record<string, unknown>>;
 }
 
-const words: Readonly<Record<PassThroughApi, Words>> = {
+const texts: Readonly<Record<PassThroughApi, Words>> = {
   completions: {
     id: 'createCompletion',
     summary: 'Has a text gone on with',
@@ -75,32 +75,32 @@ const ofForms =
   'A form is sent on while it comes. Its field `model` may stand anywhere; if more than 32 MiB come before it, the answer is 413.';
 
 /** The operation of one API at one place. */
-export function passThroughOperation(api: PassThroughApi, place: Place): ApiOperation {
-  const { id, summary, example } = words[api];
+export function passThroughOperation(api: PassThroughApi, location: Place): ApiOperation {
+  const { id, summary, example } = texts[api];
   const traits: PassThroughTraits = passThrough[api];
-  const model = place.isNamedByBody ? { model: exampleNames.others } : {};
+  const model = location.isNamedByBody ? { model: exampleNames.others } : {};
   return {
     method: 'post',
-    path: place.path.replace('{operation}', api),
-    id: `${id}_${place.suffix}`,
+    path: location.path.replace('{operation}', api),
+    id: `${id}_${location.suffix}`,
     tag: 'Further APIs',
     summary,
-    description: description + (traits.takes === 'json' ? '' : ofForms),
-    parameters: [...place.toParameters(exampleNames.others), ...(traits.takes === 'either' ? [traceparent] : [])],
-    body: toBody(api, place.isNamedByBody, { ...model, ...example }),
+    description: description + (traits.accepts === 'json' ? '' : ofForms),
+    parameters: [...location.toParameters(exampleNames.others), ...(traits.accepts === 'either' ? [traceparent] : [])],
+    body: toBody(api, location.isNamedByBody, { ...model, ...example }),
     answers: [toAnswer(api)],
     errors,
   };
 }
 
 function toBody(api: PassThroughApi, isNamedByBody: boolean, value: object): readonly Content[] {
-  const { takes }: PassThroughTraits = passThrough[api];
+  const { accepts }: PassThroughTraits = passThrough[api];
   const schema = toSchema(api, isNamedByBody);
   const examples = { usual: { summary: 'A usual request', value } };
   const form: Content = { type: 'multipart/form-data', schema, examples };
-  if (takes === 'form') return [form];
+  if (accepts === 'form') return [form];
   const byAddress = { ...value, image: undefined, images: [{ image_url: 'https://example.com/cat.png' }] };
-  return takes === 'json'
+  return accepts === 'json'
     ? json(schema, examples)
     : [form, ...json(schema, { byAddress: { summary: 'By address', value: byAddress } })];
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { hasControls } from '#base/text/bytes.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
-import { requestFault } from '#contract/errors/request-error.ts';
+import { createRequestError } from '#contract/errors/request-error.ts';
 import { type PassThroughApi, passThrough } from '#contract/pass-through.ts';
 import { passThroughRequests } from '#contract/pass-through-requests.ts';
 import type { FormFields, FormPieces } from '#domain/upstreams/upstream.ts';
@@ -9,11 +9,11 @@ import { estimateTokens } from '#domain/usage/usage.ts';
 import { FormReader, malformedForm, type PartHead } from '../http/form/form-reader.ts';
 
 /** What of a form is kept at most until the model is named: sound and pictures commonly stand before it. */
-const maxKeptBytes = 32 * 1024 ** 2;
+const maxBufferedBytes = 32 * 1024 ** 2;
 /** What of a longer one is waited for before it is sent, and kept so that it can be sent again. */
 const maxRepeatedBytes = 1024 ** 2;
 const maxModelBytes = 1024;
-const mostParts = 1000;
+const maxParts = 1000;
 /** Names as APIs have them. Others might be read as `model` by whoever unescapes them. */
 const fieldName = /^[\w.-]{1,100}(?:\[[\w.-]{0,100}\])?$/;
 const isModel = /^model(?:\[|$)/i;
@@ -30,9 +30,9 @@ export class PassedForm implements FormFields {
   #model: string | undefined;
   #promptBytes = 0;
   /** Pieces that are kept; those before them are gone. */
-  #kept: Buffer[] = [];
-  #gone = 0;
-  #keptBytes = 0;
+  #buffers: Buffer[] = [];
+  #discardedBytes = 0;
+  #bufferedBytes = 0;
   #hasEnded = false;
   #isSpent = false;
   #pulling: Promise<void> | undefined;
@@ -42,7 +42,7 @@ export class PassedForm implements FormFields {
     this.#parts = this.#rewritten(new FormReader(body, boundary));
   }
 
-  get isWhole(): boolean {
+  get isComplete(): boolean {
     return !this.#isSpent;
   }
 
@@ -52,34 +52,34 @@ export class PassedForm implements FormFields {
 
   /** The model that it names, once that has come. Throws `invalid_request` if there is none, `payload_too_large` if too much stands before it. */
   async readModel(): Promise<string> {
-    while (this.#model === undefined && !this.#hasEnded && this.#keptBytes <= maxKeptBytes) await this.#pull();
+    while (this.#model === undefined && !this.#hasEnded && this.#bufferedBytes <= maxBufferedBytes) await this.#pull();
     if (this.#model !== undefined) return this.#model;
-    if (this.#hasEnded) throw requestFault('model', 'must name a deployment; GET /v1/models lists yours');
+    if (this.#hasEnded) throw createRequestError('model', 'must name a deployment; GET /v1/models lists yours');
     throw new ParleyError(
       'payload_too_large',
-      `The field model must come within the first ${maxKeptBytes} bytes of the form; send it ahead of the file.`,
+      `The field model must come within the first ${maxBufferedBytes} bytes of the form; send it ahead of the file.`,
       { param: 'model' },
     );
   }
 
   /** Waits for a little of it, so that a small one is known as a whole before anything is asked. */
   async readAhead(): Promise<void> {
-    while (!this.#hasEnded && this.#keptBytes < maxRepeatedBytes) await this.#pull();
+    while (!this.#hasEnded && this.#bufferedBytes < maxRepeatedBytes) await this.#pull();
     if (this.#hasEnded) this.#requireFields();
   }
 
   open(defaults: Readonly<Record<string, unknown>>): FormPieces {
     if (this.#isSpent) throw new Error('a form that is not kept was opened again');
-    const length = this.#hasEnded ? this.#keptBytes + this.#ending(defaults).length : undefined;
+    const length = this.#hasEnded ? this.#bufferedBytes + this.#ending(defaults).length : undefined;
     return { pieces: this.#pieces(defaults), length };
   }
 
   async *#pieces(defaults: Readonly<Record<string, unknown>>): AsyncGenerator<Uint8Array> {
     for (let at = 0; ; at += 1) {
-      while (at - this.#gone >= this.#kept.length && !this.#hasEnded) await this.#pull();
-      const piece = this.#kept[at - this.#gone];
+      while (at - this.#discardedBytes >= this.#buffers.length && !this.#hasEnded) await this.#pull();
+      const piece = this.#buffers[at - this.#discardedBytes];
       if (piece === undefined) break;
-      if (!this.#hasEnded && this.#keptBytes > maxRepeatedBytes) this.#isSpent = true;
+      if (!this.#hasEnded && this.#bufferedBytes > maxRepeatedBytes) this.#isSpent = true;
       if (this.#isSpent) this.#drop(at);
       yield piece;
     }
@@ -89,9 +89,9 @@ export class PassedForm implements FormFields {
 
   /** Forgets the pieces up to this one. */
   #drop(at: number): void {
-    const dropped = this.#kept.splice(0, at - this.#gone + 1);
-    this.#gone += dropped.length;
-    for (const { length } of dropped) this.#keptBytes -= length;
+    const dropped = this.#buffers.splice(0, at - this.#discardedBytes + 1);
+    this.#discardedBytes += dropped.length;
+    for (const { length } of dropped) this.#bufferedBytes -= length;
   }
 
   /** Reads one more piece, for everybody who waits for it. */
@@ -101,8 +101,8 @@ export class PassedForm implements FormFields {
       .then(({ done, value }) => {
         if (done) this.#hasEnded = true;
         else if (value.length > 0) {
-          this.#kept.push(value);
-          this.#keptBytes += value.length;
+          this.#buffers.push(value);
+          this.#bufferedBytes += value.length;
         }
       })
       .finally(() => {
@@ -116,7 +116,7 @@ export class PassedForm implements FormFields {
     for (let parts = 0; ; parts += 1) {
       const head = await reader.skipTo(() => true);
       if (head === undefined) return;
-      if (parts >= mostParts) throw malformedForm(`it has more than ${mostParts} parts`);
+      if (parts >= maxParts) throw malformedForm(`it has more than ${maxParts} parts`);
       if (!fieldName.test(head.name)) throw malformedForm('a part has no name, or one that no field has');
       if (isModel.test(head.name)) {
         await this.#takeModel(head, reader);
@@ -136,23 +136,23 @@ export class PassedForm implements FormFields {
   }
 
   async #takeModel({ name }: PartHead, reader: FormReader): Promise<void> {
-    if (name !== 'model') throw requestFault(name, 'is not a known field; the name is model');
-    if (this.#model !== undefined) throw requestFault('model', 'must stand in the form once');
+    if (name !== 'model') throw createRequestError(name, 'is not a known field; the name is model');
+    if (this.#model !== undefined) throw createRequestError('model', 'must stand in the form once');
     const pieces: Uint8Array[] = [];
     let bytes = 0;
     for await (const piece of reader.content()) {
       pieces.push(piece);
       bytes += piece.length;
-      if (bytes > maxModelBytes) throw requestFault('model', `must not be longer than ${maxModelBytes} bytes`);
+      if (bytes > maxModelBytes) throw createRequestError('model', `must not be longer than ${maxModelBytes} bytes`);
     }
     const model = Buffer.concat(pieces).toString();
-    if (model === '') throw requestFault('model', 'must name a deployment; GET /v1/models lists yours');
+    if (model === '') throw createRequestError('model', 'must name a deployment; GET /v1/models lists yours');
     this.#model = model;
   }
 
   #requireFields(): void {
     for (const name of passThroughRequests[this.#api].required)
-      if (!this.#seen.has(name)) throw requestFault(name, 'is required');
+      if (!this.#seen.has(name)) throw createRequestError(name, 'is required');
   }
 
   /** The defaults that the form lacks, and its end. */

@@ -6,7 +6,7 @@ import { parsePassThrough } from '#contract/pass-through-requests.ts';
 import type { Call, Calls, Target } from '#domain/call.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { PassedFrame, PassThroughRequest } from '#domain/upstreams/upstream.ts';
-import { letGo, piecesOf, toBoundary } from '../http/form/form-reader.ts';
+import { letGo, readPieces, toBoundary } from '../http/form/form-reader.ts';
 import { parseBody, readModel, refusedType, requirePlain, tooLarge } from '../http/read-request.ts';
 import { EventStream, endResponse, whenDrained } from '../http/replies/event-stream.ts';
 import { privateFields } from '../http/replies/header-fields.ts';
@@ -23,7 +23,7 @@ export interface PassThroughDeps {
 }
 
 /** A request of such an API. */
-interface PassThroughAsked {
+interface PassThroughExchange {
   readonly context: RequestContext;
   readonly caller: Caller;
   readonly api: PassThroughApi;
@@ -36,18 +36,18 @@ interface PassThroughAsked {
 /** The APIs that are passed through. */
 export interface PassThroughSurface {
   /** Authorizes, parses, and answers a request. */
-  serve(asked: PassThroughAsked): Promise<void>;
+  serve(exchange: PassThroughExchange): Promise<void>;
   /** Returns the maximum number of bytes of a form. Undefined if the request is no form. */
   maxFormBytes(request: IncomingMessage, api: PassThroughApi): number | undefined;
 }
 
 export function createPassThrough(deps: PassThroughDeps): PassThroughSurface {
   return {
-    async serve(asked) {
-      const { context, api } = asked;
+    async serve(exchange) {
+      const { context, api } = exchange;
       const { target, request } = await (isForm(context.request, passThrough[api])
-        ? readForm(deps, asked)
-        : readJson(deps, asked));
+        ? readForm(deps, exchange)
+        : readJson(deps, exchange));
       const reply = new PassedReply(context);
       await context.follow(deps.calls.passThrough(target, request, reply), reply);
     },
@@ -61,29 +61,29 @@ interface Read {
 }
 
 /** An API that takes both is asked by the media type. */
-function isForm({ headers }: IncomingMessage, { takes }: PassThroughTraits): boolean {
-  return takes === 'form' || (takes === 'either' && /^\s*multipart\//i.test(headers['content-type'] ?? ''));
+function isForm({ headers }: IncomingMessage, { accepts }: PassThroughTraits): boolean {
+  return accepts === 'form' || (accepts === 'either' && /^\s*multipart\//i.test(headers['content-type'] ?? ''));
 }
 
 /** The body of a request whose path names the deployment is not looked into before the caller may use that. */
-async function readJson({ handler, calls }: PassThroughDeps, asked: PassThroughAsked): Promise<Read> {
-  const { context, caller, api, deployment } = asked;
+async function readJson({ handler, calls }: PassThroughDeps, exchange: PassThroughExchange): Promise<Read> {
+  const { context, caller, api, deployment } = exchange;
   const bytes = await handler.readJson(context);
-  const named = deployment === undefined ? parseBody(bytes) : undefined;
-  const target = await calls.authorize(toCall(context, caller, deployment ?? readModel(named)), api);
-  asked.checkVersion();
-  return { target, request: { api, body: parsePassThrough(api, named ?? parseBody(bytes)) } };
+  const parsedBody = deployment === undefined ? parseBody(bytes) : undefined;
+  const target = await calls.authorize(toCall(context, caller, deployment ?? readModel(parsedBody)), api);
+  exchange.checkVersion();
+  return { target, request: { api, body: parsePassThrough(api, parsedBody ?? parseBody(bytes)) } };
 }
 
 /** A form is read no further than to its model, and a little ahead. */
-async function readForm(deps: PassThroughDeps, asked: PassThroughAsked): Promise<Read> {
-  const { context, caller, api, deployment } = asked;
+async function readForm(deps: PassThroughDeps, exchange: PassThroughExchange): Promise<Read> {
+  const { context, caller, api, deployment } = exchange;
   const { request, response } = context;
   const boundary = requireForm(request);
   response.once('finish', () => letGo(request));
-  const form = new PassedForm(withinBytes(piecesOf(request), deps.maxFormBytes()), boundary, api);
+  const form = new PassedForm(withinBytes(readPieces(request), deps.maxFormBytes()), boundary, api);
   const target = await deps.calls.authorize(toCall(context, caller, deployment ?? (await form.readModel())), api);
-  asked.checkVersion();
+  exchange.checkVersion();
   await form.readAhead();
   return { target, request: { api, form, defaults: target.deployment.defaults } };
 }
@@ -147,11 +147,11 @@ class PassedReply implements Sink<PassedFrame> {
     else endResponse(response, '');
   }
 
-  fail(thrown: unknown): void {
+  fail(error: unknown): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    if (this.#kind === undefined || this.#kind === 'json') this.#context.sendError(thrown);
-    else this.#breakOff(thrown);
+    if (this.#kind === undefined || this.#kind === 'json') this.#context.sendError(error);
+    else this.#breakOff(error);
   }
 
   #begin({ kind, contentType }: PassedFrame): void {
@@ -163,9 +163,9 @@ class PassedReply implements Sink<PassedFrame> {
   }
 
   /** Events end with one that tells the error; of other media the connection breaks, so that nobody takes a part for the whole. */
-  #breakOff(thrown: unknown): void {
+  #breakOff(cause: unknown): void {
     const context = this.#context;
-    const error = context.failed(thrown);
+    const error = context.failed(cause);
     if (this.#events === undefined) context.response.destroy();
     else if (context.hasLeft) this.#events.abandon();
     else {

@@ -3,7 +3,7 @@ import type { JsonObject } from '#base/json/json.ts';
 import type { Seal } from '#base/secrets/seal.ts';
 import type { Clock } from '#base/time/clock.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
-import { requestFault } from '#contract/errors/request-error.ts';
+import { createRequestError } from '#contract/errors/request-error.ts';
 import type { AnyItem } from '#contract/responses/input-items.ts';
 import { includables, type ResponsesRequest } from '#contract/responses/responses-request.ts';
 import type { Target } from '#domain/call.ts';
@@ -53,7 +53,7 @@ interface Creating extends ResponseStart {
 
 /** Throws the 400 that the request deserves. */
 export function createRun({ seal, newId, clock }: RunDeps, target: Target, creating: Creating): ReadyRun {
-  const { request, body, opened, known, isCounted } = creating;
+  const { request, body, opened, promised: known, isCounted } = creating;
   const { call, deployment } = target;
   const { subject } = call.caller;
   const thoughts = new ThoughtSeal(seal, subject, deployment);
@@ -62,33 +62,34 @@ export function createRun({ seal, newId, clock }: RunDeps, target: Target, creat
   if (earlier.length < opened.earlier.length) omitted.add('state');
   const all = [...earlier, ...opened.input];
   const shift = earlier.length;
-  const places = new Map(all.map((item, index) => [item, index]));
-  const pathOf = (item: AnyItem): string => {
-    const place = places.get(item) ?? 0;
-    return place < shift ? 'previous_response_id' : `input[${place - shift}]`;
+  const positions = new Map(all.map((item, index) => [item, index]));
+  const getPath = (item: AnyItem): string => {
+    const position = positions.get(item) ?? 0;
+    return position < shift ? 'previous_response_id' : `input[${position - shift}]`;
   };
   const { mcpServers: hosts } = target.snapshot.configuration.responses;
-  const servers = toRemoteServers(request, { hosts, items: all, pathOf });
-  const approvals = new McpApprovals(all, { shift, pathOf });
+  const servers = toRemoteServers(request, { hosts, items: all, getPath });
+  const approvals = new McpApprovals(all, { shift, getPath });
   const conversing = {
     open(item: SealedItem, at: string): Thoughts {
       const content = thoughts.open(item, at);
       if (content === undefined) omitted.add(includables.encryptedReasoning);
       return content ?? {};
     },
-    pathOf,
+    getPath,
     // Tools that are run here are run between turns of the model, which are asked in the inner language.
     isNative: servers.length === 0 && isNative(deployment),
     approvals,
   };
   const translate = (items: readonly AnyItem[]) => toChatRequest({ request, items, ...conversing });
   const items = fitItems(all, {
-    maxTokens: isCounted ? undefined : maxPromptTokensOf(deployment, request),
+    maxTokens: isCounted ? undefined : getMaxPromptTokens(deployment, request),
     mayDrop: request.truncation === 'auto',
-    tokensOf: (some) => estimateRequestTokens(translate(some).request),
+    countTokens: (items) => estimateRequestTokens(translate(items).request),
   });
   const translated = translate(items);
-  if (items.length === 0 && translated.request.messages.length === 0) throw requestFault('input', 'must have at least one item');
+  if (items.length === 0 && translated.request.messages.length === 0)
+    throw createRequestError('input', 'must have at least one item');
   const isPlain = items === all && shift === 0 && opened.input === request.input && isUntouched(request, items);
   const run = new ResponseRun({
     id: known?.id ?? toRecordId('resp', call.caller, newId()),
@@ -101,27 +102,27 @@ export function createRun({ seal, newId, clock }: RunDeps, target: Target, creat
     tools: translated.tools,
     allowedCalls: AllowedCalls.of(request, translated.tools),
     deployment: deployment.id,
-    seal: (given) => thoughts.close(given),
+    seal: (content) => thoughts.close(content),
     showsSealed: request.include?.includes(includables.encryptedReasoning) === true,
     isUntouched: isPlain,
     runsRemoteTools: servers.length > 0,
     clock,
-    began: (response) => opened.began(response),
-    ended: (kept) => opened.ended(kept),
+    began: (response) => opened.onStarted(response),
+    ended: (storedResponse) => opened.onEnded(storedResponse),
   });
   const isAlwaysRelayed = conversing.isNative && deployment.upstreams.every(speaksResponses);
   const native = conversing.isNative ? toNative(body, isPlain ? undefined : { ...conversing, items }) : undefined;
   // The events of a run in the background are stored. Only a stream shows the order of an application's stages and text.
   const isStreamed = request.background === true || (deployment.isServedByPrograms && includesStages(request));
-  const asked = isStreamed ? { ...translated.request, stream: true } : translated.request;
-  const approved = approvals.approved(servers, asked.messages);
+  const chatRequest = isStreamed ? { ...translated.request, stream: true } : translated.request;
+  const approved = approvals.approved(servers, chatRequest.messages);
   const remote = servers.length > 0 ? { servers, approved } : undefined;
-  const ask = { request: asked, native, isTranslated: true, remote, affinity: affinityOf(request, subject) };
+  const ask = { request: chatRequest, native, isTranslated: true, remote, affinity: getAffinity(request, subject) };
   return {
     run,
-    ask,
+    input: ask,
     ignored: (isRelayed = isAlwaysRelayed) => (isRelayed ? [...omitted] : [...translated.ignored, ...omitted]),
-    sealFor: (given) => thoughts.close(given),
+    sealFor: (content) => thoughts.close(content),
   };
 }
 
@@ -135,7 +136,7 @@ function isForeignState(item: AnyItem, { id }: Deployment): boolean {
 }
 
 /** Of what the model takes in all, what the answer may have is not for the request. */
-function maxPromptTokensOf({ limits }: Deployment, { max_output_tokens: output = 0 }: ResponsesRequest): number | undefined {
+function getMaxPromptTokens({ limits }: Deployment, { max_output_tokens: output = 0 }: ResponsesRequest): number | undefined {
   const { maxPromptTokens, maxTotalTokens } = limits ?? {};
   const ofTotal = maxTotalTokens === undefined ? undefined : Math.max(0, maxTotalTokens - output);
   return maxPromptTokens === undefined || ofTotal === undefined
@@ -157,7 +158,7 @@ function toNative(
 }
 
 /** A conversation that names its cache stays with one upstream. */
-function affinityOf({ prompt_cache_key: key }: ResponsesRequest, subject: string): string | undefined {
+function getAffinity({ prompt_cache_key: key }: ResponsesRequest, subject: string): string | undefined {
   return key === undefined ? undefined : hash('sha256', JSON.stringify([subject, key]), 'base64url');
 }
 
@@ -168,72 +169,72 @@ interface Fitting {
   /** Whether the oldest may be dropped. */
   readonly mayDrop: boolean;
   /** Estimated tokens of a request with these items. */
-  readonly tokensOf: (items: readonly AnyItem[]) => number;
+  readonly countTokens: (items: readonly AnyItem[]) => number;
 }
 
 /**
  * The items that fit the model: the oldest are dropped, but never instructions, a call without its output, nor a thought
  * without what it led to. Throws context_length_exceeded.
  */
-function fitItems(items: readonly AnyItem[], { maxTokens, mayDrop, tokensOf }: Fitting): readonly AnyItem[] {
+function fitItems(items: readonly AnyItem[], { maxTokens, mayDrop, countTokens }: Fitting): readonly AnyItem[] {
   if (maxTokens === undefined) return items;
-  const tokens = tokensOf(items);
+  const tokens = countTokens(items);
   if (tokens <= maxTokens) return items;
-  const from = (cut: number): AnyItem[] => items.filter((item, index) => index >= cut || isKept(item));
-  const fits = (cut: number): boolean => tokensOf(from(cut)) <= maxTokens;
-  const cut = mayDrop ? firstThat(cutsOf(items), fits) : undefined;
-  if (cut !== undefined) return from(cut);
-  const way = mayDrop ? 'its last item alone is too long' : 'send less, or truncation: "auto"';
+  const from = (start: number): AnyItem[] => items.filter((item, index) => index >= start || isRequired(item));
+  const fits = (start: number): boolean => countTokens(from(start)) <= maxTokens;
+  const start = mayDrop ? firstThat(listStarts(items), fits) : undefined;
+  if (start !== undefined) return from(start);
+  const suggestion = mayDrop ? 'its last item alone is too long' : 'send less, or truncation: "auto"';
   throw new ParleyError(
     'context_length_exceeded',
-    `The input has about ${tokens} tokens, and the model takes ${maxTokens}; ${way}.`,
+    `The input has about ${tokens} tokens, and the model takes ${maxTokens}; ${suggestion}.`,
     { param: 'input' },
   );
 }
 
 /** Places ahead of which everything may go, the earliest first. */
-function cutsOf(items: readonly AnyItem[]): number[] {
+function listStarts(items: readonly AnyItem[]): number[] {
   const open = new Set<string>();
-  const cuts: number[] = [];
+  const starts: number[] = [];
   items.forEach((item, index) => {
     const { type, call_id: id } = item as { type: string; call_id?: string };
     if (id !== undefined && type.endsWith('_call')) open.add(id);
     else if (id !== undefined) open.delete(id);
-    if (open.size === 0 && type !== 'reasoning' && index + 1 < items.length) cuts.push(index + 1);
+    if (open.size === 0 && type !== 'reasoning' && index + 1 < items.length) starts.push(index + 1);
   });
-  return cuts;
+  return starts;
 }
 
-function isKept(item: AnyItem): boolean {
+function isRequired(item: AnyItem): boolean {
   if (item.type === 'additional_tools' || item.type === 'compaction') return true;
   return item.type === 'message' && (item.role === 'system' || item.role === 'developer');
 }
 
 /** The first of ascending places for which something holds that holds for all behind it. */
-function firstThat(places: readonly number[], holds: (place: number) => boolean): number | undefined {
+function firstThat(positions: readonly number[], holds: (position: number) => boolean): number | undefined {
   let low = 0;
-  let high = places.length;
+  let high = positions.length;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (holds(places[middle] as number)) high = middle;
+    if (holds(positions[middle] as number)) high = middle;
     else low = middle + 1;
   }
-  return places[low];
+  return positions[low];
 }
 
 /** A request whose conversation is resolved here, for an upstream of the dialect: that keeps nothing, and is sent everything. */
 function toNativeRequest(
   body: JsonObject,
-  { items, open, pathOf }: Pick<Conversing, 'open' | 'pathOf'> & { items: readonly AnyItem[] },
+  { items, open, getPath }: Pick<Conversing, 'open' | 'getPath'> & { items: readonly AnyItem[] },
 ): JsonObject {
   const { previous_response_id: _previous, conversation: _conversation, background, include, ...rest } = body;
-  const asked = (Array.isArray(include) ? include : []).filter((name) => !String(name).startsWith('parley:'));
+  const requestedIncludes = (Array.isArray(include) ? include : []).filter((name) => !String(name).startsWith('parley:'));
   return {
     ...rest,
     ...(background === true && { stream: true }),
-    input: items.flatMap((item) => toNativeItem(item, open, pathOf(item))),
+    input: items.flatMap((item) => toNativeItem(item, open, getPath(item))),
     store: false,
-    include: [...new Set([...asked, includables.encryptedReasoning])],
+    include: [...new Set([...requestedIncludes, includables.encryptedReasoning])],
   };
 }
 
@@ -247,7 +248,7 @@ function isUntouched({ store, include = [] }: ResponsesRequest, items: readonly 
 function toNativeItem(item: AnyItem, open: Conversing['open'], at: string): object[] {
   const { type, id: _id, ...fields } = item as AnyItem & { id?: string };
   if (type.startsWith('parley:') || type === 'item_reference') return [];
-  if (type.startsWith('mcp_')) return type === 'mcp_call' ? toMadeCall(item) : [];
+  if (type.startsWith('mcp_')) return type === 'mcp_call' ? toCreatedCall(item) : [];
   if (type !== 'reasoning' && type !== 'compaction') return [{ type, ...fields }];
   if (!isSealed(item)) return [];
   const { encrypted_content, summary } = open(item, at);
@@ -256,7 +257,7 @@ function toNativeItem(item: AnyItem, open: Conversing['open'], at: string): obje
 }
 
 /** A call that was made here is one of the caller's to an upstream. */
-function toMadeCall(item: AnyItem): object[] {
+function toCreatedCall(item: AnyItem): object[] {
   const { id: call_id, server_label, name, arguments: args, output, error } = item as JsonObject;
   return [
     { type: 'function_call', call_id, name: toMcpName(String(server_label), String(name)), arguments: args },

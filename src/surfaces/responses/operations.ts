@@ -130,7 +130,7 @@ function toOperations({ base, suffix, takesVersion }: ResponsesPlace): ApiOperat
 }
 
 function toExamples(): Content['examples'] {
-  const ask = (input: unknown, more: object = {}) => ({ model: exampleNames.chat, input, store: false, ...more });
+  const createExample = (input: unknown, extra: object = {}) => ({ model: exampleNames.chat, input, store: false, ...extra });
   const weather = {
     type: 'function',
     name: 'get_weather',
@@ -142,14 +142,17 @@ function toExamples(): Content['examples'] {
     },
   };
   return {
-    text: { summary: 'A response as one JSON text', value: ask('Hello') },
-    stream: { summary: 'A response as a stream', value: ask('Count to 3', { stream: true }) },
+    text: { summary: 'A response as one JSON text', value: createExample('Hello') },
+    stream: { summary: 'A response as a stream', value: createExample('Count to 3', { stream: true }) },
     extensions: {
       summary: 'With stages, attachments, controls and statistics',
-      value: ask('Show me everything', {
+      value: createExample('Show me everything', {
         include: ['parley:stages', 'parley:attachments', 'parley:controls', 'parley:statistics'],
       }),
     },
-    tool: { summary: 'A tool that the caller runs', value: ask('What is the weather in the city Oslo?', { tools: [weather] }) },
+    tool: {
+      summary: 'A tool that the caller runs',
+      value: createExample('What is the weather in the city Oslo?', { tools: [weather] }),
+    },
   };
 }

@@ -1,5 +1,5 @@
 import { isJsonObject, tryParseJson } from '#base/json/json.ts';
-import { eventData } from '#base/stream/event-splitter.ts';
+import { listEventData } from '#base/stream/event-splitter.ts';
 import { fromLatin1, toLatin1 } from '#base/text/bytes.ts';
 import { answerBound, FoldRoom } from '#contract/chat/fold-frames.ts';
 import type { Frame, Native } from '#contract/chat/frame.ts';
@@ -26,7 +26,7 @@ export class JsonResponse implements ReplySink {
   readonly #run: ResponseRun;
   readonly #ignored: Ignored;
   #isRelayed = false;
-  readonly #room = new FoldRoom(answerBound);
+  readonly #budget = new FoldRoom(answerBound);
   #relayed: string | undefined;
   readonly #text: EarlyText;
   #isOver = false;
@@ -40,7 +40,7 @@ export class JsonResponse implements ReplySink {
 
   /** Throws upstream_failed for a reply that is too large. */
   frame(frame: Frame): void {
-    this.#room.take(frame);
+    this.#budget.consume(frame);
     if (frame.native !== undefined) {
       requireForm(frame.native, 'whole');
       this.#isRelayed = true;
@@ -57,12 +57,12 @@ export class JsonResponse implements ReplySink {
     this.#whenSettled(() => this.#send());
   }
 
-  fail(thrown: unknown): void {
+  fail(error: unknown): void {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#run.abandon();
     this.#whenSettled(() => {
-      this.#context.sendError(thrown);
+      this.#context.sendError(error);
     });
   }
 
@@ -77,8 +77,8 @@ export class JsonResponse implements ReplySink {
     if (this.#isOver) return;
     this.#isOver = true;
     const context = this.#context;
-    const bytes = this.#relayed ?? this.#text.take();
-    sendJson(context.response, 200, bytes, headersOf(context, this.#ignored(this.#isRelayed)));
+    const bytes = this.#relayed ?? this.#text.consume();
+    sendJson(context.response, 200, bytes, buildHeaders(context, this.#ignored(this.#isRelayed)));
   }
 }
 
@@ -86,7 +86,7 @@ export class JsonResponse implements ReplySink {
 class EarlyText {
   readonly #run: ResponseRun;
   readonly #toText: () => string;
-  #made: { readonly text: string; readonly store: boolean } | undefined;
+  #result: { readonly text: string; readonly store: boolean } | undefined;
 
   constructor(run: ResponseRun, toText: () => string) {
     this.#run = run;
@@ -96,14 +96,14 @@ class EarlyText {
   /** Once the store was asked. */
   make(): void {
     setImmediate(() => {
-      this.#made = { text: this.#toText(), store: this.#run.response.store };
+      this.#result = { text: this.#toText(), store: this.#run.response.store };
     });
   }
 
   /** One that was not kept says so, whatever was made before. */
-  take(): string {
-    const made = this.#made;
-    return made !== undefined && made.store === this.#run.response.store ? made.text : this.#toText();
+  consume(): string {
+    const result = this.#result;
+    return result !== undefined && result.store === this.#run.response.store ? result.text : this.#toText();
   }
 }
 
@@ -114,7 +114,7 @@ class ResponseWriter implements EventWriter {
   readonly #ignored: Ignored;
   /** The first and the last bytes that went on as they came. */
   #relayed: { readonly first: string; last: string } | undefined;
-  #isTold = false;
+  #isReported = false;
   /** What closes the response. */
   #last: readonly ResponseEvent[] = [];
   readonly #lastText: EarlyText;
@@ -128,13 +128,13 @@ class ResponseWriter implements EventWriter {
 
   begin(context: RequestContext, first: Frame): EventHead {
     if (first.native !== undefined) requireForm(first.native, 'streamed');
-    this.#isTold = true;
-    return { headers: headersOf(context, this.#ignored(first.native !== undefined)), heartbeat: comment };
+    this.#isReported = true;
+    return { headers: buildHeaders(context, this.#ignored(first.native !== undefined)), heartbeat: comment };
   }
 
   beginEarly(context: RequestContext): { head: EventHead; bytes: string } {
-    this.#isTold = true;
-    return { head: { headers: headersOf(context, this.#ignored()), heartbeat: comment }, bytes: toBytes(this.#run.begin()) };
+    this.#isReported = true;
+    return { head: { headers: buildHeaders(context, this.#ignored()), heartbeat: comment }, bytes: toBytes(this.#run.begin()) };
   }
 
   /** Throws upstream_failed for a reply in one piece. */
@@ -152,17 +152,17 @@ class ResponseWriter implements EventWriter {
     const run = this.#run;
     if (this.#relayed !== undefined) run.abandon();
     else if (error === undefined) this.#last = run.end();
-    else if (this.#isTold && !this.#context.hasLeft) this.#last = [...this.#last, ...run.fail(error)];
+    else if (this.#isReported && !this.#context.hasLeft) this.#last = [...this.#last, ...run.fail(error)];
     else run.cancel();
     if (error === undefined && run.settling !== undefined) this.#lastText.make();
     return run.settling;
   }
 
   end(): string {
-    return this.#relayed === undefined ? this.#lastText.take() + endMark : '';
+    return this.#relayed === undefined ? this.#lastText.consume() + endMark : '';
   }
 
-  toFault(error: ParleyError): string {
+  toErrorEvent(error: ParleyError): string {
     return toBytes(this.#relayed === undefined ? this.#last : endOfBroken(this.#relayed, error)) + endMark;
   }
 }
@@ -177,14 +177,14 @@ export function toBytes(events: readonly (object & { readonly type?: unknown })[
   return events.map((event) => `event: ${event.type}\ndata: ${toLatin1(JSON.stringify(event))}\n\n`).join('');
 }
 
-function requireForm({ isWhole }: Native, asked: 'whole' | 'streamed'): void {
-  if (isWhole === (asked === 'whole')) return;
+function requireForm({ isWhole }: Native, requestedForm: 'whole' | 'streamed'): void {
+  if (isWhole === (requestedForm === 'whole')) return;
   const claim = isWhole ? 'in one piece where a stream was asked for' : 'with a stream that was not asked for';
   throw new ParleyError('upstream_failed', `The upstream answered ${claim}.`);
 }
 
 /** The header fields of an answer, which name what was left out of its request. */
-export function headersOf(context: RequestContext, ignored: readonly string[]): Record<string, string> {
+export function buildHeaders(context: RequestContext, ignored: readonly string[]): Record<string, string> {
   const { headers } = context;
   const all = [...new Set([...ignored, ...[...context.ignored].map(toOwnName)])];
   if (all.length > 0) headers[ignoredHeader] = toIgnoredNames(all);
@@ -193,8 +193,8 @@ export function headersOf(context: RequestContext, ignored: readonly string[]): 
 
 /** What closes a stream that went on as it came, and broke off: it has the upstream's response, and goes on from its last number. */
 function endOfBroken({ first, last }: { first: string; last: string }, error: ParleyError): ResponseEvent[] {
-  const opening = valuesOf(first).find(({ response }) => isJsonObject(response))?.response;
-  const number = valuesOf(last).at(-1)?.sequence_number;
+  const opening = parseValues(first).find(({ response }) => isJsonObject(response))?.response;
+  const number = parseValues(last).at(-1)?.sequence_number;
   const next = typeof number === 'number' ? number + 1 : 0;
   const failed = { ...(isJsonObject(opening) ? opening : {}), status: 'failed', error: toResponseError(error) };
   return [
@@ -203,8 +203,8 @@ function endOfBroken({ first, last }: { first: string; last: string }, error: Pa
   ];
 }
 
-function valuesOf(events: string) {
-  return eventData(events)
+function parseValues(events: string) {
+  return listEventData(events)
     .map((data) => tryParseJson(fromLatin1(data)))
     .filter(isJsonObject);
 }

@@ -6,7 +6,7 @@ import type { ResponseEvent, UnnumberedEvent } from '#contract/responses/events.
 import type { ResponseObject } from '#contract/responses/response.ts';
 import type { ResponsesRequest } from '#contract/responses/responses-request.ts';
 import { isFunctionTool, isMcpTool, isNamespaceTool, type ResponsesTool } from '#contract/responses/tools.ts';
-import type { KeptResponse } from '#services/responses/response-keeper.ts';
+import type { ResponseResult } from '#services/responses/response-keeper.ts';
 import type { AllowedCalls } from './translation/allowed-calls.ts';
 import type { Ending, Reading } from './translation/reading.ts';
 import { RelayedReading } from './translation/relayed-reading.ts';
@@ -22,7 +22,7 @@ export interface RunFacts extends ResponseFacts, Omit<ReadingFacts, 'key'> {
   /** Called once, with the first event. */
   readonly began: (response: ResponseObject) => void;
   /** Called once, with the response as it ended; undefined if nobody was told of it. Resolves with whether it can be read from then on. */
-  readonly ended: (kept: KeptResponse | undefined) => Promise<boolean> | undefined;
+  readonly ended: (storedResponse: ResponseResult | undefined) => Promise<boolean> | undefined;
 }
 
 /**
@@ -84,16 +84,16 @@ export class ResponseRun {
   take(frame: Frame): ResponseEvent[] {
     this.#facts.allowedCalls?.require(frame);
     const first = this.begin();
-    this.#reading ??= this.#readingOf(frame);
-    const events = this.#numbered(this.#reading.take(frame));
+    this.#reading ??= this.#getReading(frame);
+    const events = this.#numbered(this.#reading.consume(frame));
     return first.length === 0 ? events : [...first, ...events];
   }
 
   /** The events of a frame that only adds to the text being said, as latin1 bytes; undefined, with nothing taken, for any other. */
   takeText(frame: Frame): string | undefined {
-    const place = this.#reading?.takeText(frame);
-    if (place === undefined) return undefined;
-    const { item_id, output_index, content_index } = place;
+    const textPosition = this.#reading?.takeText(frame);
+    if (textPosition === undefined) return undefined;
+    const { item_id, output_index, content_index } = textPosition;
     const type = 'response.output_text.delta';
     const before = `event: ${type}\ndata: {"type":"${type}","sequence_number":`;
     const where = `,"item_id":"${item_id}","output_index":${output_index},"content_index":${content_index},"delta":"`;
@@ -139,7 +139,7 @@ export class ResponseRun {
     this.#settling = this.#facts.ended(undefined)?.then(() => undefined);
   }
 
-  #readingOf({ native }: Frame): Reading {
+  #getReading({ native }: Frame): Reading {
     return native === undefined ? this.#translated() : new RelayedReading(this.#facts);
   }
 
@@ -157,11 +157,11 @@ export class ResponseRun {
     this.#hasEnded = true;
     const { id, object, created_at, background, model, previous_response_id, conversation, store, instructions, metadata } =
       this.#response;
-    const own = { id, object, created_at, background, model, previous_response_id, store, instructions, metadata };
-    this.#response = { ...this.#response, ...ending.fields, ...own, ...(conversation && { conversation }), ...fields };
+    const ownFields = { id, object, created_at, background, model, previous_response_id, store, instructions, metadata };
+    this.#response = { ...this.#response, ...ending.fields, ...ownFields, ...(conversation && { conversation }), ...fields };
     const response = this.#response;
-    this.#settling = this.#facts.ended({ response, items: ending.items })?.then((isKept) => {
-      if (!isKept) response.store = false;
+    this.#settling = this.#facts.ended({ response, items: ending.items })?.then((isStored) => {
+      if (!isStored) response.store = false;
     });
   }
 
@@ -217,8 +217,8 @@ function toResponse({ id, createdAtSeconds, request, model, ...facts }: Response
     presence_penalty: request.presence_penalty ?? 0,
     frequency_penalty: request.frequency_penalty ?? 0,
     text: { format: toFormat(text?.format), ...(text?.verbosity !== undefined && { verbosity: text.verbosity }) },
-    tool_choice: toShownChoice(request.tool_choice),
-    tools: tools.map(toShownTool),
+    tool_choice: toVisibleChoice(request.tool_choice),
+    tools: tools.map(toVisibleTool),
     top_logprobs: request.top_logprobs ?? 0,
     truncation: request.truncation ?? 'disabled',
     usage: null,
@@ -236,15 +236,15 @@ function toFormat(format: Format): JsonObject {
 }
 
 /** A choice among tools that says no more leaves it to the model. */
-function toShownChoice(choice: ResponsesRequest['tool_choice'] = 'auto'): ResponseObject['tool_choice'] {
+function toVisibleChoice(choice: ResponsesRequest['tool_choice'] = 'auto'): ResponseObject['tool_choice'] {
   return typeof choice === 'object' && choice.type === 'allowed_tools' ? { mode: 'auto', ...choice } : choice;
 }
 
 /** A tool as it was offered, without what lets somebody into a server. */
-function toShownTool(tool: ResponsesTool): JsonObject {
+function toVisibleTool(tool: ResponsesTool): JsonObject {
   if (isFunctionTool(tool)) return { ...tool, description: null, parameters: null, strict: null, ...tool };
-  if (isNamespaceTool(tool)) return { ...tool, tools: tool.tools.map(toShownTool) };
+  if (isNamespaceTool(tool)) return { ...tool, tools: tool.tools.map(toVisibleTool) };
   if (!isMcpTool(tool)) return { ...tool };
-  const { authorization: _authorization, headers: _headers, ...shown } = tool;
-  return { ...shown };
+  const { authorization: _authorization, headers: _headers, ...visibleTool } = tool;
+  return { ...visibleTool };
 }

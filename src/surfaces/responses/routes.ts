@@ -13,7 +13,7 @@ import type { Calls, ReplySink, Target } from '#domain/call.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { ResponseStore } from '#domain/responses/response-store.ts';
 import type { BackgroundRuns } from '#services/responses/background-runs.ts';
-import { keepsNothing, type OpenedResponse, type ResponseKeeper } from '#services/responses/response-keeper.ts';
+import { noStorage, type OpenedResponse, type ResponseStorage } from '#services/responses/response-keeper.ts';
 import { methodNotAllowed } from '../http/answer-methods.ts';
 import { authorizeByModel } from '../http/authorize-by-model.ts';
 import { modelErrorDialect } from '../http/error-dialect.ts';
@@ -23,7 +23,7 @@ import type { RequestHandler } from '../http/request-handler.ts';
 import { serveCalls } from '../http/serve-raw.ts';
 import { createRun, type ReadyRun } from './create-run.ts';
 import { responsesPlaces } from './places.ts';
-import { headersOf, JsonResponse, streamed } from './response-reply.ts';
+import { buildHeaders, JsonResponse, streamed } from './response-reply.ts';
 import type { ResponseRun } from './response-run.ts';
 import { streamRun } from './stored/background-stream.ts';
 import type { Thoughts } from './translation/sealed-thoughts.ts';
@@ -45,7 +45,7 @@ export interface ResponsesDeps {
   /** Prefixes such as `openai`: what is below `/v1` is below `/openai/v1` too. */
   readonly aliases: readonly string[];
   /** Absent: no response is kept. */
-  readonly keeper?: ResponseKeeper;
+  readonly keeper?: ResponseStorage;
   /** Absent: none is made in the background. */
   readonly background?: BackgroundSurface;
 }
@@ -76,7 +76,7 @@ function noWebSocket(): ParleyError {
   });
 }
 
-interface Asked {
+interface Exchange {
   readonly context: RequestContext;
   readonly caller: Caller;
 }
@@ -89,20 +89,20 @@ interface NamedByPath {
 }
 
 /** Returns the handler for `/{alias}/deployments/{id}/responses`. */
-export function createServeResponses(deps: ResponsesDeps): (asked: Asked, named: NamedByPath) => Promise<void> {
-  return (asked, named) => serveCreate(deps, asked, named);
+export function createServeResponses(deps: ResponsesDeps): (exchange: Exchange, route: NamedByPath) => Promise<void> {
+  return (exchange, route) => serveCreate(deps, exchange, route);
 }
 
-async function serveCreate(deps: ResponsesDeps, asked: Asked, named?: NamedByPath): Promise<void> {
-  const { context } = asked;
-  const { target, value } = await authorizeByModel(deps, asked, { deployment: named?.deployment });
-  named?.checkVersion();
+async function serveCreate(deps: ResponsesDeps, exchange: Exchange, route?: NamedByPath): Promise<void> {
+  const { context } = exchange;
+  const { target, value } = await authorizeByModel(deps, exchange, { deployment: route?.deployment });
+  route?.checkVersion();
   const request = parseResponsesRequest(value);
   context.record.session ??= toSessionId(request.prompt_cache_key);
   if (request.background === true && deps.background !== undefined)
     return serveBackground(deps.background, context, { target, request, value });
   const opened = await keeperFor(deps, target).open(target, request);
-  const { run, ask, ignored } = await readyRun(deps, context, { target, request, body: value as JsonObject, opened });
+  const { run, input: ask, ignored } = await readyRun(deps, context, { target, request, body: value as JsonObject, opened });
   const chat = { ...ask, includesCost: context.wantsCost };
   if (request.stream !== true) {
     const reply = new JsonResponse(context, run, ignored);
@@ -114,24 +114,24 @@ async function serveCreate(deps: ResponsesDeps, asked: Asked, named?: NamedByPat
 }
 
 /** An application that calls with a per-request key neither stores for its user nor reads what the user stored. */
-function keeperFor({ keeper = keepsNothing }: ResponsesDeps, { call }: Target): ResponseKeeper {
-  return call.caller.chain === null ? keeper : keepsNothing;
+function keeperFor({ keeper: storage = noStorage }: ResponsesDeps, { call }: Target): ResponseStorage {
+  return call.caller.chain === null ? storage : noStorage;
 }
 
 /** Answers with the response that waits, or with its events from the first on. */
 async function serveBackground(
   background: BackgroundSurface,
   context: RequestContext,
-  asked: Parameters<BackgroundRuns['create']>[0],
+  runRequest: Parameters<BackgroundRuns['create']>[0],
 ): Promise<void> {
-  const { response: queued, ignored } = await background.runs.create(asked);
+  const { response: queued, ignored } = await background.runs.create(runRequest);
   const { response } = context;
-  const headers = headersOf(context, ignored);
-  if (asked.request.stream !== true) return sendJson(response, 200, toLatin1(JSON.stringify(queued)), headers);
-  const { subject } = asked.target.call.caller;
+  const headers = buildHeaders(context, ignored);
+  if (runRequest.request.stream !== true) return sendJson(response, 200, toLatin1(JSON.stringify(queued)), headers);
+  const { subject } = runRequest.target.call.caller;
   // Whatever ends its reader ends the run.
   const isOver = () => false;
-  await streamRun(background, response, { place: { id: queued.id, subject }, after: -1, headers, isOver });
+  await streamRun(background, response, { location: { id: queued.id, subject }, after: -1, headers, isOver });
 }
 
 interface Opening {
@@ -145,32 +145,32 @@ interface Opening {
 async function readyRun(deps: ResponsesDeps, { clock }: RequestContext, { target, ...creating }: Opening): Promise<ReadyRun> {
   try {
     return createRun({ ...deps, clock }, target, creating);
-  } catch (thrown) {
-    await creating.opened.ended(undefined);
-    throw thrown;
+  } catch (error) {
+    await creating.opened.onEnded(undefined);
+    throw error;
   }
 }
 
-async function serveCount(deps: ResponsesDeps, asked: Asked): Promise<void> {
-  const { context } = asked;
-  const { target, value } = await authorizeByModel(deps, asked);
+async function serveCount(deps: ResponsesDeps, exchange: Exchange): Promise<void> {
+  const { context } = exchange;
+  const { target, value } = await authorizeByModel(deps, exchange);
   const request = parseResponsesRequest(value);
-  const opened = await keeperFor(deps, target).look(target, request);
+  const opened = await keeperFor(deps, target).read(target, request);
   const counting = { request, body: value as JsonObject, opened, isCounted: true } as const;
-  const { ask } = createRun({ ...deps, clock: context.clock }, target, counting);
+  const { input: ask } = createRun({ ...deps, clock: context.clock }, target, counting);
   const input_tokens = await deps.calls.countTokens(target, ask, context.signal);
   const body = { object: 'response.input_tokens', input_tokens };
   sendJson(context.response, 200, toLatin1(JSON.stringify(body)), context.headers);
 }
 
-async function serveCompact(deps: ResponsesDeps, asked: Asked): Promise<void> {
-  const { context } = asked;
-  const { target, value } = await authorizeByModel(deps, asked);
+async function serveCompact(deps: ResponsesDeps, exchange: Exchange): Promise<void> {
+  const { context } = exchange;
+  const { target, value } = await authorizeByModel(deps, exchange);
   const { model, input, instructions, previous_response_id, prompt_cache_key } = parseResponsesRequest(value);
   const request = { model, input, ...withoutAbsent({ instructions, previous_response_id, prompt_cache_key }) };
-  const looked = await keeperFor(deps, target).look(target, request);
+  const looked = await keeperFor(deps, target).read(target, request);
   const opened = { ...looked, input: [...looked.input, compactionPrompt] };
-  const { run, ask, sealFor } = await readyRun(deps, context, { target, request, body: { ...request }, opened });
+  const { run, input: ask, sealFor } = await readyRun(deps, context, { target, request, body: { ...request }, opened });
   const reply = new CompactReply(context, { run, seal: sealFor });
   await context.follow(deps.calls.answer(target, ask, reply), reply);
 }
@@ -197,7 +197,7 @@ interface Compacting {
 class CompactReply implements ReplySink {
   readonly #context: RequestContext;
   readonly #compacting: Compacting;
-  readonly #room = new FoldRoom(answerBound);
+  readonly #budget = new FoldRoom(answerBound);
 
   constructor(context: RequestContext, compacting: Compacting) {
     this.#context = context;
@@ -206,7 +206,7 @@ class CompactReply implements ReplySink {
 
   /** Throws upstream_failed for a reply that is too large. */
   frame(frame: Frame): void {
-    this.#room.take(frame);
+    this.#budget.consume(frame);
     this.#compacting.run.take(frame);
   }
 
@@ -215,7 +215,7 @@ class CompactReply implements ReplySink {
     const context = this.#context;
     const { run, seal } = this.#compacting;
     run.end();
-    const summary = textOf(run);
+    const summary = getText(run);
     if (summary.trim() === '') throw new ParleyError('upstream_failed', 'The deployment made no summary of the conversation.');
     const { created_at, usage } = run.response;
     const key = run.response.id.slice('resp_'.length);
@@ -229,8 +229,8 @@ class CompactReply implements ReplySink {
     sendJson(context.response, 200, toLatin1(JSON.stringify(compaction)), context.headers);
   }
 
-  fail(thrown: unknown): void {
-    this.#context.sendError(thrown);
+  fail(error: unknown): void {
+    this.#context.sendError(error);
     this.#compacting.run.abandon();
   }
 }
@@ -243,7 +243,7 @@ const noUsage: Compaction['usage'] = {
   total_tokens: 0,
 };
 
-function textOf({ response }: ResponseRun): string {
+function getText({ response }: ResponseRun): string {
   return response.output
     .flatMap((item) => (item.type === 'message' ? item.content : []))
     .map((part) => (part.type === 'output_text' ? part.text : ''))

@@ -31,7 +31,7 @@ export function brandFile(path: (typeof brandPaths)[number], settings: PageSetti
 function logoFile(path: 'brand/logo' | 'brand/icon.svg', text: string): PageFile | undefined {
   const logo = readLogoData(text);
   if (logo === undefined) return undefined;
-  if (path === 'brand/icon.svg') return toFile(path, 'image/svg+xml', Buffer.from(iconOf(text)));
+  if (path === 'brand/icon.svg') return toFile(path, 'image/svg+xml', Buffer.from(getIcon(text)));
   return toFile(path, logo.type, Buffer.from(logo.data, 'base64'));
 }
 
@@ -57,7 +57,7 @@ function manifest({ name = 'Parley', logo, accent }: PageSettings): object {
   return {
     ...{ name, short_name: name, id: './', start_url: './', scope: './', display: 'standalone' },
     ...{ background_color: grounds.light.ground, theme_color: accent === undefined ? '#17605a' : toAccents(accent).light.accent },
-    icons: logo === undefined ? ownIcons : iconsOf(logo),
+    icons: logo === undefined ? ownIcons : listIcons(logo),
   };
 }
 
@@ -69,7 +69,7 @@ const ownIcons = [
   { src: './parley.svg', type: 'image/svg+xml', sizes: 'any', purpose: 'any' },
 ];
 
-function iconsOf(logo: string): readonly object[] {
+function listIcons(logo: string): readonly object[] {
   const icon = { src: `./brand/icon.svg?${digest(logo)}`, type: 'image/svg+xml', sizes: 'any' };
   return [
     { ...icon, purpose: 'any' },
@@ -78,7 +78,7 @@ function iconsOf(logo: string): readonly object[] {
 }
 
 /** A logo of any form on a square, small enough for whatever a system cuts off at the edges. */
-function iconOf(logo: string): string {
+function getIcon(logo: string): string {
   const picture = `<image href="${escaped(logo)}" x="116" y="116" width="280" height="280"/>`;
   const ground = `<rect width="512" height="512" fill="${grounds.light.raised}"/>`;
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 512 512">${ground}${picture}</svg>`;
@@ -86,8 +86,8 @@ function iconOf(logo: string): string {
 
 function style(wish: string): string {
   const { light, dark } = toAccents(wish);
-  const both = (part: 'accent' | 'ink' | 'soft'): string => `light-dark(${light[part]}, ${dark[part]})`;
-  return `:root { --accent: ${both('accent')}; --accent-ink: ${both('ink')}; --accent-soft: ${both('soft')}; }\n`;
+  const lightDark = (part: 'accent' | 'ink' | 'soft'): string => `light-dark(${light[part]}, ${dark[part]})`;
+  return `:root { --accent: ${lightDark('accent')}; --accent-ink: ${lightDark('ink')}; --accent-soft: ${lightDark('soft')}; }\n`;
 }
 
 function toFile(path: string, contentType: string, plain: Buffer): PageFile {
@@ -126,12 +126,12 @@ export async function readPage(folder: string): Promise<ReadonlyMap<string, Page
   const paths = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => relative(folder, join(parentPath, name)));
   const contents = new Map(await Promise.all(paths.map(async (path) => [path, await readFile(join(folder, path))] as const)));
   const page = new Map<string, PageFile>();
-  for (const [found, plain] of contents) {
-    const contentType = contentTypes[extname(found)];
+  for (const [token, plain] of contents) {
+    const contentType = contentTypes[extname(token)];
     if (contentType === undefined) continue;
-    const path = found.replaceAll('\\', '/');
+    const path = token.replaceAll('\\', '/');
     const etag = `"${createHash('sha256').update(plain).digest('base64url').slice(0, 22)}"`;
-    page.set(path, { path, contentType, etag, plain, brotli: contents.get(`${found}.br`), gzip: contents.get(`${found}.gz`) });
+    page.set(path, { path, contentType, etag, plain, brotli: contents.get(`${token}.br`), gzip: contents.get(`${token}.gz`) });
   }
   return page;
 }

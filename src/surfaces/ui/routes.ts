@@ -11,9 +11,9 @@ import { branded, brandFile, brandPaths, namesAtRoot, type PageFile, readPage } 
  * What the page may load, as a Content-Security-Policy: nothing that does not come from this service. It may also ask the
  * identity providers for tokens that people may sign in with, and to revoke them.
  */
-function pagePolicy(ways: readonly SignInWay[]): string {
-  const asked = ways.flatMap(({ endpoints }) => [endpoints?.token, endpoints?.revocation]);
-  const origins = asked.filter((url) => url !== undefined).map(originOf);
+function pagePolicy(signInWays: readonly SignInWay[]): string {
+  const endpointUrls = signInWays.flatMap(({ endpoints }) => [endpoints?.token, endpoints?.revocation]);
+  const origins = endpointUrls.filter((url) => url !== undefined).map(getOrigin);
   return [
     "default-src 'none'",
     "script-src 'self'",
@@ -38,7 +38,7 @@ function pagePolicy(ways: readonly SignInWay[]): string {
 const workerPolicy = "default-src 'none'; connect-src 'self'";
 
 /** Nothing but a plain host: a provider must not be able to write into the policy. */
-function originOf(url: string): string {
+function getOrigin(url: string): string {
   const { origin } = new URL(url);
   return /^https?:\/\/[\w.:[\]-]+$/.test(origin) ? origin : "'self'";
 }
@@ -107,11 +107,11 @@ export function uiRoutes(app: FastifyInstance, { folder = builtPage, listWays, s
     const built = await find('index.html');
     const file = built && brandedOnce(built, settings());
     const policy = pagePolicy(await listWays());
-    return sendFile(request, reply, file && { ...file, policy, etag: etagOf(file.etag, policy) });
+    return sendFile(request, reply, file && { ...file, policy, etag: buildEtag(file.etag, policy) });
   };
   app.get('/', sendPage);
   app.get('/index.html', sendPage);
-  for (const name of names.filter((each) => each !== 'index.html')) {
+  for (const name of names.filter((file) => file !== 'index.html')) {
     const policy = policies.get(name);
     app.get(`/${name}`, async (request, reply) => {
       const file = await find(name);
@@ -139,9 +139,9 @@ export function uiRoutes(app: FastifyInstance, { folder = builtPage, listWays, s
 function createFind(folder: string): (path: string | RegExp) => Promise<PageFile | undefined> {
   let page: Promise<ReadonlyMap<string, PageFile>> | undefined;
   return async (path) => {
-    page ??= readPage(folder).catch((thrown: unknown) => {
+    page ??= readPage(folder).catch((error: unknown) => {
       page = undefined;
-      throw thrown;
+      throw error;
     });
     const files = await page;
     return typeof path === 'string' ? files.get(path) : [...files.values()].find((file) => path.test(file.path));
@@ -157,7 +157,7 @@ function signInRoute(app: FastifyInstance, listWays: ListSignInWays): void {
 }
 
 /** A copy that a browser keeps keeps its policy too, and is not to be used under another. */
-function etagOf(fileEtag: string, policy: string): string {
+function buildEtag(fileEtag: string, policy: string): string {
   return `"${createHash('sha256').update(fileEtag).update(policy).digest('base64url').slice(0, 22)}"`;
 }
 

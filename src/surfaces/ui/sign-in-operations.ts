@@ -1,5 +1,5 @@
 import { SignInWay } from '#contract/page/sign-in-way.ts';
-import { type ApiOperation, json, listOf } from '../http/operations/operation.ts';
+import { type ApiOperation, buildList, json } from '../http/operations/operation.ts';
 
 /** `/v1/sign-in`. */
 export const signInOperations: readonly ApiOperation[] = [
@@ -11,6 +11,8 @@ export const signInOperations: readonly ApiOperation[] = [
     isOpen: true,
     summary: 'The identity providers that people sign in with',
     description: 'What a public client needs for the authorization code flow with PKCE. Empty if people come with keys alone.',
-    answers: [{ status: 200, description: 'The providers.', content: json({ name: 'SignInWays', schema: listOf(SignInWay) }) }],
+    answers: [
+      { status: 200, description: 'The providers.', content: json({ name: 'SignInWays', schema: buildList(SignInWay) }) },
+    ],
   },
 ];

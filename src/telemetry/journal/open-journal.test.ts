@@ -51,7 +51,7 @@ function open(journal: Journal, options: { waitMs?: number; maxWaiting?: number 
   const writer = new JournalWriter({
     journal,
     note: (message) => said.push(message),
-    noteFault: (message, thrown) => said.push(`${message}: ${(thrown as Error).message}`),
+    reportError: (message, thrown) => said.push(`${message}: ${(thrown as Error).message}`),
     ...options,
   });
   return { writer, said };
@@ -105,8 +105,8 @@ describe('records on their way to the journal', () => {
     await vi.advanceTimersByTimeAsync(1_000);
     expect(writer.losses()).toEqual(['2 records of usage are lost: the store takes none, and no more can wait']);
     const state = new NodeState({ snapshot: () => snapshot, loadBalancer: new LoadBalancer(), clock: systemClock });
-    state.storesOpened({ shared: [], losses: () => writer.losses(), takesWrites: () => true, areFilesElsewhere: () => false });
-    expect(state.troubles()).toMatchObject([
+    state.storesOpened({ shared: [], losses: () => writer.losses(), isWritable: () => true, areFilesElsewhere: () => false });
+    expect(state.listIssues()).toMatchObject([
       { code: 'records_lost', message: expect.stringMatching(/^2 records of usage are lost/) },
     ]);
     journal.append = async () => undefined;
@@ -150,7 +150,12 @@ describe('records on their way to the journal', () => {
 
   it('of refused credentials are summed up: strangers fill no audit log', async () => {
     const journal = new ScriptedJournal();
-    const { noteAudit, close } = openJournal({ journal, clock: systemClock, note: () => undefined, noteFault: () => undefined });
+    const { noteAudit, close } = openJournal({
+      journal,
+      clock: systemClock,
+      note: () => undefined,
+      reportError: () => undefined,
+    });
     const refuse = (code: string) =>
       noteAudit({ action: 'credentials.refused', subject: undefined, object: undefined, details: { code } });
     for (let attempt = 0; attempt < 10_000; attempt += 1) refuse('invalid_api_key');

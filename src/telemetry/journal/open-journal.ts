@@ -39,7 +39,7 @@ export function openJournal({ clock, ...parts }: JournalWriterDeps & { readonly 
 interface JournalWriterDeps {
   readonly journal: Journal;
   /** Called when an outage begins. */
-  readonly noteFault: (message: string, thrown: unknown) => void;
+  readonly reportError: (message: string, error: unknown) => void;
   /** Called when it ends. */
   readonly note: (message: string) => void;
   /** Milliseconds that records wait for others; default 1000. */
@@ -133,7 +133,7 @@ class UsageRecorder implements CallListener {
       durationMs: Math.round(durationMs),
       ...details,
       ...(session !== undefined && { session }),
-      ...(caller.madeKey !== undefined && { keyId: caller.madeKey.id }),
+      ...(caller.userKey !== undefined && { keyId: caller.userKey.id }),
     });
   }
 }
@@ -141,13 +141,13 @@ class UsageRecorder implements CallListener {
 interface RecordQueueOptions {
   /** What they are called, in the plural. */
   readonly what: string;
-  readonly noteFault: (message: string, thrown: unknown) => void;
+  readonly reportError: (message: string, error: unknown) => void;
   readonly note: (message: string) => void;
   readonly waitMs: number;
   readonly maxWaiting: number;
 }
 
-const mostInBatch = 1000;
+const maxBatch = 1000;
 
 /** Records of one kind on their way into a store that may be away. */
 class RecordQueue<Item> {
@@ -157,7 +157,7 @@ class RecordQueue<Item> {
   #timer: NodeJS.Timeout | undefined;
   #writing: Promise<void> | undefined;
   /** Of the outage that is now. */
-  #lost = 0;
+  #lostCount = 0;
   #isOut = false;
 
   constructor(append: (records: readonly Item[]) => Promise<void>, options: RecordQueueOptions) {
@@ -167,15 +167,15 @@ class RecordQueue<Item> {
 
   /** What the current outage has lost, in words; undefined if nothing. */
   get loss(): string | undefined {
-    return this.#lost === 0
+    return this.#lostCount === 0
       ? undefined
-      : `${this.#lost} ${this.#options.what} are lost: the store takes none, and no more can wait`;
+      : `${this.#lostCount} ${this.#options.what} are lost: the store takes none, and no more can wait`;
   }
 
   add(record: Item): void {
     const { maxWaiting } = this.#options;
     if (this.#waiting.length >= maxWaiting) {
-      this.#lost += 1;
+      this.#lostCount += 1;
       return;
     }
     this.#waiting.push(record);
@@ -208,29 +208,29 @@ class RecordQueue<Item> {
    */
   async #writeAll(): Promise<void> {
     try {
-      for (let left = this.#waiting.length; left > 0; ) {
-        const batch = this.#waiting.slice(0, Math.min(left, mostInBatch));
+      for (let remaining = this.#waiting.length; remaining > 0; ) {
+        const batch = this.#waiting.slice(0, Math.min(remaining, maxBatch));
         await this.#append(batch);
         this.#waiting = this.#waiting.slice(batch.length);
-        left -= batch.length;
+        remaining -= batch.length;
         this.#noteWritten();
       }
-    } catch (thrown) {
-      this.#noteOutage(thrown);
+    } catch (error) {
+      this.#noteOutage(error);
     }
   }
 
   #noteWritten(): void {
     const { note, what } = this.#options;
-    if (this.#isOut) note(`${what} are written again; ${this.#lost} were lost`);
+    if (this.#isOut) note(`${what} are written again; ${this.#lostCount} were lost`);
     this.#isOut = false;
-    this.#lost = 0;
+    this.#lostCount = 0;
   }
 
   /** Reported once per outage. */
-  #noteOutage(thrown: unknown): void {
-    const { maxWaiting, noteFault, what } = this.#options;
-    if (!this.#isOut) noteFault(`${what} cannot be written; up to ${maxWaiting} wait for the store`, thrown);
+  #noteOutage(error: unknown): void {
+    const { maxWaiting, reportError, what } = this.#options;
+    if (!this.#isOut) reportError(`${what} cannot be written; up to ${maxWaiting} wait for the store`, error);
     this.#isOut = true;
   }
 }

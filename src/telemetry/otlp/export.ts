@@ -30,8 +30,8 @@ export interface Export {
   close(): Promise<void>;
 }
 
-const longestExportMs = 30_000;
-const longestComplaint = 500;
+const maxExportMs = 30_000;
+const maxComplaintChars = 500;
 
 /** Sends metrics and spans to a collector from now on. Addresses, headers and time limits are read from the environment by OpenTelemetry. */
 export function startExport(parts: ExportDeps): Export {
@@ -52,7 +52,7 @@ function exportMetrics({ clock, readMetrics, resource, settings }: ExportDeps): 
   const reader = new PeriodicExportingMetricReader({
     exporter,
     exportIntervalMillis: settings.metricIntervalMs,
-    exportTimeoutMillis: Math.min(settings.metricIntervalMs, longestExportMs),
+    exportTimeoutMillis: Math.min(settings.metricIntervalMs, maxExportMs),
   });
   const from = resourceFromAttributes(resource);
   reader.setMetricProducer({
@@ -73,7 +73,7 @@ function exportSpans({ clock, resource, settings }: ExportDeps): { processor: Ba
 }
 
 function logComplaints(log: Log): void {
-  const warn = (...words: unknown[]): void => log.warn(`telemetry export: ${words.join(' ').slice(0, longestComplaint)}`);
+  const warn = (...args: unknown[]): void => log.warn(`telemetry export: ${args.join(' ').slice(0, maxComplaintChars)}`);
   const silent = (): void => {};
   const logger = { error: warn, warn, info: silent, debug: silent, verbose: silent };
   diag.setLogger(logger, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });

@@ -18,8 +18,8 @@ function openSpans(isSampled = () => true) {
   const resource = { attributes: {} } as never;
   const sink = new SpanSink({ taker: { onEnd: (span) => void spans.push(span) }, resource, epochOffsetMs: () => 1_000_000 });
   const ids = new TraceIds((bytes) => void randomFillSync(bytes));
-  const noteFailure = undefined;
-  const tools = { series: new SeriesStore(), listeners: [sink], noteFailure, traces: { ids, isSampled, hasSpans: true } };
+  const onFailure = undefined;
+  const tools = { series: new SeriesStore(), listeners: [sink], onFailure, traces: { ids, isSampled, hasSpans: true } };
   const start = (traceparent: string, from: 'outside' | 'inside' = 'outside') =>
     new MeasuredCall(tools, {
       operation: 'chat',

@@ -18,7 +18,7 @@ export interface SpanSinkOptions {
 }
 
 type SpanFacts = Pick<ReadableSpan, 'name' | 'kind' | 'attributes' | 'status'> & {
-  readonly place: TraceParent;
+  readonly span: TraceParent;
   readonly parent: TraceParent | undefined;
   readonly startedMs: number;
   readonly endedMs: number;
@@ -33,15 +33,16 @@ export class SpanSink implements CallListener {
   }
 
   callEnded(call: MeasuredCall, end: CallEnd): void {
-    if (!call.place.isSampled) return;
-    for (let one = call.lastAttempt; one !== undefined; one = one.previous) this.#give(toTryFacts(call, one, end.atMs));
+    if (!call.span.isSampled) return;
+    for (let attempt = call.lastAttempt; attempt !== undefined; attempt = attempt.previous)
+      this.#give(toTryFacts(call, attempt, end.atMs));
     this.#give(toCallFacts(call, end));
   }
 
-  #give({ name, kind, attributes, status, place, parent, startedMs, endedMs }: SpanFacts): void {
+  #give({ name, kind, attributes, status, span, parent, startedMs, endedMs }: SpanFacts): void {
     const { taker, resource, epochOffsetMs } = this.#options;
     const offsetMs = epochOffsetMs();
-    const context = toContext(place);
+    const context = toContext(span);
     taker.onEnd({
       name,
       kind,
@@ -89,28 +90,28 @@ function toCallFacts(call: MeasuredCall, end: CallEnd): SpanFacts {
     kind: start.route === undefined ? SpanKind.INTERNAL : SpanKind.SERVER,
     attributes,
     status: { code: isFailed ? SpanStatusCode.ERROR : SpanStatusCode.UNSET },
-    place: call.place,
+    span: call.span,
     parent: call.parent,
     startedMs: start.atMs,
     endedMs: end.atMs,
   };
 }
 
-function toTryFacts(call: MeasuredCall, one: MeasuredAttempt, callEndedMs: number): SpanFacts {
-  const outcome = one.outcome ?? 'left';
+function toTryFacts(call: MeasuredCall, attempt: MeasuredAttempt, callEndedMs: number): SpanFacts {
+  const outcome = attempt.outcome ?? 'left';
   return {
-    name: `${call.start.operation} ${one.series.attributes['gen_ai.request.model']}`,
+    name: `${call.start.operation} ${attempt.series.attributes['gen_ai.request.model']}`,
     kind: SpanKind.CLIENT,
     attributes: {
       'gen_ai.operation.name': call.start.operation,
-      ...one.series.attributes,
+      ...attempt.series.attributes,
       ...(outcome !== 'ok' && { 'error.type': outcome }),
     },
     status: { code: outcome === 'ok' || outcome === 'left' ? SpanStatusCode.UNSET : SpanStatusCode.ERROR },
-    place: one.place,
-    parent: call.place,
-    startedMs: one.startedMs,
-    endedMs: one.outcome === undefined ? callEndedMs : one.endedMs,
+    span: attempt.span,
+    parent: call.span,
+    startedMs: attempt.startedMs,
+    endedMs: attempt.outcome === undefined ? callEndedMs : attempt.endedMs,
   };
 }
 

@@ -35,7 +35,7 @@ describe('credentials', () => {
     ['bearer', { type: 'bearer', token: 't' }, { headers: { authorization: 'Bearer t' } }],
     ['none', null, {}],
   ] as const)('of the kind %s', async (_what, authorization, expected) => {
-    const credentials = await createAuthorizer(authorization, tokenCache()).credentials(never);
+    const credentials = await createAuthorizer(authorization, tokenCache()).getCredentials(never);
     expect(credentials).toEqual({ headers: {}, query: {}, body: {}, ...expected });
   });
 });
@@ -46,7 +46,7 @@ describe('a client’s token', () => {
     const credentials = await createAuthorizer(
       clientOf(server, { scope: 'read write', aud: 'https://api.test' }),
       tokenCache(),
-    ).credentials(never);
+    ).getCredentials(never);
     expect(credentials.headers).toEqual({ authorization: 'Bearer token-1' });
     expect(server.seen[0]).toMatchObject({
       method: 'POST',
@@ -61,7 +61,7 @@ describe('a client’s token', () => {
   it('is fetched once for all who ask at the same time', async () => {
     const server = await startTokenServer({}, 20);
     const tokens = tokenCache();
-    const asked = Array.from({ length: 20 }, () => tokens.token(clientOf(server), never));
+    const asked = Array.from({ length: 20 }, () => tokens.getToken(clientOf(server), never));
     expect(new Set(await Promise.all(asked))).toEqual(new Set(['token-1']));
     expect(server.seen).toHaveLength(1);
   });
@@ -70,8 +70,8 @@ describe('a client’s token', () => {
     const server = await startTokenServer({}, 30);
     const tokens = tokenCache();
     const leaving = new AbortController();
-    const left = tokens.token(clientOf(server), leaving.signal);
-    const stays = tokens.token(clientOf(server), never);
+    const left = tokens.getToken(clientOf(server), leaving.signal);
+    const stays = tokens.getToken(clientOf(server), never);
     leaving.abort(new Error('left'));
     await expect(left).rejects.toThrow('left');
     expect(await stays).toBe('token-1');
@@ -92,9 +92,9 @@ describe('a client’s token', () => {
       { client_id: 'i', client_secret: 'ds&cret' },
     ];
     const given: string[] = [];
-    for (const variant of variants) given.push(await tokens.token(clientOf(server, variant), never));
+    for (const variant of variants) given.push(await tokens.getToken(clientOf(server, variant), never));
     expect(new Set(given).size).toBe(variants.length);
-    expect(await tokens.token(clientOf(server, { scope: 'a' }), never)).toBe('token-5');
+    expect(await tokens.getToken(clientOf(server, { scope: 'a' }), never)).toBe('token-5');
   });
 
   it('is fetched anew shortly before it expires', async () => {
@@ -104,7 +104,7 @@ describe('a client’s token', () => {
     const tokens = tokenCache(clock);
     const at = async (ms: number) => {
       nowMs = ms;
-      return tokens.token(clientOf(server), never);
+      return tokens.getToken(clientOf(server), never);
     };
     expect([await at(0), await at(89_999), await at(90_001), await at(180_000)]).toEqual([
       'token-1',
@@ -119,11 +119,11 @@ describe('a client’s token', () => {
     const clock: Clock = { nowMs: () => nowMs, epochMs: () => 0, sleep: () => Promise.resolve() };
     const server = await startTokenServer({ expires_in: null });
     const tokens = tokenCache(clock);
-    await tokens.token(clientOf(server), never);
+    await tokens.getToken(clientOf(server), never);
     nowMs = 260_000;
-    expect(await tokens.token(clientOf(server), never)).toBe('token-1');
+    expect(await tokens.getToken(clientOf(server), never)).toBe('token-1');
     nowMs = 271_000;
-    expect(await tokens.token(clientOf(server), never)).toBe('token-2');
+    expect(await tokens.getToken(clientOf(server), never)).toBe('token-2');
   });
 
   it('is asked for again with a header where the server takes no secret in the body', async () => {
@@ -132,7 +132,7 @@ describe('a client’s token', () => {
         ? response.end('{"access_token":"t"}')
         : response.writeHead(401).end('{"error":"invalid_client"}'),
     );
-    expect(await tokenCache().token(clientOf(server), never)).toBe('t');
+    expect(await tokenCache().getToken(clientOf(server), never)).toBe('t');
     expect(server.seen[1]?.headers.authorization).toBe(`Basic ${Buffer.from('id:s%26cret').toString('base64')}`);
     expect(server.seen[1]?.body).toBe('grant_type=client_credentials');
   });
@@ -155,8 +155,8 @@ describe('a client’s token', () => {
   ])('is not to be had, which is told without a secret: %s', async (_what, status, body, message) => {
     const server = await startServer((_request, response) => response.writeHead(status, { location: '/elsewhere' }).end(body));
     const tokens = tokenCache();
-    await expect(tokens.token(clientOf(server), never)).rejects.toThrow(message);
-    await expect(tokens.token(clientOf(server), never)).rejects.toThrow(message);
+    await expect(tokens.getToken(clientOf(server), never)).rejects.toThrow(message);
+    await expect(tokens.getToken(clientOf(server), never)).rejects.toThrow(message);
     expect(server.seen).toHaveLength(2);
   });
 
@@ -165,7 +165,7 @@ describe('a client’s token', () => {
     const timeouts = { connectMs: 60_000, firstByteMs: 60_000, idleMs: 60_000 };
     const clock: Clock = { nowMs: () => 0, epochMs: () => 0, sleep: () => Promise.resolve() };
     const tokens = new TokenCache({ http: guardedClient([]), clock, caches: new Caches(), timeouts });
-    await expect(tokens.token(clientOf(server), never)).rejects.toThrow('allowPrivateNetworks');
+    await expect(tokens.getToken(clientOf(server), never)).rejects.toThrow('allowPrivateNetworks');
     expect(server.seen).toEqual([]);
   });
 });

@@ -11,9 +11,9 @@ export interface Credentials {
 
 export interface Authorizer {
   /** Rejects with ToolFault if a token cannot be had, or with the signal's reason. */
-  credentials(signal: AbortSignal): Promise<Credentials>;
+  getCredentials(signal: AbortSignal): Promise<Credentials>;
   /** To be told when a server answered 401; gives whether other credentials may be had by asking again. */
-  refused(credentials: Credentials): boolean;
+  onRejected(credentials: Credentials): boolean;
 }
 
 export const noCredentials: Credentials = { headers: {}, query: {}, body: {} };
@@ -22,48 +22,48 @@ export const noCredentials: Credentials = { headers: {}, query: {}, body: {} };
 export function createAuthorizer(authorization: Authorization | null | undefined, tokens: TokenCache): Authorizer {
   switch (authorization?.type) {
     case undefined:
-      return fixed(noCredentials);
+      return createFixed(noCredentials);
     case 'api_key':
-      return fixed(toApiKey(authorization));
+      return createFixed(toApiKey(authorization));
     case 'basic':
-      return fixed(header('authorization', toBasic(authorization.username, authorization.password)));
+      return createFixed(createHeader('authorization', toBasic(authorization.username, authorization.password)));
     case 'bearer':
-      return fixed(header('authorization', `Bearer ${authorization.token}`));
+      return createFixed(createHeader('authorization', `Bearer ${authorization.token}`));
     case 'client_id_secret':
-      return withToken(authorization, tokens);
+      return createTokenAuthorizer(authorization, tokens);
   }
 }
 
 /** The same, with further fields in each request; what tells who calls wins. */
-export function withFixedHeaders(authorizer: Authorizer, headers: Readonly<Record<string, string>> | undefined): Authorizer {
+export function addFixedHeaders(authorizer: Authorizer, headers: Readonly<Record<string, string>> | undefined): Authorizer {
   if (headers === undefined) return authorizer;
-  const lower = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
-  const known = new WeakMap<Credentials, Credentials>();
+  const lowerCaseHeaders = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+  const originals = new WeakMap<Credentials, Credentials>();
   return {
-    async credentials(signal) {
-      const credentials = await authorizer.credentials(signal);
-      const all = { ...credentials, headers: { ...lower, ...credentials.headers } };
-      known.set(all, credentials);
-      return all;
+    async getCredentials(signal) {
+      const credentials = await authorizer.getCredentials(signal);
+      const combined = { ...credentials, headers: { ...lowerCaseHeaders, ...credentials.headers } };
+      originals.set(combined, credentials);
+      return combined;
     },
-    refused: (credentials) => authorizer.refused(known.get(credentials) ?? credentials),
+    onRejected: (credentials) => authorizer.onRejected(originals.get(credentials) ?? credentials),
   };
 }
 
-function fixed(credentials: Credentials): Authorizer {
-  return { credentials: () => Promise.resolve(credentials), refused: () => false };
+function createFixed(credentials: Credentials): Authorizer {
+  return { getCredentials: () => Promise.resolve(credentials), onRejected: () => false };
 }
 
-function withToken(client: ClientCredentials, tokens: TokenCache): Authorizer {
+function createTokenAuthorizer(client: ClientCredentials, tokens: TokenCache): Authorizer {
   const issued = new WeakMap<Credentials, string>();
   return {
-    async credentials(signal) {
-      const token = await tokens.token(client, signal);
-      const credentials = header('authorization', `Bearer ${token}`);
+    async getCredentials(signal) {
+      const token = await tokens.getToken(client, signal);
+      const credentials = createHeader('authorization', `Bearer ${token}`);
       issued.set(credentials, token);
       return credentials;
     },
-    refused(credentials) {
+    onRejected(credentials) {
       const token = issued.get(credentials);
       if (token === undefined) return false;
       tokens.forget(client, token);
@@ -75,10 +75,10 @@ function withToken(client: ClientCredentials, tokens: TokenCache): Authorizer {
 function toApiKey({ key, name, location }: Extract<Authorization, { type: 'api_key' }>): Credentials {
   if (location === 'query') return { ...noCredentials, query: { [name]: key } };
   if (location === 'body') return { ...noCredentials, body: { [name]: key } };
-  return header(name.toLowerCase(), key);
+  return createHeader(name.toLowerCase(), key);
 }
 
-function header(name: string, value: string): Credentials {
+function createHeader(name: string, value: string): Credentials {
   return { ...noCredentials, headers: { [name]: value } };
 }
 

@@ -6,10 +6,10 @@ import { foldFrames, toolResultBound } from '#contract/chat/fold-frames.ts';
 import { toolOutput } from '#contract/chat/message.ts';
 import type { InnerReply } from '#domain/call.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
-import { type Attachment, type Tool, type ToolContext, ToolFault, type ToolResult } from '#domain/tools/tool.ts';
+import { type Attachment, type Tool, type ToolContext, ToolError, type ToolResult } from '#domain/tools/tool.ts';
 
 /** Sends a request to the deployment on behalf of the application's caller; rejects with a ParleyError. */
-export type AskDeployment = (request: ChatRequest, signal: AbortSignal) => Promise<InnerReply>;
+export type SendToDeployment = (request: ChatRequest, signal: AbortSignal) => Promise<InnerReply>;
 
 const parameters: JsonObject = {
   type: 'object',
@@ -33,14 +33,14 @@ const parameters: JsonObject = {
 };
 
 /** Another deployment as a tool: its stages and attachments come up, its text is told to the model. */
-export function createDeploymentTool(deployment: Deployment, ask: AskDeployment): Tool {
+export function createDeploymentTool(deployment: Deployment, sendRequest: SendToDeployment): Tool {
   const { id, kind, displayName = id, description = '' } = deployment;
   return {
     name: id,
     description: `Asks the ${kind} ${displayName}. ${description}`.trim(),
     parameters,
     async run(args, context) {
-      const reply = await ask(toRequest(args), context.signal);
+      const reply = await sendRequest(toRequest(args), context.signal);
       try {
         return await readReply(reply, context, displayName);
       } finally {
@@ -51,15 +51,15 @@ export function createDeploymentTool(deployment: Deployment, ask: AskDeployment)
 }
 
 function toRequest({ query, attachments }: JsonObject): ChatRequest {
-  if (typeof query !== 'string' || query.trim() === '') throw new ToolFault('The argument query is missing: it must be a text.');
-  const given = Array.isArray(attachments) ? attachments.map(toAttachment) : [];
-  const custom_content = given.length > 0 ? { custom_content: { attachments: given } } : {};
+  if (typeof query !== 'string' || query.trim() === '') throw new ToolError('The argument query is missing: it must be a text.');
+  const items = Array.isArray(attachments) ? attachments.map(toAttachment) : [];
+  const custom_content = items.length > 0 ? { custom_content: { attachments: items } } : {};
   return { messages: [{ role: 'user', [toolOutput]: true, content: query, ...custom_content }], stream: true };
 }
 
 function toAttachment(value: unknown, index: number): { index: number; type?: string; title?: string; url: string } {
   const { url, type, title } = isJsonObject(value) ? value : {};
-  if (typeof url !== 'string' || url === '') throw new ToolFault('Each of the attachments must have a url.');
+  if (typeof url !== 'string' || url === '') throw new ToolError('Each of the attachments must have a url.');
   return { index, url, ...(typeof type === 'string' && { type }), ...(typeof title === 'string' && { title }) };
 }
 
@@ -68,7 +68,7 @@ async function readReply(reply: InnerReply, context: ToolContext, name: string):
   const [choice] = choices;
   const { content, custom_content } = choice?.message ?? {};
   if (choice?.finish_reason === 'function_call' || choice?.finish_reason === 'tool_calls')
-    throw new ToolFault(`${name} asked for a function of its caller, which a tool does not have.`);
+    throw new ToolError(`${name} asked for a function of its caller, which a tool does not have.`);
   const attachments = (custom_content?.attachments ?? []).map(({ index: _index, ...rest }): Attachment => rest);
   return { text: content ?? '', attachments, failed: false };
 }

@@ -1,9 +1,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { ElicitRequest, ElicitResult } from '@modelcontextprotocol/client';
-import { untilAborted } from '#base/stream/until-aborted.ts';
+import { raceAbort } from '#base/stream/until-aborted.ts';
 import type { ToolQuestion } from '#domain/tools/tool.ts';
 import { type Answers, toNextQuestion } from './question.ts';
-import { hashOf } from './server-caches.ts';
+import { computeHash } from './server-caches.ts';
 
 const cancelled: ElicitResult = { action: 'cancel' };
 
@@ -12,13 +12,13 @@ const cancelled: ElicitResult = { action: 'cancel' };
  * take days to answer: the call is ended with the question, and made again with the answer, which the same question is then
  * given at once.
  */
-export class CallsUnderWay {
-  readonly #stream = new AsyncLocalStorage<CallUnderWay>();
-  readonly #running = new Map<CallUnderWay, Promise<void>>();
+export class ActiveCalls {
+  readonly #stream = new AsyncLocalStorage<ActiveCall>();
+  readonly #running = new Map<ActiveCall, Promise<void>>();
   #isWaiting = false;
 
   /** What arrives on the stream of the work's own requests is told apart from all others. */
-  async run<Value>(call: CallUnderWay, work: () => Promise<Value>): Promise<Value> {
+  async run<Value>(call: ActiveCall, work: () => Promise<Value>): Promise<Value> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#running.set(call, promise);
     try {
@@ -31,7 +31,7 @@ export class CallsUnderWay {
 
   /** What the server is told to a question; `signal` is aborted when it does not wait for it any more. */
   async answer(params: ElicitRequest['params'], signal: AbortSignal): Promise<ElicitResult> {
-    const call = this.#stream.getStore() ?? (await this.#lastLeft(signal));
+    const call = this.#stream.getStore() ?? (await this.#waitForLast(signal));
     return call?.answer(params) ?? cancelled;
   }
 
@@ -39,15 +39,15 @@ export class CallsUnderWay {
    * A stream that calls share does not tell whose question it is: it is that of the call which is left when the others have
    * ended. A second question at that time is cancelled, which ends its call.
    */
-  async #lastLeft(signal: AbortSignal): Promise<CallUnderWay | undefined> {
+  async #waitForLast(signal: AbortSignal): Promise<ActiveCall | undefined> {
     if (this.#isWaiting) return undefined;
     this.#isWaiting = true;
     try {
-      const asked = [...this.#running.keys()];
+      const calls = [...this.#running.keys()];
       for (;;) {
-        const left = asked.filter((call) => this.#running.has(call));
-        if (left.length <= 1) return left[0];
-        await untilAborted(Promise.race(left.map((call) => this.#running.get(call))), signal);
+        const remaining = calls.filter((call) => this.#running.has(call));
+        if (remaining.length <= 1) return remaining[0];
+        await raceAbort(Promise.race(remaining.map((call) => this.#running.get(call))), signal);
       }
     } finally {
       this.#isWaiting = false;
@@ -56,16 +56,16 @@ export class CallsUnderWay {
 }
 
 /** One call, with what the user answered to what the server asked in earlier runs of it. */
-export class CallUnderWay {
+export class ActiveCall {
   readonly #server: string;
-  readonly #given: NonNullable<Answers['inputResponses']>;
-  readonly #asking = new AbortController();
-  #asked = 0;
+  readonly #responses: NonNullable<Answers['inputResponses']>;
+  readonly #interruption = new AbortController();
+  #questionCount = 0;
   #question: ToolQuestion | undefined;
 
   constructor(server: string, { inputResponses = {} }: Answers) {
     this.#server = server;
-    this.#given = inputResponses;
+    this.#responses = inputResponses;
   }
 
   /** What the user has to be asked before the call can be made again. */
@@ -74,28 +74,28 @@ export class CallUnderWay {
   }
 
   /** Aborted once there is a question, or with the ToolFault that says why there can be none. */
-  get ended(): AbortSignal {
-    return this.#asking.signal;
+  get endSignal(): AbortSignal {
+    return this.#interruption.signal;
   }
 
   answer(params: ElicitRequest['params']): ElicitResult {
-    if (this.ended.aborted) return cancelled;
+    if (this.endSignal.aborted) return cancelled;
     // Matched by position and wording: if the server asks differently this time, the user is asked again.
-    const key = `${this.#asked} ${hashOf([params])}`;
-    this.#asked += 1;
-    const given = Object.hasOwn(this.#given, key) ? this.#given[key] : undefined;
-    if (given !== undefined) return given as ElicitResult;
-    this.#ask(key, params);
+    const key = `${this.#questionCount} ${computeHash([params])}`;
+    this.#questionCount += 1;
+    const response = Object.hasOwn(this.#responses, key) ? this.#responses[key] : undefined;
+    if (response !== undefined) return response as ElicitResult;
+    this.#setQuestion(key, params);
     return cancelled;
   }
 
-  #ask(key: string, params: ElicitRequest['params']): void {
+  #setQuestion(key: string, params: ElicitRequest['params']): void {
     const request = { method: 'elicitation/create', params };
     try {
-      this.#question = toNextQuestion(this.#server, { key, request, answers: this.#given });
-      this.#asking.abort();
-    } catch (fault) {
-      this.#asking.abort(fault);
+      this.#question = toNextQuestion(this.#server, { key, request, answers: this.#responses });
+      this.#interruption.abort();
+    } catch (error) {
+      this.#interruption.abort(error);
     }
   }
 }

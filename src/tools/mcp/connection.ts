@@ -2,16 +2,16 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Client, PriorDiscovery, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { isJsonObject, tryParseJson } from '#base/json/json.ts';
 import type { Fetch } from '#base/net/guarded-fetch.ts';
-import { untilAborted } from '#base/stream/until-aborted.ts';
+import { raceAbort } from '#base/stream/until-aborted.ts';
 import type { McpToolsetSettings } from '#domain/quick-app/quick-app.ts';
-import type { ToolFault } from '#domain/tools/tool.ts';
+import type { ToolError } from '#domain/tools/tool.ts';
 import packageJson from '../../../package.json' with { type: 'json' };
 import type { Authorizer } from '../authorization/authorizer.ts';
-import { CallsUnderWay } from './calls-under-way.ts';
+import { ActiveCalls } from './calls-under-way.ts';
 import { isForgottenSession } from './forgotten-session.ts';
-import { readingLoosely } from './loose-replies.ts';
+import { readingLoosely as tolerateLooseReplies } from './loose-replies.ts';
 import type { ServerDeadline } from './server-deadlines.ts';
-import { brokenOffCode, MuteServerFault, serverFault, toServerFault, unansweredCode } from './server-fault.ts';
+import { brokenOffCode, createServerError, toServerError, UnresponsiveServerError, unansweredCode } from './server-fault.ts';
 import { ServerFetch } from './server-fetch.ts';
 
 const maxErrorBytes = 4096;
@@ -24,9 +24,9 @@ const identity = { name: packageJson.name, version: packageJson.version };
 const capabilities = { elicitation: { form: {} } };
 const closingMs = 2_000;
 /** Maximum of a timer. The SDK has its own limit for each request, which would count the wait for credentials. */
-const longestTimerMs = 2 ** 31 - 1;
+const maxTimerMs = 2 ** 31 - 1;
 /** A server decides when a broken stream is taken up again; this is the soonest. */
-const soonestReconnectionMs = 250;
+const minReconnectionMs = 250;
 const reconnectionOptions = {
   initialReconnectionDelay: 1_000,
   maxReconnectionDelay: 30_000,
@@ -52,46 +52,50 @@ export interface ConnectionOptions {
 export class Connection {
   readonly client: Client;
   /** Tool calls that wait for a server which may ask in the middle of one. */
-  readonly calls = new CallsUnderWay();
+  readonly calls = new ActiveCalls();
   /** Takes the credentials out of a text of the server. */
   readonly mask: (text: string) => string;
   readonly #transport: Transport;
   readonly #server: ServerFetch;
-  readonly #over: AbortController;
+  readonly #endController: AbortController;
 
-  private constructor(client: Client, transport: Transport, parts: { server: ServerFetch; over: AbortController }) {
+  private constructor(client: Client, transport: Transport, parts: { server: ServerFetch; endController: AbortController }) {
     this.client = client;
     this.mask = parts.server.mask;
     this.#server = parts.server;
     this.#transport = transport;
-    this.#over = parts.over;
+    this.#endController = parts.endController;
   }
 
   /** Rejects with ToolFault. */
   static async open(options: ConnectionOptions): Promise<Connection> {
     const { settings, revision, connectingMs } = options;
     const sdk = await import('@modelcontextprotocol/client');
-    const over = new AbortController();
-    const server = new ServerFetch({ ...options, maxCredentialsMs: connectingMs, onTooLarge: (fault) => over.abort(fault) });
-    const transport = readingLoosely(createTransport(sdk, options, server.fetch));
+    const endController = new AbortController();
+    const server = new ServerFetch({
+      ...options,
+      maxCredentialsMs: connectingMs,
+      onTooLarge: (error) => endController.abort(error),
+    });
+    const transport = tolerateLooseReplies(createTransport(sdk, options, server.fetch));
     const client = new sdk.Client(identity, {
       capabilities,
       versionNegotiation: { mode: 'auto' },
       inputRequired: { autoFulfill: false },
     });
     client.setNotificationHandler('notifications/tools/list_changed', options.onToolsChanged);
-    const connection = new Connection(client, transport, { server, over });
+    const connection = new Connection(client, transport, { server, endController });
     client.setRequestHandler('elicitation/create', ({ params }, { mcpReq }) => connection.calls.answer(params, mcpReq.signal));
     const prior = settings.protocol === 'sse' ? { kind: 'legacy' as const } : revision;
     const deadline = server.deadlines.start(connectingMs);
     try {
-      const connecting = client.connect(transport, { timeout: longestTimerMs, ...(prior && { prior }) });
-      await untilAborted(connecting, AbortSignal.any([deadline.signal, over.signal]));
-    } catch (thrown) {
+      const connecting = client.connect(transport, { timeout: maxTimerMs, ...(prior && { prior }) });
+      await raceAbort(connecting, AbortSignal.any([deadline.signal, endController.signal]));
+    } catch (error) {
       await transport.close();
       if (deadline.signal.aborted)
-        throw new MuteServerFault(settings.name, `did not answer within ${connectingMs / 1000} s`, thrown);
-      throw server.fault ?? toServerFault(settings.name, thrown);
+        throw new UnresponsiveServerError(settings.name, `did not answer within ${connectingMs / 1000} s`, error);
+      throw server.lastError ?? toServerError(settings.name, error);
     } finally {
       deadline.end();
     }
@@ -100,8 +104,8 @@ export class Connection {
   }
 
   /** Aborted once it cannot be used any more, with the ToolFault that says why. */
-  get over(): AbortSignal {
-    return this.#over.signal;
+  get endSignal(): AbortSignal {
+    return this.#endController.signal;
   }
 
   /** Starts a time limit that does not count the wait for credentials. */
@@ -121,54 +125,54 @@ export class Connection {
   }
 
   /** Returns whether the server refused the request because it no longer knows the session. */
-  hasExpired(thrown: unknown): boolean {
-    return !this.isStateless && isForgottenSession(thrown, { hasSessionId: this.#transport.sessionId !== undefined });
+  hasExpired(error: unknown): boolean {
+    return !this.isStateless && isForgottenSession(error, { hasSessionId: this.#transport.sessionId !== undefined });
   }
 
   /** Ends the session at the server as well. */
   async close(): Promise<void> {
     const { terminateSession } = this.#transport as Partial<StreamableHTTPClientTransport>;
     const ending = terminateSession?.call(this.#transport) ?? Promise.resolve();
-    await untilAborted(ending, AbortSignal.timeout(closingMs)).catch(() => undefined);
+    await raceAbort(ending, AbortSignal.timeout(closingMs)).catch(() => undefined);
     await this.client.close();
   }
 
   #watch(server: string, sdk: Sdk): void {
-    const end = (fault: ToolFault): void => this.#over.abort(fault);
-    this.client.onclose = () => end(serverFault(server, 'broke off the connection'));
+    const end = (error: ToolError): void => this.#endController.abort(error);
+    this.client.onclose = () => end(createServerError(server, 'broke off the connection'));
     // A stream of the older transport that broke would come back as another session, which nobody opened.
     this.client.onerror = (error) => {
-      if (error instanceof sdk.SseError) end(serverFault(server, 'broke off the connection', error));
+      if (error instanceof sdk.SseError) end(createServerError(server, 'broke off the connection', error));
     };
-    this.over.addEventListener('abort', () => void this.client.close(), { once: true });
-    if (this.over.aborted) void this.client.close();
+    this.endSignal.addEventListener('abort', () => void this.client.close(), { once: true });
+    if (this.endSignal.aborted) void this.client.close();
   }
 }
 
 function createTransport(sdk: Sdk, { settings, isBusy }: ConnectionOptions, fetch: Fetch): Transport {
   const url = new URL(settings.url);
   if (settings.protocol === 'sse') return new sdk.SSEClientTransport(url, { fetch });
-  const replies = new WholeReplies(fetch);
+  const replies = new CompleteReplies(fetch);
   const transport = new sdk.StreamableHTTPClientTransport(url, {
     fetch: replies.fetch,
     reconnectionOptions,
     reconnectionScheduler(reconnect, delayMs) {
-      const timer = setTimeout(() => isBusy() && reconnect(), Math.max(delayMs, soonestReconnectionMs));
+      const timer = setTimeout(() => isBusy() && reconnect(), Math.max(delayMs, minReconnectionMs));
       return () => clearTimeout(timer);
     },
   });
-  return answeringAlways(transport, replies);
+  return ensureAnswers(transport, replies);
 }
 
 type RequestId = string | number | undefined;
 
 interface Exchange {
   readonly id: RequestId;
-  isWhole: boolean;
+  isComplete: boolean;
 }
 
 /** Knows of each message that is sent whether the reply to it came in one piece: the SDK does not tell. */
-class WholeReplies {
+class CompleteReplies {
   readonly #fetch: Fetch;
   readonly #exchanges = new AsyncLocalStorage<Exchange>();
 
@@ -182,20 +186,20 @@ class WholeReplies {
     const exchange = this.#exchanges.getStore();
     // A server that only took the message in, with 202, may answer on the common stream.
     if (exchange === undefined) return response;
-    exchange.isWhole = response.status !== 202 && /^application\/json\b/i.test(response.headers.get('content-type') ?? '');
-    return exchange.isWhole && response.status === 200 ? withErrorId(response, exchange.id) : response;
+    exchange.isComplete = response.status !== 202 && /^application\/json\b/i.test(response.headers.get('content-type') ?? '');
+    return exchange.isComplete && response.status === 200 ? addErrorId(response, exchange.id) : response;
   };
 
   /** Returns whether the complete reply to the message of `send` had arrived when `send` resolved. `id` is the request ID. */
-  async follow(id: RequestId, send: () => Promise<void>): Promise<boolean> {
-    const exchange: Exchange = { id, isWhole: false };
+  async trackSend(id: RequestId, send: () => Promise<void>): Promise<boolean> {
+    const exchange: Exchange = { id, isComplete: false };
     await this.#exchanges.run(exchange, send);
-    return exchange.isWhole;
+    return exchange.isComplete;
   }
 }
 
 /** An error without an ID answers the request that it is the reply to. The SDK refuses to read it. */
-async function withErrorId(response: Response, id: RequestId): Promise<Response> {
+async function addErrorId(response: Response, id: RequestId): Promise<Response> {
   const { headers, status } = response;
   if (id === undefined || !(Number(headers.get('content-length') ?? Number.NaN) <= maxErrorBytes)) return response;
   const text = await response.text();
@@ -205,7 +209,7 @@ async function withErrorId(response: Response, id: RequestId): Promise<Response>
 }
 
 /** Answers a request whose reply ended without an answer, in events or in one piece: the SDK would leave it waiting. It passes over a second answer. */
-function answeringAlways(transport: StreamableHTTPClientTransport, replies: WholeReplies): Transport {
+function ensureAnswers(transport: StreamableHTTPClientTransport, replies: CompleteReplies): Transport {
   const send = transport.send.bind(transport);
   transport.send = async (message, options) => {
     const answer = (code: number): void => {
@@ -217,7 +221,7 @@ function answeringAlways(transport: StreamableHTTPClientTransport, replies: Whol
       answer(brokenOffCode);
     };
     const id = !Array.isArray(message) && 'method' in message && 'id' in message ? message.id : undefined;
-    if (await replies.follow(id, () => send(message, { ...options, onRequestStreamEnd }))) answer(unansweredCode);
+    if (await replies.trackSend(id, () => send(message, { ...options, onRequestStreamEnd }))) answer(unansweredCode);
   };
   return transport;
 }

@@ -1,38 +1,38 @@
-import { ToolFault } from '#domain/tools/tool.ts';
-import { causesOf, serverFault, statusOf } from './server-fault.ts';
+import { ToolError } from '#domain/tools/tool.ts';
+import { createServerError, getHttpStatus, listCauses } from './server-fault.ts';
 
 /** MCP requires 404. Many servers answer 400 and some 410, often without a reason. */
-const statusesOfForgotten: ReadonlySet<number | undefined> = new Set([400, 404, 410]);
+const forgottenStatuses: ReadonlySet<number | undefined> = new Set([400, 404, 410]);
 const maxReasonChars = 2000;
-const unknown =
+const unknownPhrases =
   'not found|unknown|invalid|no valid|no such|no transport|could not find|not exist|not recognized|expired|terminated|closed|no longer|not active|not (?:yet )?initialized';
 // Pattern bound: a text of at most 2000 characters, and gaps of at most 200.
-const forgottenSession = new RegExp(
-  `session.{0,200}?(?:${unknown})|(?:${unknown}).{0,40}?session|server (?:is )?not (?:yet )?initialized`,
+const forgottenSessionPattern = new RegExp(
+  `session.{0,200}?(?:${unknownPhrases})|(?:${unknownPhrases}).{0,40}?session|server (?:is )?not (?:yet )?initialized`,
   'is',
 );
 
 /** The server refused credentials or access only because it does not know the session. */
-export class ForgottenSessionFault extends ToolFault {
+export class ForgottenSessionError extends ToolError {
   constructor(server: string, status: number) {
-    super(serverFault(server, `does not know the session any more (HTTP ${status})`).message);
+    super(createServerError(server, `does not know the session any more (HTTP ${status})`).message);
   }
 }
 
 /** Returns whether a text of a server reports that it does not know the session. */
 export function reportsForgottenSession(text: string): boolean {
-  return forgottenSession.test(text.slice(0, maxReasonChars));
+  return forgottenSessionPattern.test(text.slice(0, maxReasonChars));
 }
 
 /**
  * Returns whether a request failed because the server does not know the session: by its HTTP status, by the text of any
  * other status of 400 and above, or by a JSON-RPC error.
  */
-export function isForgottenSession(thrown: unknown, { hasSessionId }: { readonly hasSessionId: boolean }): boolean {
-  if ([...causesOf(thrown)].some((cause) => cause instanceof ForgottenSessionFault)) return true;
-  if (!(thrown instanceof Error)) return false;
-  if (hasSessionId && statusesOfForgotten.has(statusOf(thrown))) return true;
-  return (isHttpError(thrown) || isSessionCode(thrown)) && reportsForgottenSession(thrown.message);
+export function isForgottenSession(error: unknown, { hasSessionId }: { readonly hasSessionId: boolean }): boolean {
+  if ([...listCauses(error)].some((cause) => cause instanceof ForgottenSessionError)) return true;
+  if (!(error instanceof Error)) return false;
+  if (hasSessionId && forgottenStatuses.has(getHttpStatus(error))) return true;
+  return (isHttpError(error) || isSessionCode(error)) && reportsForgottenSession(error.message);
 }
 
 /** The SDK puts the text of the answer behind these words. */

@@ -1,10 +1,10 @@
 import type { Client, Progress } from '@modelcontextprotocol/client';
 import type { McpToolsetSettings } from '#domain/quick-app/quick-app.ts';
 import type { ToolContext, ToolQuestion, ToolResult } from '#domain/tools/tool.ts';
-import { CallUnderWay } from './calls-under-way.ts';
+import { ActiveCall } from './calls-under-way.ts';
 import type { Connection } from './connection.ts';
-import { type Answers, takeAnswer, toQuestion } from './question.ts';
-import { refusalOf, serverFault, toServerFault } from './server-fault.ts';
+import { type Answers, takeAnswer as applyAnswer, toQuestion } from './question.ts';
+import { createServerError, getServerMessage, toServerError } from './server-fault.ts';
 import type { Session } from './session.ts';
 
 const maxRounds = 10;
@@ -12,7 +12,7 @@ const maxRounds = 10;
 export interface McpCallOptions {
   readonly settings: McpToolsetSettings;
   /** Gives the session of the user that the tool was made for. */
-  readonly session: () => Session;
+  readonly getSession: () => Session;
   /** Milliseconds that the server may be silent: without an answer and without progress. */
   readonly timeoutMs: number;
 }
@@ -47,64 +47,66 @@ export class McpCall<Result extends object> {
 
   /** Rejects with ToolFault, or with the signal's reason. */
   async run(): Promise<ToolResult> {
-    const { settings, session } = this.#options;
+    const { settings, getSession } = this.#options;
     const { signal, answer } = this.#context;
-    const answers = answer === undefined ? {} : takeAnswer(settings.name, answer);
+    const answers = answer === undefined ? {} : applyAnswer(settings.name, answer);
     if ('label' in answers) return { text: '', attachments: [], failed: false, question: answers };
     try {
-      return await session().use(signal, (connection) => this.#call(connection, answers));
-    } catch (thrown) {
+      return await getSession().use(signal, (connection) => this.#call(connection, answers));
+    } catch (error) {
       signal.throwIfAborted();
-      throw toServerFault(settings.name, thrown);
+      throw toServerError(settings.name, error);
     }
   }
 
   /** A server may want to be called again before it answers. */
   async #call(connection: Connection, answers: Answers): Promise<ToolResult> {
-    let given = answers;
+    let currentAnswers = answers;
     for (let round = 1; round <= maxRounds; round += 1) {
-      const result = await this.#send(connection, given);
+      const result = await this.#send(connection, currentAnswers);
       if ('text' in result) return result;
-      given = result;
+      currentAnswers = result;
     }
-    throw serverFault(this.#options.settings.name, `did not come to an answer in ${maxRounds} rounds`);
+    throw createServerError(this.#options.settings.name, `did not come to an answer in ${maxRounds} rounds`);
   }
 
   /** Gives what came of the call, or what the server wants to be called again with at once. */
   async #send(connection: Connection, answers: Answers): Promise<ToolResult | Answers> {
     const { client, calls, isStateless, mask } = connection;
     const { settings } = this.#options;
-    const call = new CallUnderWay(settings.name, answers);
-    const given = isStateless ? answers : {};
+    const call = new ActiveCall(settings.name, answers);
+    const sentAnswers = isStateless ? answers : {};
     try {
-      const result = await calls.run(call, () => this.#request.send(client, given, this.#toOptions(connection, call)));
-      if (call.question !== undefined) return toAsking(call.question, mask);
+      const result = await calls.run(call, () =>
+        this.#request.send(client, sentAnswers, this.#createSendOptions(connection, call)),
+      );
+      if (call.question !== undefined) return toQuestionResult(call.question, mask);
       if (!isInputRequired(result)) return this.#request.toResult(result, mask);
       const question = toQuestion(settings.name, result);
-      return question === undefined ? { requestState: result.requestState ?? '' } : toAsking(question, mask);
-    } catch (thrown) {
+      return question === undefined ? { requestState: result.requestState ?? '' } : toQuestionResult(question, mask);
+    } catch (error) {
       this.#context.signal.throwIfAborted();
-      if (call.question !== undefined) return toAsking(call.question, mask);
-      call.ended.throwIfAborted();
-      const refusal = refusalOf(thrown);
-      if (refusal === undefined || connection.hasExpired(thrown)) throw thrown;
-      return { text: mask(refusal), attachments: [], failed: true };
+      if (call.question !== undefined) return toQuestionResult(call.question, mask);
+      call.endSignal.throwIfAborted();
+      const serverMessage = getServerMessage(error);
+      if (serverMessage === undefined || connection.hasExpired(error)) throw error;
+      return { text: mask(serverMessage), attachments: [], failed: true };
     }
   }
 
-  #toOptions({ mask }: Connection, { ended }: CallUnderWay): SendOptions {
+  #createSendOptions({ mask }: Connection, { endSignal }: ActiveCall): SendOptions {
     const { signal, report } = this.#context;
     return {
-      signal: AbortSignal.any([signal, ended]),
+      signal: AbortSignal.any([signal, endSignal]),
       timeout: this.#options.timeoutMs,
       resetTimeoutOnProgress: true,
-      onprogress: showProgress(report, mask),
+      onprogress: createProgressHandler(report, mask),
       allowInputRequired: true,
     };
   }
 }
 
-function toAsking(question: ToolQuestion, mask: (text: string) => string): ToolResult {
+function toQuestionResult(question: ToolQuestion, mask: (text: string) => string): ToolResult {
   return { text: '', attachments: [], failed: false, question: { ...question, message: mask(question.message) } };
 }
 
@@ -113,24 +115,24 @@ function isInputRequired(result: object): result is { resultType: 'input_require
 }
 
 const maxReports = 200;
-const longestMessage = 200;
+const maxMessageChars = 200;
 
 /** Tells the user of progress as it comes; what comes faster than it is read, or beyond a bound, is left out. */
-function showProgress(report: ToolContext['report'], mask: (text: string) => string): (progress: Progress) => void {
+function createProgressHandler(report: ToolContext['report'], mask: (text: string) => string): (progress: Progress) => void {
   let isReporting = false;
   let reports = 0;
   return (progress) => {
     if (isReporting || reports === maxReports) return;
     isReporting = true;
     reports += 1;
-    const done = (): void => {
+    const onDone = (): void => {
       isReporting = false;
     };
-    report({ content: `${mask(toLine(progress))}\n\n` }).then(done, done);
+    report({ content: `${mask(toLine(progress))}\n\n` }).then(onDone, onDone);
   };
 }
 
 function toLine({ progress, total, message }: Progress): string {
   const amount = total === undefined ? `${progress}` : `${progress} of ${total}`;
-  return message === undefined ? amount : `${amount}: ${message.slice(0, longestMessage)}`;
+  return message === undefined ? amount : `${amount}: ${message.slice(0, maxMessageChars)}`;
 }

@@ -1,31 +1,31 @@
 import type { Client, Tool as ListedTool, ListResourcesResult, ReadResourceResult } from '@modelcontextprotocol/client';
 import type { JsonObject } from '#base/json/json.ts';
 import type { McpToolsetSettings } from '#domain/quick-app/quick-app.ts';
-import { type Tool, ToolFault, type ToolResult } from '#domain/tools/tool.ts';
+import { type Tool, ToolError, type ToolResult } from '#domain/tools/tool.ts';
 import { McpCall, type McpCallOptions, type McpRequest } from './mcp-call.ts';
-import { refusalOf, statusOf } from './server-fault.ts';
+import { getHttpStatus, getServerMessage } from './server-fault.ts';
 import { toParameters } from './to-parameters.ts';
 import { toToolResult } from './to-tool-result.ts';
 
 /** In characters; what is longer is cut. */
-export const longestDescription = 4000;
+export const maxDescriptionChars = 4000;
 
 /** A tool of an MCP server. */
 export function createMcpTool(listed: ListedTool, options: McpCallOptions): Tool {
   const { name, title = '', description = title, annotations, inputSchema } = listed;
   return {
     name,
-    description: description.slice(0, longestDescription),
+    description: description.slice(0, maxDescriptionChars),
     parameters: toParameters(inputSchema),
     annotations,
     async run(args, context) {
-      if (!isAllowed(options.settings, name)) throw new ToolFault(`${name} is not an allowed tool of ${options.settings.name}`);
+      if (!isAllowed(options.settings, name)) throw new ToolError(`${name} is not an allowed tool of ${options.settings.name}`);
       // Without its output schema: what a server wrote there could be made to take for ever, and the model sees the result.
       const toolDefinition = { name, inputSchema };
       return new McpCall(
         {
-          send: (client, answers, sending) =>
-            client.callTool({ name, arguments: args, ...answers }, { ...sending, toolDefinition }),
+          send: (client, answers, sendOptions) =>
+            client.callTool({ name, arguments: args, ...answers }, { ...sendOptions, toolDefinition }),
           toResult: toToolResult,
         },
         options,
@@ -39,7 +39,7 @@ export function isAllowed({ allowedTools }: McpToolsetSettings, name: string): b
   return allowedTools === undefined || allowedTools.includes(name);
 }
 
-type Sending = Parameters<McpRequest<object>['send']>[2];
+type SendOptions = Parameters<McpRequest<object>['send']>[2];
 
 /** The tools with which a model looks at the resources of a server: one lists them, with the templates of more, one reads one. */
 export function createResourceTools(options: McpCallOptions): readonly Tool[] {
@@ -55,7 +55,8 @@ export function createResourceTools(options: McpCallOptions): readonly Tool[] {
       run: ({ cursor }, context) =>
         new McpCall(
           {
-            send: (client, _answers, sending) => list(client, typeof cursor === 'string' ? cursor : undefined, sending),
+            send: (client, _answers, sendOptions) =>
+              listResources(client, typeof cursor === 'string' ? cursor : undefined, sendOptions),
             toResult: toListResult,
           },
           options,
@@ -69,8 +70,8 @@ export function createResourceTools(options: McpCallOptions): readonly Tool[] {
       run: ({ uri }, context) =>
         new McpCall(
           {
-            send: (client, answers, sending) =>
-              client.readResource({ uri: String(uri), ...answers }, { ...sending, cacheMode: 'bypass' }),
+            send: (client, answers, sendOptions) =>
+              client.readResource({ uri: String(uri), ...answers }, { ...sendOptions, cacheMode: 'bypass' }),
             toResult: toReadResult,
           },
           options,
@@ -85,35 +86,35 @@ function resourceParameters(texts: Readonly<Record<string, string>>, required: r
   return { type: 'object', properties: Object.fromEntries(properties), required, additionalProperties: false };
 }
 
-interface Listed {
+interface ResourceList {
   readonly resources: ListResourcesResult['resources'];
   readonly templates: readonly object[];
   readonly nextCursor: string | undefined;
 }
 
 /** A page, as long as the server makes it; the templates are told with the first. */
-async function list(client: Client, cursor: string | undefined, sending: Sending): Promise<Listed> {
-  const page = client.request({ method: 'resources/list', params: cursor === undefined ? {} : { cursor } }, sending);
+async function listResources(client: Client, cursor: string | undefined, sendOptions: SendOptions): Promise<ResourceList> {
+  const page = client.request({ method: 'resources/list', params: cursor === undefined ? {} : { cursor } }, sendOptions);
   const [{ resources, nextCursor }, templates] = await Promise.all([
     page,
-    cursor === undefined ? listTemplates(client, sending) : [],
+    cursor === undefined ? listTemplates(client, sendOptions) : [],
   ]);
   return { resources, templates, nextCursor };
 }
 
 /** A server need not know of templates, which a stateless one says with 404. */
-async function listTemplates(client: Client, sending: Sending): Promise<readonly object[]> {
+async function listTemplates(client: Client, sendOptions: SendOptions): Promise<readonly object[]> {
   try {
-    return (await client.request({ method: 'resources/templates/list', params: {} }, sending)).resourceTemplates;
-  } catch (thrown) {
-    if (refusalOf(thrown) === undefined && statusOf(thrown) !== 404) throw thrown;
+    return (await client.request({ method: 'resources/templates/list', params: {} }, sendOptions)).resourceTemplates;
+  } catch (error) {
+    if (getServerMessage(error) === undefined && getHttpStatus(error) !== 404) throw error;
     return [];
   }
 }
 
-function toListResult({ resources, templates, nextCursor }: Listed, mask: (text: string) => string): ToolResult {
-  const shown = { resources, ...(templates.length > 0 && { templates }), ...(nextCursor !== undefined && { nextCursor }) };
-  return { text: mask(JSON.stringify(shown)), attachments: [], failed: false };
+function toListResult({ resources, templates, nextCursor }: ResourceList, mask: (text: string) => string): ToolResult {
+  const payload = { resources, ...(templates.length > 0 && { templates }), ...(nextCursor !== undefined && { nextCursor }) };
+  return { text: mask(JSON.stringify(payload)), attachments: [], failed: false };
 }
 
 function toReadResult({ contents }: ReadResourceResult, mask: (text: string) => string): ToolResult {

@@ -1,24 +1,24 @@
 import type { Tool as ListedTool } from '@modelcontextprotocol/client';
 import type { BoundedCacheOptions, Caches } from '#base/cache/bounded-cache.ts';
-import { type Expiring, ExpiringCache, expiringBytes } from '#base/cache/expiring-cache.ts';
+import { type Expiring, ExpiringCache, toExpiringBytes } from '#base/cache/expiring-cache.ts';
 import type { Fetch } from '#base/net/guarded-fetch.ts';
-import { untilAborted } from '#base/stream/until-aborted.ts';
+import { raceAbort } from '#base/stream/until-aborted.ts';
 import type { Clock } from '#base/time/clock.ts';
 import type { McpToolsetSettings } from '#domain/quick-app/quick-app.ts';
 import type { LoadedTools, MissingToolset, ToolsetSurvey } from '#domain/tools/tool.ts';
-import { createAuthorizer, withFixedHeaders } from '../authorization/authorizer.ts';
+import { addFixedHeaders, createAuthorizer } from '../authorization/authorizer.ts';
 import type { TokenCache } from '../authorization/token-cache.ts';
-import { isLeftOut } from './loose-replies.ts';
+import { isOmitted } from './loose-replies.ts';
 import { createMcpTool, createResourceTools, isAllowed } from './mcp-tool.ts';
-import { hashOf, MuteServers, muteBounds, Revisions, revisionBounds } from './server-caches.ts';
-import { serverFault } from './server-fault.ts';
+import { computeHash, Revisions, revisionBounds, UnresponsiveServers, unresponsiveServerBounds } from './server-caches.ts';
+import { createServerError } from './server-fault.ts';
 import { listServer, listStarters, type ServerListing, toSurvey } from './server-listing.ts';
 import { Session } from './session.ts';
 
 const idleMs = 300_000;
 const failureFreshMs = 10_000;
 /** How long nobody waits for a server that said nothing in time. */
-const muteMs = 60_000;
+const unresponsiveMs = 60_000;
 const maxSessions = 1000;
 const maxListBytes = 16 * 1024 ** 2;
 const maxStarterBytes = 4 * 1024 ** 2;
@@ -26,8 +26,8 @@ const maxStarterBytes = 4 * 1024 ** 2;
 const bytesPerChar = 3;
 const maxTools = 512;
 /** Of tools that were left out. */
-const maxNamed = 10;
-const longestName = 100;
+const maxListedNames = 10;
+const maxNameChars = 100;
 
 /** How servers are reached under one configuration. */
 export interface McpNetwork {
@@ -67,15 +67,19 @@ export class McpTools {
   readonly #revisions: Revisions;
   readonly #lists: ExpiringCache<ServerListing>;
   readonly #starters: ExpiringCache<readonly string[]>;
-  readonly #mute: MuteServers;
+  readonly #unresponsive: UnresponsiveServers;
   readonly #sessions = new Map<string, Session>();
 
   constructor(clock: Clock, caches: Caches) {
     this.#clock = clock;
     this.#revisions = new Revisions(caches.open('mcp_revisions', revisionBounds), clock);
-    this.#mute = new MuteServers(caches.open('mcp_mute', muteBounds), { clock, muteMs });
-    this.#lists = new ExpiringCache({ clock, kept: caches.open('mcp_tools', boundsOf(maxListBytes)), failureFreshMs });
-    this.#starters = new ExpiringCache({ clock, kept: caches.open('mcp_starters', boundsOf(maxStarterBytes)), failureFreshMs });
+    this.#unresponsive = new UnresponsiveServers(caches.open('mcp_mute', unresponsiveServerBounds), { clock, unresponsiveMs });
+    this.#lists = new ExpiringCache({ clock, store: caches.open('mcp_tools', createBounds(maxListBytes)), failureFreshMs });
+    this.#starters = new ExpiringCache({
+      clock,
+      store: caches.open('mcp_starters', createBounds(maxStarterBytes)),
+      failureFreshMs,
+    });
   }
 
   /** The allowed tools of a server, by name, with what it says of them, and what of it was left out. Rejects with ToolFault if they cannot be had, or with the signal's reason. */
@@ -84,48 +88,50 @@ export class McpTools {
     network: McpNetwork,
     { signal, subject, application }: McpUser,
   ): Promise<LoadedMcpTools> {
-    const key = hashOf([subject, application, settings, network.rules]);
-    const session = (): Session => this.#session(key, settings, network);
-    const current = session();
+    const key = computeHash([subject, application, settings, network.rules]);
+    const getSession = (): Session => this.#getSession(key, settings, network);
+    const current = getSession();
     const listing = this.#lists.get(`${key} ${current.listChanges}`, () =>
-      this.#mute.guard(settings, () => listServer(settings, current, network)),
+      this.#unresponsive.guard(settings, () => listServer(settings, current, network)),
     );
-    const { tools: listed, instructions, hasResources } = await untilAborted(listing, signal);
+    const { tools: listed, instructions, hasResources } = await raceAbort(listing, signal);
     const allowed = listed.filter(({ name }) => isAllowed(settings, name));
     if (allowed.length > maxTools)
-      throw serverFault(
+      throw createServerError(
         settings.name,
         `has ${allowed.length} tools, of which ${maxTools} can be offered at most; allowed_tools picks some`,
       );
-    const options = { settings, session, timeoutMs: network.timeoutMs };
-    const own = allowed
-      .filter((tool) => !isLeftOut(tool))
-      .toSorted((one, other) => (one.name < other.name ? -1 : 1))
+    const options = { settings, getSession, timeoutMs: network.timeoutMs };
+    const ownTools = allowed
+      .filter((tool) => !isOmitted(tool))
+      .toSorted((first, second) => (first.name < second.name ? -1 : 1))
       .map((tool) => createMcpTool(tool, options));
     const wantsResources = settings.resources === true;
     // Behind its own, which keep their names.
-    const tools = wantsResources && hasResources ? [...own, ...createResourceTools(options)] : own;
+    const tools = wantsResources && hasResources ? [...ownTools, ...createResourceTools(options)] : ownTools;
     return {
       tools,
       unknownNames: findUnknownNames(settings, [...listed, ...tools]),
       instructions: tools.length === 0 || instructions === '' ? [] : [{ toolset: settings.name, text: instructions }],
       missing: [
-        ...toMissing(settings.name, allowed.filter(isLeftOut)),
-        ...(wantsResources && !hasResources ? [missingResources(settings.name)] : []),
+        ...toMissing(settings.name, allowed.filter(isOmitted)),
+        ...(wantsResources && !hasResources ? [createMissingResources(settings.name)] : []),
       ],
     };
   }
 
   /** Texts of a server that a conversation may begin with. Rejects with ToolFault, or with the signal's reason. */
-  async starters(
+  async loadStarters(
     settings: McpToolsetSettings,
     network: McpNetwork,
     { signal, subject, application }: McpUser,
   ): Promise<readonly string[]> {
-    const key = hashOf([subject, application, settings, network.rules]);
-    const session = this.#session(key, settings, network);
-    const listing = this.#starters.get(key, () => this.#mute.guard(settings, () => listStarters(settings, session, network)));
-    return untilAborted(listing, signal);
+    const key = computeHash([subject, application, settings, network.rules]);
+    const session = this.#getSession(key, settings, network);
+    const listing = this.#starters.get(key, () =>
+      this.#unresponsive.guard(settings, () => listStarters(settings, session, network)),
+    );
+    return raceAbort(listing, signal);
   }
 
   /**
@@ -133,10 +139,10 @@ export class McpTools {
    * Rejects with ToolFault, or with the signal's reason.
    */
   async survey(settings: McpToolsetSettings, network: McpNetwork, signal: AbortSignal): Promise<ToolsetSurvey> {
-    const session = this.#makeSession('', settings, network);
+    const session = this.#createSession('', settings, network);
     try {
-      const { value } = await untilAborted(listServer(settings, session, network), signal);
-      this.#mute.forget(settings);
+      const { value } = await raceAbort(listServer(settings, session, network), signal);
+      this.#unresponsive.forget(settings);
       return await session.use(signal, async ({ mask }) => toSurvey(value.tools, mask));
     } finally {
       void session.close();
@@ -149,22 +155,23 @@ export class McpTools {
     await Promise.all(sessions.map((session) => session.close()));
   }
 
-  #session(key: string, settings: McpToolsetSettings, network: McpNetwork): Session {
-    const session = this.#sessions.get(key) ?? this.#makeSession(key, settings, network);
+  #getSession(key: string, settings: McpToolsetSettings, network: McpNetwork): Session {
+    const session = this.#sessions.get(key) ?? this.#createSession(key, settings, network);
     this.#sessions.delete(key);
     this.#sessions.set(key, session);
     if (this.#sessions.size > maxSessions) this.#closeOldest();
     return session;
   }
 
-  #makeSession(key: string, settings: McpToolsetSettings, { fetch, tokens, connectMs }: McpNetwork): Session {
+  #createSession(key: string, settings: McpToolsetSettings, { fetch, tokens, connectMs }: McpNetwork): Session {
     const { authorization } = settings;
-    const inHeader = authorization?.type === 'api_key' ? { ...authorization, location: 'header' as const } : authorization;
+    const headerAuthorization =
+      authorization?.type === 'api_key' ? { ...authorization, location: 'header' as const } : authorization;
     return new Session({
       settings,
       fetch,
       connectingMs: connectMs,
-      authorizer: withFixedHeaders(createAuthorizer(inHeader, tokens), settings.headers),
+      authorizer: addFixedHeaders(createAuthorizer(headerAuthorization, tokens), settings.headers),
       revisions: this.#revisions,
       clock: this.#clock,
       idleMs,
@@ -190,21 +197,21 @@ function findUnknownNames({ allowedTools }: McpToolsetSettings, tools: readonly 
   return allowedTools.filter((name) => !names.has(name));
 }
 
-function boundsOf<Value>(maxBytes: number): BoundedCacheOptions<Expiring<Value>> {
-  return { maxBytes, bytesOf: expiringBytes((value) => bytesPerChar * JSON.stringify(value).length) };
+function createBounds<Value>(maxBytes: number): BoundedCacheOptions<Expiring<Value>> {
+  return { maxBytes, countBytes: toExpiringBytes((value) => bytesPerChar * JSON.stringify(value).length) };
 }
 
-function toMissing(server: string, leftOut: readonly ListedTool[]): MissingToolset[] {
-  if (leftOut.length === 0) return [];
-  const names = leftOut.slice(0, maxNamed).map(({ name }) => name.slice(0, longestName));
-  const more = leftOut.length > names.length ? ` and ${leftOut.length - names.length} more` : '';
-  const { message: reason } = serverFault(
+function toMissing(server: string, omittedTools: readonly ListedTool[]): MissingToolset[] {
+  if (omittedTools.length === 0) return [];
+  const names = omittedTools.slice(0, maxListedNames).map(({ name }) => name.slice(0, maxNameChars));
+  const suffix = omittedTools.length > names.length ? ` and ${omittedTools.length - names.length} more` : '';
+  const { message: reason } = createServerError(
     server,
-    `describes tools in a form that MCP does not have, which were left out: ${names.join(', ')}${more}`,
+    `describes tools in a form that MCP does not have, which were left out: ${names.join(', ')}${suffix}`,
   );
   return [{ name: server, reason }];
 }
 
-function missingResources(server: string): MissingToolset {
-  return { name: server, reason: serverFault(server, 'has no resources').message };
+function createMissingResources(server: string): MissingToolset {
+  return { name: server, reason: createServerError(server, 'has no resources').message };
 }

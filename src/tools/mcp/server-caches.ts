@@ -3,11 +3,14 @@ import type { PriorDiscovery } from '@modelcontextprotocol/client';
 import type { BoundedCache, BoundedCacheOptions } from '#base/cache/bounded-cache.ts';
 import type { Clock } from '#base/time/clock.ts';
 import type { McpToolsetSettings } from '#domain/quick-app/quick-app.ts';
-import { MuteServerFault } from './server-fault.ts';
+import { UnresponsiveServerError } from './server-fault.ts';
 
 const freshMs = 600_000;
 /** The cache that they lie in. */
-export const muteBounds: BoundedCacheOptions<Mute> = { maxBytes: 256 * 1024, bytesOf: ({ what }) => what.length };
+export const unresponsiveServerBounds: BoundedCacheOptions<UnresponsiveEntry> = {
+  maxBytes: 256 * 1024,
+  countBytes: ({ problem }) => problem.length,
+};
 
 interface KnownRevision {
   readonly revision: PriorDiscovery;
@@ -17,40 +20,41 @@ interface KnownRevision {
 /** The cache that revisions lie in. */
 export const revisionBounds: BoundedCacheOptions<KnownRevision> = {
   maxBytes: 1024 ** 2,
-  bytesOf: ({ revision }) => JSON.stringify(revision).length,
+  countBytes: ({ revision }) => JSON.stringify(revision).length,
 };
 
 /** Which revision of the protocol a server speaks to these credentials and headers, so that it is not asked by every session. */
 export class Revisions {
-  readonly #known: BoundedCache<KnownRevision>;
+  readonly #cache: BoundedCache<KnownRevision>;
   readonly #clock: Clock;
 
-  constructor(known: BoundedCache<KnownRevision>, clock: Clock) {
-    this.#known = known;
+  constructor(cache: BoundedCache<KnownRevision>, clock: Clock) {
+    this.#cache = cache;
     this.#clock = clock;
   }
 
   find(settings: McpToolsetSettings): PriorDiscovery | undefined {
-    const known = this.#known.find(keyOf(settings));
-    return known !== undefined && known.untilMs > this.#clock.nowMs() ? known.revision : undefined;
+    const entry = this.#cache.find(computeKey(settings));
+    return entry !== undefined && entry.untilMs > this.#clock.nowMs() ? entry.revision : undefined;
   }
 
   put(settings: McpToolsetSettings, revision: PriorDiscovery): void {
-    if (this.find(settings) === undefined) this.#known.set(keyOf(settings), { revision, untilMs: this.#clock.nowMs() + freshMs });
+    if (this.find(settings) === undefined)
+      this.#cache.set(computeKey(settings), { revision, untilMs: this.#clock.nowMs() + freshMs });
   }
 
   forget(settings: McpToolsetSettings): void {
-    this.#known.delete(keyOf(settings));
+    this.#cache.delete(computeKey(settings));
   }
 }
 
-function keyOf({ url, protocol, authorization, headers }: McpToolsetSettings): string {
-  return hashOf([url, protocol, authorization, headers]);
+function computeKey({ url, protocol, authorization, headers }: McpToolsetSettings): string {
+  return computeHash([url, protocol, authorization, headers]);
 }
 
-interface Mute {
+interface UnresponsiveEntry {
   /** What it did not do. */
-  readonly what: string;
+  readonly problem: string;
   readonly untilMs: number;
 }
 
@@ -60,36 +64,37 @@ interface Mute {
  * headers get the same error immediately for a while. The behavior of a server toward one caller's credentials never affects
  * another caller's credentials.
  */
-export class MuteServers {
-  readonly #known: BoundedCache<Mute>;
-  readonly #options: { readonly clock: Clock; readonly muteMs: number };
+export class UnresponsiveServers {
+  readonly #cache: BoundedCache<UnresponsiveEntry>;
+  readonly #options: { readonly clock: Clock; readonly unresponsiveMs: number };
 
-  constructor(known: BoundedCache<Mute>, options: { readonly clock: Clock; readonly muteMs: number }) {
-    this.#known = known;
+  constructor(cache: BoundedCache<UnresponsiveEntry>, options: { readonly clock: Clock; readonly unresponsiveMs: number }) {
+    this.#cache = cache;
     this.#options = options;
   }
 
   /** Asks a server, unless it was mute a moment ago. Rejects with what asking throws. */
-  async guard<Value>(settings: McpToolsetSettings, ask: () => Promise<Value>): Promise<Value> {
-    const { clock, muteMs } = this.#options;
-    const key = keyOf(settings);
-    const mute = this.#known.find(key);
-    if (mute !== undefined && mute.untilMs > clock.nowMs()) throw new MuteServerFault(settings.name, mute.what);
+  async guard<Value>(settings: McpToolsetSettings, work: () => Promise<Value>): Promise<Value> {
+    const { clock, unresponsiveMs } = this.#options;
+    const key = computeKey(settings);
+    const entry = this.#cache.find(key);
+    if (entry !== undefined && entry.untilMs > clock.nowMs()) throw new UnresponsiveServerError(settings.name, entry.problem);
     try {
-      return await ask();
-    } catch (thrown) {
-      if (thrown instanceof MuteServerFault) this.#known.set(key, { what: thrown.what, untilMs: clock.nowMs() + muteMs });
-      throw thrown;
+      return await work();
+    } catch (error) {
+      if (error instanceof UnresponsiveServerError)
+        this.#cache.set(key, { problem: error.problem, untilMs: clock.nowMs() + unresponsiveMs });
+      throw error;
     }
   }
 
   /** To be told of one that answers again. */
   forget(settings: McpToolsetSettings): void {
-    this.#known.delete(keyOf(settings));
+    this.#cache.delete(computeKey(settings));
   }
 }
 
 /** One hash of all parts together: a key that holds no secret, and from which no part can be left out. */
-export function hashOf(parts: readonly unknown[]): string {
+export function computeHash(parts: readonly unknown[]): string {
   return createHash('sha256').update(JSON.stringify(parts)).digest('base64');
 }

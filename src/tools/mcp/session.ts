@@ -1,8 +1,8 @@
-import { untilAborted } from '#base/stream/until-aborted.ts';
+import { raceAbort } from '#base/stream/until-aborted.ts';
 import type { Clock } from '#base/time/clock.ts';
 import { Connection, type ConnectionOptions } from './connection.ts';
 import type { Revisions } from './server-caches.ts';
-import { refusalOf } from './server-fault.ts';
+import { getServerMessage } from './server-fault.ts';
 
 export interface SessionOptions extends Omit<ConnectionOptions, 'revision' | 'isBusy' | 'onToolsChanged'> {
   readonly revisions: Revisions;
@@ -20,12 +20,12 @@ export class Session {
   #connection: Connection | undefined;
   #uses = 0;
   #isClosed = false;
-  #resting = new AbortController();
+  #idleTimer = new AbortController();
   #listChanges = 0;
 
   constructor(options: SessionOptions) {
     this.#options = options;
-    this.#rest();
+    this.#startIdleTimer();
   }
 
   /** How often the server said that its tools are others now. */
@@ -40,18 +40,18 @@ export class Session {
   /** Rejects with the signal's reason, with ToolFault if there is no connection, or with what `work` throws. */
   async use<Value>(signal: AbortSignal, work: (connection: Connection) => Promise<Value>): Promise<Value> {
     this.#uses += 1;
-    this.#resting.abort();
+    this.#idleTimer.abort();
     try {
-      return await this.#work(signal, work);
+      return await this.#runWithRetry(signal, work);
     } finally {
       this.#uses -= 1;
-      if (!this.isBusy && !this.#isClosed) this.#rest();
+      if (!this.isBusy && !this.#isClosed) this.#startIdleTimer();
     }
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    this.#resting.abort();
+    this.#idleTimer.abort();
     const opening = this.#opening;
     this.#opening = undefined;
     const connection = await opening?.catch(() => undefined);
@@ -59,16 +59,16 @@ export class Session {
   }
 
   /** A session that the server forgot is opened anew, once: what it refused it did not do. */
-  async #work<Value>(signal: AbortSignal, work: (connection: Connection) => Promise<Value>): Promise<Value> {
+  async #runWithRetry<Value>(signal: AbortSignal, work: (connection: Connection) => Promise<Value>): Promise<Value> {
     for (let attempt = 1; ; attempt += 1) {
-      const connection = await untilAborted(this.#open(), signal);
+      const connection = await raceAbort(this.#open(), signal);
       try {
-        return await untilAborted(work(connection), AbortSignal.any([signal, connection.over]));
-      } catch (thrown) {
+        return await raceAbort(work(connection), AbortSignal.any([signal, connection.endSignal]));
+      } catch (error) {
         signal.throwIfAborted();
-        const hasExpired = connection.hasExpired(thrown);
-        if (hasExpired || (connection.isStateless && refusalOf(thrown) === undefined)) this.#forget(connection);
-        if (!hasExpired || attempt === 2) throw thrown;
+        const hasExpired = connection.hasExpired(error);
+        if (hasExpired || (connection.isStateless && getServerMessage(error) === undefined)) this.#forget(connection);
+        if (!hasExpired || attempt === 2) throw error;
       }
     }
   }
@@ -93,8 +93,8 @@ export class Session {
       (connection) => {
         this.#connection = connection;
         revisions.put(settings, connection.revision);
-        connection.over.addEventListener('abort', () => this.#forget(connection), { once: true });
-        if (connection.over.aborted) this.#forget(connection);
+        connection.endSignal.addEventListener('abort', () => this.#forget(connection), { once: true });
+        if (connection.endSignal.aborted) this.#forget(connection);
       },
       () => {
         revisions.forget(settings);
@@ -112,10 +112,10 @@ export class Session {
     if (connection.isStateless) this.#options.revisions.forget(this.#options.settings);
   }
 
-  #rest(): void {
-    const resting = new AbortController();
-    this.#resting = resting;
+  #startIdleTimer(): void {
+    const idleTimer = new AbortController();
+    this.#idleTimer = idleTimer;
     const { clock, idleMs, onIdle } = this.#options;
-    clock.sleep(idleMs, resting.signal).then(onIdle, () => undefined);
+    clock.sleep(idleMs, idleTimer.signal).then(onIdle, () => undefined);
   }
 }

@@ -1,28 +1,28 @@
 import { filterObjects, filterStrings, isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
 
 const maxChars = 32 * 1024;
-const combining = ['allOf', 'anyOf', 'oneOf'] as const;
+const combiningKeywords = ['allOf', 'anyOf', 'oneOf'] as const;
 
 /**
  * A schema that a server wrote, as models and pages take it: an object at the top whose properties can be listed, bounded in
  * size and depth. What does not fit the bounds, or is no schema, becomes an object of anything.
  */
-export function toParameters(written: unknown): JsonObject {
-  const { $schema: _dialect, not: _not, enum: _enum, allOf, anyOf, oneOf, ...schema } = boundedCopy(written);
-  const parts = combining.flatMap((keyword) => filterObjects({ allOf, anyOf, oneOf }[keyword]));
+export function toParameters(input: unknown): JsonObject {
+  const { $schema: _dialect, not: _not, enum: _enum, allOf, anyOf, oneOf, ...schema } = copyBounded(input);
+  const parts = combiningKeywords.flatMap((keyword) => filterObjects({ allOf, anyOf, oneOf }[keyword]));
   const required = [...filterStrings(schema.required), ...filterObjects(allOf).flatMap((part) => filterStrings(part.required))];
-  const properties = Object.fromEntries([...parts, schema].flatMap((part) => Object.entries(propertiesOf(part))));
+  const properties = Object.fromEntries([...parts, schema].flatMap((part) => Object.entries(getProperties(part))));
   return { ...schema, type: 'object', properties, ...(required.length > 0 && { required: [...new Set(required)] }) };
 }
 
 /** Parsed anew, which refuses what is nested too deeply or has keys that a copy would lose. */
-function boundedCopy(written: unknown): JsonObject {
-  const text = writeJson(written);
+function copyBounded(value: unknown): JsonObject {
+  const text = tryStringify(value);
   const copy = text.length <= maxChars ? tryParseJson(text) : undefined;
   return isJsonObject(copy) ? copy : {};
 }
 
-function writeJson(value: unknown): string {
+function tryStringify(value: unknown): string {
   try {
     return JSON.stringify(value) ?? '';
   } catch {
@@ -30,6 +30,6 @@ function writeJson(value: unknown): string {
   }
 }
 
-function propertiesOf({ properties }: JsonObject): JsonObject {
+function getProperties({ properties }: JsonObject): JsonObject {
   return isJsonObject(properties) ? properties : {};
 }

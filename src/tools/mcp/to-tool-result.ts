@@ -1,10 +1,10 @@
 import type { CallToolResult, ContentBlock, EmbeddedResource, ResourceLink } from '@modelcontextprotocol/client';
 import { truncate } from '#base/text/shorten.ts';
 import type { Attachment, ToolResult } from '#domain/tools/tool.ts';
-import { unknownPart } from './loose-replies.ts';
+import { unknownPartText } from './loose-replies.ts';
 
 const maxBlocks = 200;
-const longestTitle = 200;
+const maxTitleChars = 200;
 
 /** One part of a result: what the model reads of it, and what the user is shown. */
 interface Part {
@@ -22,10 +22,10 @@ export function toToolResult(
   { content, structuredContent, isError }: CallToolResult,
   mask: (text: string) => string,
 ): ToolResult {
-  const parts = content.slice(0, maxBlocks).map((block) => masked(toPart(block), mask));
-  const left = content.length - parts.length;
+  const parts = content.slice(0, maxBlocks).map((block) => maskPart(toPart(block), mask));
+  const omittedCount = content.length - parts.length;
   const lines = parts.map(({ text }) => text);
-  if (left > 0) lines.push(`[${left} more parts were left out.]`);
+  if (omittedCount > 0) lines.push(`[${omittedCount} more parts were left out.]`);
   if (structuredContent !== undefined && !content.some(({ type }) => type === 'text'))
     lines.unshift(mask(JSON.stringify(structuredContent)));
   return {
@@ -48,37 +48,37 @@ function toPart(block: ContentBlock): Part {
     case 'resource':
       return toResource(block);
     default:
-      return { text: unknownPart };
+      return { text: unknownPartText };
   }
 }
 
-function toMedia(what: string, { data, mimeType }: { data: string; mimeType: string }): Part {
+function toMedia(label: string, { data, mimeType }: { data: string; mimeType: string }): Part {
   const type = toMediaType(mimeType, 'application/octet-stream');
-  return { text: `[${what} (${type}): the user was shown it.]`, attachment: { type, title: what, data }, isBytes: true };
+  return { text: `[${label} (${type}): the user was shown it.]`, attachment: { type, title: label, data }, isBytes: true };
 }
 
 /** An attachment has data or a url, and a link has neither: the link becomes text, with its address as the reference. */
 function toLink({ uri, name, title = name, description, mimeType }: ResourceLink): Part {
-  const shown = truncate(title, longestTitle);
-  const data = description === undefined ? shown : `${shown}\n\n${description}`;
+  const displayTitle = truncate(title, maxTitleChars);
+  const data = description === undefined ? displayTitle : `${displayTitle}\n\n${description}`;
   const type = mimeType === undefined ? undefined : toMediaType(mimeType, 'application/octet-stream');
   return {
-    text: `[Resource ${shown}: ${uri}${type === undefined ? '' : ` (${type})`}${description === undefined ? '' : `: ${description}`}]`,
-    attachment: { type: 'text/markdown', title: shown, data, ...toReference(uri, type) },
+    text: `[Resource ${displayTitle}: ${uri}${type === undefined ? '' : ` (${type})`}${description === undefined ? '' : `: ${description}`}]`,
+    attachment: { type: 'text/markdown', title: displayTitle, data, ...toReference(uri, type) },
   };
 }
 
 function toResource({ resource }: EmbeddedResource): Part {
   const { uri, mimeType = '' } = resource;
   const type = toMediaType(mimeType, 'text' in resource ? 'text/plain' : 'application/octet-stream');
-  const shown = { type, title: truncate(uri, longestTitle), ...toReference(uri, type) };
-  if ('text' in resource) return { text: resource.text, attachment: { ...shown, data: resource.text } };
+  const common = { type, title: truncate(uri, maxTitleChars), ...toReference(uri, type) };
+  if ('text' in resource) return { text: resource.text, attachment: { ...common, data: resource.text } };
   const { blob } = resource;
   const text = toText(blob, type);
-  if (text !== undefined) return { text, attachment: { ...shown, data: text } };
+  if (text !== undefined) return { text, attachment: { ...common, data: text } };
   return {
-    text: `[Resource ${shown.title} (${type}): the user was shown it.]`,
-    attachment: { ...shown, data: blob },
+    text: `[Resource ${common.title} (${type}): the user was shown it.]`,
+    attachment: { ...common, data: blob },
     isBytes: true,
   };
 }
@@ -94,14 +94,14 @@ function toReference(uri: string, type: string | undefined): Pick<Attachment, 'r
   return { reference_url: uri, ...(type !== undefined && { reference_type: type }) };
 }
 
-function toMediaType(written: string, otherwise: string): string {
-  const [type = ''] = written.toLowerCase().split(';');
-  return /^[\w.+-]+\/[\w.+-]+$/.test(type.trim()) ? type.trim() : otherwise;
+function toMediaType(mimeType: string, fallback: string): string {
+  const [type = ''] = mimeType.toLowerCase().split(';');
+  return /^[\w.+-]+\/[\w.+-]+$/.test(type.trim()) ? type.trim() : fallback;
 }
 
 /** Bytes are left as they are: in base64 anything short is found somewhere. */
-function masked({ text, attachment, isBytes = false }: Part, mask: (text: string) => string): Part {
+function maskPart({ text, attachment, isBytes = false }: Part, mask: (text: string) => string): Part {
   if (attachment === undefined) return { text: mask(text) };
-  const shown = Object.entries(attachment).map(([key, value]) => [key, isBytes && key === 'data' ? value : mask(value)]);
-  return { text: mask(text), attachment: Object.fromEntries(shown) };
+  const maskedEntries = Object.entries(attachment).map(([key, value]) => [key, isBytes && key === 'data' ? value : mask(value)]);
+  return { text: mask(text), attachment: Object.fromEntries(maskedEntries) };
 }

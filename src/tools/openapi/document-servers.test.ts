@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { ToolFault } from '#domain/tools/tool.ts';
-import { manifestTarget, parseDocument, readOpenApi } from './read-document.ts';
+import { ToolError } from '#domain/tools/tool.ts';
+import { findManifestTarget, parseDocument, readOpenApi } from './read-document.ts';
 
 const at = new URL('https://docs.test/specs/openapi.json');
 const info = { title: 'Pets', version: '1' };
@@ -45,15 +45,15 @@ describe('a plugin manifest', () => {
     ['/openapi.yaml', 'https://docs.test/openapi.yaml'],
     ['openapi.yaml', 'https://docs.test/specs/openapi.yaml'],
   ])('points to its document: %s', (url, target) => {
-    expect(manifestTarget(manifest(url), at)?.href).toBe(target);
+    expect(findManifestTarget(manifest(url), at)?.href).toBe(target);
   });
 
   it('is not what has no such address, or is a document itself', () => {
-    expect(manifestTarget(manifest(undefined), at)).toBeUndefined();
-    expect(manifestTarget({ openapi: '3.1.0', api: { url: 'https://x.test' } }, at)).toBeUndefined();
+    expect(findManifestTarget(manifest(undefined), at)).toBeUndefined();
+    expect(findManifestTarget({ openapi: '3.1.0', api: { url: 'https://x.test' } }, at)).toBeUndefined();
   });
 
   it('is refused where the address is none', () => {
-    expect(() => manifestTarget(manifest('http://'), at)).toThrow(ToolFault);
+    expect(() => findManifestTarget(manifest('http://'), at)).toThrow(ToolError);
   });
 });

@@ -1,13 +1,13 @@
-import { type HttpClient, HttpFault } from '#base/http/client.ts';
+import { type HttpClient, HttpError } from '#base/http/client.ts';
 import { readText } from '#base/http/read-reply.ts';
-import { openFollowing } from '#base/net/follow-redirects.ts';
-import { ToolFault } from '#domain/tools/tool.ts';
+import { openFollowingRedirects } from '#base/net/follow-redirects.ts';
+import { ToolError } from '#domain/tools/tool.ts';
 import type { OpenApiReader } from './openapi-reader.ts';
 import type { DocumentOutcome } from './read-document.ts';
 import type { OpenApiTools } from './to-rest-tools.ts';
 import type { Choice, ImportedApi } from './to-toolsets.ts';
 
-const mostBytes = 8 * 1024 * 1024;
+const defaultMaxBytes = 8 * 1024 * 1024;
 
 export interface DocumentSource {
   /** Guarded. */
@@ -25,7 +25,7 @@ export interface DocumentSource {
 /** Fetches an OpenAPI document, or a plugin manifest and the document it points to. Rejects with ToolFault, with IsolationFault `busy`. */
 export async function loadOpenApi(url: URL, source: DocumentSource): Promise<OpenApiTools> {
   const outcome = await loadDocument(url, source, undefined);
-  return outcome.kind === 'tools' ? outcome.api : refuseManifest();
+  return outcome.kind === 'tools' ? outcome.api : rejectManifest();
 }
 
 /** What a document is, or the one that a plugin manifest points to; `choice` as `OpenApiReader` takes it. */
@@ -40,13 +40,13 @@ async function loadDocument(url: URL, source: DocumentSource, choice: Choice | u
 }
 
 /** A manifest that points to another, or that stands where only a document can. */
-function refuseManifest(): never {
-  throw new ToolFault('it is neither an OpenAPI document nor a plugin manifest');
+function rejectManifest(): never {
+  throw new ToolError('it is neither an OpenAPI document nor a plugin manifest');
 }
 
 async function fetchText(
   url: URL,
-  { http, connectMs, timeoutMs, maxBytes = mostBytes }: DocumentSource,
+  { http, connectMs, timeoutMs, maxBytes = defaultMaxBytes }: DocumentSource,
   signal: AbortSignal,
 ): Promise<{ text: string; url: URL }> {
   const request = {
@@ -57,13 +57,13 @@ async function fetchText(
     timeouts: { connectMs, firstByteMs: timeoutMs, idleMs: timeoutMs },
   };
   try {
-    const { reply, url: finalUrl } = await openFollowing(http, request, signal);
+    const { reply, url: finalUrl } = await openFollowingRedirects(http, request, signal);
     const text = await readText(reply, maxBytes);
-    if (reply.status !== 200) throw new ToolFault(`its server answered ${reply.status}`);
+    if (reply.status !== 200) throw new ToolError(`its server answered ${reply.status}`);
     return { text, url: finalUrl };
-  } catch (thrown) {
-    if (thrown instanceof HttpFault) throw new ToolFault(thrown.message, thrown);
-    throw thrown instanceof ToolFault ? thrown : new ToolFault(`it did not come within ${timeoutMs / 1000} s`, thrown);
+  } catch (error) {
+    if (error instanceof HttpError) throw new ToolError(error.message, error);
+    throw error instanceof ToolError ? error : new ToolError(`it did not come within ${timeoutMs / 1000} s`, error);
   }
 }
 
@@ -71,12 +71,14 @@ async function fetchText(
 interface ImportSource {
   readonly text: string | undefined;
   readonly url: URL;
-  readonly from: DocumentSource;
+  readonly source: DocumentSource;
 }
 
 /** Turns an OpenAPI document (2.0, 3.0, 3.1; JSON or YAML) into entries of a quick app's `web_api_toolset`. Rejects with ToolFault, with IsolationFault `busy`. */
-export async function importOpenApi({ text, url, from }: ImportSource, choice: Choice): Promise<ImportedApi> {
+export async function importOpenApi({ text, url, source }: ImportSource, choice: Choice): Promise<ImportedApi> {
   const outcome =
-    text === undefined ? await loadDocument(url, from, choice) : await from.reader.read({ text, url, choice, owner: from.owner });
-  return outcome.kind === 'toolsets' ? outcome.imported : refuseManifest();
+    text === undefined
+      ? await loadDocument(url, source, choice)
+      : await source.reader.read({ text, url, choice, owner: source.owner });
+  return outcome.kind === 'toolsets' ? outcome.imported : rejectManifest();
 }

@@ -1,6 +1,6 @@
 import { FairQueue } from '#base/isolation/fair-queue.ts';
-import { type IsolationBounds, IsolationFault, runIsolated } from '#base/isolation/run-isolated.ts';
-import { ToolFault } from '#domain/tools/tool.ts';
+import { type IsolationBounds, IsolationError, runIsolated } from '#base/isolation/run-isolated.ts';
+import { ToolError } from '#domain/tools/tool.ts';
 import type { DocumentOutcome, DocumentTask } from './read-document.ts';
 
 /** A text, where it is from, and whose it is. */
@@ -12,8 +12,8 @@ export interface DocumentText extends Omit<DocumentTask, 'url'> {
 
 /** Enough for two megabytes of YAML. */
 const openApiBounds: IsolationBounds = { timeoutMs: 30_000, maxMemoryMb: 320 };
-const longestWaitMs = 30_000;
-const atOnce = { slots: 2, maxWaiting: 8 };
+const maxWaitMs = 30_000;
+const queueLimits = { slots: 2, maxWaiting: 8 };
 
 /**
  * Reads OpenAPI documents, each in a process of its own: YAML, references and schemas can say a lot in few words. One for the process,
@@ -21,7 +21,7 @@ const atOnce = { slots: 2, maxWaiting: 8 };
  */
 export class OpenApiReader {
   readonly #bounds: IsolationBounds;
-  readonly #queue = new FairQueue(atOnce);
+  readonly #queue = new FairQueue(queueLimits);
 
   constructor(bounds: IsolationBounds = openApiBounds) {
     this.#bounds = bounds;
@@ -29,13 +29,13 @@ export class OpenApiReader {
 
   /** Rejects with ToolFault, with IsolationFault `busy` if too many of the owner wait already. */
   async read({ text, url, choice, owner }: DocumentText): Promise<DocumentOutcome> {
-    const signal = AbortSignal.timeout(this.#bounds.timeoutMs + longestWaitMs);
+    const signal = AbortSignal.timeout(this.#bounds.timeoutMs + maxWaitMs);
     try {
       const outcome = await this.#queue.run(owner, () => this.#run({ text, url: url.href, choice }, signal), signal);
       if (outcome.kind !== 'fault') return outcome;
-      throw new ToolFault(outcome.message);
-    } catch (thrown) {
-      throw signal.aborted ? new ToolFault('there was no time to read it; try again later', thrown) : thrown;
+      throw new ToolError(outcome.message);
+    } catch (error) {
+      throw signal.aborted ? new ToolError('there was no time to read it; try again later', error) : error;
     }
   }
 
@@ -47,8 +47,8 @@ export class OpenApiReader {
     try {
       const [outcome] = (await runIsolated(work)) as [DocumentOutcome];
       return outcome;
-    } catch (thrown) {
-      throw thrown instanceof IsolationFault ? new ToolFault(`reading it failed: ${thrown.message}`, thrown) : thrown;
+    } catch (error) {
+      throw error instanceof IsolationError ? new ToolError(`reading it failed: ${error.message}`, error) : error;
     }
   }
 }

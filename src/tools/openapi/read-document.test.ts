@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { stringify } from 'yaml';
-import { ToolFault } from '#domain/tools/tool.ts';
+import { ToolError } from '#domain/tools/tool.ts';
 import { parseDocument, readOpenApi } from './read-document.ts';
 
 const at = new URL('https://docs.test/specs/openapi.json');
@@ -157,7 +157,7 @@ describe('a document', () => {
     ['a tower of lists', `{"openapi":"3.1.0","paths":${'['.repeat(100_000)}${']'.repeat(100_000)}}`],
     ['a tower of YAML lists', `openapi: 3.1.0\npaths: ${'['.repeat(20_000)}`],
   ])('that is none is refused: %s', async (_what, text) => {
-    await expect((async () => readOpenApi(parseDocument(text), at))()).rejects.toBeInstanceOf(ToolFault);
+    await expect((async () => readOpenApi(parseDocument(text), at))()).rejects.toBeInstanceOf(ToolError);
   });
 });
 

@@ -1,10 +1,10 @@
 import { trimEndSlashes } from '#base/http/url-path.ts';
 import { filterObjects, type JsonObject } from '#base/json/json.ts';
 import type { RestMethod, RestToolDefinition } from '#domain/tools/rest-tool.ts';
-import { objectOf, shorten, textOf, wordOf } from './loose.ts';
+import { shorten, toObject, toScalarText, toText } from './loose.ts';
 import { mergeParameters, toArguments, UnsupportedOperation } from './to-arguments.ts';
 
-const longestDescription = 1000;
+const maxDescriptionChars = 1000;
 const methods: Readonly<Record<string, RestMethod>> = { get: 'GET', post: 'POST', put: 'PUT', patch: 'PATCH', delete: 'DELETE' };
 
 /** What a document offers. */
@@ -24,26 +24,26 @@ export function toRestTools(document: JsonObject, documentUrl: URL): OpenApiTool
   const tools: RestToolDefinition[] = [];
   const skipped: { name: string; reason: string }[] = [];
   const security = new Map<RestToolDefinition, readonly JsonObject[]>();
-  for (const [path, item] of Object.entries(objectOf(document.paths))) {
+  for (const [path, item] of Object.entries(toObject(document.paths))) {
     for (const [key, method] of Object.entries(methods)) {
-      const operation = objectOf(item)[key];
+      const operation = toObject(item)[key];
       if (operation === undefined) continue;
-      const found = { document, documentUrl, path, item: objectOf(item), method, operation: objectOf(operation) };
+      const entry = { document, documentUrl, path, item: toObject(item), method, operation: toObject(operation) };
       try {
-        const tool = toRestTool(found);
+        const tool = toRestTool(entry);
         tools.push(tool);
-        security.set(tool, filterObjects(securityOf(found)));
-      } catch (thrown) {
-        if (!(thrown instanceof UnsupportedOperation)) throw thrown;
-        skipped.push({ name: nameOf(found), reason: thrown.message });
+        security.set(tool, filterObjects(getSecurity(entry)));
+      } catch (error) {
+        if (!(error instanceof UnsupportedOperation)) throw error;
+        skipped.push({ name: getName(entry), reason: error.message });
       }
     }
   }
-  const title = textOf(objectOf(document.info).title) ?? (documentUrl.host || 'API');
-  return { title, tools, skipped, security, schemes: objectOf(objectOf(document.components).securitySchemes) };
+  const title = toText(toObject(document.info).title) ?? (documentUrl.host || 'API');
+  return { title, tools, skipped, security, schemes: toObject(toObject(document.components).securitySchemes) };
 }
 
-interface Found {
+interface OperationEntry {
   readonly document: JsonObject;
   readonly documentUrl: URL;
   readonly path: string;
@@ -52,43 +52,43 @@ interface Found {
   readonly operation: JsonObject;
 }
 
-function toRestTool(found: Found): RestToolDefinition {
-  const { path, item, method, operation } = found;
-  const description = textOf(operation.description) ?? textOf(operation.summary) ?? `${method} ${path}`;
-  const security = securityOf(found);
+function toRestTool(entry: OperationEntry): RestToolDefinition {
+  const { path, item, method, operation } = entry;
+  const description = toText(operation.description) ?? toText(operation.summary) ?? `${method} ${path}`;
+  const security = getSecurity(entry);
   const withoutBody = method === 'GET' ? { ...operation, requestBody: undefined } : operation;
   return {
-    name: nameOf(found),
-    description: shorten(description, longestDescription),
+    name: getName(entry),
+    description: shorten(description, maxDescriptionChars),
     ...toArguments(withoutBody, mergeParameters(item.parameters, operation.parameters), path),
     method,
-    url: serverOf(found) + path,
+    url: getServerUrl(entry) + path,
     constants: [],
     isPublic: Array.isArray(security) && security.length === 0,
   };
 }
 
-function securityOf({ document, operation }: Found): unknown {
+function getSecurity({ document, operation }: OperationEntry): unknown {
   return operation.security ?? document.security;
 }
 
-function nameOf({ operation, method, path }: Pick<Found, 'operation' | 'method' | 'path'>): string {
-  const made = `${method.toLowerCase()}_${path}`.replace(/[^a-zA-Z0-9]+/g, '_').replace(/_$/, '');
-  return textOf(operation.operationId) ?? made;
+function getName({ operation, method, path }: Pick<OperationEntry, 'operation' | 'method' | 'path'>): string {
+  const fallbackName = `${method.toLowerCase()}_${path}`.replace(/[^a-zA-Z0-9]+/g, '_').replace(/_$/, '');
+  return toText(operation.operationId) ?? fallbackName;
 }
 
-function serverOf({ document, documentUrl, item, operation, path }: Found): string {
-  const given = [operation.servers, item.servers, document.servers].map((servers) => filterObjects(servers)[0]);
-  const server = given.find((it) => it !== undefined) ?? { url: '/' };
-  const variables = objectOf(server.variables);
-  const filled = (wordOf(server.url) ?? '/').replace(
+function getServerUrl({ document, documentUrl, item, operation, path }: OperationEntry): string {
+  const candidates = [operation.servers, item.servers, document.servers].map((servers) => filterObjects(servers)[0]);
+  const server = candidates.find((candidate) => candidate !== undefined) ?? { url: '/' };
+  const variables = toObject(server.variables);
+  const filledUrl = (toScalarText(server.url) ?? '/').replace(
     /\{([^{}]*)\}/g,
-    (whole, name: string) => wordOf(objectOf(variables[name]).default) ?? whole,
+    (match, name: string) => toScalarText(toObject(variables[name]).default) ?? match,
   );
-  if (filled.includes('{') || !path.startsWith('/') || !URL.canParse(filled, documentUrl)) {
+  if (filledUrl.includes('{') || !path.startsWith('/') || !URL.canParse(filledUrl, documentUrl)) {
     throw new UnsupportedOperation('the address of its server is not well formed');
   }
-  const url = new URL(filled, documentUrl);
+  const url = new URL(filledUrl, documentUrl);
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
     const isRelative = url.protocol === documentUrl.protocol;
     throw new UnsupportedOperation(

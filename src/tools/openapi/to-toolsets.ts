@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import type { Authorization } from '#contract/configuration/authorization.ts';
 import type { RestTool, RestToolset } from '#contract/quick-app/web-toolset.ts';
 import { jsonType, type RestTarget, type RestToolDefinition } from '#domain/tools/rest-tool.ts';
-import { objectOf, textOf, wordOf } from './loose.ts';
+import { toObject, toScalarText, toText } from './loose.ts';
 import type { OpenApiTools } from './to-rest-tools.ts';
 
 /** Which operations are wanted, by name; absent: all. */
@@ -19,30 +19,30 @@ export interface ImportedApi {
 }
 
 /** Tools that are told who calls in the same way. */
-interface Group {
-  readonly asked: AskedScheme | undefined;
+interface ToolGroup {
+  readonly requestedScheme: RequestedScheme | undefined;
   readonly scopes: Set<string>;
   readonly tools: RestToolDefinition[];
 }
 
-const longestName = 64;
+const maxNameChars = 64;
 
 /** One toolset for each way in which operations ask who calls, since a toolset has one authorization. */
 export function toToolsets(api: OpenApiTools, choice: Choice): ImportedApi {
-  const notes = api.skipped.map(({ name, reason }) => leftOut(name, reason));
-  const groups = new Map<string | undefined, Group>();
-  const taken = new Set<string>();
-  for (const tool of wanted(api, choice, notes)) {
-    const asked = chooseScheme(api, tool, notes);
-    const group = groups.get(asked?.name) ?? { asked, scopes: new Set(), tools: [] };
-    for (const scope of asked?.scopes ?? []) group.scopes.add(scope);
-    group.tools.push({ ...tool, name: freeName(tool.name, taken) });
-    groups.set(asked?.name, group);
+  const notes = api.skipped.map(({ name, reason }) => formatOmission(name, reason));
+  const groups = new Map<string | undefined, ToolGroup>();
+  const usedNames = new Set<string>();
+  for (const tool of selectTools(api, choice, notes)) {
+    const requestedScheme = chooseScheme(api, tool, notes);
+    const group = groups.get(requestedScheme?.name) ?? { requestedScheme, scopes: new Set(), tools: [] };
+    for (const scope of requestedScheme?.scopes ?? []) group.scopes.add(scope);
+    group.tools.push({ ...tool, name: createFreeName(tool.name, usedNames) });
+    groups.set(requestedScheme?.name, group);
   }
   return { toolsets: [...groups.values()].map((group) => toToolset(group, api.title, groups.size)), notes };
 }
 
-function* wanted({ tools }: OpenApiTools, { include, exclude = [] }: Choice, notes: string[]): Iterable<RestToolDefinition> {
+function* selectTools({ tools }: OpenApiTools, { include, exclude = [] }: Choice, notes: string[]): Iterable<RestToolDefinition> {
   const isIn = (names: readonly string[], { name }: RestToolDefinition) =>
     names.includes(name) || names.includes(toReadable(name));
   for (const name of [...(include ?? []), ...exclude]) {
@@ -57,39 +57,43 @@ function chooseScheme(
   { security, schemes, title }: OpenApiTools,
   tool: RestToolDefinition,
   notes: string[],
-): AskedScheme | undefined {
+): RequestedScheme | undefined {
   const requirements = (security.get(tool) ?? []).filter((requirement) => Object.keys(requirement).length > 0);
-  const found = requirements
-    .map((requirement) => toAsked(requirement, schemes))
-    .find((asked) => asked && toAuthorization(asked, title));
-  if (found === undefined && requirements.length > 0)
-    notes.push(`${tool.name} asks for credentials that a quick app cannot send: ${requirements.map(inWords).join(', or ')}.`);
-  return found;
+  const match = requirements
+    .map((requirement) => toRequestedScheme(requirement, schemes))
+    .find((candidate) => candidate && toAuthorization(candidate, title));
+  if (match === undefined && requirements.length > 0)
+    notes.push(
+      `${tool.name} asks for credentials that a quick app cannot send: ${requirements.map(formatRequirement).join(', or ')}.`,
+    );
+  return match;
 }
 
-function toAsked(requirement: JsonObject, schemes: JsonObject): AskedScheme | undefined {
-  const [[name, scopes], ...others] = Object.entries(requirement) as [[string, unknown], ...[string, unknown][]];
+function toRequestedScheme(requirement: JsonObject, schemes: JsonObject): RequestedScheme | undefined {
+  const [[name, scopes], ...rest] = Object.entries(requirement) as [[string, unknown], ...[string, unknown][]];
   const scheme = Object.hasOwn(schemes, name) ? schemes[name] : undefined;
-  if (others.length > 0 || !isJsonObject(scheme)) return undefined;
+  if (rest.length > 0 || !isJsonObject(scheme)) return undefined;
   return { name, scheme, scopes: Array.isArray(scopes) ? scopes.filter((scope) => typeof scope === 'string') : [] };
 }
 
-function inWords(requirement: JsonObject): string {
+function formatRequirement(requirement: JsonObject): string {
   return Object.keys(requirement).join(' and ');
 }
 
-function toToolset({ asked, scopes, tools }: Group, title: string, groups: number): RestToolset {
-  const authorization = asked === undefined ? null : (toAuthorization({ ...asked, scopes: [...scopes] }, title) ?? null);
-  const name = groups === 1 ? title : `${title} (${asked?.name ?? 'without credentials'})`;
+function toToolset({ requestedScheme, scopes, tools }: ToolGroup, title: string, groups: number): RestToolset {
+  const authorization =
+    requestedScheme === undefined ? null : (toAuthorization({ ...requestedScheme, scopes: [...scopes] }, title) ?? null);
+  const name = groups === 1 ? title : `${title} (${requestedScheme?.name ?? 'without credentials'})`;
   return { type: 'rest-api', name, authorization, tools: tools.map(toRestApiTool) };
 }
 
 /** A name that the form takes, and that no other tool has. */
-function freeName(wished: string, taken: Set<string>): string {
-  const readable = toReadable(wished);
-  let name = readable.slice(0, longestName);
-  for (let nth = 2; taken.has(name); nth += 1) name = `${readable.slice(0, longestName - String(nth).length - 1)}_${nth}`;
-  taken.add(name);
+function createFreeName(requestedName: string, usedNames: Set<string>): string {
+  const readable = toReadable(requestedName);
+  let name = readable.slice(0, maxNameChars);
+  for (let number = 2; usedNames.has(name); number += 1)
+    name = `${readable.slice(0, maxNameChars - String(number).length - 1)}_${number}`;
+  usedNames.add(name);
   return name;
 }
 
@@ -98,12 +102,12 @@ function toReadable(name: string): string {
   return name.replace(/[^a-zA-Z0-9_-]+/g, '_') || 'operation';
 }
 
-function leftOut(name: string, reason: string): string {
+function formatOmission(name: string, reason: string): string {
   return `${name} was left out: ${reason}.`;
 }
 
 /** A security scheme that an operation asks for. */
-interface AskedScheme {
+interface RequestedScheme {
   /** As the document names it. */
   readonly name: string;
   /** Security scheme object of OpenAPI 3.1. */
@@ -112,9 +116,9 @@ interface AskedScheme {
 }
 
 /** How a quick app tells an API who calls; undefined for what its form has no words for. Secrets are `${NAME}`, to be put in by the reader. */
-function toAuthorization({ name, scheme, scopes }: AskedScheme, title: string): Authorization | undefined {
+function toAuthorization({ name, scheme, scopes }: RequestedScheme, title: string): Authorization | undefined {
   const secret = (what: string): string => `\${${toVariable(`${title} ${name} ${what}`)}}`;
-  const kind = `${wordOf(scheme.type)} ${scheme.type === 'http' ? wordOf(scheme.scheme)?.toLowerCase() : ''}`.trim();
+  const kind = `${toScalarText(scheme.type)} ${scheme.type === 'http' ? toScalarText(scheme.scheme)?.toLowerCase() : ''}`.trim();
   switch (kind) {
     case 'apiKey':
       return toApiKey(scheme, secret('key'));
@@ -131,7 +135,7 @@ function toAuthorization({ name, scheme, scopes }: AskedScheme, title: string): 
 }
 
 function toApiKey(scheme: JsonObject, key: string): Authorization | undefined {
-  const name = textOf(scheme.name);
+  const name = toText(scheme.name);
   const location = scheme.in;
   return name !== undefined && (location === 'header' || location === 'query')
     ? { type: 'api_key', key, name, location }
@@ -143,7 +147,7 @@ function toClientCredentials(
   scopes: readonly string[],
   secret: (what: string) => string,
 ): Authorization | undefined {
-  const token_url = textOf(objectOf(objectOf(scheme.flows).clientCredentials).tokenUrl);
+  const token_url = toText(toObject(toObject(scheme.flows).clientCredentials).tokenUrl);
   if (token_url === undefined || !/^https?:/i.test(token_url) || !URL.canParse(token_url)) return undefined;
   return {
     type: 'client_id_secret',
@@ -155,14 +159,14 @@ function toClientCredentials(
 }
 
 /** `My API bearerAuth token` as environment variables are called: MY_API_BEARER_AUTH_TOKEN. */
-function toVariable(words: string): string {
-  const apart = words.replace(/([a-z0-9])([A-Z])/g, '$1_$2');
-  const name = apart
+function toVariable(text: string): string {
+  const separated = text.replace(/([a-z0-9])([A-Z])/g, '$1_$2');
+  const name = separated
     .replace(/[^a-zA-Z0-9]+/g, '_')
     .replace(/^_|_$/g, '')
     .toUpperCase();
-  const once = name.replace(/_([A-Z]+)_\1$/, '_$1');
-  return /^\d/.test(once) ? `_${once}` : once;
+  const deduplicated = name.replace(/_([A-Z]+)_\1$/, '_$1');
+  return /^\d/.test(deduplicated) ? `_${deduplicated}` : deduplicated;
 }
 
 /** An operation as an entry of a quick app's `web_api_toolset`: `toRestToolDefinition` makes the same of it again. */
@@ -181,19 +185,19 @@ export function toRestApiTool(definition: RestToolDefinition): RestTool {
   };
 }
 
-function toProperties({ parameters, arguments: given, constants }: RestToolDefinition): Record<string, JsonObject> {
+function toProperties({ parameters, arguments: args, constants }: RestToolDefinition): Record<string, JsonObject> {
   const schemas = (parameters.properties ?? {}) as Readonly<Record<string, JsonObject>>;
   const properties: Record<string, JsonObject> = Object.create(null);
-  for (const { name, ...target } of given) {
+  for (const { name, ...target } of args) {
     properties[name] = { ...toSchema(schemas[name] ?? {}), parameter_info: toInfo(target) };
   }
   for (const { value, ...target } of constants)
-    properties[freePropertyName(target.key, properties)] = { type: null, const: value, parameter_info: toInfo(target) };
+    properties[createFreePropertyName(target.key, properties)] = { type: null, const: value, parameter_info: toInfo(target) };
   return properties;
 }
 
-function toInfo({ place, key, style, explode }: RestTarget): JsonObject {
-  return { type: place, key, ...(style !== undefined && { style }), ...(explode !== undefined && { explode }) };
+function toInfo({ place: location, key, style, explode }: RestTarget): JsonObject {
+  return { type: location, key, ...(style !== undefined && { style }), ...(explode !== undefined && { explode }) };
 }
 
 /** What the model gives has no `const`, even with one value allowed: the form would hide it. */
@@ -201,8 +205,8 @@ function toSchema({ const: only, ...schema }: JsonObject): JsonObject {
   return only === undefined ? schema : { ...schema, enum: [only] };
 }
 
-function freePropertyName(wanted: string, taken: object): string {
-  let name = wanted;
-  for (let nth = 2; name in taken; nth += 1) name = `${wanted}_${nth}`;
+function createFreePropertyName(baseName: string, properties: object): string {
+  let name = baseName;
+  for (let number = 2; name in properties; number += 1) name = `${baseName}_${number}`;
   return name;
 }

@@ -1,12 +1,12 @@
 import type { HttpClient } from '#base/http/client.ts';
 import type { HttpReply } from '#base/http/read-reply.ts';
 import type { JsonObject } from '#base/json/json.ts';
-import { discard, openFollowing } from '#base/net/follow-redirects.ts';
+import { discardReply, openFollowingRedirects } from '#base/net/follow-redirects.ts';
 import type { Authorization } from '#contract/configuration/authorization.ts';
 import type { RestToolDefinition } from '#domain/tools/rest-tool.ts';
 import type { Tool, ToolResult } from '#domain/tools/tool.ts';
 import { type Authorizer, type Credentials, createAuthorizer, noCredentials } from '../authorization/authorizer.ts';
-import { secretsIn, withoutSecrets } from '../authorization/masking.ts';
+import { listCredentialSecrets, maskSecrets } from '../authorization/masking.ts';
 import type { TokenCache } from '../authorization/token-cache.ts';
 import { toRestRequest } from './to-rest-request.ts';
 import { toToolResult } from './to-tool-result.ts';
@@ -69,28 +69,28 @@ class RestCall {
 
   /** A 401 is asked again once, if new credentials may be had. */
   async run(args: JsonObject): Promise<ToolResult> {
-    let credentials = await this.#credentials();
+    let credentials = await this.#getCredentials();
     let reply = await this.#send(args, credentials);
-    if (reply.status === 401 && this.#options.authorizer.refused(credentials)) {
-      await discard(reply);
-      credentials = await this.#credentials();
+    if (reply.status === 401 && this.#options.authorizer.onRejected(credentials)) {
+      await discardReply(reply);
+      credentials = await this.#getCredentials();
       reply = await this.#send(args, credentials);
     }
     const result = await toToolResult(reply, this.#options.limits.maxReplyBytes);
-    const masked = (text: string): string => withoutSecrets(text, secretsIn(credentials));
+    const mask = (text: string): string => maskSecrets(text, listCredentialSecrets(credentials));
     const { note } = result;
-    return { ...result, text: masked(result.text), ...(note !== undefined && { note: masked(note) }) };
+    return { ...result, text: mask(result.text), ...(note !== undefined && { note: mask(note) }) };
   }
 
-  async #credentials(): Promise<Credentials> {
-    return this.#definition.isPublic ? noCredentials : this.#options.authorizer.credentials(this.#signal);
+  async #getCredentials(): Promise<Credentials> {
+    return this.#definition.isPublic ? noCredentials : this.#options.authorizer.getCredentials(this.#signal);
   }
 
   async #send(args: JsonObject, credentials: Credentials): Promise<HttpReply> {
     const { connectMs, timeoutMs } = this.#options.limits;
     const timeouts = { connectMs, firstByteMs: timeoutMs, idleMs: timeoutMs };
     const request = { ...toRestRequest(this.#definition, args, credentials), timeouts };
-    const { reply } = await openFollowing(this.#options.http, request, this.#signal);
+    const { reply } = await openFollowingRedirects(this.#options.http, request, this.#signal);
     return reply;
   }
 }

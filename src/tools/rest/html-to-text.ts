@@ -1,6 +1,17 @@
 /** What is not shown, with all that is in it. */
-const hidden = new Set(['script', 'style', 'noscript', 'template', 'svg', 'iframe', 'object', 'select', 'button', 'textarea']);
-const inline = new Set(
+const hiddenTags = new Set([
+  'script',
+  'style',
+  'noscript',
+  'template',
+  'svg',
+  'iframe',
+  'object',
+  'select',
+  'button',
+  'textarea',
+]);
+const inlineTags = new Set(
   'a abbr b bdi bdo cite code data del dfn em font i img ins kbd label mark q s samp small span strike strong sub sup time tt u var wbr'.split(
     ' ',
   ),
@@ -43,12 +54,12 @@ class PageReader {
 
   read(): string {
     const html = this.#html;
-    let at = 0;
-    while (at < html.length) {
-      const tag = html.indexOf('<', at);
-      this.#say(html.slice(at, tag === -1 ? undefined : tag));
+    let position = 0;
+    while (position < html.length) {
+      const tag = html.indexOf('<', position);
+      this.#addText(html.slice(position, tag === -1 ? undefined : tag));
       if (tag === -1) break;
-      at = this.#markup(tag);
+      position = this.#readMarkup(tag);
     }
     return this.#text
       .split('\n')
@@ -59,30 +70,30 @@ class PageReader {
   }
 
   /** Gives the place behind it. */
-  #markup(at: number): number {
+  #readMarkup(position: number): number {
     const html = this.#html;
-    if (html.startsWith('<!--', at)) return placeBehind(html, '-->', at + 4);
-    if (/[!?]/.test(html[at + 1] ?? '')) return placeBehind(html, '>', at);
-    const name = /^<\/?([a-z][a-z0-9-]*)/.exec(this.#lower.slice(at, at + 40))?.[1];
+    if (html.startsWith('<!--', position)) return findEnd(html, '-->', position + 4);
+    if (/[!?]/.test(html[position + 1] ?? '')) return findEnd(html, '>', position);
+    const name = /^<\/?([a-z][a-z0-9-]*)/.exec(this.#lower.slice(position, position + 40))?.[1];
     if (name === undefined) {
       this.#text += '<';
-      return at + 1;
+      return position + 1;
     }
-    const end = endOfTag(html, at);
-    const isClosing = html[at + 1] === '/';
-    if (!isClosing && hidden.has(name)) return placeBehind(html, '>', placeBehind(this.#lower, `</${name}`, end));
-    this.#tag(name, isClosing, html.slice(at, end));
+    const end = findTagEnd(html, position);
+    const isClosing = html[position + 1] === '/';
+    if (!isClosing && hiddenTags.has(name)) return findEnd(html, '>', findEnd(this.#lower, `</${name}`, end));
+    this.#addTag(name, isClosing, html.slice(position, end));
     return end;
   }
 
-  #tag(name: string, isClosing: boolean, tag: string): void {
-    if (name === 'a') this.#link(isClosing, tag);
-    if (inline.has(name)) return;
+  #addTag(name: string, isClosing: boolean, tag: string): void {
+    if (name === 'a') this.#addLink(isClosing, tag);
+    if (inlineTags.has(name)) return;
     if (name === 'pre') this.#preformatted = Math.max(0, this.#preformatted + (isClosing ? -1 : 1));
     this.#text += toBreak(name, isClosing);
   }
 
-  #link(isClosing: boolean, tag: string): void {
+  #addLink(isClosing: boolean, tag: string): void {
     if (!isClosing) {
       // Pattern bound: linear. No space inside a run of spaces is followed by `href`, and a quotation mark ends the search of the one before.
       const [, double, single, bare] = /\shref\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))/i.exec(tag) ?? [];
@@ -95,10 +106,10 @@ class PageReader {
     if (address !== '') this.#text += `](${address})`;
   }
 
-  #say(text: string): void {
+  #addText(text: string): void {
     const decoded = decode(text);
-    const said = this.#preformatted > 0 ? decoded : decoded.replace(/\s+/g, ' ');
-    this.#text += /(^|\s)$/.test(this.#text.slice(-1)) && this.#preformatted === 0 ? said.trimStart() : said;
+    const collapsed = this.#preformatted > 0 ? decoded : decoded.replace(/\s+/g, ' ');
+    this.#text += /(^|\s)$/.test(this.#text.slice(-1)) && this.#preformatted === 0 ? collapsed.trimStart() : collapsed;
   }
 }
 
@@ -112,19 +123,19 @@ function toBreak(name: string, isClosing: boolean): string {
   return name === 'p' || name === 'table' ? '\n\n' : '\n';
 }
 
-function placeBehind(text: string, mark: string, from: number): number {
-  const at = text.indexOf(mark, from);
-  return at === -1 ? text.length : at + mark.length;
+function findEnd(text: string, mark: string, from: number): number {
+  const index = text.indexOf(mark, from);
+  return index === -1 ? text.length : index + mark.length;
 }
 
 /** Behind the tag; a bracket within quotes is none. */
-function endOfTag(html: string, from: number): number {
+function findTagEnd(html: string, from: number): number {
   let quote = '';
-  for (let at = from; at < html.length; at += 1) {
-    const sign = html[at] as string;
-    if (quote !== '') quote = sign === quote ? '' : quote;
-    else if (sign === '>') return at + 1;
-    else if ((sign === '"' || sign === "'") && html[at - 1] === '=') quote = sign;
+  for (let index = from; index < html.length; index += 1) {
+    const character = html[index] as string;
+    if (quote !== '') quote = character === quote ? '' : quote;
+    else if (character === '>') return index + 1;
+    else if ((character === '"' || character === "'") && html[index - 1] === '=') quote = character;
   }
   return html.length;
 }
@@ -132,10 +143,10 @@ function endOfTag(html: string, from: number): number {
 function decode(text: string): string {
   return text.replace(
     /&(?:#x([0-9a-f]{1,6})|#(\d{1,7})|([a-z]{2,8}));/gi,
-    (whole, hex?: string, decimal?: string, name?: string) => {
+    (match, hex?: string, decimal?: string, name?: string) => {
       const code = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16);
-      if (name !== undefined) return Object.hasOwn(entities, name) ? (entities[name] ?? whole) : whole;
-      return code > 0 && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff) ? String.fromCodePoint(code) : whole;
+      if (name !== undefined) return Object.hasOwn(entities, name) ? (entities[name] ?? match) : match;
+      return code > 0 && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff) ? String.fromCodePoint(code) : match;
     },
   );
 }

@@ -3,7 +3,7 @@ import '#test/same-cases.ts';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '#base/json/json.ts';
 import type { RestArgument, RestPlace, RestToolDefinition } from '#domain/tools/rest-tool.ts';
-import { ToolFault } from '#domain/tools/tool.ts';
+import { ToolError } from '#domain/tools/tool.ts';
 import { type Credentials, noCredentials } from '../authorization/authorizer.ts';
 import { toRestRequest } from './to-rest-request.ts';
 
@@ -55,12 +55,12 @@ describe('a value in a path', () => {
   });
 
   it.each([['.'], ['..'], [''], [null], [undefined]])('is refused where it would change the path: %j', (value) => {
-    expect(() => fill(value)).toThrow(ToolFault);
+    expect(() => fill(value)).toThrow(ToolError);
   });
 
   it('cannot be put together to a way up', () => {
     const definition = { url: 'https://api.test/a/{x}{y}/b', arguments: [at('path', 'x'), at('path', 'y')] };
-    expect(() => request(definition, { x: '.', y: '.' })).toThrow(ToolFault);
+    expect(() => request(definition, { x: '.', y: '.' })).toThrow(ToolError);
   });
 
   it('never changes host, port or the number of segments, whatever it is', () => {
@@ -70,7 +70,7 @@ describe('a value in a path', () => {
         try {
           filled = fill(id);
         } catch (thrown) {
-          expect(thrown).toBeInstanceOf(ToolFault);
+          expect(thrown).toBeInstanceOf(ToolError);
           return;
         }
         const { origin, pathname, search, hash } = new URL(filled);
@@ -84,7 +84,7 @@ describe('a value in a path', () => {
     'has no place before the path: %s',
     (template) =>
       expect(() => request({ url: template, arguments: [at('path', 'x'), at('path', 'host')] }, { x: 'a', host: 'b' })).toThrow(
-        ToolFault,
+        ToolError,
       ),
   );
 });
@@ -150,7 +150,7 @@ describe('a value in a header', () => {
 
   it('is refused in what it is made of as well', () => {
     expect(fill(['a', 'b'])).toBe('a,b');
-    expect(() => fill(['a', 'b\r\nc'])).toThrow(ToolFault);
+    expect(() => fill(['a', 'b\r\nc'])).toThrow(ToolError);
     expect(fill({ a: 'b\r\nc' })).toBe('{"a":"b\\r\\nc"}');
   });
 

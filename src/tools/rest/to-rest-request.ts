@@ -2,9 +2,9 @@ import type { HttpRequest } from '#base/http/client.ts';
 import type { JsonObject } from '#base/json/json.ts';
 import { toLatin1 } from '#base/text/bytes.ts';
 import type { RestPlace, RestToolDefinition } from '#domain/tools/rest-tool.ts';
-import { ToolFault } from '#domain/tools/tool.ts';
+import { ToolError } from '#domain/tools/tool.ts';
 import type { Credentials } from '../authorization/authorizer.ts';
-import { type Placed, toPairs, toText, type WrittenBody, writeBody } from './write-body.ts';
+import { type PlacedValue, toPairs, toText, type WrittenBody, writeBody } from './write-body.ts';
 
 const notInHeader = /[^\t -~\u0080-\uffff]/;
 
@@ -18,15 +18,16 @@ export function toRestRequest(
   credentials: Credentials,
 ): Omit<HttpRequest, 'timeouts'> {
   const template = new UrlTemplate(definition.url);
-  const values = placedValues(definition, args, template.queryKeys);
-  const at = (place: RestPlace): Placed[] => values.filter((value) => value.place === place && !isCredential(value, credentials));
-  const url = template.fill(new Map(at('path').map(({ key, value }) => [key, toText(value)])));
+  const values = collectValues(definition, args, template.queryKeys);
+  const selectValues = (location: RestPlace): PlacedValue[] =>
+    values.filter((value) => value.place === location && !isCredential(value, credentials));
+  const url = template.fill(new Map(selectValues('path').map(({ key, value }) => [key, toText(value)])));
   const credentialQuery = Object.entries(credentials.query).map(([key, value]) => ({ place: 'query' as const, key, value }));
-  const query = [...at('query'), ...credentialQuery]
+  const query = [...selectValues('query'), ...credentialQuery]
     .flatMap(toPairs)
     .map(([key, value]) => `${encodeText(key)}=${encodeText(value)}`);
   if (query.length > 0) url.search = [url.search.slice(1), ...query].filter((part) => part !== '').join('&');
-  const body = toBody(definition, [...at('body'), ...at('whole_body')], credentials);
+  const body = toBody(definition, [...selectValues('body'), ...selectValues('whole_body')], credentials);
   return {
     method: definition.method,
     url,
@@ -34,7 +35,7 @@ export function toRestRequest(
       accept: 'application/json, text/*;q=0.9, */*;q=0.8',
       'accept-encoding': 'identity',
       ...(body !== null && { 'content-type': body.contentType }),
-      ...Object.fromEntries(at('header').map(toHeader)),
+      ...Object.fromEntries(selectValues('header').map(toHeader)),
       ...credentials.headers,
     },
     body: body?.bytes ?? null,
@@ -46,52 +47,59 @@ export function toRestRequest(
 const idempotent: ReadonlySet<HttpRequest['method']> = new Set(['GET', 'PUT', 'DELETE']);
 
 /** Constants first; arguments only if nothing fixed has their place. */
-function placedValues(
-  { method, constants, arguments: places }: RestToolDefinition,
+function collectValues(
+  { method, constants, arguments: targets }: RestToolDefinition,
   args: JsonObject,
   fixedQuery: ReadonlySet<string>,
-): Placed[] {
-  const given = places
-    .filter(({ name, place }) => Object.hasOwn(args, name) && (args[name] !== null || isInBody(place)))
-    .map(({ name, ...target }) => sendable({ ...target, value: args[name] }, method));
-  const fixed = constants.map((constant) => sendable(constant, method));
-  const taken = new Set([...fixed.map(slot), ...[...fixedQuery].map((key) => slot({ place: 'query', key }))]);
-  return [...fixed, ...given.filter((value) => !taken.has(slot(value)))];
+): PlacedValue[] {
+  const argumentValues = targets
+    .filter(({ name, place: location }) => Object.hasOwn(args, name) && (args[name] !== null || isInBody(location)))
+    .map(({ name, ...target }) => toSendable({ ...target, value: args[name] }, method));
+  const constantValues = constants.map((constant) => toSendable(constant, method));
+  const reservedSlots = new Set([
+    ...constantValues.map(getSlot),
+    ...[...fixedQuery].map((key) => getSlot({ place: 'query', key })),
+  ]);
+  return [...constantValues, ...argumentValues.filter((value) => !reservedSlots.has(getSlot(value)))];
 }
 
-function isInBody(place: RestPlace): boolean {
-  return place === 'body' || place === 'whole_body';
+function isInBody(location: RestPlace): boolean {
+  return location === 'body' || location === 'whole_body';
 }
 
 /** A GET has no body (contract: points read two ways). */
-function sendable(value: Placed, method: RestToolDefinition['method']): Placed {
+function toSendable(value: PlacedValue, method: RestToolDefinition['method']): PlacedValue {
   return method === 'GET' && isInBody(value.place) ? { ...value, place: 'query' } : value;
 }
 
-function slot({ place, key }: Pick<Placed, 'place' | 'key'>): string {
-  return `${place} ${place === 'header' ? key.toLowerCase() : key}`;
+function getSlot({ place: location, key }: Pick<PlacedValue, 'place' | 'key'>): string {
+  return `${location} ${location === 'header' ? key.toLowerCase() : key}`;
 }
 
-function isCredential({ place, key }: Placed, { headers, query, body }: Credentials): boolean {
-  if (place === 'header') return Object.hasOwn(headers, key.toLowerCase());
-  if (place === 'query') return Object.hasOwn(query, key);
-  return place === 'body' && Object.hasOwn(body, key);
+function isCredential({ place: location, key }: PlacedValue, { headers, query, body }: Credentials): boolean {
+  if (location === 'header') return Object.hasOwn(headers, key.toLowerCase());
+  if (location === 'query') return Object.hasOwn(query, key);
+  return location === 'body' && Object.hasOwn(body, key);
 }
 
-function toHeader({ key, value }: Placed): [string, string] {
+function toHeader({ key, value }: PlacedValue): [string, string] {
   const text = toText(value);
-  if (notInHeader.test(text)) throw new ToolFault(`The header field ${key} may not hold line breaks or control characters.`);
+  if (notInHeader.test(text)) throw new ToolError(`The header field ${key} may not hold line breaks or control characters.`);
   return [key.toLowerCase(), toLatin1(text.toWellFormed())];
 }
 
-function toBody(definition: RestToolDefinition, values: readonly Placed[], { body: secrets }: Credentials): WrittenBody | null {
+function toBody(
+  definition: RestToolDefinition,
+  values: readonly PlacedValue[],
+  { body: secrets }: Credentials,
+): WrittenBody | null {
   if (definition.method === 'GET') return null;
-  const expected = [...definition.arguments, ...definition.constants].map(({ place }) => place);
-  const whole = values.find(({ place }) => place === 'whole_body');
+  const expected = [...definition.arguments, ...definition.constants].map(({ place: location }) => location);
+  const fullBody = values.find(({ place: location }) => location === 'whole_body');
   const hasFields = expected.includes('body') || Object.keys(secrets).length > 0;
-  if (whole === undefined && !hasFields) return null;
-  const fields = values.filter(({ place }) => place === 'body');
-  return writeBody({ contentType: definition.contentType, whole, fields, secrets });
+  if (fullBody === undefined && !hasFields) return null;
+  const fields = values.filter(({ place: location }) => location === 'body');
+  return writeBody({ contentType: definition.contentType, fullBody, fields, secrets });
 }
 
 const placeholder = /\{([^{}]*)\}/g;
@@ -106,7 +114,7 @@ class UrlTemplate {
     const [origin = ''] = /^https?:\/\/[^/?#\\]*/i.exec(template) ?? [];
     const example = template.replace(placeholder, 'x');
     if (origin === '' || origin.includes('{') || !URL.canParse(example))
-      throw new ToolFault('the address of the tool is not well formed');
+      throw new ToolError('the address of the tool is not well formed');
     this.#template = template;
     this.#shape = new URL(example);
   }
@@ -120,14 +128,14 @@ class UrlTemplate {
   fill(values: ReadonlyMap<string, string>): URL {
     const filled = this.#template.replace(placeholder, (_whole, name: string) => {
       const value = values.get(name);
-      if (value === undefined || value === '') throw new ToolFault(`The argument ${name} is missing.`);
+      if (value === undefined || value === '') throw new ToolError(`The argument ${name} is missing.`);
       return encodeText(value);
     });
     const [path = ''] = filled.split(/[?#]/);
-    if (path.split('/').some(isDotSegment)) throw new ToolFault('An argument that is part of the path may not be "." or "..".');
+    if (path.split('/').some(isDotSegment)) throw new ToolError('An argument that is part of the path may not be "." or "..".');
     const url = new URL(filled);
-    if (url.origin !== this.#shape.origin || segments(url) !== segments(this.#shape)) {
-      throw new ToolFault('The arguments would change where the request goes.');
+    if (url.origin !== this.#shape.origin || countSegments(url) !== countSegments(this.#shape)) {
+      throw new ToolError('The arguments would change where the request goes.');
     }
     return url;
   }
@@ -142,6 +150,6 @@ function isDotSegment(segment: string): boolean {
   return /^(\.|%2e){1,2}$/i.test(segment);
 }
 
-function segments(url: URL): number {
+function countSegments(url: URL): number {
   return url.pathname.split('/').length;
 }

@@ -1,13 +1,13 @@
 import type { HttpReply } from '#base/http/read-reply.ts';
 import { truncate } from '#base/text/shorten.ts';
-import { type Attachment, ToolFault, type ToolResult } from '#domain/tools/tool.ts';
+import { type Attachment, ToolError, type ToolResult } from '#domain/tools/tool.ts';
 import { htmlToText } from './html-to-text.ts';
 
-const longestExplanation = 2000;
+const maxExplanationChars = 2000;
 
 interface Content {
   readonly bytes: Buffer;
-  readonly isWhole: boolean;
+  readonly isComplete: boolean;
   /** Media type without parameters, lower case. */
   readonly type: string;
   readonly charset: string | undefined;
@@ -22,20 +22,20 @@ interface ReadContent extends Content {
 export async function toToolResult(reply: HttpReply, maxBytes: number): Promise<ToolResult> {
   const { status, headers } = reply;
   const encoding = headers['content-encoding'] ?? 'identity';
-  if (encoding !== 'identity') throw new ToolFault(`the server sent its reply as ${encoding}, which it was asked not to`);
+  if (encoding !== 'identity') throw new ToolError(`the server sent its reply as ${encoding}, which it was asked not to`);
   const content = await readContent(reply, maxBytes);
   const text = toReadable(toText(content), content);
-  const note = headerNotes(headers);
+  const note = formatHeaderNotes(headers);
   return { ...toResult(status, text, { ...content, maxBytes }), ...(note !== undefined && { note }) };
 }
 
 /** `text` is undefined for what is no text. */
 function toResult(status: number, text: string | undefined, content: ReadContent): ToolResult {
   const { maxBytes } = content;
-  if (status < 200 || status > 299) return toRefusal(status, text, content);
+  if (status < 200 || status > 299) return toErrorResult(status, text, content);
   if (content.bytes.length === 0) return { text: `Done: HTTP ${status}, no content.`, attachments: [], failed: false };
   if (text === undefined) return toAttachment(content, maxBytes);
-  const note = content.isWhole ? '' : `\n\n[The reply is longer; only its first ${maxBytes} bytes were read.]`;
+  const note = content.isComplete ? '' : `\n\n[The reply is longer; only its first ${maxBytes} bytes were read.]`;
   return { text: text + note, attachments: [], failed: false };
 }
 
@@ -45,13 +45,13 @@ function toReadable(text: string | undefined, { type }: Content): string | undef
   return htmlToText(text) || text;
 }
 
-function toRefusal(status: number, text: string | undefined, { bytes, type }: Content): ToolResult {
-  const said = text === undefined ? `${bytes.length} bytes of ${type}` : truncate(text.trim(), longestExplanation);
-  return { text: said === '' ? `HTTP ${status}` : `HTTP ${status}: ${said}`, attachments: [], failed: true };
+function toErrorResult(status: number, text: string | undefined, { bytes, type }: Content): ToolResult {
+  const explanation = text === undefined ? `${bytes.length} bytes of ${type}` : truncate(text.trim(), maxExplanationChars);
+  return { text: explanation === '' ? `HTTP ${status}` : `HTTP ${status}: ${explanation}`, attachments: [], failed: true };
 }
 
-function toAttachment({ bytes, isWhole, type }: Content, maxBytes: number): ToolResult {
-  if (!isWhole)
+function toAttachment({ bytes, isComplete, type }: Content, maxBytes: number): ToolResult {
+  if (!isComplete)
     return { text: `The reply is ${type} of more than ${maxBytes} bytes, which is too large.`, attachments: [], failed: true };
   const attachment: Attachment = { type, title: `Reply (${type})`, data: bytes.toString('base64') };
   return {
@@ -62,15 +62,15 @@ function toAttachment({ bytes, isWhole, type }: Content, maxBytes: number): Tool
 }
 
 async function readContent({ headers, body }: HttpReply, maxBytes: number): Promise<Content> {
-  let read = '';
+  let received = '';
   for await (const piece of body) {
-    read += piece;
-    if (read.length > maxBytes) break;
+    received += piece;
+    if (received.length > maxBytes) break;
   }
   const [type = '', ...parameters] = (headers['content-type'] ?? '').toLowerCase().split(';');
   return {
-    bytes: Buffer.from(read.slice(0, maxBytes), 'latin1'),
-    isWhole: read.length <= maxBytes,
+    bytes: Buffer.from(received.slice(0, maxBytes), 'latin1'),
+    isComplete: received.length <= maxBytes,
     type: /^[\w.+-]+\/[\w.+-]+$/.test(type.trim()) ? type.trim() : 'application/octet-stream',
     charset: /charset="?([\w.:-]+)/.exec(parameters.join(';'))?.[1],
   };
@@ -80,17 +80,17 @@ const textTypes =
   /^text\/|[/+](json|xml|yaml|x-yaml|javascript|csv|graphql)$|^application\/(x-www-form-urlencoded|json[\w-]*|x-ndjson|jsonl)$/;
 
 /** Undefined if it is not text. What came without a type is text if it is UTF-8. */
-function toText({ bytes, type, charset, isWhole }: Content): string | undefined {
-  if (textTypes.test(type)) return decoder(charset).decode(bytes, { stream: !isWhole });
+function toText({ bytes, type, charset, isComplete }: Content): string | undefined {
+  if (textTypes.test(type)) return createDecoder(charset).decode(bytes, { stream: !isComplete });
   if (type !== 'application/octet-stream' || bytes.includes(0)) return undefined;
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: !isWhole });
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: !isComplete });
   } catch {
     return undefined;
   }
 }
 
-function decoder(charset: string | undefined): TextDecoder {
+function createDecoder(charset: string | undefined): TextDecoder {
   try {
     return new TextDecoder(charset ?? 'utf-8');
   } catch {
@@ -101,23 +101,23 @@ function decoder(charset: string | undefined): TextDecoder {
 type Headers = HttpReply['headers'];
 
 // Pattern bound: linear. A quotation mark ends the search of the one before, and the group after it may be empty.
-const pages = /<([^<>]{1,2000})>((?:\s*;\s*[\w!#$&+.^`|~-]+\s*=\s*(?:"[^"]*"|[^\s",;]+))*)/g;
+const linkPattern = /<([^<>]{1,2000})>((?:\s*;\s*[\w!#$&+.^`|~-]+\s*=\s*(?:"[^"]*"|[^\s",;]+))*)/g;
 const relations = new Set(['next', 'prev', 'previous', 'first', 'last']);
 /** How APIs tell how much there is and where one stands in it. */
-const countings = [
+const paginationHeaders = [
   ...['x-total-count', 'x-total', 'x-total-pages', 'x-wp-total', 'x-wp-totalpages', 'x-page', 'x-per-page', 'x-next-page'],
   ...['x-prev-page', 'x-count', 'x-pagination', 'pagination-count', 'pagination-page', 'pagination-limit', 'content-range'],
 ];
-const longest = 300;
+const maxFieldChars = 300;
 
 /** What header fields of a reply tell whoever wants to go on: when to ask again, where further pages are, and how much there is. Undefined if they tell nothing. */
-function headerNotes(headers: Headers): string | undefined {
-  const again = fieldOf(headers, 'retry-after');
+function formatHeaderNotes(headers: Headers): string | undefined {
+  const retryAfter = getField(headers, 'retry-after');
   const notes = [
-    ...(again === undefined ? [] : [`Retry-After: ${/^\d+$/.test(again) ? `${again} s` : again}`]),
-    ...[...pagesIn(fieldOf(headers, 'link', 4_000) ?? '')].map(([relation, address]) => `${relation} page: ${address}`),
-    ...countings.flatMap((name) => {
-      const value = fieldOf(headers, name);
+    ...(retryAfter === undefined ? [] : [`Retry-After: ${/^\d+$/.test(retryAfter) ? `${retryAfter} s` : retryAfter}`]),
+    ...[...listPages(getField(headers, 'link', 4_000) ?? '')].map(([relation, address]) => `${relation} page: ${address}`),
+    ...paginationHeaders.flatMap((name) => {
+      const value = getField(headers, name);
       return value === undefined ? [] : [`${name}: ${value}`];
     }),
   ];
@@ -125,16 +125,16 @@ function headerNotes(headers: Headers): string | undefined {
 }
 
 /** Of a `Link` field (RFC 8288). */
-function* pagesIn(link: string): Iterable<readonly [relation: string, address: string]> {
-  for (const [, address = '', parameters = ''] of link.matchAll(pages)) {
+function* listPages(link: string): Iterable<readonly [relation: string, address: string]> {
+  for (const [, address = '', parameters = ''] of link.matchAll(linkPattern)) {
     // Pattern bound: linear. A quotation mark ends the search of the one before.
-    const named = /;\s*rel\s*=\s*(?:"([^"]*)"|([^\s",;]+))/i.exec(parameters);
-    for (const relation of (named?.[1] ?? named?.[2] ?? '').toLowerCase().split(/\s+/))
+    const match = /;\s*rel\s*=\s*(?:"([^"]*)"|([^\s",;]+))/i.exec(parameters);
+    for (const relation of (match?.[1] ?? match?.[2] ?? '').toLowerCase().split(/\s+/))
       if (relations.has(relation)) yield [relation, address];
   }
 }
 
-function fieldOf(headers: Headers, name: string, most = longest): string | undefined {
+function getField(headers: Headers, name: string, maxLength = maxFieldChars): string | undefined {
   const text = headers[name]?.trim();
-  return text === undefined || text === '' ? undefined : text.slice(0, most);
+  return text === undefined || text === '' ? undefined : text.slice(0, maxLength);
 }

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { tryDecode } from '#base/http/url-path.ts';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
-import { bodyKindOf, type RestTarget } from '#domain/tools/rest-tool.ts';
-import { ToolFault } from '#domain/tools/tool.ts';
+import { getBodyKind, type RestTarget } from '#domain/tools/rest-tool.ts';
+import { ToolError } from '#domain/tools/tool.ts';
 
 const separators = { form: ',', spaceDelimited: ' ', pipeDelimited: '|' };
 const maxDepth = 16;
@@ -15,36 +15,36 @@ export interface WrittenBody {
 interface BodyParts {
   readonly contentType: string;
   /** The body itself, where one value is all of it. */
-  readonly whole: Placed | undefined;
-  readonly fields: readonly Placed[];
+  readonly fullBody: PlacedValue | undefined;
+  readonly fields: readonly PlacedValue[];
   /** Credentials that are sent in the body. */
   readonly secrets: JsonObject;
 }
 
 /** A body as its media type has it. Throws ToolFault where the value cannot be written so. */
-export function writeBody({ contentType, whole, fields, secrets }: BodyParts): WrittenBody {
-  const kind = bodyKindOf(contentType);
-  const secretFields = Object.entries(secrets).map(([key, value]): Placed => ({ place: 'body', key, value }));
-  if (kind === 'text' || kind === 'bytes' || (kind === 'json' && whole !== undefined && !isJsonObject(whole.value))) {
-    if (secretFields.length > 0) throw new ToolFault('The body must be an object.');
-    return kind === 'json' ? toJson(contentType, whole?.value) : toPlain(contentType, whole?.value);
+export function writeBody({ contentType, fullBody, fields, secrets }: BodyParts): WrittenBody {
+  const kind = getBodyKind(contentType);
+  const secretFields = Object.entries(secrets).map(([key, value]): PlacedValue => ({ place: 'body', key, value }));
+  if (kind === 'text' || kind === 'bytes' || (kind === 'json' && fullBody !== undefined && !isJsonObject(fullBody.value))) {
+    if (secretFields.length > 0) throw new ToolError('The body must be an object.');
+    return kind === 'json' ? toJson(contentType, fullBody?.value) : toPlain(contentType, fullBody?.value);
   }
-  const all = [...fieldsOf(whole), ...fields, ...secretFields];
+  const all = [...listFields(fullBody), ...fields, ...secretFields];
   if (kind === 'json') return toJson(contentType, Object.fromEntries(all.map(({ key, value }) => [key, value])));
-  if (kind === 'multipart') return writeMultipart(lastOfEach(all));
+  if (kind === 'multipart') return writeMultipart(deduplicateFields(all));
   const form = new URLSearchParams();
-  for (const field of lastOfEach(all)) for (const [name, text] of toPairs(field)) form.append(name, text.toWellFormed());
+  for (const field of deduplicateFields(all)) for (const [name, text] of toPairs(field)) form.append(name, text.toWellFormed());
   return { bytes: Buffer.from(form.toString()), contentType };
 }
 
-function fieldsOf(whole: Placed | undefined): Placed[] {
-  if (whole === undefined) return [];
-  if (!isJsonObject(whole.value)) throw new ToolFault('The body must be an object.');
-  return Object.entries(whole.value).map(([key, value]) => ({ ...whole, place: 'body', key, value }));
+function listFields(fullBody: PlacedValue | undefined): PlacedValue[] {
+  if (fullBody === undefined) return [];
+  if (!isJsonObject(fullBody.value)) throw new ToolError('The body must be an object.');
+  return Object.entries(fullBody.value).map(([key, value]) => ({ ...fullBody, place: 'body', key, value }));
 }
 
 /** In their order: what comes later wins. */
-function lastOfEach(fields: readonly Placed[]): readonly Placed[] {
+function deduplicateFields(fields: readonly PlacedValue[]): readonly PlacedValue[] {
   return [...new Map(fields.map((field) => [field.key, field])).values()];
 }
 
@@ -63,36 +63,36 @@ interface Part {
 }
 
 /** `multipart/form-data` (RFC 7578): a part for each field, for each item of a list; objects are JSON. */
-function writeMultipart(fields: readonly Placed[]): { bytes: Buffer; contentType: string } {
+function writeMultipart(fields: readonly PlacedValue[]): { bytes: Buffer; contentType: string } {
   const parts = fields.flatMap((field) => (field.isFile === true ? toFileParts(field) : toTextParts(field)));
   // Made of what it divides, so that no content has it.
   const hash = createHash('sha256');
   for (const { head, bytes } of parts) hash.update(head).update(bytes);
   const boundary = `parley-${hash.digest('hex')}`;
-  const written = parts.flatMap(({ head, bytes }) => [
+  const chunks = parts.flatMap(({ head, bytes }) => [
     Buffer.from(`--${boundary}\r\n${head}\r\n\r\n`),
     bytes,
     Buffer.from('\r\n'),
   ]);
   return {
-    bytes: Buffer.concat([...written, Buffer.from(`--${boundary}--\r\n`)]),
+    bytes: Buffer.concat([...chunks, Buffer.from(`--${boundary}--\r\n`)]),
     contentType: `multipart/form-data; boundary=${boundary}`,
   };
 }
 
-function toFileParts({ key, value }: Placed): Part[] {
-  return itemsOf(value).map((item) => {
+function toFileParts({ key, value }: PlacedValue): Part[] {
+  return toItems(value).map((item) => {
     const { bytes, type = 'text/plain; charset=utf-8', name } = toContent(toText(item));
-    return { head: `${disposition(key)}; filename="${quoted(name ?? key)}"\r\nContent-Type: ${type}`, bytes };
+    return { head: `${formatDisposition(key)}; filename="${escapeQuoted(name ?? key)}"\r\nContent-Type: ${type}`, bytes };
   });
 }
 
-function toTextParts(field: Placed): Part[] {
+function toTextParts(field: PlacedValue): Part[] {
   const { key, value, style } = field;
-  if (style !== undefined) return toPairs(field).map(([name, text]) => ({ head: disposition(name), bytes: toBytes(text) }));
-  return itemsOf(value).map((item) => {
+  if (style !== undefined) return toPairs(field).map(([name, text]) => ({ head: formatDisposition(name), bytes: toBytes(text) }));
+  return toItems(value).map((item) => {
     const type = typeof item === 'object' ? '\r\nContent-Type: application/json' : '';
-    return { head: disposition(key) + type, bytes: toBytes(toText(item)) };
+    return { head: formatDisposition(key) + type, bytes: toBytes(toText(item)) };
   });
 }
 
@@ -100,13 +100,13 @@ function toBytes(text: string): Buffer {
   return Buffer.from(text.toWellFormed());
 }
 
-function disposition(name: string): string {
-  return `Content-Disposition: form-data; name="${quoted(name)}"`;
+function formatDisposition(name: string): string {
+  return `Content-Disposition: form-data; name="${escapeQuoted(name)}"`;
 }
 
-function quoted(name: string): string {
+function escapeQuoted(name: string): string {
   const escaped: Readonly<Record<string, string>> = { '"': '%22', '\r': '%0D', '\n': '%0A' };
-  return name.toWellFormed().replace(/["\r\n]/g, (sign) => escaped[sign] ?? sign);
+  return name.toWellFormed().replace(/["\r\n]/g, (character) => escaped[character] ?? character);
 }
 
 /** The content of a file, as a model gives it. */
@@ -136,20 +136,20 @@ function toContent(text: string): FileContent {
 type Pair = readonly [key: string, text: string];
 
 /** A value with where it goes. */
-export interface Placed extends RestTarget {
+export interface PlacedValue extends RestTarget {
   readonly value: unknown;
 }
 
 /** The pairs of a query or a form that a value makes (OpenAPI 3.1, style values). Null makes none. */
-export function toPairs({ key, value, style, explode = style === 'form' }: Placed): Pair[] {
+export function toPairs({ key, value, style, explode = style === 'form' }: PlacedValue): Pair[] {
   if (style === 'deepObject') return toNested(key, value, maxDepth);
   if (style === undefined || explode || typeof value !== 'object') return toExploded(key, value, style !== undefined);
-  const texts = itemsOf(Array.isArray(value) ? value : Object.entries(value ?? {}).flat()).map(toText);
+  const texts = toItems(Array.isArray(value) ? value : Object.entries(value ?? {}).flat()).map(toText);
   return texts.length === 0 ? [] : [[key, texts.join(separators[style])]];
 }
 
 /** The items of a list, or the value itself; null is none. */
-function itemsOf(value: unknown): unknown[] {
+function toItems(value: unknown): unknown[] {
   return (Array.isArray(value) ? value : [value]).filter((item) => item !== null);
 }
 
@@ -162,7 +162,7 @@ export function toText(value: unknown): string {
 /** Lists repeat the key; objects are pairs of their own where they have a style. */
 function toExploded(key: string, value: unknown, isStyled: boolean): Pair[] {
   if (isStyled && isJsonObject(value)) return Object.entries(value).flatMap(([name, item]) => toExploded(name, item, false));
-  return itemsOf(value).map((item) => [key, toText(item)]);
+  return toItems(value).map((item) => [key, toText(item)]);
 }
 
 /** `key[name][0]=…`: OpenAPI says it of flat objects, and servers take the rest in the same way. */

@@ -1,48 +1,48 @@
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import type { EmbeddingsRequest } from '#contract/chat/embeddings-request.ts';
 import type { Embedder } from '#domain/tools/embedder.ts';
-import { ToolFault } from '#domain/tools/tool.ts';
+import { ToolError } from '#domain/tools/tool.ts';
 
 /** What providers take of texts in a request, and what they are asked at once. */
-const [textsInRequest, requestsAtOnce] = [64, 4];
+const [maxTextsPerRequest, maxConcurrentRequests] = [64, 4];
 
 /** Sends an embeddings request to the deployment; rejects with a ParleyError. */
-export type AskEmbeddings = (request: EmbeddingsRequest, signal: AbortSignal) => Promise<JsonObject>;
+export type SendEmbeddingsRequest = (request: EmbeddingsRequest, signal: AbortSignal) => Promise<JsonObject>;
 
 /** Vectors made by a deployment of type `embedding` (`retrieval.embeddingModel`). `model` must change whenever the vectors do. */
 export class DeploymentEmbedder implements TextEmbedder {
   readonly model: string;
-  readonly passagesAtOnce = textsInRequest * requestsAtOnce;
-  readonly #ask: AskEmbeddings;
+  readonly passagesAtOnce = maxTextsPerRequest * maxConcurrentRequests;
+  readonly #sendRequest: SendEmbeddingsRequest;
 
-  constructor(model: string, ask: AskEmbeddings) {
+  constructor(model: string, sendRequest: SendEmbeddingsRequest) {
     this.model = model;
-    this.#ask = ask;
+    this.#sendRequest = sendRequest;
   }
 
   async embed(texts: readonly string[], signal: AbortSignal): Promise<Float32Array[]> {
-    const parts = Array.from({ length: Math.ceil(texts.length / textsInRequest) }, (_, nth) =>
-      texts.slice(nth * textsInRequest, (nth + 1) * textsInRequest),
+    const parts = Array.from({ length: Math.ceil(texts.length / maxTextsPerRequest) }, (_, partIndex) =>
+      texts.slice(partIndex * maxTextsPerRequest, (partIndex + 1) * maxTextsPerRequest),
     );
     const vectors = (await Promise.all(parts.map((part) => this.#embedPart(part, signal)))).flat();
-    return this.#requireOneLength(vectors);
+    return this.#checkLengths(vectors);
   }
 
   async #embedPart(texts: readonly string[], signal: AbortSignal): Promise<(Float32Array | undefined)[]> {
-    const { data } = await this.#ask({ input: [...texts], encoding_format: 'float' }, signal);
+    const { data } = await this.#sendRequest({ input: [...texts], encoding_format: 'float' }, signal);
     const vectors = new Array<Float32Array | undefined>(texts.length).fill(undefined);
-    for (const [at, item] of (Array.isArray(data) ? data : []).entries()) {
-      const { index = at, embedding } = isJsonObject(item) ? item : {};
+    for (const [position, item] of (Array.isArray(data) ? data : []).entries()) {
+      const { index = position, embedding } = isJsonObject(item) ? item : {};
       if (typeof index === 'number' && index in vectors) vectors[index] = toVector(embedding);
     }
     return vectors;
   }
 
-  #requireOneLength(vectors: readonly (Float32Array | undefined)[]): Float32Array[] {
+  #checkLengths(vectors: readonly (Float32Array | undefined)[]): Float32Array[] {
     const [length] = vectors.map((vector) => vector?.length);
     return vectors.map((vector) => {
       if (vector !== undefined && vector.length === length) return vector;
-      throw new ToolFault(`the embedding model ${this.model} did not give a vector of one length for each text`);
+      throw new ToolError(`the embedding model ${this.model} did not give a vector of one length for each text`);
     });
   }
 }

@@ -1,8 +1,8 @@
 import type { FileIndex } from '#domain/files/file-index.ts';
-import { StoreFault } from '#domain/store-fault.ts';
-import { type LoadedTools, ToolFault } from '#domain/tools/tool.ts';
+import { StoreError } from '#domain/store-fault.ts';
+import { type LoadedTools, ToolError } from '#domain/tools/tool.ts';
 import { createQueryDocument, type QueryDocumentDeps } from './query-document.ts';
-import { openShelf } from './shelf.ts';
+import { openDocumentSet } from './shelf.ts';
 
 export interface DocumentSourceDeps extends QueryDocumentDeps {
   readonly files: FileIndex;
@@ -14,12 +14,12 @@ export async function loadDocumentTools(
   owner: string | null,
   deps: DocumentSourceDeps,
 ): Promise<LoadedTools> {
-  const { files, missing } = await openShelf(references, owner, deps.files).catch(toToolFault);
+  const { files, missing } = await openDocumentSet(references, owner, deps.files).catch(toToolError);
   if (files.length === 0) return { tools: [], missing };
-  for (const { file } of files) deps.indexer.want(file, deps.embedder);
+  for (const { file } of files) deps.indexer.requestIndexing(file, deps.embedder);
   return { tools: [createQueryDocument(files, deps)], missing };
 }
 
-function toToolFault(thrown: unknown): never {
-  throw thrown instanceof StoreFault ? new ToolFault('The stored files cannot be looked up at the moment.', thrown) : thrown;
+function toToolError(error: unknown): never {
+  throw error instanceof StoreError ? new ToolError('The stored files cannot be looked up at the moment.', error) : error;
 }

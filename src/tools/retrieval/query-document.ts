@@ -1,15 +1,15 @@
 import type { JsonObject } from '#base/json/json.ts';
 import type { Clock } from '#base/time/clock.ts';
 import type { IndexedDocument, Passage, PassageIndex } from '#domain/tools/passage-index.ts';
-import { type Attachment, howToCite, type Tool, type ToolContext, ToolFault, type ToolResult } from '#domain/tools/tool.ts';
+import { type Attachment, howToCite, type Tool, type ToolContext, ToolError, type ToolResult } from '#domain/tools/tool.ts';
 import type { TextEmbedder } from './deployment-embedder.ts';
 import type { DocumentIndexer } from './indexing/document-indexer.ts';
 import { awaitReadings, type ReadFile } from './reading-progress.ts';
 import type { PassageSearch, ScoredHit } from './searching/passage-search.ts';
-import type { ShelvedFile } from './shelf.ts';
+import type { SearchableFile } from './shelf.ts';
 
-const longestQuery = 2000;
-const mostNamed = 40;
+const maxQueryChars = 2000;
+const maxListedNames = 40;
 /** Documents that together have no more tokens and passages are shown whole, if there is room for so many bytes. */
 const wholeTokens = 8000;
 const wholePassages = 100;
@@ -27,10 +27,10 @@ export interface QueryDocumentDeps {
 }
 
 /** Looks something up in stored files. */
-export function createQueryDocument(files: readonly ShelvedFile[], deps: QueryDocumentDeps): Tool {
+export function createQueryDocument(files: readonly SearchableFile[], deps: QueryDocumentDeps): Tool {
   return {
     name: 'query_document',
-    description: describe(files),
+    description: formatDescription(files),
     parameters: {
       type: 'object',
       properties: {
@@ -43,63 +43,70 @@ export function createQueryDocument(files: readonly ShelvedFile[], deps: QueryDo
       },
       required: ['query'],
     },
-    run: (args, context) => lookUp(toQuestion(args, files), { ...deps, context }),
+    run: (args, context) => answerQuestion(toQuestion(args, files), { ...deps, context }),
   };
 }
 
-function describe(files: readonly ShelvedFile[]): string {
-  const names = files.slice(0, mostNamed).map(({ name }) => name);
-  const more = files.length > names.length ? ` and ${files.length - names.length} more` : '';
-  return `Search the documents of this application for passages that answer a question: ${names.join(', ')}${more}.`;
+function formatDescription(files: readonly SearchableFile[]): string {
+  const names = files.slice(0, maxListedNames).map(({ name }) => name);
+  const suffix = files.length > names.length ? ` and ${files.length - names.length} more` : '';
+  return `Search the documents of this application for passages that answer a question: ${names.join(', ')}${suffix}.`;
 }
 
 interface Question {
   readonly text: string;
-  readonly files: readonly ShelvedFile[];
+  readonly files: readonly SearchableFile[];
 }
 
-function toQuestion({ query, files: asked }: JsonObject, files: readonly ShelvedFile[]): Question {
-  if (typeof query !== 'string' || query.trim() === '') throw new ToolFault('The argument query is missing: it must be a text.');
-  const text = query.trim().slice(0, longestQuery);
-  const names = (Array.isArray(asked) ? asked : [asked]).filter((name) => typeof name === 'string' && name !== '');
+function toQuestion({ query, files: requestedNames }: JsonObject, files: readonly SearchableFile[]): Question {
+  if (typeof query !== 'string' || query.trim() === '') throw new ToolError('The argument query is missing: it must be a text.');
+  const text = query.trim().slice(0, maxQueryChars);
+  const names = (Array.isArray(requestedNames) ? requestedNames : [requestedNames]).filter(
+    (name) => typeof name === 'string' && name !== '',
+  );
   if (names.length === 0) return { text, files };
-  const named = files.filter(({ name, reference }) => names.some((each) => isSame(each, name) || each === reference));
-  if (named.length > 0) return { text, files: named };
-  throw new ToolFault(`There is no document named ${names.join(' or ').slice(0, 200)}; ${describe(files)}`);
+  const matches = files.filter(({ name, reference }) =>
+    names.some((requested) => isSame(requested, name) || requested === reference),
+  );
+  if (matches.length > 0) return { text, files: matches };
+  throw new ToolError(`There is no document named ${names.join(' or ').slice(0, 200)}; ${formatDescription(files)}`);
 }
 
-function isSame(one: string, other: string): boolean {
-  return one.trim().toLowerCase() === other.toLowerCase();
+function isSame(requested: string, name: string): boolean {
+  return requested.trim().toLowerCase() === name.toLowerCase();
 }
 
-async function lookUp({ text, files }: Question, deps: QueryDocumentDeps & { context: ToolContext }): Promise<ToolResult> {
+async function answerQuestion(
+  { text, files }: Question,
+  deps: QueryDocumentDeps & { context: ToolContext },
+): Promise<ToolResult> {
   const { index, indexer, search, embedder, clock, maxResultBytes, bounds, context } = deps;
-  const wanted = files.map((shelved) => ({ shelved, reading: indexer.want(shelved.file, embedder) }));
-  const { read, notes } = await awaitReadings(wanted, context, clock);
-  if (read.length === 0) return { text: notes.join('\n'), attachments: [], failed: true };
-  const documents = read.map(({ document }) => document);
-  const isSmall = isShownWhole(documents, maxResultBytes);
+  const pending = files.map((source) => ({ source, reading: indexer.requestIndexing(source.file, embedder) }));
+  const { readFiles, notes } = await awaitReadings(pending, context, clock);
+  if (readFiles.length === 0) return { text: notes.join('\n'), attachments: [], failed: true };
+  const documents = readFiles.map(({ document }) => document);
+  const isSmall = canShowWhole(documents, maxResultBytes);
   const query = { text, documents, embedder, signal: context.signal };
   const early = await search.search(query);
   const hasWaited = !isSmall && !early.byMeaning && (await awaitVectors(documents, deps));
   const { hits, byMeaning } = hasWaited ? await search.search(query) : early;
-  const gathering = { index, read, hits };
+  const gathering = { index, read: readFiles, hits };
   const passages = isSmall ? await gatherWhole(gathering) : await gatherPassages(gathering, bounds);
   const byWords = 'Searched by words only: what the passages mean is still being worked out.';
   const allNotes = byMeaning || isSmall ? notes : [...notes, byWords];
   return toAnswer({ passages, notes: allNotes, maxBytes: maxResultBytes, cite: context.cite });
 }
 
-function isShownWhole(documents: readonly IndexedDocument[], maxBytes: number): boolean {
+function canShowWhole(documents: readonly IndexedDocument[], maxBytes: number): boolean {
   const tokens = documents.reduce((sum, document) => sum + document.tokens, 0);
   const passages = documents.reduce((sum, document) => sum + document.passages, 0);
   return passages <= wholePassages && tokens <= Math.min(wholeTokens, maxBytes / bytesPerToken);
 }
 
 /** How long a question waits until its documents can be searched by what they mean. */
-const patienceMs = 120_000;
-const lookAgainMs = 500;
-const tellEveryMs = 2000;
+const maxWaitMs = 120_000;
+const pollMs = 500;
+const reportIntervalMs = 2000;
 
 interface AwaitVectorsDeps {
   readonly index: Pick<PassageIndex, 'countVectors'>;
@@ -116,16 +123,16 @@ interface AwaitVectorsDeps {
 async function awaitVectors(documents: readonly IndexedDocument[], deps: AwaitVectorsDeps): Promise<boolean> {
   const { indexer, embedder, clock, context } = deps;
   const total = documents.reduce((sum, { passages }) => sum + passages, 0);
-  const began = clock.nowMs();
+  const startedMs = clock.nowMs();
   const first = await countDone(documents, deps);
   let done = first;
-  let toldMs = Number.NEGATIVE_INFINITY;
-  while (done < total && indexer.isMaking(embedder) && clock.nowMs() - began < patienceMs) {
-    if (clock.nowMs() - toldMs >= tellEveryMs) {
-      toldMs = clock.nowMs();
+  let reportedMs = Number.NEGATIVE_INFINITY;
+  while (done < total && indexer.isMaking(embedder) && clock.nowMs() - startedMs < maxWaitMs) {
+    if (clock.nowMs() - reportedMs >= reportIntervalMs) {
+      reportedMs = clock.nowMs();
       await context.report({ content: `Working out what the passages mean: ${done} of ${total}.\n\n` });
     }
-    await clock.sleep(lookAgainMs, context.signal);
+    await clock.sleep(pollMs, context.signal);
     done = await countDone(documents, deps);
   }
   return done > first;
@@ -136,15 +143,15 @@ async function countDone(documents: readonly IndexedDocument[], { index, embedde
   return counts.reduce((sum, count) => sum + count, 0);
 }
 
-const longestExcerpt = 2000;
-const nothing = 'Nothing in the documents fits this question. Try other words, or say that the documents do not tell.';
+const maxExcerptChars = 2000;
+const noMatchText = 'Nothing in the documents fits this question. Try other words, or say that the documents do not tell.';
 /** Of the allowed bytes, for notes and what stands between passages. */
 const reservedBytes = 1000;
 /** A number with its brackets, and the line breaks behind a passage. */
 const markBytes = 10;
 
-interface Answering {
-  readonly passages: readonly GivenPassage[];
+interface AnswerOptions {
+  readonly passages: readonly PassageGroup[];
   readonly notes: readonly string[];
   /** Bytes of the text. */
   readonly maxBytes: number;
@@ -152,37 +159,40 @@ interface Answering {
 }
 
 /** What the model reads of passages, each under the number that it may cite it by. */
-function toAnswer({ passages, notes, maxBytes, cite }: Answering): ToolResult {
-  const parts = withNumbers(passages, { maxBytes: maxBytes - reservedBytes, cite });
-  const told = parts.length === 0 ? [nothing] : [...parts, howToCite];
-  return { text: [...told, ...notes.map((note) => `Note: ${note}`)].join('\n\n'), attachments: [], failed: false };
+function toAnswer({ passages, notes, maxBytes, cite }: AnswerOptions): ToolResult {
+  const parts = numberPassages(passages, { maxBytes: maxBytes - reservedBytes, cite });
+  const sections = parts.length === 0 ? [noMatchText] : [...parts, howToCite];
+  return { text: [...sections, ...notes.map((note) => `Note: ${note}`)].join('\n\n'), attachments: [], failed: false };
 }
 
 /** As many as there is room for, in their order; where one is not the first of its section, its head is not repeated. */
-function withNumbers(passages: readonly GivenPassage[], { maxBytes, cite }: Pick<Answering, 'maxBytes' | 'cite'>): string[] {
+function numberPassages(
+  passages: readonly PassageGroup[],
+  { maxBytes, cite }: Pick<AnswerOptions, 'maxBytes' | 'cite'>,
+): string[] {
   const parts: string[] = [];
-  let left = maxBytes;
-  let before = '';
-  for (const { file, passages: given, quoted, isBest } of passages) {
-    const head = toHead(file, given[0] ?? quoted);
-    const text = given.map((passage) => passage.text).join('\n');
-    const said = head === before ? text : `${head}\n${text}`;
-    const bytes = Buffer.byteLength(said) + markBytes;
-    if (bytes > left) continue;
-    left -= bytes;
-    before = head;
-    parts.push(`[${cite({ attachment: toCitation(file, quoted), text, isBest })}] ${said}`);
+  let remainingBytes = maxBytes;
+  let previousHead = '';
+  for (const { file, passages: group, quoted, isBest } of passages) {
+    const head = toHead(file, group[0] ?? quoted);
+    const text = group.map((passage) => passage.text).join('\n');
+    const section = head === previousHead ? text : `${head}\n${text}`;
+    const bytes = Buffer.byteLength(section) + markBytes;
+    if (bytes > remainingBytes) continue;
+    remainingBytes -= bytes;
+    previousHead = head;
+    parts.push(`[${cite({ attachment: toCitation(file, quoted), text, isBest })}] ${section}`);
   }
   return parts;
 }
 
 function toHead(file: ReadFile, first: Passage): string {
   const headings = first.headings.length === 0 ? '' : ` — ${first.headings.join(' › ')}`;
-  return `${toPlace(file, first, 'page')}${headings}`;
+  return `${formatLocation(file, first, 'page')}${headings}`;
 }
 
 /** `report.pdf, p. 3`. */
-function toPlace({ name, document }: ReadFile, { page }: Passage, pageWord: string): string {
+function formatLocation({ name, document }: ReadFile, { page }: Passage, pageWord: string): string {
   if (page === null) return name;
   const unit = document.format === 'pptx' ? 'slide' : document.format === 'xlsx' ? 'sheet' : pageWord;
   return `${name}, ${unit} ${page}`;
@@ -192,18 +202,18 @@ function toCitation(file: ReadFile, passage: Passage): Attachment {
   const { text, page } = passage;
   return {
     type: 'text/markdown',
-    title: toPlace(file, passage, 'p.'),
-    data: text.length <= longestExcerpt ? text : `${text.slice(0, longestExcerpt).toWellFormed()}…`,
+    title: formatLocation(file, passage, 'p.'),
+    data: text.length <= maxExcerptChars ? text : `${text.slice(0, maxExcerptChars).toWellFormed()}…`,
     reference_type: file.file.contentType,
     reference_url: page === null ? file.reference : `${file.reference}#page=${page}`,
   };
 }
 
 /** Passages under one number: what is quoted to the user is one of them. */
-const mostJoined = 6;
+const maxJoined = 6;
 
 /** Passages that follow each other, for the model to read under one number. */
-interface GivenPassage {
+interface PassageGroup {
   readonly file: ReadFile;
   /** At least one. */
   readonly passages: readonly Passage[];
@@ -228,59 +238,67 @@ interface GatheringBounds {
 }
 
 /** The best passages with their neighbours of the same section, none twice; those that follow each other are joined. Throws StoreFault. */
-async function gatherPassages({ index, read, hits }: Gathering, bounds: GatheringBounds): Promise<GivenPassage[]> {
-  const given: GivenPassage[] = [];
-  const shown = new Set<string>();
-  let left = bounds.passages;
-  for (const { document, nth, score } of hits) {
-    if (left === 0) break;
-    const file = fileOf(read, document);
-    if (file === undefined || score < bounds.minScore || shown.has(`${document} ${nth}`)) continue;
-    const around = await index.read(document, nth - 1, nth + 2);
-    const quoted = around.find((each) => each.nth === nth);
+async function gatherPassages({ index, read: readFiles, hits }: Gathering, bounds: GatheringBounds): Promise<PassageGroup[]> {
+  const groups: PassageGroup[] = [];
+  const usedKeys = new Set<string>();
+  let remaining = bounds.passages;
+  for (const { document, nth: position, score } of hits) {
+    if (remaining === 0) break;
+    const file = findFile(readFiles, document);
+    if (file === undefined || score < bounds.minScore || usedKeys.has(`${document} ${position}`)) continue;
+    const neighbors = await index.read(document, position - 1, position + 2);
+    const quoted = neighbors.find((passage) => passage.nth === position);
     if (quoted === undefined) continue;
-    const passages = around.filter((each) => isOfSection(each, quoted) && !shown.has(`${document} ${each.nth}`));
-    for (const each of passages) shown.add(`${document} ${each.nth}`);
-    put(given, { file, passages, quoted, isBest: given.length === 0 });
-    left -= 1;
+    const passages = neighbors.filter((passage) => isSameSection(passage, quoted) && !usedKeys.has(`${document} ${passage.nth}`));
+    for (const passage of passages) usedKeys.add(`${document} ${passage.nth}`);
+    addGroup(groups, { file, passages, quoted, isBest: groups.length === 0 });
+    remaining -= 1;
   }
-  return given;
+  return groups;
 }
 
 /** What follows something that is given already, or comes before it, is given with that. */
-function put(given: GivenPassage[], next: GivenPassage): void {
-  const at = given.findIndex((each) => isBeside(each, next));
-  const neighbour = given[at];
-  if (neighbour === undefined) given.push(next);
+function addGroup(groups: PassageGroup[], next: PassageGroup): void {
+  const at = groups.findIndex((group) => isAdjacent(group, next));
+  const neighbor = groups[at];
+  if (neighbor === undefined) groups.push(next);
   else {
-    const passages = [...neighbour.passages, ...next.passages].toSorted((one, other) => one.nth - other.nth);
-    given[at] = { ...neighbour, passages };
+    const passages = [...neighbor.passages, ...next.passages].toSorted((first, second) => first.nth - second.nth);
+    groups[at] = { ...neighbor, passages };
   }
 }
 
-function isBeside(one: GivenPassage, other: GivenPassage): boolean {
-  if (one.file !== other.file || one.passages.length + other.passages.length > mostJoined) return false;
-  if (one.quoted.page !== other.quoted.page || !isOfSection(one.quoted, other.quoted)) return false;
-  const follows = (first: GivenPassage, second: GivenPassage) =>
+function isAdjacent(left: PassageGroup, right: PassageGroup): boolean {
+  if (left.file !== right.file || left.passages.length + right.passages.length > maxJoined) return false;
+  if (left.quoted.page !== right.quoted.page || !isSameSection(left.quoted, right.quoted)) return false;
+  const follows = (first: PassageGroup, second: PassageGroup) =>
     first.passages.at(-1)?.nth === (second.passages[0]?.nth ?? 0) - 1;
-  return follows(one, other) || follows(other, one);
+  return follows(left, right) || follows(right, left);
 }
 
 /** All there is, in order. Throws StoreFault. */
-async function gatherWhole({ index, read, hits: [best] }: Gathering): Promise<GivenPassage[]> {
+async function gatherWhole({ index, read: readFiles, hits: [best] }: Gathering): Promise<PassageGroup[]> {
   const documents = await Promise.all(
-    read.map(async (file) => ({ file, passages: await index.read(file.document.id, 0, file.document.passages) })),
+    readFiles.map(async (file) => ({ file, passages: await index.read(file.document.id, 0, file.document.passages) })),
   );
-  const given = documents.flatMap(({ file, passages }) => passages.map((passage) => ({ file, passage })));
-  const found = given.findIndex(({ file, passage }) => file.document.id === best?.document && passage.nth === best.nth);
-  return given.map(({ file, passage }, at) => ({ file, passages: [passage], quoted: passage, isBest: at === found }));
+  const entries = documents.flatMap(({ file, passages }) => passages.map((passage) => ({ file, passage })));
+  const bestIndex = entries.findIndex(({ file, passage }) => file.document.id === best?.document && passage.nth === best.nth);
+  return entries.map(({ file, passage }, position) => ({
+    file,
+    passages: [passage],
+    quoted: passage,
+    isBest: position === bestIndex,
+  }));
 }
 
 /** Two files may have the same content; the first is cited. */
-function fileOf(read: readonly ReadFile[], document: string): ReadFile | undefined {
-  return read.find((file) => file.document.id === document);
+function findFile(readFiles: readonly ReadFile[], document: string): ReadFile | undefined {
+  return readFiles.find((file) => file.document.id === document);
 }
 
-function isOfSection(one: Passage, other: Passage): boolean {
-  return one.headings.length === other.headings.length && one.headings.every((heading, at) => heading === other.headings[at]);
+function isSameSection(first: Passage, second: Passage): boolean {
+  return (
+    first.headings.length === second.headings.length &&
+    first.headings.every((heading, index) => heading === second.headings[index])
+  );
 }

@@ -5,11 +5,11 @@ import type { TextEmbedder } from './deployment-embedder.ts';
 import type { DocumentIndexer } from './indexing/document-indexer.ts';
 import { findByBlob } from './indexing/read-content.ts';
 import type { Reading } from './indexing/reading.ts';
-import { type Shelf, type ShelvedFile, toFileName } from './shelf.ts';
+import { type DocumentSet, type SearchableFile, toFileName } from './shelf.ts';
 
 /** How long a question waits for documents that are still being read. */
-const patienceMs = 120_000;
-const tellEveryMs = 2000;
+const maxWaitMs = 120_000;
+const reportIntervalMs = 2000;
 
 export interface ProgressDeps {
   readonly index: PassageIndex;
@@ -18,83 +18,87 @@ export interface ProgressDeps {
 }
 
 /** How far the files of an application are in the index, on whatever node they are read; what stopped is begun again. Throws StoreFault. */
-export async function readProgress({ files, missing }: Shelf, deps: ProgressDeps): Promise<readonly DocumentProgress[]> {
-  const found = await Promise.all(files.map((shelved) => toProgress(shelved, deps)));
+export async function readProgress({ files, missing }: DocumentSet, deps: ProgressDeps): Promise<readonly DocumentProgress[]> {
+  const progress = await Promise.all(files.map((source) => toProgress(source, deps)));
   const failed = missing.map(({ name: reference, reason }) => {
-    return { ...notRead(toFileName(reference), reference), state: 'failed' as const, reason };
+    return { ...createWaitingProgress(toFileName(reference), reference), state: 'failed' as const, reason };
   });
-  return [...found, ...failed];
+  return [...progress, ...failed];
 }
 
-async function toProgress({ name, reference, file }: ShelvedFile, deps: ProgressDeps): Promise<DocumentProgress> {
+async function toProgress({ name, reference, file }: SearchableFile, deps: ProgressDeps): Promise<DocumentProgress> {
   const { index, indexer, embedder } = deps;
-  const reading = indexer.want(file, embedder, 'ahead');
+  const reading = indexer.requestIndexing(file, embedder, 'ahead');
   const document = reading.document ?? (await findByBlob(index, file.blob));
-  const nothing = notRead(name, reference);
-  if (document === undefined) return { ...nothing, state: reading.hasBegun ? 'indexing' : 'waiting' };
+  const initial = createWaitingProgress(name, reference);
+  if (document === undefined) return { ...initial, state: reading.hasStarted ? 'indexing' : 'waiting' };
   const { failure, note, passages } = document;
-  if (failure !== undefined) return { ...nothing, state: 'failed', reason: failure };
+  if (failure !== undefined) return { ...initial, state: 'failed', reason: failure };
   const done = await countDone(document, deps);
   const state = done >= passages ? 'ready' : 'indexing';
-  return { ...nothing, state, isSearchable: true, reason: note, done, total: passages };
+  return { ...initial, state, isSearchable: true, reason: note, done, total: passages };
 }
 
 function countDone({ id }: IndexedDocument, { index, embedder: { model } }: ProgressDeps): Promise<number> {
   return index.countVectors({ document: id, model });
 }
 
-function notRead(name: string, reference: string): DocumentProgress {
+function createWaitingProgress(name: string, reference: string): DocumentProgress {
   return { name, reference, state: 'waiting', isSearchable: false, reason: undefined, done: 0, total: undefined };
 }
 
 /** A file with what is known of it. */
-export interface ReadFile extends ShelvedFile {
+export interface ReadFile extends SearchableFile {
   readonly document: IndexedDocument;
 }
 
 export interface Readings {
-  readonly read: readonly ReadFile[];
+  readonly readFiles: readonly ReadFile[];
   /** Why some cannot be searched, or not all of them, a sentence each. */
   readonly notes: readonly string[];
 }
 
-interface Wanted {
-  readonly shelved: ShelvedFile;
+interface PendingFile {
+  readonly source: SearchableFile;
   readonly reading: Reading;
 }
 
 /** Waits until the words of all files can be searched, telling how far that is; those that take too long are left out. Throws the signal's reason. */
-export async function awaitReadings(wanted: readonly Wanted[], { signal, report }: ToolContext, clock: Clock): Promise<Readings> {
-  const late = AbortSignal.timeout(patienceMs);
-  const all = Promise.allSettled(wanted.map(({ reading }) => reading.done));
-  let told = '';
-  while (!late.aborted && wanted.some(({ reading }) => !reading.isOver)) {
-    const line = toProgressLine(wanted);
-    if (line !== told) await report({ content: `${line}\n\n` });
-    told = line;
+export async function awaitReadings(
+  pending: readonly PendingFile[],
+  { signal, report }: ToolContext,
+  clock: Clock,
+): Promise<Readings> {
+  const timeout = AbortSignal.timeout(maxWaitMs);
+  const all = Promise.allSettled(pending.map(({ reading }) => reading.done));
+  let reportedLine = '';
+  while (!timeout.aborted && pending.some(({ reading }) => !reading.isOver)) {
+    const line = toProgressLine(pending);
+    if (line !== reportedLine) await report({ content: `${line}\n\n` });
+    reportedLine = line;
     const settled = new AbortController();
-    const pause = clock.sleep(tellEveryMs, AbortSignal.any([signal, settled.signal]));
+    const pause = clock.sleep(reportIntervalMs, AbortSignal.any([signal, settled.signal]));
     await Promise.race([all, pause]).finally(() => settled.abort());
     signal.throwIfAborted();
   }
-  return toReadings(wanted);
+  return toReadings(pending);
 }
 
-function toProgressLine(wanted: readonly Wanted[]): string {
-  const left = wanted.filter(({ reading }) => !reading.isOver);
-  const now = left.find(({ reading }) => reading.hasBegun) ?? left[0];
-  return `Reading the documents for the first time: ${wanted.length - left.length} of ${wanted.length} read, now ${now?.shelved.name}.`;
+function toProgressLine(pending: readonly PendingFile[]): string {
+  const remaining = pending.filter(({ reading }) => !reading.isOver);
+  const now = remaining.find(({ reading }) => reading.hasStarted) ?? remaining[0];
+  return `Reading the documents for the first time: ${pending.length - remaining.length} of ${pending.length} read, now ${now?.source.name}.`;
 }
 
-function toReadings(wanted: readonly Wanted[]): Readings {
-  const read: ReadFile[] = [];
+function toReadings(pending: readonly PendingFile[]): Readings {
+  const readFiles: ReadFile[] = [];
   const notes: string[] = [];
-  for (const { shelved, reading } of wanted) {
+  for (const { source, reading } of pending) {
     const { document } = reading;
-    if (document === undefined) notes.push(`${shelved.name} cannot be searched yet; ask again later.`);
-    else if (document.failure !== undefined) notes.push(`${shelved.name} cannot be read. ${document.failure}`);
-    else read.push({ ...shelved, document });
-    if (document?.note !== undefined) notes.push(`${shelved.name}: ${document.note}`);
+    if (document === undefined) notes.push(`${source.name} cannot be searched yet; ask again later.`);
+    else if (document.failure !== undefined) notes.push(`${source.name} cannot be read. ${document.failure}`);
+    else readFiles.push({ ...source, document });
+    if (document?.note !== undefined) notes.push(`${source.name}: ${document.note}`);
   }
-  return { read, notes };
+  return { readFiles, notes };
 }

@@ -1,11 +1,11 @@
 import { encodeEventStreamMessage } from '@copilotkit/aimock';
 import { describe, expect, it } from 'vitest';
-import { withWholeFrames } from './open-provider.ts';
+import { alignFrames } from './open-provider.ts';
 
 const type = 'application/vnd.amazon.eventstream';
 
 function respond(pieces: readonly Uint8Array[], contentType = type): Response {
-  return withWholeFrames(new Response(ReadableStream.from(pieces), { headers: { 'content-type': contentType } }));
+  return alignFrames(new Response(ReadableStream.from(pieces), { headers: { 'content-type': contentType } }));
 }
 
 async function piecesOf({ body }: Response): Promise<Buffer[]> {

@@ -1,13 +1,13 @@
 import type { GoogleVertexProviderSettings } from '@ai-sdk/google-vertex';
 import type { EmbeddingModelV4, LanguageModelV4 } from '@ai-sdk/provider';
-import { type HttpClient, HttpFault } from '#base/http/client.ts';
+import { type HttpClient, HttpError } from '#base/http/client.ts';
 import { toFetch } from '#base/http/to-fetch.ts';
 import { trimEndSlashes } from '#base/http/url-path.ts';
 import { defaultJsonBounds } from '#base/json/json.ts';
 import { isEventStream } from '#base/net/guarded-fetch.ts';
 import type { Clock } from '#base/time/clock.ts';
 import { readUpstreamKey, secretsOfKey, type UpstreamKey } from '#contract/configuration/upstream-key.ts';
-import { type Upstream, UpstreamFault } from '#domain/upstreams/upstream.ts';
+import { type Upstream, UpstreamError } from '#domain/upstreams/upstream.ts';
 import { AccountToken } from '../account-token.ts';
 import type { VendorName } from './dialect.ts';
 
@@ -26,7 +26,7 @@ interface Provider {
 export interface OpenProvider {
   readonly provider: Provider;
   /** What no error of it may show. */
-  secrets(): readonly string[];
+  listSecrets(): readonly string[];
 }
 
 interface Settings {
@@ -55,23 +55,23 @@ export interface ProviderDeps {
 /** The vendor's package, loaded now, set up for one upstream: its requests go over `http`, once each. */
 export async function openProvider(name: VendorName, upstream: Upstream, { http, clock }: ProviderDeps): Promise<OpenProvider> {
   const { endpoint, region, headers, timeouts } = upstream;
-  const key = keyOf(name, upstream);
+  const key = getKey(name, upstream);
   // Packages know `fetch` by the browser's type; what they hand over are texts and addresses.
   const send = toFetch(http, { timeouts, maxBytes: maxReplyBytes, maxEventBytes }) as typeof globalThis.fetch;
-  const fetch: typeof send = async (...asked) => withBoundedEvents(await send(...asked));
+  const fetch: typeof send = async (...args) => boundEvents(await send(...args));
   const tokenFetch = toFetch(http, { timeouts, maxBytes: maxTokenBytes });
   const token = key?.kind === 'account' ? new AccountToken(key, { fetch: tokenFetch, clock }) : undefined;
   const common = { ...(endpoint && { baseURL: trimEndSlashes(endpoint.href) }), headers: { ...headers }, fetch };
   const provider = await openers[name]({ key, region, common, token });
   const secrets = key === undefined ? [] : secretsOfKey(key);
-  return { provider, secrets: () => (token?.last === undefined ? secrets : [...secrets, token.last]) };
+  return { provider, listSecrets: () => (token?.lastToken === undefined ? secrets : [...secrets, token.lastToken]) };
 }
 
-function keyOf(name: VendorName, { key }: Upstream): UpstreamKey | undefined {
+function getKey(name: VendorName, { key }: Upstream): UpstreamKey | undefined {
   if (key === undefined) return undefined;
-  const read = readUpstreamKey(name, key.reveal());
-  if ('fault' in read) throw new UpstreamFault('broken', `Its key ${read.fault}.`);
-  return read;
+  const parsedKey = readUpstreamKey(name, key.reveal());
+  if ('fault' in parsedKey) throw new UpstreamError('broken', `Its key ${parsedKey.fault}.`);
+  return parsedKey;
 }
 
 async function openGemini({ key, common }: Settings): Promise<Provider> {
@@ -87,13 +87,13 @@ async function openMistral({ key, common }: Settings): Promise<Provider> {
 /** An empty `apiKey` keeps one of the environment from taking the place of what is configured. */
 async function openBedrock({ key, region, common }: Settings): Promise<Provider> {
   const { createAmazonBedrock } = await import('@ai-sdk/amazon-bedrock');
-  const fetch: typeof globalThis.fetch = async (...asked) => withWholeFrames(await common.fetch(...asked));
-  const place = { ...common, fetch, ...(region !== undefined && { region }) };
-  if (key?.kind === 'token') return createAmazonBedrock({ ...place, apiKey: key.token });
-  if (key?.kind !== 'signing') return createAmazonBedrock(place);
+  const fetch: typeof globalThis.fetch = async (...args) => alignFrames(await common.fetch(...args));
+  const settings = { ...common, fetch, ...(region !== undefined && { region }) };
+  if (key?.kind === 'token') return createAmazonBedrock({ ...settings, apiKey: key.token });
+  if (key?.kind !== 'signing') return createAmazonBedrock(settings);
   const { accessKeyId, secretAccessKey, sessionToken } = key;
   return createAmazonBedrock({
-    ...place,
+    ...settings,
     ...{ apiKey: '', accessKeyId, secretAccessKey },
     ...(sessionToken !== undefined && { sessionToken }),
   });
@@ -101,19 +101,19 @@ async function openBedrock({ key, region, common }: Settings): Promise<Provider>
 
 async function openVertex({ key, region, common, token }: Settings): Promise<Provider> {
   const { createGoogleVertex } = await import('@ai-sdk/google-vertex');
-  const place = { ...common, ...(region !== undefined && { location: region }) };
-  if (key?.kind === 'token') return createGoogleVertex({ ...place, apiKey: key.token });
-  if (key?.kind !== 'account') return createGoogleVertex(place);
+  const settings = { ...common, ...(region !== undefined && { location: region }) };
+  if (key?.kind === 'token') return createGoogleVertex({ ...settings, apiKey: key.token });
+  if (key?.kind !== 'account') return createGoogleVertex(settings);
   // Of the library's clients the package asks for nothing else.
-  const authClient = { getAccessToken: async () => ({ token: await token?.current() }) };
+  const authClient = { getAccessToken: async () => ({ token: await token?.getCurrent() }) };
   const googleAuthOptions = { authClient } as unknown as AuthOptions;
-  return createGoogleVertex({ ...place, apiKey: '', project: key.projectId, googleAuthOptions });
+  return createGoogleVertex({ ...settings, apiKey: '', project: key.projectId, googleAuthOptions });
 }
 
 /** Length of the whole, length of the header fields, their sum. */
 const preludeBytes = 12;
 /** With the sum of the whole at its end. */
-const leastFrameBytes = 16;
+const minFrameBytes = 16;
 const maxFrameBytes = 16 * 1024 * 1024;
 const frameType = 'application/vnd.amazon.eventstream';
 
@@ -121,25 +121,25 @@ const frameType = 'application/vnd.amazon.eventstream';
  * The same response; a stream of frames of AWS comes frame by frame: who reads it joins what waits with each read, which takes
  * quadratic time for a frame that never ends. One that says it is longer than 16 MiB, or shorter than a frame can be, is a fault.
  */
-export function withWholeFrames(response: Response): Response {
+export function alignFrames(response: Response): Response {
   const { body, headers, status, statusText } = response;
   if (body === null || !headers.get('content-type')?.includes(frameType)) return response;
-  const frames = new FrameCutter();
-  const cut = new TransformStream<Uint8Array, Uint8Array>({
+  const frames = new FrameSplitter();
+  const aligned = new TransformStream<Uint8Array, Uint8Array>({
     transform(piece, controller) {
-      const whole = frames.push(piece);
-      if (whole.length > 0) controller.enqueue(whole);
+      const complete = frames.push(piece);
+      if (complete.length > 0) controller.enqueue(complete);
     },
     flush(controller) {
       const { rest } = frames;
       if (rest.length > 0) controller.enqueue(rest);
     },
   });
-  return new Response(body.pipeThrough(cut), { headers, status, statusText });
+  return new Response(body.pipeThrough(aligned), { headers, status, statusText });
 }
 
 /** Cuts bytes where whole frames end. Each byte is copied twice at most, however it comes. */
-class FrameCutter {
+class FrameSplitter {
   #waiting: Uint8Array[] = [];
   #waitingBytes = 0;
   /** As many bytes must be there before it can go on. */
@@ -150,11 +150,11 @@ class FrameCutter {
     this.#waiting.push(piece);
     this.#waitingBytes += piece.length;
     if (this.#waitingBytes < this.#neededBytes) return new Uint8Array();
-    const all = this.rest;
-    const end = this.#endOfFrames(all);
-    this.#waiting = end === all.length ? [] : [all.subarray(end)];
-    this.#waitingBytes = all.length - end;
-    return all.subarray(0, end);
+    const buffered = this.rest;
+    const end = this.#findFramesEnd(buffered);
+    this.#waiting = end === buffered.length ? [] : [buffered.subarray(end)];
+    this.#waitingBytes = buffered.length - end;
+    return buffered.subarray(0, end);
   }
 
   /** What no whole frame has come of. */
@@ -162,17 +162,17 @@ class FrameCutter {
     return Buffer.concat(this.#waiting);
   }
 
-  #endOfFrames(bytes: Buffer): number {
-    let at = 0;
+  #findFramesEnd(bytes: Buffer): number {
+    let position = 0;
     for (;;) {
       this.#neededBytes = preludeBytes;
-      if (bytes.length - at < preludeBytes) return at;
-      const length = bytes.readUInt32BE(at);
-      if (length < leastFrameBytes || length > maxFrameBytes)
-        throw new HttpFault('malformed', `a frame of its events says that it has ${length} bytes`);
+      if (bytes.length - position < preludeBytes) return position;
+      const length = bytes.readUInt32BE(position);
+      if (length < minFrameBytes || length > maxFrameBytes)
+        throw new HttpError('malformed', `a frame of its events says that it has ${length} bytes`);
       this.#neededBytes = length;
-      if (bytes.length - at < length) return at;
-      at += length;
+      if (bytes.length - position < length) return position;
+      position += length;
     }
   }
 }
@@ -186,14 +186,14 @@ const openings: ReadonlySet<number> = new Set([91, 123]);
 const closings: ReadonlySet<number> = new Set([93, 125]);
 
 /** Returns the response with a bound on the items of each event of its stream. An event beyond it fails with UpstreamFault. */
-function withBoundedEvents(response: Response): Response {
+function boundEvents(response: Response): Response {
   const { body, headers, status, statusText } = response;
   if (body === null || !isEventStream(response)) return response;
   const counter = new ItemCounter();
   const bounded = new TransformStream<Uint8Array, Uint8Array>({
     transform(piece, controller) {
       if (counter.push(piece)) controller.enqueue(piece);
-      else controller.error(new UpstreamFault('broken', 'The upstream sent an event with too many items.'));
+      else controller.error(new UpstreamError('broken', 'The upstream sent an event with too many items.'));
     },
   });
   return new Response(body.pipeThrough(bounded), { headers, status, statusText });

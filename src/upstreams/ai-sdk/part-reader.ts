@@ -8,7 +8,7 @@ import type {
 } from '@ai-sdk/provider';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import type { Chunk, Delta, FinishReason, ResponseAttachment, Usage } from '#contract/chat/chunk.ts';
-import { UpstreamFault } from '#domain/upstreams/upstream.ts';
+import { UpstreamError } from '#domain/upstreams/upstream.ts';
 import { toCount } from '#domain/usage/usage.ts';
 import type { Dialect } from './dialect.ts';
 import { toExtraContent, toThinkingBlock } from './signatures.ts';
@@ -32,7 +32,7 @@ interface Thought {
 export class PartReader {
   readonly #dialect: Dialect;
   #head: Pick<Chunk, 'id' | 'object' | 'created'> & { readonly model: string };
-  #hasBegun = false;
+  #hasStarted = false;
   #hasEnded = false;
   /** By the vendor's id: of two calls of one id the later. */
   readonly #calls = new Map<string, OpenCall>();
@@ -54,19 +54,19 @@ export class PartReader {
   }
 
   /** The chunks that a part means. Throws UpstreamFault for an end that is none. */
-  take(part: LanguageModelV4StreamPart): Chunk[] {
+  read(part: LanguageModelV4StreamPart): Chunk[] {
     switch (part.type) {
       case 'response-metadata':
         this.#head = { ...this.#head, ...(part.id && { id: part.id }), ...(part.modelId && { model: part.modelId }) };
         return [];
       case 'text-delta':
         this.#signature = { ...this.#signature, ...toExtraContent(part.providerMetadata, this.#dialect) };
-        return part.delta === '' ? [] : this.#tell({ content: part.delta });
+        return part.delta === '' ? [] : this.#createChunks({ content: part.delta });
       case 'reasoning-delta':
-        this.#think(part);
-        return part.delta === '' ? [] : this.#tell({ reasoning_content: part.delta });
+        this.#addThought(part);
+        return part.delta === '' ? [] : this.#createChunks({ reasoning_content: part.delta });
       case 'reasoning-end':
-        this.#noteThought(part.id, part.providerMetadata);
+        this.#recordThought(part.id, part.providerMetadata);
         return this.#closeThought(part.id);
       case 'text-end':
         return this.#closeThought(part.id);
@@ -77,9 +77,9 @@ export class PartReader {
       case 'tool-call':
         return part.providerExecuted ? [] : this.#closeCall(part);
       case 'file':
-        return this.#attach(fileAttachment(part));
+        return this.#attach(toFileAttachment(part));
       case 'source':
-        return this.#attach(sourceAttachment(part));
+        return this.#attach(toSourceAttachment(part));
       case 'finish':
         return this.#finish(part);
       default:
@@ -88,37 +88,37 @@ export class PartReader {
   }
 
   #openCall(id: string, name: string, metadata: SharedV4ProviderMetadata | undefined): Chunk[] {
-    if (this.#callCount >= maxCalls) throw new UpstreamFault('broken', `The upstream asked for more than ${maxCalls} calls.`);
+    if (this.#callCount >= maxCalls) throw new UpstreamError('broken', `The upstream asked for more than ${maxCalls} calls.`);
     const index = this.#callCount;
     this.#callCount += 1;
     this.#calls.set(id, { index, hasArguments: false });
-    const signed = toExtraContent(metadata, this.#dialect);
-    return this.#tell({ tool_calls: [{ index, id, type: 'function', function: { name, arguments: '' }, ...signed }] });
+    const signature = toExtraContent(metadata, this.#dialect);
+    return this.#createChunks({ tool_calls: [{ index, id, type: 'function', function: { name, arguments: '' }, ...signature }] });
   }
 
   #addToCall(id: string, json: string): Chunk[] {
     const call = this.#calls.get(id);
     if (call === undefined || json === '') return [];
     call.hasArguments = true;
-    return this.#tell({ tool_calls: [{ index: call.index, function: { arguments: json } }] });
+    return this.#createChunks({ tool_calls: [{ index: call.index, function: { arguments: json } }] });
   }
 
   /** Arguments that did not come in pieces come whole. */
   #closeCall({ toolCallId: id, toolName, input, providerMetadata }: PartOf<'tool-call'>): Chunk[] {
-    const opened = this.#calls.has(id) ? [] : this.#openCall(id, toolName, providerMetadata);
-    return this.#calls.get(id)?.hasArguments ? opened : [...opened, ...this.#addToCall(id, input || '{}')];
+    const openChunks = this.#calls.has(id) ? [] : this.#openCall(id, toolName, providerMetadata);
+    return this.#calls.get(id)?.hasArguments ? openChunks : [...openChunks, ...this.#addToCall(id, input || '{}')];
   }
 
-  #think({ id, delta, providerMetadata }: PartOf<'reasoning-delta'>): void {
+  #addThought({ id, delta, providerMetadata }: PartOf<'reasoning-delta'>): void {
     if (this.#dialect.thoughts !== 'signed') return;
     this.#thoughtChars += delta.length;
     if (this.#thoughtChars > maxThoughtChars)
-      throw new UpstreamFault('broken', `The upstream sent thoughts of more than ${maxThoughtChars} characters.`);
-    const thought = this.#noteThought(id, providerMetadata);
+      throw new UpstreamError('broken', `The upstream sent thoughts of more than ${maxThoughtChars} characters.`);
+    const thought = this.#recordThought(id, providerMetadata);
     thought.text += delta;
   }
 
-  #noteThought(id: string, metadata: SharedV4ProviderMetadata | undefined): Thought {
+  #recordThought(id: string, metadata: SharedV4ProviderMetadata | undefined): Thought {
     const thought = this.#thoughts.get(id) ?? { text: '', metadata: {} };
     this.#thoughts.set(id, thought);
     Object.assign(thought.metadata, metadata?.[this.#dialect.namespace]);
@@ -129,36 +129,36 @@ export class PartReader {
     const thought = this.#thoughts.get(id);
     this.#thoughts.delete(id);
     const block = thought && toThinkingBlock(thought.text, thought.metadata);
-    return block === undefined ? [] : this.#tell({ thinking_blocks: [block] });
+    return block === undefined ? [] : this.#createChunks({ thinking_blocks: [block] });
   }
 
   #attach(attachment: Omit<ResponseAttachment, 'index'> | undefined): Chunk[] {
     if (attachment === undefined) return [];
     const index = this.#attachments;
     this.#attachments += 1;
-    return this.#tell({ custom_content: { attachments: [{ index, ...attachment }] } });
+    return this.#createChunks({ custom_content: { attachments: [{ index, ...attachment }] } });
   }
 
   /** The reason and the counts come last: a reply that breaks off must not look whole. */
   #finish({ finishReason, usage: counts, providerMetadata }: PartOf<'finish'>): Chunk[] {
     const reason = toFinishReason(finishReason, this.#callCount > 0);
     this.#hasEnded = true;
-    const owed = [...this.#thoughts.keys()].flatMap((id) => this.#closeThought(id));
+    const thoughtChunks = [...this.#thoughts.keys()].flatMap((id) => this.#closeThought(id));
     const finishMessage = providerMetadata?.[this.#dialect.namespace]?.finishMessage;
     const refusal = reason === 'content_filter' && typeof finishMessage === 'string' ? { refusal: finishMessage } : {};
-    const ending = this.#tell({ ...this.#signature, ...refusal }, reason);
+    const endChunks = this.#createChunks({ ...this.#signature, ...refusal }, reason);
     const usage = toUsage(counts);
-    return [...owed, ...ending, ...(usage === undefined ? [] : [{ ...this.#head, choices: [], usage }])];
+    return [...thoughtChunks, ...endChunks, ...(usage === undefined ? [] : [{ ...this.#head, choices: [], usage }])];
   }
 
   /** The role comes with the first content: an error ahead of everything else still has a status. */
-  #tell(delta: Delta, finish_reason: FinishReason | null = null): Chunk[] {
-    const chunk = (said: Delta, reason: FinishReason | null): Chunk => ({
+  #createChunks(delta: Delta, finish_reason: FinishReason | null = null): Chunk[] {
+    const chunk = (chunkDelta: Delta, reason: FinishReason | null): Chunk => ({
       ...this.#head,
-      choices: [{ index: 0, delta: said, finish_reason: reason }],
+      choices: [{ index: 0, delta: chunkDelta, finish_reason: reason }],
     });
-    const role = this.#hasBegun ? [] : [chunk({ role: 'assistant', content: '' }, null)];
-    this.#hasBegun = true;
+    const role = this.#hasStarted ? [] : [chunk({ role: 'assistant', content: '' }, null)];
+    this.#hasStarted = true;
     return [...role, chunk(delta, finish_reason)];
   }
 }
@@ -166,20 +166,20 @@ export class PartReader {
 type Attachment = Omit<ResponseAttachment, 'index'>;
 
 /** A file that the model made. */
-function fileAttachment({ mediaType: type, data }: LanguageModelV4File): Attachment {
+function toFileAttachment({ mediaType: type, data }: LanguageModelV4File): Attachment {
   if (data.type === 'url') return { type, url: data.url.href };
   return { type, data: typeof data.data === 'string' ? data.data : Buffer.from(data.data).toString('base64') };
 }
 
 /** Where the answer is from. */
-function sourceAttachment(source: LanguageModelV4Source): Attachment {
+function toSourceAttachment(source: LanguageModelV4Source): Attachment {
   const title = source.title === undefined ? {} : { title: source.title };
   if (source.sourceType === 'url') return { type: 'text/plain', ...title, data: '', reference_url: source.url };
   return { type: 'text/plain', ...title, data: source.filename ?? '' };
 }
 
 /** Reasons in the vendors' own words that their packages know no better than `other`. */
-const ownReasons: ReadonlyMap<unknown, FinishReason> = new Map([
+const vendorReasons: ReadonlyMap<unknown, FinishReason> = new Map([
   ['model_context_window_exceeded', 'length'],
   ['content_filter', 'content_filter'],
   ['IMAGE_PROHIBITED_CONTENT', 'content_filter'],
@@ -188,25 +188,26 @@ const ownReasons: ReadonlyMap<unknown, FinishReason> = new Map([
   ['LANGUAGE', 'content_filter'],
 ]);
 /** Ends of replies that are none. */
-const failed = /^(malformed|unexpected_tool_call|too_many_tool_calls|missing_thought_signature|error$)/i;
+const failedReason = /^(malformed|unexpected_tool_call|too_many_tool_calls|missing_thought_signature|error$)/i;
 
 /** Why a reply ended. Throws UpstreamFault if it did not come to its own end. */
 export function toFinishReason({ unified, raw }: LanguageModelV4FinishReason, hasCalls: boolean): FinishReason {
-  if (raw === undefined) throw new UpstreamFault('broken', 'The upstream closed its answer before the end.');
-  if (unified === 'error' || failed.test(raw)) throw new UpstreamFault('broken', `The upstream ended its answer with ${raw}.`);
+  if (raw === undefined) throw new UpstreamError('broken', 'The upstream closed its answer before the end.');
+  if (unified === 'error' || failedReason.test(raw))
+    throw new UpstreamError('broken', `The upstream ended its answer with ${raw}.`);
   switch (unified) {
     case 'content-filter':
       return 'content_filter';
     case 'length':
       return 'length';
     case 'other':
-      return ownReasons.get(raw) ?? whole(hasCalls);
+      return vendorReasons.get(raw) ?? toCompletedReason(hasCalls);
     default:
-      return whole(hasCalls);
+      return toCompletedReason(hasCalls);
   }
 }
 
-function whole(hasCalls: boolean): FinishReason {
+function toCompletedReason(hasCalls: boolean): FinishReason {
   return hasCalls ? 'tool_calls' : 'stop';
 }
 

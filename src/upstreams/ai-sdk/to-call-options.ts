@@ -8,9 +8,9 @@ import type {
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import type { ChatRequest } from '#contract/chat/chat-request.ts';
 import { toPlainMessages } from '#contract/chat/content.ts';
-import { type ChosenTools, chosenTools, type OfferedTool } from '../prompt/chosen-tools.ts';
-import { decidesItself, toBudget } from '../prompt/claude-thinking.ts';
-import { refusal } from '../prompt/refusal.ts';
+import { type OfferedTool, type SelectedTools, selectTools } from '../prompt/chosen-tools.ts';
+import { toBudget, usesAdaptiveThinking } from '../prompt/claude-thinking.ts';
+import { createRejection } from '../prompt/refusal.ts';
 import type { Dialect } from './dialect.ts';
 import { toPrompt } from './to-prompt.ts';
 
@@ -18,23 +18,26 @@ import { toPrompt } from './to-prompt.ts';
  * A chat request as the packages take it; docs/upstreams.md says what becomes of each field. Throws UpstreamFault 400 for
  * what the vendor does not have.
  */
-export function toCallOptions(given: ChatRequest, dialect: Dialect, model: string): LanguageModelV4CallOptions {
-  const request = toPlainMessages(given);
+export function toCallOptions(input: ChatRequest, dialect: Dialect, model: string): LanguageModelV4CallOptions {
+  const request = toPlainMessages(input);
   const tooling = toTooling(request);
   const { tools = [], toolChoice } = tooling;
   const prompt = toPrompt(request.messages, dialect, tools.length > 0 && toolChoice?.type !== 'none');
   const mustCall = toolChoice?.type === 'required' || toolChoice?.type === 'tool';
   const settings = toSettings(request);
-  const thinker = { model, prompt, mustCall, maxTokens: settings.maxOutputTokens };
-  const { effort, own, maxOutputTokens } = toReasoning(request, dialect, thinker);
-  const options = toOwnOptions(request, dialect);
+  const thinkingContext = { model, prompt, mustCall, maxTokens: settings.maxOutputTokens };
+  const { effort, vendorOptions, maxOutputTokens } = toReasoning(request, dialect, thinkingContext);
+  const options = toVendorOptions(request, dialect);
   return {
     prompt,
     ...tooling,
     ...settings,
     ...(maxOutputTokens !== undefined && { maxOutputTokens }),
     ...(effort !== undefined && { reasoning: effort }),
-    providerOptions: { ...options, [dialect.namespace]: { ...options[dialect.namespace], ...own } as Record<string, never> },
+    providerOptions: {
+      ...options,
+      [dialect.namespace]: { ...options[dialect.namespace], ...vendorOptions } as Record<string, never>,
+    },
   };
 }
 
@@ -47,7 +50,7 @@ const thoughtless = /gemini-(1|2\.0)|gemma|learnlm/i;
 /** How much the model shall think: an effort, and what the vendor's own options say of it. */
 interface Reasoning {
   readonly effort?: Effort;
-  readonly own: JsonObject;
+  readonly vendorOptions: JsonObject;
   /** Tokens of the answer alone, if the vendor's package adds those of thought. */
   readonly maxOutputTokens?: number;
 }
@@ -63,21 +66,23 @@ interface ThinkingContext {
 
 /** `reasoning_effort`, or `thinking` with a budget, which wins. Nothing if neither was asked for: the model's own default holds. */
 function toReasoning(request: ChatRequest, dialect: Dialect, context: ThinkingContext): Reasoning {
-  const { reasoning_effort: given, thinking } = request;
-  const asked = isJsonObject(thinking) ? thinking : undefined;
-  const isOff = asked === undefined ? given === 'none' : asked.type === 'disabled';
-  if (isOff) return { effort: 'none', own: {} };
-  const budget = typeof asked?.budget_tokens === 'number' ? asked.budget_tokens : undefined;
-  const effort = efforts.has(given) && budget === undefined ? { effort: given as Effort } : {};
-  if (asked === undefined && effort.effort === undefined) return { own: {} };
+  const { reasoning_effort: requestedEffort, thinking } = request;
+  const requestedThinking = isJsonObject(thinking) ? thinking : undefined;
+  const isOff = requestedThinking === undefined ? requestedEffort === 'none' : requestedThinking.type === 'disabled';
+  if (isOff) return { effort: 'none', vendorOptions: {} };
+  const budget = typeof requestedThinking?.budget_tokens === 'number' ? requestedThinking.budget_tokens : undefined;
+  const effort = efforts.has(requestedEffort) && budget === undefined ? { effort: requestedEffort as Effort } : {};
+  if (requestedThinking === undefined && effort.effort === undefined) return { vendorOptions: {} };
   switch (dialect.name) {
     case 'gemini':
     case 'vertex':
-      return { ...effort, own: toThinkingConfig(budget, context) };
+      return { ...effort, vendorOptions: toThinkingConfig(budget, context) };
     case 'bedrock':
-      return mayThink(context) ? withinBound({ ...effort, own: toReasoningConfig(budget, asked) }, budget, context) : { own: {} };
+      return canThink(context)
+        ? limitTokens({ ...effort, vendorOptions: toReasoningConfig(budget, requestedThinking) }, budget, context)
+        : { vendorOptions: {} };
     case 'mistral':
-      return { ...effort, own: {} };
+      return { ...effort, vendorOptions: {} };
   }
 }
 
@@ -86,23 +91,27 @@ function toThinkingConfig(budget: number | undefined, { model }: ThinkingContext
   return { thinkingConfig: { includeThoughts: true, ...(budget !== undefined && { thinkingBudget: budget }) } };
 }
 
-function toReasoningConfig(budget: number | undefined, asked: JsonObject | undefined): JsonObject {
+function toReasoningConfig(budget: number | undefined, requestedThinking: JsonObject | undefined): JsonObject {
   if (budget !== undefined) return { reasoningConfig: { type: 'enabled', budgetTokens: budget } };
-  return asked?.type === 'adaptive' ? { reasoningConfig: { type: 'adaptive' } } : {};
+  return requestedThinking?.type === 'adaptive' ? { reasoningConfig: { type: 'adaptive' } } : {};
 }
 
 /** The package adds a budget to the bound, and takes a share of what the model can for an effort: both together may be more than it takes. */
-function withinBound(given: Reasoning, asked: number | undefined, { model, maxTokens }: ThinkingContext): Reasoning {
-  if (maxTokens === undefined || !/claude/i.test(model)) return given;
-  if (asked !== undefined) return { ...given, maxOutputTokens: Math.max(1, maxTokens - asked) };
-  if (given.effort === undefined || decidesItself(model)) return given;
-  const budget = toBudget(given.effort, maxTokens);
-  if (budget === undefined) return { own: {} };
-  return { own: toReasoningConfig(budget, undefined), maxOutputTokens: maxTokens - budget };
+function limitTokens(
+  reasoning: Reasoning,
+  requestedBudget: number | undefined,
+  { model, maxTokens }: ThinkingContext,
+): Reasoning {
+  if (maxTokens === undefined || !/claude/i.test(model)) return reasoning;
+  if (requestedBudget !== undefined) return { ...reasoning, maxOutputTokens: Math.max(1, maxTokens - requestedBudget) };
+  if (reasoning.effort === undefined || usesAdaptiveThinking(model)) return reasoning;
+  const budget = toBudget(reasoning.effort, maxTokens);
+  if (budget === undefined) return { vendorOptions: {} };
+  return { vendorOptions: toReasoningConfig(budget, undefined), maxOutputTokens: maxTokens - budget };
 }
 
 /** A Claude refuses to think if a call is demanded, and in a turn whose calls come without the thoughts that led to them. */
-function mayThink({ model, prompt, mustCall }: ThinkingContext): boolean {
+function canThink({ model, prompt, mustCall }: ThinkingContext): boolean {
   if (!/claude/i.test(model)) return true;
   if (mustCall) return false;
   for (const { role, content } of prompt.toReversed()) {
@@ -152,11 +161,11 @@ function toFormat(format: unknown): Settings {
 }
 
 /** What only one vendor knows, under the names its package has for it. */
-function toOwnOptions(request: ChatRequest, { name, namespace }: Dialect): SharedV4ProviderOptions {
-  const own = { gemini: toGemini, vertex: toVertex, bedrock: toBedrock, mistral: toMistral }[name](request);
+function toVendorOptions(request: ChatRequest, { name, namespace }: Dialect): SharedV4ProviderOptions {
+  const vendorOptions = { gemini: toGemini, vertex: toVertex, bedrock: toBedrock, mistral: toMistral }[name](request);
   const isSerial = request.parallel_tool_calls === false && name === 'bedrock';
   return {
-    [namespace]: own as SharedV4ProviderOptions[string],
+    [namespace]: vendorOptions as SharedV4ProviderOptions[string],
     ...(isSerial && { anthropic: { disableParallelToolUse: true } }),
   };
 }
@@ -199,35 +208,35 @@ type Tooling = Pick<LanguageModelV4CallOptions, 'tools' | 'toolChoice'>;
  * tool, and if the request demands a call of a tool that is left out.
  */
 function toTooling(request: ChatRequest): Tooling {
-  const { tools: all, choice } = chosenTools(request);
-  const tools = all.filter(({ tool }) => !isOfVendor(tool));
-  if (tools.length < all.length) checkChoice(choice, all, tools);
+  const { tools: allTools, choice } = selectTools(request);
+  const tools = allTools.filter(({ tool }) => !isVendorTool(tool));
+  if (tools.length < allTools.length) checkChoice(choice, allTools, tools);
   if (tools.length === 0) return {};
   return { tools: tools.map(toTool), ...(choice !== undefined && { toolChoice: toToolChoice(choice) }) };
 }
 
 /** Returns the names of tools that another vendor runs, such as `tools.web_search_20250305`. */
-export function vendorTools({ tools }: ChatRequest): string[] {
+export function listVendorTools({ tools }: ChatRequest): string[] {
   const list: readonly unknown[] = Array.isArray(tools) ? tools : [];
-  return list.filter(isJsonObject).flatMap((tool) => (isOfVendor(tool) ? [`tools.${tool.type}`] : []));
+  return list.filter(isJsonObject).flatMap((tool) => (isVendorTool(tool) ? [`tools.${tool.type}`] : []));
 }
 
-function isOfVendor({ type }: JsonObject): boolean {
+function isVendorTool({ type }: JsonObject): boolean {
   return typeof type === 'string' && type !== 'function' && type !== 'custom';
 }
 
-function checkChoice(choice: ChosenTools['choice'], all: readonly OfferedTool[], tools: readonly OfferedTool[]): void {
+function checkChoice(choice: SelectedTools['choice'], allTools: readonly OfferedTool[], tools: readonly OfferedTool[]): void {
   if (choice === 'required' && tools.length === 0)
-    throw refusal('a demand for a call of tools that another vendor runs', 'tool_choice');
+    throw createRejection('a demand for a call of tools that another vendor runs', 'tool_choice');
   if (typeof choice !== 'object') return;
-  const forced = all.find(({ tool }) => isOfVendor(tool) && tool.name === choice.name);
-  if (forced !== undefined) throw refusal(`a tool of the type ${String(forced.tool.type)}`, 'tool_choice');
+  const forced = allTools.find(({ tool }) => isVendorTool(tool) && tool.name === choice.name);
+  if (forced !== undefined) throw createRejection(`a tool of the type ${String(forced.tool.type)}`, 'tool_choice');
 }
 
 function toTool({ tool, position }: OfferedTool): LanguageModelV4FunctionTool {
   const { type, function: offer } = tool;
   if (!isJsonObject(offer) || typeof offer.name !== 'string')
-    throw refusal(`a tool of the type ${String(type)}`, `tools[${position}]`);
+    throw createRejection(`a tool of the type ${String(type)}`, `tools[${position}]`);
   const { name, description, parameters, strict } = offer;
   return {
     type: 'function',
@@ -238,6 +247,6 @@ function toTool({ tool, position }: OfferedTool): LanguageModelV4FunctionTool {
   };
 }
 
-function toToolChoice(choice: NonNullable<ChosenTools['choice']>): LanguageModelV4ToolChoice {
+function toToolChoice(choice: NonNullable<SelectedTools['choice']>): LanguageModelV4ToolChoice {
   return typeof choice === 'string' ? { type: choice } : { type: 'tool', toolName: choice.name };
 }

@@ -1,13 +1,13 @@
 import type { LanguageModelV4FilePart, LanguageModelV4TextPart, SharedV4ProviderOptions } from '@ai-sdk/provider';
 import { isJsonObject } from '#base/json/json.ts';
 import type { ContentPart, Message } from '#contract/chat/message.ts';
-import { readDataUrl, textOf } from '../prompt/data-url.ts';
-import { refusal } from '../prompt/refusal.ts';
+import { decodeInlineText, readDataUrl } from '../prompt/data-url.ts';
+import { createRejection } from '../prompt/refusal.ts';
 import type { Dialect } from './dialect.ts';
 
 export type Part = LanguageModelV4TextPart | LanguageModelV4FilePart;
 
-const typesByEnding: ReadonlyMap<string, string> = new Map([
+const typesByExtension: ReadonlyMap<string, string> = new Map([
   ['png', 'image/png'],
   ['jpg', 'image/jpeg'],
   ['jpeg', 'image/jpeg'],
@@ -24,105 +24,110 @@ const typesByEnding: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** The parts of a message's content, without blank texts, which vendors refuse. Throws UpstreamFault 400 for a part that the vendor has nothing for. */
-export function toParts(content: Message['content'], at: string, dialect: Dialect): Part[] {
+export function toParts(content: Message['content'], path: string, dialect: Dialect): Part[] {
   if (typeof content === 'string') return isBlank(content) ? [] : [{ type: 'text', text: content }];
   const parts = (content ?? []).map((part, position) =>
-    withCachePoint(part, toPart(part, `${at}[${position}]`, dialect), dialect),
+    addCachePoint(part, toPart(part, `${path}[${position}]`, dialect), dialect),
   );
   return parts.filter((part) => part.type !== 'text' || !isBlank(part.text));
 }
 
 /** The same for content that can only be text. */
-export function toTexts(content: Message['content'], at: string, dialect: Dialect): LanguageModelV4TextPart[] {
-  return toParts(content, at, dialect).map((part) => {
+export function toTexts(content: Message['content'], path: string, dialect: Dialect): LanguageModelV4TextPart[] {
+  return toParts(content, path, dialect).map((part) => {
     if (part.type === 'text') return part;
-    throw refusal('files in this message', at);
+    throw createRejection('files in this message', path);
   });
 }
 
-function toPart(part: ContentPart, at: string, dialect: Dialect): Part {
+function toPart(part: ContentPart, path: string, dialect: Dialect): Part {
   switch (part.type) {
     case 'text':
     case 'refusal':
       return { type: 'text', text: toText(part[part.type]) };
     case 'image_url':
-      return toFile(isJsonObject(part.image_url) ? part.image_url.url : part.image_url, { at, dialect, otherwise: 'image/jpeg' });
+      return toFile(isJsonObject(part.image_url) ? part.image_url.url : part.image_url, {
+        path,
+        dialect,
+        fallbackType: 'image/jpeg',
+      });
     case 'input_audio':
-      return toAudio(isJsonObject(part.input_audio) ? part.input_audio : {}, at, dialect);
+      return toAudio(isJsonObject(part.input_audio) ? part.input_audio : {}, path, dialect);
     case 'file':
-      return toDocument(isJsonObject(part.file) ? part.file : {}, at, dialect);
+      return toDocument(isJsonObject(part.file) ? part.file : {}, path, dialect);
     default:
-      throw refusal(`a part of the type ${part.type}`, at);
+      throw createRejection(`a part of the type ${part.type}`, path);
   }
 }
 
-function toAudio({ data, format }: { readonly [key: string]: unknown }, at: string, dialect: Dialect): Part {
-  if (typeof data !== 'string' || typeof format !== 'string') throw refusal('audio without data and format', at);
-  return toFile(`data:audio/${format};base64,${data}`, { at, dialect, otherwise: '' });
+function toAudio({ data, format }: { readonly [key: string]: unknown }, path: string, dialect: Dialect): Part {
+  if (typeof data !== 'string' || typeof format !== 'string') throw createRejection('audio without data and format', path);
+  return toFile(`data:audio/${format};base64,${data}`, { path, dialect, fallbackType: '' });
 }
 
-function toDocument(file: { readonly [key: string]: unknown }, at: string, dialect: Dialect): Part {
+function toDocument(file: { readonly [key: string]: unknown }, path: string, dialect: Dialect): Part {
   const { file_data: data, file_id: id, filename } = file;
-  const named = typeof filename === 'string' ? { filename } : {};
+  const nameField = typeof filename === 'string' ? { filename } : {};
   if (typeof id === 'string') {
-    if (dialect.name !== 'gemini') throw refusal('a file by its id', at);
+    if (dialect.name !== 'gemini') throw createRejection('a file by its id', path);
     return {
       type: 'file',
-      mediaType: typeOf(filename, 'application/pdf'),
+      mediaType: getMediaType(filename, 'application/pdf'),
       data: { type: 'reference', reference: { google: id } },
     };
   }
-  if (typeof data !== 'string') throw refusal('a file without data', at);
+  if (typeof data !== 'string') throw createRejection('a file without data', path);
   const isAddress = /^[a-z][a-z0-9+.-]*:/i.test(data);
   const url = isAddress ? data : `data:application/pdf;base64,${data}`;
-  const part = toFile(url, { at, dialect, otherwise: 'application/pdf', title: filename });
-  return part.type === 'file' ? { ...part, ...named } : part;
+  const part = toFile(url, { path, dialect, fallbackType: 'application/pdf', title: filename });
+  return part.type === 'file' ? { ...part, ...nameField } : part;
 }
 
-interface FileFacts {
-  readonly at: string;
+interface FileContext {
+  readonly path: string;
   readonly dialect: Dialect;
   /** Its media type if the address does not have it. */
-  readonly otherwise: string;
+  readonly fallbackType: string;
   readonly title?: unknown;
 }
 
-function toFile(address: unknown, facts: FileFacts): Part {
-  const { at, dialect } = facts;
-  if (typeof address !== 'string') throw refusal('an image without an address', at);
-  if (/^data:/i.test(address)) return toInlineFile(address, facts);
-  if (!URL.canParse(address)) throw refusal('an address that is none', at);
+function toFile(address: unknown, context: FileContext): Part {
+  const { path, dialect } = context;
+  if (typeof address !== 'string') throw createRejection('an image without an address', path);
+  if (/^data:/i.test(address)) return toInlineFile(address, context);
+  if (!URL.canParse(address)) throw createRejection('an address that is none', path);
   const url = new URL(address);
-  if (!dialect.fetches(url)) throw refusal(`files at an address of the kind ${url.protocol}// (send the data itself)`, at);
-  return { type: 'file', mediaType: typeOf(url.pathname, facts.otherwise), data: { type: 'url', url } };
+  if (!dialect.fetches(url))
+    throw createRejection(`files at an address of the kind ${url.protocol}// (send the data itself)`, path);
+  return { type: 'file', mediaType: getMediaType(url.pathname, context.fallbackType), data: { type: 'url', url } };
 }
 
 /** Text that is no file to the vendor is sent as text. */
-function toInlineFile(address: string, { at, dialect, title }: FileFacts): Part {
+function toInlineFile(address: string, { path, dialect, title }: FileContext): Part {
   const data = readDataUrl(address);
-  if (data === undefined) throw refusal('a data: address without data', at);
+  if (data === undefined) throw createRejection('a data: address without data', path);
   const { mediaType, base64 } = data;
   if (dialect.takesFile(mediaType)) return { type: 'file', mediaType, data: { type: 'data', data: base64 } };
-  const text = textOf(data);
-  if (text === undefined) throw refusal(`files of the type ${mediaType}`, at);
+  const text = decodeInlineText(data);
+  if (text === undefined) throw createRejection(`files of the type ${mediaType}`, path);
   return { type: 'text', text: typeof title === 'string' ? `${title}:\n${text}` : text };
 }
 
-function typeOf(name: unknown, otherwise: string): string {
-  const ending = typeof name === 'string' ? name.slice(name.lastIndexOf('.') + 1).toLowerCase() : '';
-  return typesByEnding.get(ending) ?? otherwise;
+function getMediaType(name: unknown, fallbackType: string): string {
+  const extension = typeof name === 'string' ? name.slice(name.lastIndexOf('.') + 1).toLowerCase() : '';
+  return typesByExtension.get(extension) ?? fallbackType;
 }
 
 /** `cache_control` as the Converse API has it: a point behind the part up to which the prompt is cached. */
-function cachePointOf({ cache_control: asked }: ContentPart, dialect: Dialect) {
-  if (!isJsonObject(asked) || dialect.name !== 'bedrock') return {};
-  const ttl = typeof asked.ttl === 'string' ? { ttl: asked.ttl } : {};
+function toCachePoint({ cache_control: cacheControl }: ContentPart, dialect: Dialect) {
+  if (!isJsonObject(cacheControl) || dialect.name !== 'bedrock') return {};
+  const ttl = typeof cacheControl.ttl === 'string' ? { ttl: cacheControl.ttl } : {};
   const providerOptions: SharedV4ProviderOptions = { [dialect.namespace]: { cachePoint: { type: 'default', ...ttl } } };
   return { providerOptions };
 }
 
-function withCachePoint(given: ContentPart, part: Part, dialect: Dialect): Part {
-  return { ...part, ...cachePointOf(given, dialect) };
+function addCachePoint(contentPart: ContentPart, part: Part, dialect: Dialect): Part {
+  return { ...part, ...toCachePoint(contentPart, dialect) };
 }
 
 function toText(text: unknown): string {

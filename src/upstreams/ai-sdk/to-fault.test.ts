@@ -1,22 +1,22 @@
 import { describe, expect, it } from 'vitest';
-import { HttpFault } from '#base/http/client.ts';
-import { UpstreamFault } from '#domain/upstreams/upstream.ts';
-import { toFault } from './to-fault.ts';
+import { HttpError } from '#base/http/client.ts';
+import { UpstreamError } from '#domain/upstreams/upstream.ts';
+import { toVendorError } from './to-fault.ts';
 
 const named = (name: string, fields: object = {}, message = 'said'): Error =>
   Object.assign(new Error(message), { name, ...fields });
 const callError = (fields: object): Error => named('AI_APICallError', fields, 'the words of the package');
 
-function faultOf(thrown: unknown, secrets: readonly string[] = []): UpstreamFault {
-  const fault = toFault(thrown, secrets);
-  if (!(fault instanceof UpstreamFault)) throw new Error('is no fault of an upstream');
+function faultOf(thrown: unknown, secrets: readonly string[] = []): UpstreamError {
+  const fault = toVendorError(thrown, secrets);
+  if (!(fault instanceof UpstreamError)) throw new Error('is no fault of an upstream');
   return fault;
 }
 
 describe('toFault', () => {
   it('keeps a fault that is one already, wherever it stands', () => {
-    const fault = new UpstreamFault('refused', 'x', { status: 400 });
-    expect([toFault(fault, []), toFault(named('Error', { cause: fault }), [])]).toEqual([fault, fault]);
+    const fault = new UpstreamError('refused', 'x', { status: 400 });
+    expect([toVendorError(fault, []), toVendorError(named('Error', { cause: fault }), [])]).toEqual([fault, fault]);
   });
 
   it.each([
@@ -27,11 +27,11 @@ describe('toFault', () => {
     ['idle_timeout', 'broken'],
     ['too_large', 'broken'],
   ] as const)('tells %s on the wire as %s, however deep it is wrapped', (kind, told) => {
-    expect(faultOf(callError({ cause: new HttpFault(kind, 'x') })).kind).toBe(told);
+    expect(faultOf(callError({ cause: new HttpError(kind, 'x') })).kind).toBe(told);
   });
 
   it('tells a connection that closed behind the head as broken', () => {
-    expect(faultOf(callError({ statusCode: 200, cause: new HttpFault('closed', 'x') })).kind).toBe('broken');
+    expect(faultOf(callError({ statusCode: 200, cause: new HttpError('closed', 'x') })).kind).toBe('broken');
   });
 
   it('says what the upstream said, and never what its package did', () => {

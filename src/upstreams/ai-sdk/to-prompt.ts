@@ -6,12 +6,19 @@ import type {
   LanguageModelV4ToolResultOutput,
 } from '@ai-sdk/provider';
 import type { Message } from '#contract/chat/message.ts';
-import { type CallInMessage, callsOf, noResult, opening, type PendingCall, PendingCalls } from '../prompt/message-calls.ts';
+import {
+  listCalls,
+  type MessageCall,
+  noResultText,
+  openingText,
+  type PendingCall,
+  PendingCalls,
+} from '../prompt/message-calls.ts';
 import type { Dialect } from './dialect.ts';
 import { fromExtraContent, toReasoningParts } from './signatures.ts';
 import { type Part, toParts, toTexts } from './to-content.ts';
 
-const noOutput = '(The tool gave no output.)';
+const noOutputText = '(The tool gave no output.)';
 
 type Turn<Role> = Extract<LanguageModelV4Message, { role: Role }>;
 
@@ -20,8 +27,8 @@ type Turn<Role> = Extract<LanguageModelV4Message, { role: Role }>;
  * result behind it. Where tools cannot be called and the vendor then wants no calls either, they are sent as text.
  * Throws UpstreamFault 400 for content that the vendor does not have.
  */
-export function toPrompt(messages: readonly Message[], dialect: Dialect, mayCall: boolean): LanguageModelV4Prompt {
-  const turns = new Turns(dialect, mayCall || dialect.keepsCallsWithoutTools);
+export function toPrompt(messages: readonly Message[], dialect: Dialect, canCall: boolean): LanguageModelV4Prompt {
+  const turns = new Turns(dialect, canCall || dialect.keepsCallsWithoutTools);
   messages.forEach((message, index) => {
     turns.add(message, `messages[${index}].content`);
   });
@@ -41,39 +48,39 @@ class Turns {
     this.#calls = new PendingCalls(dialect.callId);
   }
 
-  add(message: Message, at: string): void {
+  add(message: Message, path: string): void {
     switch (message.role) {
       case 'system':
       case 'developer':
-        this.#addSystem(message, at);
+        this.#addSystem(message, path);
         return;
       case 'assistant':
-        this.#addReply(message, at);
+        this.#addReply(message, path);
         return;
       case 'tool':
-        this.#addResult(message, at);
+        this.#addResult(message, path);
         return;
       default:
-        this.#addToUser(toParts(message.content, at, this.#dialect));
+        this.#addToUser(toParts(message.content, path, this.#dialect));
     }
   }
 
   finish(): LanguageModelV4Prompt {
-    this.#giveUpCalls();
-    if (this.#turns[0]?.role !== 'user') this.#turns.unshift({ role: 'user', content: [{ type: 'text', text: opening }] });
+    this.#abandonCalls();
+    if (this.#turns[0]?.role !== 'user') this.#turns.unshift({ role: 'user', content: [{ type: 'text', text: openingText }] });
     return [...this.#system, ...this.#turns];
   }
 
-  #addSystem({ content }: Message, at: string): void {
-    for (const { text, providerOptions } of toTexts(content, at, this.#dialect))
+  #addSystem({ content }: Message, path: string): void {
+    for (const { text, providerOptions } of toTexts(content, path, this.#dialect))
       this.#system.push({ role: 'system', content: text, ...(providerOptions && { providerOptions }) });
   }
 
-  #addReply(message: Message, at: string): void {
-    const texts = withSignature(toTexts(message.content, at, this.#dialect), message, this.#dialect);
-    const calls = callsOf(message);
+  #addReply(message: Message, path: string): void {
+    const texts = addSignature(toTexts(message.content, path, this.#dialect), message, this.#dialect);
+    const calls = listCalls(message);
     if (texts.length === 0 && calls.length === 0) return;
-    this.#giveUpCalls();
+    this.#abandonCalls();
     const content = [
       ...toReasoningParts(message, this.#dialect),
       ...texts,
@@ -84,19 +91,19 @@ class Turns {
     else this.#turns.push({ role: 'assistant', content });
   }
 
-  #toCall({ given, id, name, input }: CallInMessage): Turn<'assistant'>['content'][number] {
-    const called = this.#calls.ask(id, name);
+  #toCall({ source, id, name, input }: MessageCall): Turn<'assistant'>['content'][number] {
+    const pendingCall = this.#calls.register(id, name);
     if (!this.#hasCalls) return { type: 'text', text: `I called ${name} with ${JSON.stringify(input)}.` };
-    return { type: 'tool-call', toolCallId: called.id, toolName: name, input, ...fromExtraContent(given, this.#dialect) };
+    return { type: 'tool-call', toolCallId: pendingCall.id, toolName: name, input, ...fromExtraContent(source, this.#dialect) };
   }
 
   /** A result that no call waits for is sent as text. */
-  #addResult(message: Message, at: string): void {
-    const parts = toParts(message.content, at, this.#dialect);
-    const called = this.#calls.answer(typeof message.tool_call_id === 'string' ? message.tool_call_id : '');
-    if (called === undefined) this.#addToUser(parts);
-    else if (this.#hasCalls) this.#addOutput(called, toOutput(parts, this.#dialect), optionsOf(parts));
-    else this.#addToUser([{ type: 'text', text: `${called.name} gave this result:` }, ...orNone(parts)]);
+  #addResult(message: Message, path: string): void {
+    const parts = toParts(message.content, path, this.#dialect);
+    const pendingCall = this.#calls.answer(typeof message.tool_call_id === 'string' ? message.tool_call_id : '');
+    if (pendingCall === undefined) this.#addToUser(parts);
+    else if (this.#hasCalls) this.#addOutput(pendingCall, toOutput(parts, this.#dialect), getCacheOptions(parts));
+    else this.#addToUser([{ type: 'text', text: `${pendingCall.name} gave this result:` }, ...ensureParts(parts)]);
   }
 
   #addOutput(
@@ -113,31 +120,32 @@ class Turns {
   #addToUser(parts: Part[]): void {
     if (parts.length === 0) return;
     const last = this.#turns.at(-1);
-    if (last?.role === 'assistant' || last?.role === 'tool') this.#giveUpCalls();
+    if (last?.role === 'assistant' || last?.role === 'tool') this.#abandonCalls();
     if (last?.role === 'user') for (const part of parts) last.content.push(part);
     else this.#turns.push({ role: 'user', content: parts });
   }
 
-  #giveUpCalls(): void {
-    const left = this.#calls.giveUp();
-    if (this.#hasCalls) for (const called of left) this.#addOutput(called, { type: 'error-text', value: noResult });
+  #abandonCalls(): void {
+    const openCalls = this.#calls.abandon();
+    if (this.#hasCalls)
+      for (const pendingCall of openCalls) this.#addOutput(pendingCall, { type: 'error-text', value: noResultText });
   }
 }
 
 /** Signed is the whole of the text, which its last part stands for. */
-function withSignature(texts: LanguageModelV4TextPart[], message: Message, dialect: Dialect): LanguageModelV4TextPart[] {
+function addSignature(texts: LanguageModelV4TextPart[], message: Message, dialect: Dialect): LanguageModelV4TextPart[] {
   const last = texts.at(-1);
   return last === undefined ? [] : [...texts.slice(0, -1), { ...last, ...fromExtraContent(message, dialect) }];
 }
 
 /** What is said of the last part of a result holds for the whole: that the prompt may be cached up to it. */
-function optionsOf(parts: readonly Part[]): Pick<Part, 'providerOptions'> {
+function getCacheOptions(parts: readonly Part[]): Pick<Part, 'providerOptions'> {
   const options = parts.at(-1)?.providerOptions;
   return options === undefined ? {} : { providerOptions: options };
 }
 
-function toOutput(given: Part[], dialect: Dialect): LanguageModelV4ToolResultOutput {
-  const parts = orNone(given.map((part) => (part.type === 'text' || isInline(part, dialect) ? part : toNote(part))));
+function toOutput(resultParts: Part[], dialect: Dialect): LanguageModelV4ToolResultOutput {
+  const parts = ensureParts(resultParts.map((part) => (part.type === 'text' || isInline(part, dialect) ? part : toNote(part))));
   if (parts.every(isText)) return { type: 'text', value: parts.map(({ text }) => text).join('\n\n') };
   return { type: 'content', value: parts };
 }
@@ -148,12 +156,12 @@ function isInline({ data }: LanguageModelV4FilePart, { takesFilesOfTools }: Dial
 }
 
 function toNote({ data, mediaType }: LanguageModelV4FilePart): LanguageModelV4TextPart {
-  const where = data.type === 'url' ? `at ${data.url}` : 'that cannot be shown here';
-  return { type: 'text', text: `(A file of the type ${mediaType} ${where}.)` };
+  const location = data.type === 'url' ? `at ${data.url}` : 'that cannot be shown here';
+  return { type: 'text', text: `(A file of the type ${mediaType} ${location}.)` };
 }
 
-function orNone(parts: Part[]): Part[] {
-  return parts.length === 0 ? [{ type: 'text', text: noOutput }] : parts;
+function ensureParts(parts: Part[]): Part[] {
+  return parts.length === 0 ? [{ type: 'text', text: noOutputText }] : parts;
 }
 
 function isText(part: Part): part is LanguageModelV4TextPart {

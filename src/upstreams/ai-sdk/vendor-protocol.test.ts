@@ -2,12 +2,12 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Exchange, HttpClient, ReplyListener } from '#base/http/client.ts';
 import { LeanClient } from '#base/http/lean-client.ts';
 import { Secret } from '#base/secrets/secret.ts';
-import { pushed } from '#base/stream/async-items.ts';
+import { toAsyncIterable } from '#base/stream/async-items.ts';
 import { systemClock } from '#base/time/clock.ts';
-import type { Ask, Upstream, UpstreamSink } from '#domain/upstreams/upstream.ts';
+import type { Attempt, Upstream, UpstreamSink } from '#domain/upstreams/upstream.ts';
 import { startScriptedUpstream } from '#test/scripted-upstream.ts';
-import { recorded, upstreamOf } from '#test/vendor-replies.ts';
-import { createVendorProtocol, lostFields } from './vendor-protocol.ts';
+import { createUpstream, recorded } from '#test/vendor-replies.ts';
+import { createVendorProtocol, listUnsupportedFields } from './vendor-protocol.ts';
 
 const messages = [{ role: 'user' as const, content: 'Hello' }];
 
@@ -22,8 +22,8 @@ describe('lostFields', () => {
       parallel_tool_calls: true,
       x: 1,
     };
-    expect(lostFields(request, 'gemini')).toEqual(['user', 'parallel_tool_calls', 'x']);
-    expect(lostFields(request, 'mistral')).toEqual(['user', 'safety_settings', 'x']);
+    expect(listUnsupportedFields(request, 'gemini')).toEqual(['user', 'parallel_tool_calls', 'x']);
+    expect(listUnsupportedFields(request, 'mistral')).toEqual(['user', 'safety_settings', 'x']);
   });
 });
 
@@ -66,7 +66,7 @@ async function readByTurns(events: string) {
   const frame = (): void => {
     turns[turns.length - 1] = (turns.at(-1) ?? 0) + 1;
   };
-  const ask = { upstream, request: { messages }, headers: {} } as unknown as Ask;
+  const ask = { upstream, request: { messages }, headers: {} } as unknown as Attempt;
   protocol.chat(ask, { frame, end: () => resolve(undefined), fail: resolve });
   const fault = await promise;
   clearImmediate(timer);
@@ -115,8 +115,8 @@ it('what a dialect has nothing for is noted, whether its package leaves it out o
   onTestFinished(() => http.close());
   const lost: string[] = [];
   const noteLost = ({ id }: Upstream, what: string): number => lost.push(`${id} ${what}`);
-  const { chat } = createVendorProtocol('bedrock', { http, clock: systemClock, noteLost });
-  const { key, endpoint, ...others } = upstreamOf('bedrock', upstream.url);
+  const { chat } = createVendorProtocol('bedrock', { http, clock: systemClock, onUnsupported: noteLost });
+  const { key, endpoint, ...others } = createUpstream('bedrock', upstream.url);
   const nothing = { apiVersion: undefined, headers: {}, weight: 1, tier: 0 };
   const timeouts = { connectMs: 60_000, firstByteMs: 60_000, idleMs: 60_000 };
   const asked = {
@@ -131,6 +131,6 @@ it('what a dialect has nothing for is noted, whether its package leaves it out o
   };
   const request = { messages: [{ role: 'user' as const, content: 'Hello' }], seed: 7, user: 'u' };
   const ask = { upstream: { ...asked, region: 'r' }, request, headers: {} };
-  for await (const _frame of pushed((sink: UpstreamSink) => chat(ask, sink)));
+  for await (const _frame of toAsyncIterable((sink: UpstreamSink) => chat(ask, sink)));
   expect(lost).toEqual(['m user', 'm seed']);
 });

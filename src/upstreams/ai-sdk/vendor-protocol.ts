@@ -2,23 +2,23 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { EmbeddingModelV4, LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { pump, pumpOne } from '#base/stream/pump.ts';
-import { untilAborted } from '#base/stream/until-aborted.ts';
+import { raceAbort } from '#base/stream/until-aborted.ts';
 import type { ChatRequest } from '#contract/chat/chat-request.ts';
 import type { EmbeddingsRequest } from '#contract/chat/embeddings-request.ts';
 import { Frame } from '#contract/chat/frame.ts';
-import { type Ask, type ChatProtocol, speaksMessages, type Upstream, UpstreamFault } from '#domain/upstreams/upstream.ts';
+import { type Attempt, type ChatProtocol, speaksMessages, type Upstream, UpstreamError } from '#domain/upstreams/upstream.ts';
 import { createClaudeOnVertex } from '../claude-on-vertex.ts';
 import { encodeVector, requireVectors } from '../embeddings-reply.ts';
-import { faultIn } from '../error-in-reply.ts';
+import { findError } from '../error-in-reply.ts';
 import { dialects, type VendorName } from './dialect.ts';
 import { type OpenProvider, openProvider, type ProviderDeps } from './open-provider.ts';
 import { PartReader } from './part-reader.ts';
-import { toCallOptions, vendorTools } from './to-call-options.ts';
-import { toFault } from './to-fault.ts';
+import { listVendorTools, toCallOptions } from './to-call-options.ts';
+import { toVendorError } from './to-fault.ts';
 
 export interface VendorDeps extends ProviderDeps {
   /** Called with each part of a request that its upstream's dialect has nothing for. */
-  readonly noteLost?: (upstream: Upstream, what: string) => void;
+  readonly onUnsupported?: (upstream: Upstream, what: string) => void;
 }
 
 /**
@@ -27,65 +27,70 @@ export interface VendorDeps extends ProviderDeps {
  */
 export function createVendorProtocol(name: VendorName, deps: VendorDeps): ChatProtocol {
   const providers = new Providers(name, deps);
-  const within = async <Result>(upstream: Upstream, signal: AbortSignal, work: Work<Result>): Promise<Result> => {
-    let secrets = (): readonly string[] => [];
-    const toThrown = (thrown: unknown): unknown => (signal.aborted ? signal.reason : toFault(thrown, secrets()));
+  const withProvider = async <Result>(upstream: Upstream, signal: AbortSignal, work: Work<Result>): Promise<Result> => {
+    let listSecrets = (): readonly string[] => [];
+    const convertError = (error: unknown): unknown => (signal.aborted ? signal.reason : toVendorError(error, listSecrets()));
     const run = async (): Promise<Result> => {
-      const open = await providers.of(upstream);
-      secrets = open.secrets;
-      return await work(open.provider, toThrown);
+      const opened = await providers.get(upstream);
+      listSecrets = opened.listSecrets;
+      return await work(opened.provider, convertError);
     };
     try {
-      return await untilAborted(run(), signal);
-    } catch (thrown) {
-      throw toThrown(thrown);
+      return await raceAbort(run(), signal);
+    } catch (error) {
+      throw convertError(error);
     }
   };
   const claude = createClaudeOnVertex(deps.http, deps.clock);
   return {
     hasChoices: false,
-    chat(ask, reply) {
-      const { upstream } = ask;
-      if (speaksMessages(upstream)) return claude.chat(ask, reply);
+    chat(attempt, reply) {
+      const { upstream } = attempt;
+      if (speaksMessages(upstream)) return claude.chat(attempt, reply);
       const work = (signal: AbortSignal) =>
-        within(upstream, signal, (provider, toThrown) => open(name, { ask, signal, deps, provider, toThrown }));
+        withProvider(upstream, signal, (provider, convertError) =>
+          openReply(name, { attempt, signal, deps, provider, convertError }),
+        );
       return pump(work, reply);
     },
-    embed(ask, reply) {
-      const { upstream } = ask;
+    embed(attempt, reply) {
+      const { upstream } = attempt;
       const work = (signal: AbortSignal) =>
-        within(upstream, signal, (provider) => embedTexts(provider.embeddingModel(upstream.model), ask, signal));
+        withProvider(upstream, signal, (provider) => embedTexts(provider.embeddingModel(upstream.model), attempt, signal));
       return pumpOne(work, reply);
     },
   };
 }
 
-type Work<Result> = (provider: OpenProvider['provider'], toThrown: (thrown: unknown) => unknown) => Promise<Result>;
+type Work<Result> = (provider: OpenProvider['provider'], convertError: (error: unknown) => unknown) => Promise<Result>;
 
-interface Opening {
-  readonly ask: Ask;
+interface OpenOptions {
+  readonly attempt: Attempt;
   readonly signal: AbortSignal;
   readonly deps: VendorDeps;
   readonly provider: OpenProvider['provider'];
-  readonly toThrown: (thrown: unknown) => unknown;
+  readonly convertError: (error: unknown) => unknown;
 }
 
 /** Asks, and gives the reply once its head is there. */
-async function open(name: VendorName, { ask, signal, deps, provider, toThrown }: Opening): Promise<AsyncIterable<Frame>> {
-  const { upstream, request, headers } = ask;
+async function openReply(
+  name: VendorName,
+  { attempt, signal, deps, provider, convertError }: OpenOptions,
+): Promise<AsyncIterable<Frame>> {
+  const { upstream, request, headers } = attempt;
   const { model } = upstream;
   const dialect = dialects[name];
-  const noteLost = (what: string, field: string): void => {
-    deps.noteLost?.(upstream, what);
-    ask.noteIgnored?.([field]);
+  const onUnsupported = (what: string, field: string): void => {
+    deps.onUnsupported?.(upstream, what);
+    attempt.noteIgnored?.([field]);
   };
   const options = toCallOptions(request, dialect, model);
-  for (const field of [...lostFields(request, name), ...vendorTools(request)]) noteLost(field, field);
+  for (const field of [...listUnsupportedFields(request, name), ...listVendorTools(request)]) onUnsupported(field, field);
   const { stream } = await provider
     .languageModel(model)
     .doStream({ ...options, headers: { ...headers }, abortSignal: signal, includeRawChunks: true });
   const reader = new PartReader(dialect, Math.floor(deps.clock.epochMs() / 1000), model);
-  return readParts(stream, { reader, toThrown, noteLost });
+  return readParts(stream, { reader, convertError, onUnsupported });
 }
 
 /** The providers of upstreams, opened once each; one that cannot be opened is tried anew. */
@@ -99,9 +104,9 @@ class Providers {
     this.#deps = deps;
   }
 
-  of(upstream: Upstream): Promise<OpenProvider> {
-    const known = this.#byUpstream.get(upstream);
-    if (known !== undefined) return known;
+  get(upstream: Upstream): Promise<OpenProvider> {
+    const existing = this.#byUpstream.get(upstream);
+    if (existing !== undefined) return existing;
     const opening = openProvider(this.#name, upstream, this.#deps);
     this.#byUpstream.set(upstream, opening);
     opening.catch(() => this.#byUpstream.delete(upstream));
@@ -109,24 +114,24 @@ class Providers {
   }
 }
 
-const mostAtOnce = 8;
+const maxConcurrentBatches = 8;
 
 type Embedded = Awaited<ReturnType<EmbeddingModelV4['doEmbed']>>;
 
 /** Answers an embeddings request of OpenAI's API, in as many calls as the vendor needs. Throws UpstreamFault 400 for tokens: vendors count in their own. */
 async function embedTexts(
   model: EmbeddingModelV4,
-  { request, upstream, headers }: Ask<EmbeddingsRequest>,
+  { request, upstream, headers }: Attempt<EmbeddingsRequest>,
   signal: AbortSignal,
 ): Promise<JsonObject> {
   const { dimensions, encoding_format: format } = request;
-  const most = (await model.maxEmbeddingsPerCall) ?? Number.POSITIVE_INFINITY;
-  const batches = toBatches(toTexts(request.input), Math.max(1, most));
-  const options = { headers: { ...headers }, abortSignal: signal, ...toLength(upstream.model, dimensions) };
+  const maxPerCall = (await model.maxEmbeddingsPerCall) ?? Number.POSITIVE_INFINITY;
+  const batches = toBatches(toTexts(request.input), Math.max(1, maxPerCall));
+  const options = { headers: { ...headers }, abortSignal: signal, ...toDimensionOptions(upstream.model, dimensions) };
   const replies: Embedded[] = [];
-  for (let from = 0; from < batches.length; from += mostAtOnce) {
-    const some = batches.slice(from, from + mostAtOnce);
-    replies.push(...(await Promise.all(some.map((values) => model.doEmbed({ ...options, values })))));
+  for (let from = 0; from < batches.length; from += maxConcurrentBatches) {
+    const batchGroup = batches.slice(from, from + maxConcurrentBatches);
+    replies.push(...(await Promise.all(batchGroup.map((values) => model.doEmbed({ ...options, values })))));
   }
   const vectors = replies.flatMap(({ embeddings }) => embeddings);
   const data = vectors.map((vector, index) => ({ object: 'embedding', index, embedding: vector }));
@@ -140,7 +145,7 @@ async function embedTexts(
 }
 
 /** How long each vector shall be; the models of Bedrock each have a name of their own for it. */
-function toLength(model: string, dimensions: number | undefined) {
+function toDimensionOptions(model: string, dimensions: number | undefined) {
   if (dimensions === undefined) return {};
   const name = model.includes('cohere.')
     ? 'outputDimension'
@@ -154,12 +159,12 @@ function toTexts(input: EmbeddingsRequest['input']): string[] {
   if (typeof input === 'string') return [input];
   if (typeof input[0] === 'string') return input as string[];
   const message = 'The upstream of this model takes text, no tokens.';
-  throw new UpstreamFault('refused', message, { status: 400, param: 'input' });
+  throw new UpstreamError('refused', message, { status: 400, param: 'input' });
 }
 
-function toBatches(texts: readonly string[], most: number): string[][] {
+function toBatches(texts: readonly string[], maxPerBatch: number): string[][] {
   const batches: string[][] = [];
-  for (let from = 0; from < texts.length; from += most) batches.push(texts.slice(from, from + most));
+  for (let from = 0; from < texts.length; from += maxPerBatch) batches.push(texts.slice(from, from + maxPerBatch));
   return batches;
 }
 
@@ -172,13 +177,13 @@ function toUsage(replies: readonly Embedded[]): JsonObject {
 }
 
 /** Fields that every vendor is sent, and those that Parley itself acts on. */
-const common: ReadonlySet<string> = new Set([
+const commonFields: ReadonlySet<string> = new Set([
   ...['model', 'messages', 'stream', 'stream_options', 'n', 'addons', 'custom_fields'],
   ...['tools', 'tool_choice', 'functions', 'function_call'],
   ...['max_tokens', 'max_completion_tokens', 'temperature', 'top_p', 'top_k', 'seed', 'stop'],
   ...['presence_penalty', 'frequency_penalty', 'response_format', 'reasoning_effort'],
 ]);
-const own: Readonly<Record<VendorName, readonly string[]>> = {
+const vendorFields: Readonly<Record<VendorName, readonly string[]>> = {
   gemini: ['thinking', 'safety_settings', 'cached_content', 'service_tier'],
   vertex: ['thinking', 'safety_settings', 'cached_content'],
   bedrock: ['thinking', 'service_tier', 'betas', 'parallel_tool_calls'],
@@ -186,60 +191,61 @@ const own: Readonly<Record<VendorName, readonly string[]>> = {
 };
 
 /** The fields of a request that its vendor has nothing for. What single models of it do not take, its package reports. */
-export function lostFields(request: ChatRequest, vendor: VendorName): string[] {
-  const isLost = ([field, value]: [string, unknown]): boolean =>
-    (value ?? null) !== null && !common.has(field) && !own[vendor].includes(field);
+export function listUnsupportedFields(request: ChatRequest, vendor: VendorName): string[] {
+  const isUnsupported = ([field, value]: [string, unknown]): boolean =>
+    (value ?? null) !== null && !commonFields.has(field) && !vendorFields[vendor].includes(field);
   return Object.entries(request)
-    .filter(isLost)
+    .filter(isUnsupported)
     .map(([field]) => field);
 }
 
 /** Number of parts that are read in one turn of the event loop. */
-const maxPartsOfTurn = 64;
+const maxPartsPerTurn = 64;
 
 interface ReadPartsDeps {
   readonly reader: PartReader;
   /** What goes to the caller of what was thrown. */
-  readonly toThrown: (thrown: unknown) => unknown;
+  readonly convertError: (error: unknown) => unknown;
   /** Called with each part of the request that the package left out, in words and as the field of the request. */
-  readonly noteLost: (what: string, field: string) => void;
+  readonly onUnsupported: (what: string, field: string) => void;
 }
 
 /** The parts of a reply as frames. A stream that closes without an end, or has an error, is a fault. Leaving early closes it. */
 async function* readParts(
   parts: ReadableStream<LanguageModelV4StreamPart>,
-  { reader, toThrown, noteLost }: ReadPartsDeps,
+  { reader, convertError, onUnsupported }: ReadPartsDeps,
 ): AsyncIterable<Frame> {
   try {
-    for await (const part of inTurns(parts)) {
+    for await (const part of yieldTurns(parts)) {
       if (part.type === 'raw') {
-        const fault = isJsonObject(part.rawValue) ? faultIn(part.rawValue) : undefined;
-        if (fault !== undefined) throw fault;
+        const error = isJsonObject(part.rawValue) ? findError(part.rawValue) : undefined;
+        if (error !== undefined) throw error;
         continue;
       }
       if (part.type === 'error') throw part.error;
-      if (part.type === 'stream-start') for (const warning of part.warnings) noteLost(toWords(warning), toField(warning));
-      const chunks = reader.take(part);
+      if (part.type === 'stream-start')
+        for (const warning of part.warnings) onUnsupported(formatWarning(warning), toField(warning));
+      const chunks = reader.read(part);
       if (chunks.length > 0) yield Frame.ofChunks(...chunks);
     }
-  } catch (thrown) {
-    throw toThrown(thrown);
+  } catch (error) {
+    throw convertError(error);
   }
-  if (!reader.hasEnded) throw new UpstreamFault('broken', 'The upstream closed its answer before the end.');
+  if (!reader.hasEnded) throw new UpstreamError('broken', 'The upstream closed its answer before the end.');
 }
 
 /** The same parts. Those that have arrived are read in microtasks alone, so a flood of them would hold the event loop. */
-async function* inTurns<Part>(parts: AsyncIterable<Part>): AsyncIterable<Part> {
+async function* yieldTurns<Part>(parts: AsyncIterable<Part>): AsyncIterable<Part> {
   let count = 0;
   for await (const part of parts) {
     count += 1;
-    if (count % maxPartsOfTurn === 0) await nextTurn();
+    if (count % maxPartsPerTurn === 0) await nextTurn();
     yield part;
   }
 }
 
 /** The fields of a request whose names are others in the packages than in camel case. */
-const renamed: ReadonlyMap<unknown, string> = new Map([
+const renamedFields: ReadonlyMap<unknown, string> = new Map([
   ['stopSequences', 'stop'],
   ['maxOutputTokens', 'max_tokens'],
   ['reasoning', 'reasoning_effort'],
@@ -248,11 +254,11 @@ const renamed: ReadonlyMap<unknown, string> = new Map([
 /** The field of the request that a warning is about. */
 function toField(warning: unknown): string {
   const { feature, setting } = isJsonObject(warning) ? warning : {};
-  const name = [feature, setting].find((each) => typeof each === 'string') ?? '';
-  return renamed.get(name) ?? String(name).replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  const name = [feature, setting].find((candidate) => typeof candidate === 'string') ?? '';
+  return renamedFields.get(name) ?? String(name).replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
-function toWords(warning: unknown): string {
+function formatWarning(warning: unknown): string {
   const { feature, setting, details, message } = isJsonObject(warning) ? warning : {};
-  return [feature ?? setting, details ?? message].filter((each) => typeof each === 'string').join(': ');
+  return [feature ?? setting, details ?? message].filter((part) => typeof part === 'string').join(': ');
 }

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { LeanClient } from '#base/http/lean-client.ts';
 import { Secret } from '#base/secrets/secret.ts';
-import { pushed } from '#base/stream/async-items.ts';
+import { toAsyncIterable } from '#base/stream/async-items.ts';
 import type { RawFrame } from '#contract/chat/frame.ts';
-import type { Ask, NativeRequest, Upstream } from '#domain/upstreams/upstream.ts';
+import type { Attempt, NativeRequest, Upstream } from '#domain/upstreams/upstream.ts';
 import { fixture } from '#test/anthropic-streams.ts';
 import { jsonReply, piecesReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { withChoices } from '../with-choices.ts';
@@ -23,7 +23,7 @@ afterAll(async () => {
   await scripted.close();
 });
 
-function toAsk(native: Partial<NativeRequest>, fields: Partial<Upstream> = {}): Ask {
+function toAsk(native: Partial<NativeRequest>, fields: Partial<Upstream> = {}): Attempt {
   const upstream: Upstream = {
     id: 'u',
     revision: 'u',
@@ -47,16 +47,16 @@ function toAsk(native: Partial<NativeRequest>, fields: Partial<Upstream> = {}): 
   };
 }
 
-async function framesOf(ask: Ask): Promise<RawFrame[]> {
+async function framesOf(ask: Attempt): Promise<RawFrame[]> {
   const frames: RawFrame[] = [];
-  for await (const frame of pushed<RawFrame>((sink) => protocol.chat(ask, sink))) frames.push(frame);
+  for await (const frame of toAsyncIterable<RawFrame>((sink) => protocol.chat(ask, sink))) frames.push(frame);
   return frames;
 }
 
-async function countOf(ask: Ask): Promise<number | undefined> {
+async function countOf(ask: Attempt): Promise<number | undefined> {
   const { countTokens: count } = protocol;
   if (count === undefined) return undefined;
-  for await (const tokens of pushed<number>((sink) => count(ask, sink))) return tokens;
+  for await (const tokens of toAsyncIterable<number>((sink) => count(ask, sink))) return tokens;
   return undefined;
 }
 

@@ -1,7 +1,7 @@
 import type { HttpClient } from '#base/http/client.ts';
 import { joinPath } from '#base/http/url-path.ts';
 import type { Clock } from '#base/time/clock.ts';
-import { type Ask, type ChatProtocol, type Upstream, UpstreamFault } from '#domain/upstreams/upstream.ts';
+import { type Attempt, type ChatProtocol, type Upstream, UpstreamError } from '#domain/upstreams/upstream.ts';
 import { createMessagesProtocol, type Operation } from './messages-protocol.ts';
 
 const version = '2023-06-01';
@@ -12,17 +12,17 @@ export function createAnthropicProtocol(http: HttpClient, clock: Pick<Clock, 'ep
   return createMessagesProtocol({
     http,
     clock,
-    address(asked, operation, body) {
-      const { key } = asked.upstream;
+    resolveAddress(attempt, operation, body) {
+      const { key } = attempt.upstream;
       const credentials: Record<string, string> = key === undefined ? {} : { 'x-api-key': key.reveal() };
-      const headers = toHeaders(asked, { isStreamed: body.stream === true, credentials });
-      return { url: toUrl(asked.upstream, operation), headers, body };
+      const headers = toHeaders(attempt, { isStreamed: body.stream === true, credentials });
+      return { url: toUrl(attempt.upstream, operation), headers, body };
     },
   });
 }
 
 function toUrl({ endpoint }: Upstream, operation: Operation): URL {
-  if (endpoint === undefined) throw new UpstreamFault('broken', 'The upstream has no endpoint.');
+  if (endpoint === undefined) throw new UpstreamError('broken', 'The upstream has no endpoint.');
   return joinPath(endpoint, operation);
 }
 
@@ -33,17 +33,21 @@ interface HeaderParts {
 
 /** The header fields of a request. What the configuration names wins over what the caller asked for, but for the betas, which add up. */
 export function toHeaders(
-  { upstream, request, native, headers }: Ask,
+  { upstream, request, native, headers }: Attempt,
   { isStreamed, credentials }: HeaderParts,
 ): Record<string, string> {
-  const configured = withLowerNames(upstream.headers);
-  const asked = native?.headers ?? {};
-  const betas = [configured['anthropic-beta'], asked['anthropic-beta'], ...(native === undefined ? betasOf(request.betas) : [])];
+  const configured = lowerCaseNames(upstream.headers);
+  const clientHeaders = native?.headers ?? {};
+  const betas = [
+    configured['anthropic-beta'],
+    clientHeaders['anthropic-beta'],
+    ...(native === undefined ? getBetas(request.betas) : []),
+  ];
   const beta = betas.filter(Boolean).join(',');
   return {
     'content-type': 'application/json',
     'anthropic-version': version,
-    ...asked,
+    ...clientHeaders,
     ...(upstream.apiVersion !== undefined && { 'anthropic-version': upstream.apiVersion }),
     ...credentials,
     ...configured,
@@ -53,10 +57,10 @@ export function toHeaders(
   };
 }
 
-function betasOf(betas: unknown): string[] {
+function getBetas(betas: unknown): string[] {
   return Array.isArray(betas) ? betas.filter((beta) => typeof beta === 'string' && betaName.test(beta)) : [];
 }
 
-function withLowerNames(headers: Readonly<Record<string, string>>): Record<string, string> {
+function lowerCaseNames(headers: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }

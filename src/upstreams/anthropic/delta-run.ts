@@ -1,10 +1,10 @@
 import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
-import { eventData } from '#base/stream/event-splitter.ts';
+import { listEventData } from '#base/stream/event-splitter.ts';
 import { fromLatin1 } from '#base/text/bytes.ts';
-import { stringEnd } from '#base/text/string-end.ts';
+import { findStringEnd } from '#base/text/string-end.ts';
 import type { BlockDelta } from '#contract/messages/dialect.ts';
-import { UpstreamFault } from '#domain/upstreams/upstream.ts';
-import { endedBy, faultIn, faultOfNamed, isFailedReason } from '../error-in-reply.ts';
+import { UpstreamError } from '#domain/upstreams/upstream.ts';
+import { createEndError, findError, findNamedError, isFailedReason } from '../error-in-reply.ts';
 
 const space = 32;
 const keys: ReadonlyMap<unknown, string> = new Map<BlockDelta['type'], string>([
@@ -18,7 +18,7 @@ const keys: ReadonlyMap<unknown, string> = new Map<BlockDelta['type'], string>([
  * before it are learned once and compared. Behind it may stand spaces, which some upstreams add to hide how long it is.
  */
 export class DeltaRun {
-  #before = '';
+  #prefix = '';
   /** Bytes of text in the run found last. */
   textBytes = 0;
 
@@ -28,62 +28,62 @@ export class DeltaRun {
    */
   read(events: string, from: number, pieces?: string[]): number {
     this.textBytes = 0;
-    const before = this.#before;
-    if (before === '') return from;
-    let at = from;
-    while (events.slice(at, at + before.length) === before) {
-      const start = at + before.length;
-      const end = closedAt(events, start);
-      const after = eventEnd(events, end);
+    const prefix = this.#prefix;
+    if (prefix === '') return from;
+    let position = from;
+    while (events.slice(position, position + prefix.length) === prefix) {
+      const start = position + prefix.length;
+      const end = findClosing(events, start);
+      const after = findEventEnd(events, end);
       if (after === -1) break;
       pieces?.push(events.slice(start, end));
       this.textBytes += end - start;
-      at = after;
+      position = after;
     }
-    return at;
+    return position;
   }
 
   /** Takes an event that is known to be a delta of that type as the pattern of those to come; returns whether it is of that form. */
   learn(event: string, type: unknown): boolean {
     const key = keys.get(type);
-    const at = key === undefined ? -1 : event.indexOf(key);
-    if (key === undefined || at === -1) return false;
-    const start = at + key.length;
-    if (eventEnd(event, closedAt(event, start)) !== event.length) return false;
+    const keyStart = key === undefined ? -1 : event.indexOf(key);
+    if (key === undefined || keyStart === -1) return false;
+    const start = keyStart + key.length;
+    if (findEventEnd(event, findClosing(event, start)) !== event.length) return false;
     // A slice would keep the whole read it was cut from.
-    this.#before = Buffer.from(event.slice(0, start), 'latin1').toString('latin1');
+    this.#prefix = Buffer.from(event.slice(0, start), 'latin1').toString('latin1');
     return true;
   }
 }
 
 /** Where the JSON string that goes on here is closed. A line feed in it is no JSON: the string then ends nowhere. */
-function closedAt(text: string, start: number): number {
-  const at = stringEnd(text, start);
-  return at === text.length || text.indexOf('\n', start) < at ? -1 : at;
+function findClosing(text: string, start: number): number {
+  const position = findStringEnd(text, start);
+  return position === text.length || text.indexOf('\n', start) < position ? -1 : position;
 }
 
 /** Where the event ends whose text is closed here and that has nothing else behind it; -1 if it has. */
-function eventEnd(text: string, closed: number): number {
+function findEventEnd(text: string, closed: number): number {
   if (closed === -1 || text.slice(closed, closed + 2) !== '"}') return -1;
-  let at = closed + 2;
-  while (text.charCodeAt(at) === space) at += 1;
-  return text.slice(at, at + 3) === '}\n\n' ? at + 3 : -1;
+  let position = closed + 2;
+  while (text.charCodeAt(position) === space) position += 1;
+  return text.slice(position, position + 3) === '}\n\n' ? position + 3 : -1;
 }
 
 /** What an event says: its value, or the fault that it means or is; undefined for one without data. */
-export function toEventValue(event: string): JsonObject | UpstreamFault | undefined {
-  const named = faultOfNamed(event);
-  if (named !== undefined) return named;
-  const [data] = eventData(event);
+export function toEventValue(event: string): JsonObject | UpstreamError | undefined {
+  const namedError = findNamedError(event);
+  if (namedError !== undefined) return namedError;
+  const [data] = listEventData(event);
   if (data === undefined || data.trim() === '') return undefined;
   const value = tryParseJson(fromLatin1(data));
-  if (!isJsonObject(value)) return new UpstreamFault('broken', 'The upstream sent an event that is no JSON object.');
-  return faultIn(value) ?? (isJsonObject(value.delta) ? faultOfEnd(value.delta) : undefined) ?? value;
+  if (!isJsonObject(value)) return new UpstreamError('broken', 'The upstream sent an event that is no JSON object.');
+  return findError(value) ?? (isJsonObject(value.delta) ? toEndError(value.delta) : undefined) ?? value;
 }
 
 /** The fault of a message that its upstream could not finish. */
-export function faultOfEnd({ stop_reason: reason }: JsonObject): UpstreamFault | undefined {
-  return isFailedReason(reason) ? endedBy(reason) : undefined;
+export function toEndError({ stop_reason: reason }: JsonObject): UpstreamError | undefined {
+  return isFailedReason(reason) ? createEndError(reason) : undefined;
 }
 
 /** Whether an event ends a reply. */

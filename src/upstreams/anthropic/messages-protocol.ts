@@ -1,12 +1,12 @@
 import type { HttpClient, HttpRequest } from '#base/http/client.ts';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { toBody } from '#base/json/raw-json.ts';
-import { LateHandle } from '#base/stream/deferred-handle.ts';
+import { DeferredHandle } from '#base/stream/deferred-handle.ts';
 import type { Handle, Sink } from '#base/stream/sink.ts';
 import type { Clock } from '#base/time/clock.ts';
 import type { ChatRequest } from '#contract/chat/chat-request.ts';
 import type { MessagesRequest } from '#contract/messages/dialect.ts';
-import { type Ask, type ChatProtocol, UpstreamFault } from '#domain/upstreams/upstream.ts';
+import { type Attempt, type ChatProtocol, UpstreamError } from '#domain/upstreams/upstream.ts';
 import { type ReplyDialect, sendForReply } from '../upstream-reply.ts';
 import { countReply, relayedReply, translatedReply } from './read-reply.ts';
 import { requestFields } from './request-fields.ts';
@@ -25,7 +25,11 @@ export interface MessagesProtocolDeps {
   readonly http: HttpClient;
   readonly clock: Pick<Clock, 'epochMs'>;
   /** How one kind of endpoint is asked, at once or by a function that waits for a token. Throws UpstreamFault. */
-  readonly address: (ask: Ask, operation: Operation, body: JsonObject) => Address | ((signal: AbortSignal) => Promise<Address>);
+  readonly resolveAddress: (
+    attempt: Attempt,
+    operation: Operation,
+    body: JsonObject,
+  ) => Address | ((signal: AbortSignal) => Promise<Address>);
 }
 
 /**
@@ -35,56 +39,56 @@ export interface MessagesProtocolDeps {
 export function createMessagesProtocol({
   http,
   clock,
-  address,
+  resolveAddress,
 }: MessagesProtocolDeps): Required<Omit<ChatProtocol, 'embed' | 'passThrough'>> {
-  const send = <Item>(ask: Ask, operation: Operation, sending: Sending<Item>): Handle => {
-    const { body, dialect, reply } = sending;
-    const sendTo = (to: Address): Handle => sendForReply(http, toRequest(ask, to), dialect, reply);
-    const to = address(ask, operation, body);
-    if (typeof to !== 'function') return sendTo(to);
-    const late = new LateHandle();
-    late.startAfter(to, sendTo, (error) => reply.fail(error));
-    return late;
+  const send = <Item>(attempt: Attempt, operation: Operation, options: SendOptions<Item>): Handle => {
+    const { body, dialect, reply } = options;
+    const sendTo = (target: Address): Handle => sendForReply(http, toRequest(attempt, target), dialect, reply);
+    const address = resolveAddress(attempt, operation, body);
+    if (typeof address !== 'function') return sendTo(address);
+    const lateHandle = new DeferredHandle();
+    lateHandle.startAfter(address, sendTo, (error) => reply.fail(error));
+    return lateHandle;
   };
   return {
     hasChoices: false,
-    chat(ask, reply) {
-      const native = nativeBody(ask);
-      if (native !== undefined) return send(ask, 'messages', { body: native, dialect: relayedReply, reply });
-      const { request, upstream, maxCompletionTokens, noteIgnored } = ask;
+    chat(attempt, reply) {
+      const native = nativeBody(attempt);
+      if (native !== undefined) return send(attempt, 'messages', { body: native, dialect: relayedReply, reply });
+      const { request, upstream, maxCompletionTokens, noteIgnored } = attempt;
       const { model } = upstream;
       const body = toMessagesRequest(request, { model, maxCompletionTokens });
       noteIgnored?.(ignoredFields(request, body));
-      return send(ask, 'messages', { body, dialect: translatedReply(Math.floor(clock.epochMs() / 1000), model), reply });
+      return send(attempt, 'messages', { body, dialect: translatedReply(Math.floor(clock.epochMs() / 1000), model), reply });
     },
-    countTokens(ask, reply) {
-      const body = nativeBody(ask);
-      if (body === undefined) throw new UpstreamFault('broken', 'Tokens are counted of a request in the Messages dialect only.');
-      return send(ask, 'messages/count_tokens', { body, dialect: countReply, reply });
+    countTokens(attempt, reply) {
+      const body = nativeBody(attempt);
+      if (body === undefined) throw new UpstreamError('broken', 'Tokens are counted of a request in the Messages dialect only.');
+      return send(attempt, 'messages/count_tokens', { body, dialect: countReply, reply });
     },
   };
 }
 
-interface Sending<Item> {
+interface SendOptions<Item> {
   readonly body: JsonObject;
   readonly dialect: ReplyDialect<Item>;
   readonly reply: Sink<Item>;
 }
 
-function toRequest({ upstream }: Ask, { url, headers, body }: Address): HttpRequest {
+function toRequest({ upstream }: Attempt, { url, headers, body }: Address): HttpRequest {
   return { method: 'POST', url, headers, body: toBody(body), timeouts: upstream.timeouts };
 }
 
 /** The caller's own body with the upstream's name of the model; undefined if the caller speaks another dialect. */
-function nativeBody({ native, upstream }: Ask): JsonObject | undefined {
+function nativeBody({ native, upstream }: Attempt): JsonObject | undefined {
   return native?.dialect === 'messages' ? { ...native.body, model: upstream.model } : undefined;
 }
 
 /** Fields that are dropped because Parley does itself what they ask for. */
-const done: ReadonlySet<string> = new Set(['stream_options', 'n', 'addons', 'functions', 'function_call']);
+const handledFields: ReadonlySet<string> = new Set(['stream_options', 'n', 'addons', 'functions', 'function_call']);
 /** Values that ask for nothing. */
-const neutral: readonly unknown[] = [null, undefined, false, 'none'];
-const unpenalized: ReadonlySet<string> = new Set(['presence_penalty', 'frequency_penalty']);
+const neutralValues: readonly unknown[] = [null, undefined, false, 'none'];
+const penaltyFields: ReadonlySet<string> = new Set(['presence_penalty', 'frequency_penalty']);
 
 /** The fields of a chat request whose say is lost in `body`, the same request in the Messages dialect. */
 function ignoredFields(request: ChatRequest, body: MessagesRequest): string[] {
@@ -94,11 +98,11 @@ function ignoredFields(request: ChatRequest, body: MessagesRequest): string[] {
 }
 
 function isNeutral(field: string, value: unknown): boolean {
-  return neutral.includes(value) || (unpenalized.has(field) && value === 0) || (field === 'top_p' && value === 1);
+  return neutralValues.includes(value) || (penaltyFields.has(field) && value === 0) || (field === 'top_p' && value === 1);
 }
 
 function isIgnored(field: string, value: unknown, body: MessagesRequest): boolean {
-  if (requestFields.get(field)?.fate === 'dropped') return !done.has(field);
+  if (requestFields.get(field)?.fate === 'dropped') return !handledFields.has(field);
   switch (field) {
     case 'temperature':
     case 'top_p':

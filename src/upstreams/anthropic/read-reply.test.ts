@@ -2,7 +2,7 @@ import { array, assert, asyncProperty, integer } from 'fast-check';
 import '#test/same-cases.ts';
 import { describe, expect, it } from 'vitest';
 import { fixture, translate } from '#test/anthropic-streams.ts';
-import { framesOf } from '#test/streamed-reply.ts';
+import { readFrames } from '#test/streamed-reply.ts';
 import { RelayedEvents } from './read-reply.ts';
 
 const head = { object: 'chat.completion', created: 1_700_000_000, model: 'claude-sonnet-5-5-20260801' };
@@ -86,14 +86,14 @@ describe.each(names)('the stream "%s"', (name) => {
   const text = fixture(name);
 
   it('means the same on the compat wire', async () => {
-    const { folded, fault } = await translate([text]);
+    const { folded, error: fault } = await translate([text]);
     expect(fault).toBeUndefined();
     expect(folded).toEqual(replies[name]);
   });
 
   it('means the same wherever its bytes are cut', async () => {
     for (let at = 0; at <= text.length; at += 1) {
-      const { folded, fault } = await translate([text.slice(0, at), text.slice(at)]);
+      const { folded, error: fault } = await translate([text.slice(0, at), text.slice(at)]);
       if (fault !== undefined) throw fault;
       expect(folded).toEqual(replies[name]);
     }
@@ -118,7 +118,7 @@ describe.each(names)('the stream "%s"', (name) => {
 
   it('is a fault wherever it is cut off', async () => {
     for (let at = 0; at < text.length - 2; at += 7) {
-      const { fault, folded } = await translate([text.slice(0, at)]);
+      const { error: fault, folded } = await translate([text.slice(0, at)]);
       const isUnanswered = folded.choices.length === 0 && (at === 0 || text.slice(0, at).endsWith('\n\n'));
       expect(fault).toMatchObject({ name: 'UpstreamFault', kind: isUnanswered ? 'unreachable' : 'broken' });
       expect(folded.choices[0]?.finish_reason ?? null).toBeNull();
@@ -127,7 +127,7 @@ describe.each(names)('the stream "%s"', (name) => {
 
   it('passes byte for byte where it is relayed, with the same counts', async () => {
     for (const pieces of [[text], cut(text, [100, 333, 600, 601, 900]), [...text]]) {
-      const { frames, fault } = await framesOf(pieces, new RelayedEvents());
+      const { frames, error: fault } = await readFrames(pieces, new RelayedEvents());
       expect(fault).toBeUndefined();
       expect(frames.map(({ bytes }) => bytes).join('')).toBe(text);
       expect(frames.flatMap(({ native }) => native?.usage ?? []).at(-1)).toEqual(replies[name].usage);
@@ -153,28 +153,28 @@ describe('a stream of the Messages dialect', () => {
   });
 
   it('fails with the error that its upstream sends, behind what came before it', async () => {
-    const { folded, fault } = await translate([fixture('error-mid-stream')]);
+    const { folded, error: fault } = await translate([fixture('error-mid-stream')]);
     expect(folded.choices[0]?.message.content).toBe('Half an an');
     expect(fault).toMatchObject({ name: 'UpstreamFault', kind: 'refused', message: 'Overloaded', status: 503 });
-    const relayed = await framesOf([fixture('error-mid-stream')], new RelayedEvents());
+    const relayed = await readFrames([fixture('error-mid-stream')], new RelayedEvents());
     expect(relayed.frames.map(({ bytes }) => bytes).join('')).toBe(fixture('error-mid-stream').split('event: error')[0]);
-    expect(relayed.fault).toMatchObject({ message: 'Overloaded' });
+    expect(relayed.error).toMatchObject({ message: 'Overloaded' });
   });
 
   it('gives nothing ahead of an error at once, so that another upstream can be asked', async () => {
     for (const pieces of [[fixture('error-at-once')], cut(fixture('error-at-once'), [430, 500])]) {
       expect(await translate(pieces)).toMatchObject({ frames: [], fault: { status: 503 } });
-      expect(await framesOf(pieces, new RelayedEvents())).toMatchObject({ frames: [], fault: { status: 503 } });
+      expect(await readFrames(pieces, new RelayedEvents())).toMatchObject({ frames: [], fault: { status: 503 } });
     }
   });
 
   it('is broken where its beginning never ends', async () => {
     const pings = Array.from({ length: 200 }, () => `event: ping\ndata: {"type": "ping", "odd": "${'x'.repeat(10_000)}"}\n\n`);
-    expect(await framesOf(pings, new RelayedEvents())).toMatchObject({ frames: [], fault: { kind: 'broken' } });
+    expect(await readFrames(pings, new RelayedEvents())).toMatchObject({ frames: [], fault: { kind: 'broken' } });
   });
 
   it('is over at its end mark, whatever comes behind it', async () => {
-    const { folded, fault } = await translate([fixture('text'), fixture('error-mid-stream')]);
+    const { folded, error: fault } = await translate([fixture('text'), fixture('error-mid-stream')]);
     expect([folded, fault]).toEqual([replies.text, undefined]);
   });
 
@@ -186,7 +186,7 @@ describe('a stream of the Messages dialect', () => {
     'is a fault where an event is no JSON object: %j',
     async (event) => {
       const [start = ''] = fixture('text').split('event: ping');
-      const { fault } = await translate([start, event]);
+      const { error: fault } = await translate([start, event]);
       expect(fault).toMatchObject({ kind: 'broken', message: 'The upstream sent an event that is no JSON object.' });
     },
   );
@@ -206,7 +206,7 @@ describe('a stream of the Messages dialect', () => {
     {},
   ])('says nothing by an event of another form: %j', async (event) => {
     const [start = '', ...rest] = fixture('text').split('event: ping');
-    const { folded, fault } = await translate([
+    const { folded, error: fault } = await translate([
       start,
       `data: ${JSON.stringify(event)}\n\n`,
       `event: ping${rest.join('event: ping')}`,
@@ -236,14 +236,14 @@ describe('a stream of the Messages dialect', () => {
       index: 0,
       delta: { type: 'thinking_delta', thinking: 'x'.repeat(2 ** 20) },
     });
-    const { fault } = await translate([start, ...Array(18).fill(`data: ${thought}\n\n`)]);
+    const { error: fault } = await translate([start, ...Array(18).fill(`data: ${thought}\n\n`)]);
     expect(fault).toMatchObject({ kind: 'broken' });
     const blocks = Array.from({ length: 10_001 }, (_, index) => ({
       type: 'content_block_start',
       index,
       content_block: { type: 'text', text: '' },
     }));
-    expect((await translate([start, ...blocks.map((block) => `data: ${JSON.stringify(block)}\n\n`)])).fault).toMatchObject({
+    expect((await translate([start, ...blocks.map((block) => `data: ${JSON.stringify(block)}\n\n`)])).error).toMatchObject({
       kind: 'broken',
     });
   });

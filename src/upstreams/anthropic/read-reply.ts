@@ -1,36 +1,36 @@
 import type { ReplyHeaders } from '#base/http/client.ts';
 import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
-import { eventAt } from '#base/stream/event-splitter.ts';
+import { getEventAt } from '#base/stream/event-splitter.ts';
 import type { Sink } from '#base/stream/sink.ts';
 import { fromLatin1 } from '#base/text/bytes.ts';
 import type { Completion } from '#contract/chat/chunk.ts';
 import { Accumulator } from '#contract/chat/fold-frames.ts';
 import { Frame, type RawFrame } from '#contract/chat/frame.ts';
 import type { MessagesUsage, Relayed } from '#contract/messages/dialect.ts';
-import { UpstreamFault } from '#domain/upstreams/upstream.ts';
+import { UpstreamError } from '#domain/upstreams/upstream.ts';
 import { toCount } from '#domain/usage/usage.ts';
-import { faultIn, toSaid } from '../error-in-reply.ts';
-import { isNoApiRefusal, plainWordsOf, retryAfterOf, toJsonObject } from '../reply-text.ts';
-import type { EventReader, Refusal, ReplyDialect } from '../upstream-reply.ts';
-import { DeltaRun, faultOfEnd, isMessageStop, toEventValue } from './delta-run.ts';
+import { findError, toErrorDetails } from '../error-in-reply.ts';
+import { getPlainText, getRetryAfter, isNoApiRejection, toJsonObject } from '../reply-text.ts';
+import type { ErrorReply, EventReader, ReplyDialect } from '../upstream-reply.ts';
+import { DeltaRun, isMessageStop, toEndError, toEventValue } from './delta-run.ts';
 import { MessageReader } from './message-reader.ts';
-import { toUsage, withLater } from './to-usage.ts';
+import { mergeCounts, toUsage } from './to-usage.ts';
 import { TranslatedEvents } from './translated-events.ts';
 
 /** What the dialect answers when it has more to do than it can. */
-const overloaded = 529;
-const unavailable = 503;
+const overloadedStatus = 529;
+const unavailableStatus = 503;
 
 /** The fault that a reply with another status than 200 means; an overloaded upstream counts as unavailable. */
-function readRefusal(refusal: Refusal): UpstreamFault {
-  const said = tryParseJson(fromLatin1(refusal.bytes));
+function readErrorReply(reply: ErrorReply): UpstreamError {
+  const parsed = tryParseJson(fromLatin1(reply.bytes));
   // Google wraps an error in a list if a stream was asked for.
-  const { message, code, displayMessage } = toSaid(Array.isArray(said) ? said[0] : said);
-  const status = refusal.status === overloaded ? unavailable : refusal.status;
-  const retryAfterSeconds = retryAfterOf(refusal.headers);
-  const words = message ?? plainWordsOf(refusal.headers, refusal.bytes) ?? `The upstream answered ${refusal.status}.`;
-  return new UpstreamFault('refused', words, {
-    ...{ code, displayMessage, status, isNoApi: isNoApiRefusal(message, code) },
+  const { message, code, displayMessage } = toErrorDetails(Array.isArray(parsed) ? parsed[0] : parsed);
+  const status = reply.status === overloadedStatus ? unavailableStatus : reply.status;
+  const retryAfterSeconds = getRetryAfter(reply.headers);
+  const text = message ?? getPlainText(reply.headers, reply.bytes) ?? `The upstream answered ${reply.status}.`;
+  return new UpstreamError('refused', text, {
+    ...{ code, displayMessage, status, isNoApi: isNoApiRejection(message, code) },
     ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
   });
 }
@@ -43,42 +43,42 @@ const requestId = /^[\w.-]{1,128}$/;
 export function translatedReply(createdSeconds: number, model: string): ReplyDialect {
   return {
     readEvents: () => new TranslatedEvents(new MessageReader(createdSeconds, model)),
-    readWhole: (bytes) => Frame.ofCompletion(toCompletion(toMessage(bytes), createdSeconds, model)),
-    readRefusal,
+    readComplete: (bytes) => Frame.ofCompletion(toCompletion(toMessage(bytes), createdSeconds, model)),
+    readErrorReply,
   };
 }
 
 /** The same as it came, for a caller who speaks the dialect. */
 export const relayedReply: ReplyDialect = {
   readEvents: (headers) => new RelayedEvents(toCallerHeaders(headers)),
-  readWhole(bytes, headers) {
-    const { usage: told } = toMessage(bytes);
-    const usage = isJsonObject(told) ? toUsage(told) : undefined;
+  readComplete(bytes, headers) {
+    const { usage: counts } = toMessage(bytes);
+    const usage = isJsonObject(counts) ? toUsage(counts) : undefined;
     const relayed: Relayed = {
       ...{ dialect: 'messages', isWhole: true, isLast: true, textBytes: bytes.length, usage },
       headers: toCallerHeaders(headers),
     };
     return Frame.ofNative(bytes, relayed);
   },
-  readRefusal,
+  readErrorReply,
 };
 
 /** The tokens of a request, of a reply that has nothing else. */
 export const countReply: ReplyDialect<number> = {
-  readWhole(bytes) {
+  readComplete(bytes) {
     const { input_tokens: tokens } = toJsonObject(bytes);
     if (typeof tokens === 'number') return toCount(tokens);
-    throw new UpstreamFault('broken', 'The upstream answered with JSON that is no count of tokens.');
+    throw new UpstreamError('broken', 'The upstream answered with JSON that is no count of tokens.');
   },
-  readRefusal,
+  readErrorReply,
 };
 
 function toMessage(bytes: string): JsonObject {
   const value = toJsonObject(bytes);
-  const fault = faultIn(value) ?? faultOfEnd(value);
-  if (fault !== undefined) throw fault;
+  const error = findError(value) ?? toEndError(value);
+  if (error !== undefined) throw error;
   if (Array.isArray(value.content)) return value;
-  throw new UpstreamFault('broken', 'The upstream answered with JSON that is no message.');
+  throw new UpstreamError('broken', 'The upstream answered with JSON that is no message.');
 }
 
 /** The header fields of a reply that its caller gets: what is left of its upstream's limits, and the upstream's id of the request. */
@@ -89,7 +89,7 @@ function toCallerHeaders(headers: ReplyHeaders): Record<string, string> {
 }
 
 /** Of a beginning that waits for what follows it. */
-const maxHeldBytes = 1024 * 1024;
+const maxBufferedBytes = 1024 * 1024;
 
 /**
  * Events as they came, one frame a read, for a caller who speaks the dialect. Deltas are passed without being parsed; of
@@ -99,7 +99,7 @@ export class RelayedEvents implements EventReader {
   readonly isEndMark = isMessageStop;
   readonly #run = new DeltaRun();
   #usage: Partial<MessagesUsage> | undefined;
-  #held = '';
+  #buffered = '';
   #isOpening = true;
   #isCounted = true;
   hasEnded = false;
@@ -110,43 +110,44 @@ export class RelayedEvents implements EventReader {
     this.#headers = headers;
   }
 
-  take(events: string, reply: Pick<Sink<RawFrame>, 'frame'>): void {
+  read(events: string, reply: Pick<Sink<RawFrame>, 'frame'>): void {
     let textBytes = 0;
-    let at = 0;
-    while (at < events.length && !this.hasEnded) {
-      const end = this.#run.read(events, at);
-      if (end > at) {
+    let position = 0;
+    while (position < events.length && !this.hasEnded) {
+      const end = this.#run.read(events, position);
+      if (end > position) {
         textBytes += this.#run.textBytes;
-        at = end;
+        position = end;
         continue;
       }
-      const event = eventAt(events, at);
+      const event = getEventAt(events, position);
       const value = toEventValue(event);
-      if (value instanceof UpstreamFault) {
-        this.#passOn(events.slice(0, at), textBytes, reply);
+      if (value instanceof UpstreamError) {
+        this.#forward(events.slice(0, position), textBytes, reply);
         throw value;
       }
-      if (value !== undefined) this.#note(event, value);
-      at += event.length;
+      if (value !== undefined) this.#recordEvent(event, value);
+      position += event.length;
     }
-    this.#passOn(at === events.length ? events : events.slice(0, at), textBytes, reply);
+    this.#forward(position === events.length ? events : events.slice(0, position), textBytes, reply);
   }
 
-  #note(event: string, value: JsonObject): void {
+  #recordEvent(event: string, value: JsonObject): void {
     const { type, delta } = value;
     if (type !== 'message_start' && type !== 'ping') this.#isOpening = false;
     if (type === 'content_block_delta' && isJsonObject(delta)) this.#run.learn(event, delta.type);
     if (type === 'message_stop') this.hasEnded = true;
     const usage = type === 'message_start' && isJsonObject(value.message) ? value.message.usage : value.usage;
     if (!isJsonObject(usage)) return;
-    this.#usage = withLater(this.#usage ?? {}, usage);
+    this.#usage = mergeCounts(this.#usage ?? {}, usage);
     this.#isCounted = false;
   }
 
-  #passOn(events: string, textBytes: number, reply: Pick<Sink<RawFrame>, 'frame'>): void {
-    const bytes = this.#held + events;
-    this.#held = this.#isOpening ? bytes : '';
-    if (this.#held.length > maxHeldBytes) throw new UpstreamFault('broken', 'The upstream sent no message in its events.');
+  #forward(events: string, textBytes: number, reply: Pick<Sink<RawFrame>, 'frame'>): void {
+    const bytes = this.#buffered + events;
+    this.#buffered = this.#isOpening ? bytes : '';
+    if (this.#buffered.length > maxBufferedBytes)
+      throw new UpstreamError('broken', 'The upstream sent no message in its events.');
     if (this.#isOpening || bytes === '') return;
     const usage = this.#isCounted || this.#usage === undefined ? undefined : toUsage(this.#usage);
     this.#isCounted = true;
@@ -167,20 +168,20 @@ export class RelayedEvents implements EventReader {
 function toCompletion(reply: JsonObject, createdSeconds: number, model: string): Completion {
   const { content, stop_reason, stop_details, usage } = reply;
   if (!Array.isArray(content) || !content.every(isJsonObject))
-    throw new UpstreamFault('broken', 'The upstream answered with JSON that is no message.');
+    throw new UpstreamError('broken', 'The upstream answered with JSON that is no message.');
   const reader = new MessageReader(createdSeconds, model);
   const folded = new Accumulator();
-  const take = (event: JsonObject): void => {
-    for (const chunk of reader.take(event)) folded.add(chunk);
+  const feed = (event: JsonObject): void => {
+    for (const chunk of reader.read(event)) folded.add(chunk);
   };
-  take({ type: 'message_start', message: reply });
+  feed({ type: 'message_start', message: reply });
   content.forEach((block: JsonObject, index) => {
-    take({ type: 'content_block_start', index, content_block: block });
+    feed({ type: 'content_block_start', index, content_block: block });
     for (const citation of Array.isArray(block.citations) ? block.citations : [])
-      take({ type: 'content_block_delta', index, delta: { type: 'citations_delta', citation } });
-    take({ type: 'content_block_stop', index });
+      feed({ type: 'content_block_delta', index, delta: { type: 'citations_delta', citation } });
+    feed({ type: 'content_block_stop', index });
   });
-  take({ type: 'message_delta', delta: { stop_reason, stop_details }, usage });
-  take({ type: 'message_stop' });
+  feed({ type: 'message_delta', delta: { stop_reason, stop_details }, usage });
+  feed({ type: 'message_stop' });
   return folded.completion();
 }

@@ -2,12 +2,12 @@
 interface FieldRule {
   /** `translated`: said in the dialect; `sent`: the dialect's own; `dropped`: the dialect has nothing of the kind. */
   readonly fate: 'translated' | 'sent' | 'dropped';
-  readonly says: string;
+  readonly description: string;
 }
 
-const translated = (says: string): FieldRule => ({ fate: 'translated', says });
-const sent = (says: string): FieldRule => ({ fate: 'sent', says });
-const dropped = (says: string): FieldRule => ({ fate: 'dropped', says });
+const translated = (description: string): FieldRule => ({ fate: 'translated', description });
+const sent = (description: string): FieldRule => ({ fate: 'sent', description });
+const dropped = (description: string): FieldRule => ({ fate: 'dropped', description });
 
 const withoutLogprobs = 'the dialect gives no probabilities';
 const withoutPenalties = 'the dialect does not steer single tokens';
@@ -71,7 +71,7 @@ export const requestFields: ReadonlyMap<string, FieldRule> = new Map(
 );
 
 /** The fields that need no translation, with their values. */
-export function fieldsSentAsTheyAre(request: { readonly [key: string]: unknown }): { [key: string]: unknown } {
+export function pickSentFields(request: { readonly [key: string]: unknown }): { [key: string]: unknown } {
   const isSent = ([key, value]: [string, unknown]): boolean =>
     (value ?? null) !== null && (requestFields.get(key)?.fate ?? 'sent') === 'sent';
   return Object.fromEntries(Object.entries(request).filter(isSent));

@@ -229,7 +229,7 @@ describe('thoughts with their signature', () => {
   it('come back to the model beside the calls they led to, as Parley runs its tools', async () => {
     const { frames } = await translate([fixture('thinking-tools')]);
     const turn = new Turn();
-    for (const frame of frames) for (const chunk of frame.chunks) turn.take(chunk as unknown as Chunk);
+    for (const frame of frames) for (const chunk of frame.chunks) turn.addChunk(chunk as unknown as Chunk);
     const { messages, thinking } = sentBack(turn.toMessage());
     expect(messages[1]).toEqual({ role: 'assistant', content: [thought, redacted, use] });
     expect(thinking).toEqual({ type: 'enabled', budget_tokens: 2048 });

@@ -3,13 +3,13 @@ import type { ChatRequest } from '#contract/chat/chat-request.ts';
 import { toPlainMessages } from '#contract/chat/content.ts';
 import { defaultMessagesTokens } from '#contract/configuration/protocols.ts';
 import type { MessageParam, MessagesRequest, ToolChoice, ToolOffer } from '#contract/messages/dialect.ts';
-import { type ChosenTools, chosenTools } from '../prompt/chosen-tools.ts';
-import { decidesItself, isEffort, toBudget } from '../prompt/claude-thinking.ts';
-import { fieldsSentAsTheyAre } from './request-fields.ts';
+import { type SelectedTools, selectTools } from '../prompt/chosen-tools.ts';
+import { isEffort, toBudget, usesAdaptiveThinking } from '../prompt/claude-thinking.ts';
+import { pickSentFields } from './request-fields.ts';
 import { toConversation } from './to-turns.ts';
 
 /** What is known of the model beside the request. */
-export interface ModelFacts {
+export interface ModelContext {
   /** The upstream's own name. */
   readonly model: string;
   /** Tokens a reply may have; undefined if the configuration does not say. */
@@ -20,18 +20,18 @@ export interface ModelFacts {
  * A chat request in the Messages dialect; `requestFields` says what becomes of each field. Throws UpstreamFault 400 for
  * content that the dialect does not have.
  */
-export function toMessagesRequest(given: ChatRequest, facts: ModelFacts): MessagesRequest {
-  const request = toPlainMessages(given);
-  const { model } = facts;
+export function toMessagesRequest(input: ChatRequest, context: ModelContext): MessagesRequest {
+  const request = toPlainMessages(input);
+  const { model } = context;
   const { system, messages } = toConversation(request.messages);
-  const maxTokens = toMaxTokens(request, facts);
+  const maxTokens = toMaxTokens(request, context);
   const tooling = toTooling(request, messages);
   const mustCall = tooling.tool_choice?.type === 'any' || tooling.tool_choice?.type === 'tool';
-  const deliberation = toThinking(request, { model, maxTokens, messages, mustCall });
-  const own = fieldsSentAsTheyAre(request);
-  const { thinking = own.thinking } = deliberation;
+  const thinkingFields = toThinking(request, { model, maxTokens, messages, mustCall });
+  const sentFields = pickSentFields(request);
+  const { thinking = sentFields.thinking } = thinkingFields;
   return {
-    ...own,
+    ...sentFields,
     model,
     max_tokens: maxTokens,
     ...(system.length > 0 && { system: [...system] }),
@@ -40,20 +40,22 @@ export function toMessagesRequest(given: ChatRequest, facts: ModelFacts): Messag
     ...toSampling(request, isJsonObject(thinking) && thinking.type !== 'disabled'),
     ...toStop(request),
     ...toIdentity(request),
-    ...deliberation,
-    ...toOutputConfig(request, deliberation),
+    ...thinkingFields,
+    ...toOutputConfig(request, thinkingFields),
   };
 }
 
-function toMaxTokens(request: ChatRequest, { maxCompletionTokens }: ModelFacts): number {
-  const { max_completion_tokens: asked } = request;
-  return (typeof asked === 'number' ? asked : request.max_tokens) ?? maxCompletionTokens ?? defaultMessagesTokens;
+function toMaxTokens(request: ChatRequest, { maxCompletionTokens }: ModelContext): number {
+  const { max_completion_tokens: requestedTokens } = request;
+  return (
+    (typeof requestedTokens === 'number' ? requestedTokens : request.max_tokens) ?? maxCompletionTokens ?? defaultMessagesTokens
+  );
 }
 
 /** The dialect bounds the temperature by 1, and its newer models take either value but not both; thinking goes with neither. */
-function toSampling({ temperature: given, top_p }: ChatRequest, thinks: boolean): Partial<MessagesRequest> {
+function toSampling({ temperature: requestedTemperature, top_p }: ChatRequest, thinks: boolean): Partial<MessagesRequest> {
   if (thinks) return {};
-  const temperature = given === undefined ? undefined : Math.min(given, 1);
+  const temperature = requestedTemperature === undefined ? undefined : Math.min(requestedTemperature, 1);
   if (temperature !== undefined && (temperature !== 1 || (top_p ?? 1) === 1)) return { temperature };
   return top_p === undefined ? {} : { top_p };
 }
@@ -65,8 +67,8 @@ function toStop({ stop }: ChatRequest): Partial<MessagesRequest> {
 
 function toIdentity(request: ChatRequest): Partial<MessagesRequest> {
   const { metadata, service_tier: tier } = request;
-  const given = isJsonObject(metadata) ? metadata.user_id : undefined;
-  const user = [given, request.user, request.safety_identifier].find((id) => typeof id === 'string');
+  const metadataUser = isJsonObject(metadata) ? metadata.user_id : undefined;
+  const user = [metadataUser, request.user, request.safety_identifier].find((id) => typeof id === 'string');
   const service_tier = tier === 'default' ? 'standard_only' : tier;
   return {
     ...(user !== undefined && { metadata: { user_id: String(user) } }),
@@ -75,14 +77,17 @@ function toIdentity(request: ChatRequest): Partial<MessagesRequest> {
 }
 
 /** The request's own settings win over those made of other fields. */
-function toOutputConfig(request: ChatRequest, { output_config: made }: Partial<MessagesRequest>): Partial<MessagesRequest> {
-  const { response_format: format, output_config: own } = request;
+function toOutputConfig(
+  request: ChatRequest,
+  { output_config: derivedConfig }: Partial<MessagesRequest>,
+): Partial<MessagesRequest> {
+  const { response_format: format, output_config: requestedConfig } = request;
   const described = isJsonObject(format) && format.type === 'json_schema' ? format.json_schema : undefined;
   const schema = isJsonObject(described) && isJsonObject(described.schema) ? described.schema : undefined;
   const config = {
-    ...made,
+    ...derivedConfig,
     ...(schema && { format: { type: 'json_schema' as const, schema } }),
-    ...(isJsonObject(own) && own),
+    ...(isJsonObject(requestedConfig) && requestedConfig),
   };
   return Object.keys(config).length === 0 ? {} : { output_config: config };
 }
@@ -90,7 +95,7 @@ function toOutputConfig(request: ChatRequest, { output_config: made }: Partial<M
 type ThinkingFields = Pick<MessagesRequest, 'thinking' | 'output_config'>;
 
 /** The dialect's own words for efforts it calls otherwise. */
-const renamed: ReadonlyMap<unknown, string> = new Map([['minimal', 'low']]);
+const renamedEfforts: ReadonlyMap<unknown, string> = new Map([['minimal', 'low']]);
 
 interface ThinkingContext {
   readonly model: string;
@@ -106,8 +111,8 @@ function toThinking(request: ChatRequest, context: ThinkingContext): ThinkingFie
   if ((request.thinking ?? null) !== null || !(effort === 'none' || isEffort(effort))) return {};
   if (effort === 'none') return { thinking: { type: 'disabled' } };
   if (context.mustCall || hasThoughtlessCall(context.messages)) return {};
-  if (decidesItself(context.model))
-    return { thinking: { type: 'adaptive' }, output_config: { effort: renamed.get(effort) ?? String(effort) } };
+  if (usesAdaptiveThinking(context.model))
+    return { thinking: { type: 'adaptive' }, output_config: { effort: renamedEfforts.get(effort) ?? String(effort) } };
   const budget = toBudget(effort, context.maxTokens);
   return budget === undefined ? {} : { thinking: { type: 'enabled', budget_tokens: budget } };
 }
@@ -129,22 +134,22 @@ type Tooling = Pick<MessagesRequest, 'tools' | 'tool_choice'>;
  * none any more: then those it called are offered, and calling is off.
  */
 export function toTooling(request: ChatRequest, messages: readonly MessageParam[]): Tooling {
-  const { tools, choice: asked } = chosenTools(request);
+  const { tools, choice: requestedChoice } = selectTools(request);
   if (tools.length === 0) {
-    const names = calledNames(messages);
+    const names = listCalledNames(messages);
     return names.length === 0
       ? {}
-      : { tools: names.map((name) => ({ name, input_schema: anything })), tool_choice: { type: 'none' } };
+      : { tools: names.map((name) => ({ name, input_schema: anySchema })), tool_choice: { type: 'none' } };
   }
-  const choice = toToolChoice(asked);
+  const choice = toToolChoice(requestedChoice);
   const isSerial = request.parallel_tool_calls === false && choice?.type !== 'none';
   const tool_choice = isSerial ? { type: 'auto' as const, ...choice, disable_parallel_tool_use: true } : choice;
   return { tools: tools.map(({ tool }) => toOffer(tool)), ...(tool_choice && { tool_choice }) };
 }
 
-const anything = { type: 'object' };
+const anySchema = { type: 'object' };
 
-function toToolChoice(choice: ChosenTools['choice']): ToolChoice | undefined {
+function toToolChoice(choice: SelectedTools['choice']): ToolChoice | undefined {
   if (choice === undefined) return undefined;
   if (choice === 'required') return { type: 'any' };
   return typeof choice === 'string' ? { type: choice } : { type: 'tool', name: choice.name };
@@ -154,17 +159,17 @@ function toToolChoice(choice: ChosenTools['choice']): ToolChoice | undefined {
 function toOffer(tool: JsonObject): ToolOffer {
   const offer = tool.function;
   if (!isJsonObject(offer)) return tool as ToolOffer;
-  const cached = tool.cache_control ?? offer.cache_control;
+  const cacheControl = tool.cache_control ?? offer.cache_control;
   return {
     name: String(offer.name),
     ...(typeof offer.description === 'string' && { description: offer.description }),
-    input_schema: { ...anything, ...(isJsonObject(offer.parameters) ? offer.parameters : {}) },
+    input_schema: { ...anySchema, ...(isJsonObject(offer.parameters) ? offer.parameters : {}) },
     ...(offer.strict === true && { strict: true }),
-    ...(isJsonObject(cached) && { cache_control: { type: 'ephemeral', ...cached } }),
+    ...(isJsonObject(cacheControl) && { cache_control: { type: 'ephemeral', ...cacheControl } }),
   };
 }
 
-function calledNames(messages: readonly MessageParam[]): string[] {
+function listCalledNames(messages: readonly MessageParam[]): string[] {
   const blocks = messages.flatMap(({ content }) => (typeof content === 'string' ? [] : content));
   const names = blocks.flatMap((block) => (block.type === 'tool_use' ? [String(block.name)] : []));
   return [...new Set(names)];

@@ -13,9 +13,16 @@ import type {
   ToolUseBlock,
   UrlSource,
 } from '#contract/messages/dialect.ts';
-import { readDataUrl, textOf } from '../prompt/data-url.ts';
-import { type CallInMessage, callsOf, noResult, opening, type PendingCall, PendingCalls } from '../prompt/message-calls.ts';
-import { refusal } from '../prompt/refusal.ts';
+import { decodeInlineText, readDataUrl } from '../prompt/data-url.ts';
+import {
+  listCalls,
+  type MessageCall,
+  noResultText,
+  openingText,
+  type PendingCall,
+  PendingCalls,
+} from '../prompt/message-calls.ts';
+import { createRejection } from '../prompt/refusal.ts';
 
 /** What the id of a call must look like. */
 const callId = /^[a-zA-Z0-9_-]+$/;
@@ -55,84 +62,84 @@ class Turns {
   readonly #turns: (UserTurn | AssistantTurn)[] = [];
   readonly #calls = new PendingCalls(callId);
 
-  add(message: Message, at: string): void {
+  add(message: Message, path: string): void {
     switch (message.role) {
       case 'system':
       case 'developer':
-        for (const block of toTextBlocks(message.content, at)) this.system.push(block);
+        for (const block of toTextBlocks(message.content, path)) this.system.push(block);
         return;
       case 'assistant':
-        this.#addReply(message, at);
+        this.#addReply(message, path);
         return;
       case 'tool':
-        this.#addResult(message, at);
+        this.#addResult(message, path);
         return;
       default:
-        this.#addToUser(toBlocks(message.content, at));
+        this.#addToUser(toBlocks(message.content, path));
     }
   }
 
   finish(): MessageParam[] {
     const turns = this.#turns;
-    this.#giveUpCalls();
+    this.#abandonCalls();
     const last = turns.at(-1);
     if (last?.role === 'assistant') {
       trimEnd(last.content);
       if (last.content.length === 0) turns.pop();
     }
-    if (turns[0]?.role !== 'user') turns.unshift(userTurn([{ type: 'text', text: opening }]));
+    if (turns[0]?.role !== 'user') turns.unshift(createUserTurn([{ type: 'text', text: openingText }]));
     return turns.map((turn) =>
       turn.role === 'user' ? { role: 'user', content: [...turn.results, ...turn.content] } : { ...turn },
     );
   }
 
   /** A reply with nothing but thoughts is left out: the dialect refuses it. */
-  #addReply(message: Message, at: string): void {
-    const said = toBlocks(message.content, at);
-    const calls = callsOf(message);
-    if (said.length === 0 && calls.length === 0) return;
+  #addReply(message: Message, path: string): void {
+    const contentBlocks = toBlocks(message.content, path);
+    const calls = listCalls(message);
+    if (contentBlocks.length === 0 && calls.length === 0) return;
     const last = this.#turns.at(-1);
-    if (last?.role === 'user') this.#giveUpCalls();
+    if (last?.role === 'user') this.#abandonCalls();
     const uses = calls.map((call) => this.#toToolUse(call));
-    const content = [...thoughtsOf(message), ...said, ...uses];
+    const content = [...listThoughts(message), ...contentBlocks, ...uses];
     if (last?.role === 'assistant') for (const block of content) last.content.push(block);
     else this.#turns.push({ role: 'assistant', content });
   }
 
-  #toToolUse({ id, name, input }: CallInMessage): ToolUseBlock {
-    return { type: 'tool_use', id: this.#calls.ask(id, name).id, name, input };
+  #toToolUse({ id, name, input }: MessageCall): ToolUseBlock {
+    return { type: 'tool_use', id: this.#calls.register(id, name).id, name, input };
   }
 
   /** A result that no call waits for is sent as text. */
-  #addResult(message: Message, at: string): void {
-    const blocks = toBlocks(message.content, at);
-    const called = this.#calls.answer(typeof message.tool_call_id === 'string' ? message.tool_call_id : '');
-    if (called === undefined) this.#addToUser(blocks);
-    else this.#addOutput(called, blocks.length > 0 ? { content: blocks } : {});
+  #addResult(message: Message, path: string): void {
+    const blocks = toBlocks(message.content, path);
+    const pendingCall = this.#calls.answer(typeof message.tool_call_id === 'string' ? message.tool_call_id : '');
+    if (pendingCall === undefined) this.#addToUser(blocks);
+    else this.#addOutput(pendingCall, blocks.length > 0 ? { content: blocks } : {});
   }
 
   #addOutput({ id }: PendingCall, output: Pick<ToolResultBlock, 'content' | 'is_error'>): void {
-    this.#userTurn().results.push({ type: 'tool_result', tool_use_id: id, ...output });
+    this.#getUserTurn().results.push({ type: 'tool_result', tool_use_id: id, ...output });
   }
 
   #addToUser(blocks: readonly ContentBlock[]): void {
-    for (const block of blocks) this.#userTurn().content.push(block);
+    for (const block of blocks) this.#getUserTurn().content.push(block);
   }
 
-  #giveUpCalls(): void {
-    for (const called of this.#calls.giveUp()) this.#addOutput(called, { content: noResult, is_error: true });
+  #abandonCalls(): void {
+    for (const pendingCall of this.#calls.abandon()) this.#addOutput(pendingCall, { content: noResultText, is_error: true });
   }
 
-  #userTurn(): UserTurn {
+  #getUserTurn(): UserTurn {
     const last = this.#turns.at(-1);
     if (last?.role === 'user') return last;
-    const turn = userTurn([]);
+    const turn = createUserTurn([]);
     this.#turns.push(turn);
     return turn;
   }
 }
 
-function userTurn(content: ContentBlock[]): UserTurn {
+function createUserTurn(content: ContentBlock[]): UserTurn {
   return { role: 'user', results: [], content };
 }
 
@@ -151,7 +158,7 @@ function trimEnd(content: ContentBlock[]): void {
 }
 
 /** Thoughts as the model gave them: their signature is over every char. */
-function thoughtsOf({ thinking_blocks: blocks }: Message): Thought[] {
+function listThoughts({ thinking_blocks: blocks }: Message): Thought[] {
   return Array.isArray(blocks) ? blocks.filter(isJsonObject).flatMap(toThought) : [];
 }
 
@@ -162,24 +169,24 @@ function toThought({ type, thinking, signature, data }: JsonObject): readonly Th
 }
 
 /** Content parts that are blocks of the dialect already. */
-const ownTypes: ReadonlySet<string> = new Set(['image', 'document', 'search_result', 'container_upload']);
+const nativeTypes: ReadonlySet<string> = new Set(['image', 'document', 'search_result', 'container_upload']);
 
 /** Blocks of a message's content, without texts of white space only, which the dialect refuses. Throws UpstreamFault 400 for a part it has nothing for. */
-export function toBlocks(content: Message['content'], at: string): ContentBlock[] {
+export function toBlocks(content: Message['content'], path: string): ContentBlock[] {
   if (typeof content === 'string') return isBlank(content) ? [] : [{ type: 'text', text: content }];
-  const blocks = (content ?? []).map((part, position) => toBlock(part, `${at}[${position}]`));
+  const blocks = (content ?? []).map((part, position) => toBlock(part, `${path}[${position}]`));
   return blocks.filter((block) => block.type !== 'text' || !isBlank((block as TextBlock).text));
 }
 
 /** The same for content that can only be text. */
-export function toTextBlocks(content: Message['content'], at: string): TextBlock[] {
-  return toBlocks(content, at).map((block) => {
+export function toTextBlocks(content: Message['content'], path: string): TextBlock[] {
+  return toBlocks(content, path).map((block) => {
     if (block.type === 'text') return block as TextBlock;
-    throw refusal(`a part of the type ${block.type} in a system message`, at);
+    throw createRejection(`a part of the type ${block.type} in a system message`, path);
   });
 }
 
-function toBlock(part: ContentPart, at: string): ContentBlock {
+function toBlock(part: ContentPart, path: string): ContentBlock {
   const cached = isJsonObject(part.cache_control) ? { cache_control: part.cache_control } : {};
   switch (part.type) {
     case 'text':
@@ -187,40 +194,40 @@ function toBlock(part: ContentPart, at: string): ContentBlock {
     case 'refusal':
       return { type: 'text', text: toText(part.refusal) };
     case 'image_url':
-      return { ...toImage(part.image_url, at), ...cached };
+      return { ...toImage(part.image_url, path), ...cached };
     case 'file':
-      return { ...toDocument(isJsonObject(part.file) ? part.file : {}, at), ...cached };
+      return { ...toDocument(isJsonObject(part.file) ? part.file : {}, path), ...cached };
   }
-  if (ownTypes.has(part.type)) return part;
-  throw refusal(`a part of the type ${part.type}`, at);
+  if (nativeTypes.has(part.type)) return part;
+  throw createRejection(`a part of the type ${part.type}`, path);
 }
 
-function toImage(image: unknown, at: string): ImageBlock {
+function toImage(image: unknown, path: string): ImageBlock {
   const url = isJsonObject(image) ? image.url : image;
-  if (typeof url !== 'string') throw refusal('an image without an address', at);
-  return { type: 'image', source: toSource(url, at) };
+  if (typeof url !== 'string') throw createRejection('an image without an address', path);
+  return { type: 'image', source: toSource(url, path) };
 }
 
-function toDocument(file: { readonly [key: string]: unknown }, at: string): ContentBlock {
+function toDocument(file: { readonly [key: string]: unknown }, path: string): ContentBlock {
   const title = typeof file.filename === 'string' ? { title: file.filename } : {};
   if (typeof file.file_id === 'string') return { type: 'document', source: { type: 'file', file_id: file.file_id }, ...title };
-  if (typeof file.file_data !== 'string') throw refusal('a file without data', at);
+  if (typeof file.file_data !== 'string') throw createRejection('a file without data', path);
   const isAddress = /^(data|https?):/i.test(file.file_data);
-  const source = toSource(isAddress ? file.file_data : `data:application/pdf;base64,${file.file_data}`, at);
+  const source = toSource(isAddress ? file.file_data : `data:application/pdf;base64,${file.file_data}`, path);
   if (source.type === 'base64' && source.media_type.startsWith('image/')) return { type: 'image', source };
   return { type: 'document', source: toDocumentSource(source), ...title };
 }
 
 /** Text is sent as text: the dialect takes nothing but PDF in base64. */
 function toDocumentSource(source: Base64Source | UrlSource): DocumentBlock['source'] {
-  const text = source.type === 'url' ? undefined : textOf({ mediaType: source.media_type, base64: source.data });
+  const text = source.type === 'url' ? undefined : decodeInlineText({ mediaType: source.media_type, base64: source.data });
   return text === undefined ? source : { type: 'text', media_type: 'text/plain', data: text };
 }
 
-function toSource(url: string, at: string): Base64Source | UrlSource {
+function toSource(url: string, path: string): Base64Source | UrlSource {
   if (!/^data:/i.test(url)) return { type: 'url', url };
   const data = readDataUrl(url);
-  if (data === undefined) throw refusal('a data: address without data', at);
+  if (data === undefined) throw createRejection('a data: address without data', path);
   return { type: 'base64', media_type: data.mediaType, data: data.base64 };
 }
 

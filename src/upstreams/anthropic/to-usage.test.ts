@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { toFinishReason, toUsage, withLater } from './to-usage.ts';
+import { mergeCounts, toFinishReason, toUsage } from './to-usage.ts';
 
 describe('toFinishReason', () => {
   it.each([
@@ -43,7 +43,7 @@ describe('toUsage', () => {
   });
 
   it('takes later counts for earlier ones, but no null', () => {
-    expect(withLater({ input_tokens: 5, output_tokens: 1 }, { output_tokens: 8, input_tokens: null })).toEqual({
+    expect(mergeCounts({ input_tokens: 5, output_tokens: 1 }, { output_tokens: 8, input_tokens: null })).toEqual({
       input_tokens: 5,
       output_tokens: 8,
     });

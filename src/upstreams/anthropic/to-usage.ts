@@ -14,26 +14,30 @@ const finishReasons: ReadonlyMap<unknown, FinishReason> = new Map<StopReason, Fi
 
 /** Why a reply ended. One that ends well with calls in it ends for them, whatever its upstream calls that. */
 export function toFinishReason(reason: unknown, hasCalls: boolean): FinishReason {
-  const known = finishReasons.get(reason) ?? 'stop';
-  if (known === 'stop' || known === 'tool_calls') return hasCalls ? 'tool_calls' : 'stop';
-  return known;
+  const finishReason = finishReasons.get(reason) ?? 'stop';
+  if (finishReason === 'stop' || finishReason === 'tool_calls') return hasCalls ? 'tool_calls' : 'stop';
+  return finishReason;
 }
 
 /** Counts of the dialect as those of the compat wire, whose prompt includes what the cache gave and took. */
 export function toUsage(counts: Partial<MessagesUsage>): Usage {
-  const { cache_read_input_tokens: read, cache_creation_input_tokens: written, output_tokens_details: details } = counts;
+  const {
+    cache_read_input_tokens: cacheRead,
+    cache_creation_input_tokens: cacheWritten,
+    output_tokens_details: details,
+  } = counts;
   const writtenForHour = toCount(counts.cache_creation?.ephemeral_1h_input_tokens);
-  const prompt_tokens = toCount(counts.input_tokens) + toCount(read) + toCount(written);
+  const prompt_tokens = toCount(counts.input_tokens) + toCount(cacheRead) + toCount(cacheWritten);
   const completion_tokens = toCount(counts.output_tokens);
-  const hasCache = typeof read === 'number' || typeof written === 'number';
+  const hasCache = typeof cacheRead === 'number' || typeof cacheWritten === 'number';
   return {
     prompt_tokens,
     completion_tokens,
     total_tokens: prompt_tokens + completion_tokens,
     ...(hasCache && {
       prompt_tokens_details: {
-        cached_tokens: toCount(read),
-        cache_write_tokens: toCount(written),
+        cached_tokens: toCount(cacheRead),
+        cache_write_tokens: toCount(cacheWritten),
         ...(writtenForHour > 0 && { cache_write_1h_tokens: writtenForHour }),
       },
     }),
@@ -45,6 +49,6 @@ export function toUsage(counts: Partial<MessagesUsage>): Usage {
 }
 
 /** Counts that come later in a stream take the place of earlier ones; nulls say nothing. */
-export function withLater(counts: Partial<MessagesUsage>, later: object): Partial<MessagesUsage> {
-  return { ...counts, ...Object.fromEntries(Object.entries(later).filter(([, value]) => value !== null)) };
+export function mergeCounts(counts: Partial<MessagesUsage>, laterCounts: object): Partial<MessagesUsage> {
+  return { ...counts, ...Object.fromEntries(Object.entries(laterCounts).filter(([, value]) => value !== null)) };
 }

@@ -1,10 +1,10 @@
 import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
-import { eventAt } from '#base/stream/event-splitter.ts';
+import { getEventAt } from '#base/stream/event-splitter.ts';
 import type { Sink } from '#base/stream/sink.ts';
 import { fromLatin1, toLatin1 } from '#base/text/bytes.ts';
 import type { Chunk } from '#contract/chat/chunk.ts';
 import { Frame, type RawFrame } from '#contract/chat/frame.ts';
-import { UpstreamFault } from '#domain/upstreams/upstream.ts';
+import { UpstreamError } from '#domain/upstreams/upstream.ts';
 import type { EventReader } from '../upstream-reply.ts';
 import { DeltaRun, isMessageStop, toEventValue } from './delta-run.ts';
 import type { MessageReader } from './message-reader.ts';
@@ -40,30 +40,30 @@ export class TranslatedEvents implements EventReader {
     return this.#reader.hasEnded;
   }
 
-  take(events: string, reply: Reply): void {
-    for (let at = 0; at < events.length && !this.hasEnded; ) {
+  read(events: string, reply: Reply): void {
+    for (let position = 0; position < events.length && !this.hasEnded; ) {
       const pieces: string[] = [];
-      const end = this.#run.read(events, at, pieces);
-      if (end > at) {
+      const end = this.#run.read(events, position, pieces);
+      if (end > position) {
         this.#flush(reply);
-        reply.frame(this.#written(pieces));
-        at = end;
+        reply.frame(this.#createFrame(pieces));
+        position = end;
         continue;
       }
-      const event = eventAt(events, at);
-      at += event.length;
+      const event = getEventAt(events, position);
+      position += event.length;
       const value = toEventValue(event);
-      if (value instanceof UpstreamFault) {
+      if (value instanceof UpstreamError) {
         this.#flush(reply);
         throw value;
       }
-      if (value !== undefined) this.#takeOne(event, value);
+      if (value !== undefined) this.#readEvent(event, value);
     }
     this.#flush(reply);
   }
 
-  #takeOne(event: string, value: JsonObject): void {
-    this.#chunks.push(...this.#reader.take(value));
+  #readEvent(event: string, value: JsonObject): void {
+    this.#chunks.push(...this.#reader.read(value));
     if (value.type !== 'message_start' && value.type !== 'ping') this.#isOpening = false;
     if (value.type === 'content_block_delta') this.#learn(event, value);
   }
@@ -75,9 +75,9 @@ export class TranslatedEvents implements EventReader {
     reply.frame(Frame.ofChunks(...chunks));
   }
 
-  #written(pieces: readonly string[]): RawFrame {
+  #createFrame(pieces: readonly string[]): RawFrame {
     const { block, before, after } = this.#slot;
-    if (this.#run.textBytes > 0) this.#reader.passed(block, () => toText(pieces.join('')));
+    if (this.#run.textBytes > 0) this.#reader.recordPassed(block, () => toText(pieces.join('')));
     let bytes = '';
     for (const piece of pieces) bytes += before + piece + after;
     return Frame.ofText(bytes, this.#run.textBytes);
@@ -85,21 +85,21 @@ export class TranslatedEvents implements EventReader {
 
   #learn(event: string, { index, delta }: JsonObject): void {
     const type = isJsonObject(delta) ? delta.type : undefined;
-    const around = this.#around(type, index);
-    if (around === undefined || !this.#run.learn(event, type)) return;
+    const template = this.#getTemplate(type, index);
+    if (template === undefined || !this.#run.learn(event, type)) return;
     const head = toLatin1(JSON.stringify(this.#reader.head)).slice(0, -1);
     this.#slot = {
       block: index,
-      before: `data: ${head},"choices":[{"index":0,"delta":{${around[0]}"`,
-      after: `"${around[1]}},"finish_reason":null}]}\n\n`,
+      before: `data: ${head},"choices":[{"index":0,"delta":{${template[0]}"`,
+      after: `"${template[1]}},"finish_reason":null}]}\n\n`,
     };
   }
 
   /** The JSON around the text in a compat delta. */
-  #around(type: unknown, index: unknown): readonly [before: string, after: string] | undefined {
+  #getTemplate(type: unknown, index: unknown): readonly [before: string, after: string] | undefined {
     if (type === 'text_delta') return ['"content":', ''];
     if (type === 'thinking_delta') return ['"reasoning_content":', ''];
-    const call = this.#reader.callOf(index);
+    const call = this.#reader.getCallIndex(index);
     return call === undefined ? undefined : [`"tool_calls":[{"index":${call},"function":{"arguments":`, '}}]'];
   }
 }

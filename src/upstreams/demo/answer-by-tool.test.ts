@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { LocalEmbedder } from '#base/embedding/local-embedder.ts';
 import { never } from '#test/talk-to-demo.ts';
-import { fittingTool, scoreTools, splitClauses } from './answer-by-tool.ts';
+import { findFittingTool, scoreTools, splitClauses } from './answer-by-tool.ts';
 
 const embedder = new LocalEmbedder();
 afterAll(() => embedder.close());
@@ -24,7 +24,7 @@ const tools = Object.entries({
 const searching = { name: 'query_document', description: 'Search the documents of this application', parameters: {} };
 
 async function pick(question: string, offered = tools): Promise<string | undefined> {
-  return fittingTool(question, await scoreTools(question, offered, { embedder, signal: never }))?.name;
+  return findFittingTool(question, await scoreTools(question, offered, { embedder, signal: never }))?.name;
 }
 
 describe('a tool is picked', () => {

@@ -1,16 +1,16 @@
 import { isJsonObject, tryParseJson } from '#base/json/json.ts';
-import { UpstreamFault } from '#domain/upstreams/upstream.ts';
+import { UpstreamError } from '#domain/upstreams/upstream.ts';
 import type { Answer, PlannedCall, Situation, Step } from './answer.ts';
 import { type Comparing, compare } from './compare.ts';
 import { fillArguments, wantsArgument } from './fill-arguments.ts';
 import { type Quote, quotePassages } from './quote-passages.ts';
 import type { Passage, ToolResult } from './read-conversation.ts';
 import type { OfferedTool } from './read-tools.ts';
-import { countShared, countWords, shorten, stems } from './words.ts';
+import { countShared, countWords, listStems, shorten } from './words.ts';
 
 const shortResult = 600;
-const mostResults = 20;
-const mostListed = 5;
+const maxResults = 20;
+const maxListed = 5;
 
 /** Calls the tool that the request demands. Throws UpstreamFault if it demands one that is not offered. */
 export async function callDemandedTool({ conversation, offer, comparing, steps }: Situation): Promise<Answer | undefined> {
@@ -19,12 +19,12 @@ export async function callDemandedTool({ conversation, offer, comparing, steps }
   const { question } = conversation;
   if (choice === 'required') {
     const scores = await scoreTools(question, tools, comparing);
-    steps.push(lookingStep(scores, scores[0]?.tool));
+    steps.push(createLookupStep(scores, scores[0]?.tool));
     return scores[0] && toAnswer([toCall(scores[0].tool, question)]);
   }
   const demanded = tools.find(({ name }) => name === choice.name);
   if (demanded === undefined) {
-    throw new UpstreamFault(
+    throw new UpstreamError(
       'refused',
       `tool_choice names ${shorten(choice.name, 64)}, which is not among the tools of the request.`,
       {
@@ -42,18 +42,18 @@ export async function callFittingTools({ conversation, offer, comparing, steps }
   const { question } = conversation;
   if (offer.choice === 'none' || offer.tools.length === 0 || question === '') return undefined;
   const parts = offer.isParallel ? splitClauses(question) : [question];
-  const calls = await fittingCalls(parts, { conversation, offer, comparing, steps });
+  const calls = await planFittingCalls(parts, { conversation, offer, comparing, steps });
   if (calls.length === parts.length || parts.length === 1) return toAnswer(calls);
-  return toAnswer(await fittingCalls([question], { conversation, offer, comparing, steps }));
+  return toAnswer(await planFittingCalls([question], { conversation, offer, comparing, steps }));
 }
 
 /** Says what the tools said; of a long result, what is nearest to the question. */
-export async function tellResults({ conversation, comparing, steps }: Situation): Promise<Answer | undefined> {
+export async function answerFromResults({ conversation, comparing, steps }: Situation): Promise<Answer | undefined> {
   const { toolResults, question } = conversation;
   if (toolResults.length === 0) return undefined;
   const texts: string[] = [];
-  for (const result of toolResults.slice(0, mostResults)) texts.push(await toText(result, { question, comparing }));
-  const names = toolResults.map(({ name }) => `\`${name}\``).slice(0, mostResults);
+  for (const result of toolResults.slice(0, maxResults)) texts.push(await toText(result, { question, comparing }));
+  const names = toolResults.map(({ name }) => `\`${name}\``).slice(0, maxResults);
   steps.push({
     name: 'Reading the results',
     content: `${toolResults.length} of ${[...new Set(names)].join(', ')}.`,
@@ -68,8 +68,8 @@ async function toText(
 ): Promise<string> {
   const result = text.trim();
   if (result === '') return `${name} says nothing.`;
-  if (result.length <= shortResult) return `${name} says: ${inWords(result)}`;
-  const passages = numberedPassages(result);
+  if (result.length <= shortResult) return `${name} says: ${formatResult(result)}`;
+  const passages = splitPassages(result);
   const quotes = question === '' ? [] : await quotePassages(question, passages, comparing);
   if (quotes.length === 0 && passages.length > 1)
     return `${name} gives ${passages.length} passages; none comes near your question.`;
@@ -82,12 +82,12 @@ function toLine({ sentence, source }: Quote): string {
   return source === '' ? `> ${sentence}` : `> ${sentence} ${source}`;
 }
 
-async function fittingCalls(parts: readonly string[], { offer, comparing, steps }: Situation): Promise<PlannedCall[]> {
+async function planFittingCalls(parts: readonly string[], { offer, comparing, steps }: Situation): Promise<PlannedCall[]> {
   const calls: PlannedCall[] = [];
   for (const part of parts) {
     const scores = await scoreTools(part, offer.tools, comparing);
-    const tool = fittingTool(part, scores);
-    steps.push(lookingStep(scores, tool));
+    const tool = findFittingTool(part, scores);
+    steps.push(createLookupStep(scores, tool));
     if (tool !== undefined) calls.push(toCall(tool, part));
   }
   return calls;
@@ -101,9 +101,9 @@ function toAnswer(calls: readonly PlannedCall[]): Answer | undefined {
   return calls.length === 0 ? undefined : { content: '', calls };
 }
 
-function lookingStep(scores: readonly ToolScore[], chosen: OfferedTool | undefined): Step {
-  const listed = scores.slice(0, mostListed).map(({ tool, score }) => `- \`${tool.name}\`: ${score.toFixed(2)}`);
-  const verdict = chosen === undefined ? `None comes up to ${leastScore}.` : `\`${chosen.name}\` it is.`;
+function createLookupStep(scores: readonly ToolScore[], selectedTool: OfferedTool | undefined): Step {
+  const listed = scores.slice(0, maxListed).map(({ tool, score }) => `- \`${tool.name}\`: ${score.toFixed(2)}`);
+  const verdict = selectedTool === undefined ? `None comes up to ${minScore}.` : `\`${selectedTool.name}\` it is.`;
   return { name: 'Looking for a fitting tool', content: `${listed.join('\n')}\n\n${verdict}`, status: 'completed' };
 }
 
@@ -112,22 +112,22 @@ const mark = /^(\[\d{1,4}\]) /m;
 const head = /^[^\n]{1,255}\.[a-z]{2,5}(?:, (?:page|slide|sheet) \d+)?(?: — [^\n]*)?(?:\n|$)/;
 
 /** The passages of a result that begin with a number such as [1], each with it as source; else the result as one, without. */
-function numberedPassages(result: string): Passage[] {
+function splitPassages(result: string): Passage[] {
   const [, ...parts] = result.split(mark);
   if (parts.length === 0) return [{ source: '', text: result }];
   const passages: Passage[] = [];
-  for (let at = 0; at < parts.length; at += 2)
-    passages.push({ source: parts[at] ?? '', text: (parts[at + 1] ?? '').replace(head, '') });
+  for (let index = 0; index < parts.length; index += 2)
+    passages.push({ source: parts[index] ?? '', text: (parts[index + 1] ?? '').replace(head, '') });
   return passages;
 }
 
 /** An object of plain values as words; any other text as it is. */
-function inWords(result: string): string {
+function formatResult(result: string): string {
   const value = result.startsWith('{') ? tryParseJson(result) : undefined;
   if (!isJsonObject(value) || Object.keys(value).length === 0) return result;
   const entries = Object.entries(value);
-  if (entries.some(([, each]) => typeof each === 'object')) return result;
-  return `${entries.map(([name, each]) => `${name.replaceAll('_', ' ')} ${each}`).join(', ')}.`;
+  if (entries.some(([, item]) => typeof item === 'object')) return result;
+  return `${entries.map(([name, item]) => `${name.replaceAll('_', ' ')} ${item}`).join(', ')}.`;
 }
 
 interface ToolScore {
@@ -140,10 +140,10 @@ interface ToolScore {
  * Measured with MiniLM over 16 tools and 32 questions (pick-tool.test.ts): the weakest right pair has 0.30, the strongest
  * wrong one 0.27.
  */
-const leastScore = 0.29;
+const minScore = 0.29;
 const sharedWordBonus = 0.08;
 const namedScore = 1.1;
-const longestDescription = 300;
+const maxDescriptionChars = 300;
 // Pattern bound: a name and 300 characters of a description.
 const looksThingsUp = /\b(search|query|retriev\w*|look(s|ing)? up|find|documents?|knowledge)\b/i;
 const isAsking = /\?\s*$|^(who|what|when|where|which|why|how|find|search|look up|explain|summari[sz]e|according)\b/i;
@@ -151,25 +151,25 @@ const isAsking = /\?\s*$|^(who|what|when|where|which|why|how|find|search|look up
 /** The tools by how well they fit the question, best first. */
 export async function scoreTools(question: string, tools: readonly OfferedTool[], comparing: Comparing): Promise<ToolScore[]> {
   const similarities = await compare(question, tools.map(toToolText), comparing);
-  const asked = stems(question);
+  const questionStems = listStems(question);
   return tools
     .map((tool, index) => {
-      const bonus = countShared(asked, stems(toToolText(tool))) > 0 ? sharedWordBonus : 0;
+      const bonus = countShared(questionStems, listStems(toToolText(tool))) > 0 ? sharedWordBonus : 0;
       const score = question.includes(tool.name) && tool.name.includes('_') ? namedScore : (similarities[index] ?? 0) + bonus;
       return { tool, score };
     })
-    .sort((one, other) => other.score - one.score);
+    .sort((first, second) => second.score - first.score);
 }
 
 /**
  * The tool to call, if any: the best that is near enough. For a question that nothing is near to, or that does not have what
  * the nearest must be told, one that looks things up.
  */
-export function fittingTool(question: string, scores: readonly ToolScore[]): OfferedTool | undefined {
+export function findFittingTool(question: string, scores: readonly ToolScore[]): OfferedTool | undefined {
   const [best] = scores;
-  const near = best !== undefined && best.score >= leastScore ? best.tool : undefined;
-  if (!isAsking.test(question) || (near !== undefined && !wantsArgument(near.parameters, question))) return near;
-  return scores.find(({ tool }) => looksThingsUp.test(toToolText(tool)))?.tool ?? near;
+  const nearest = best !== undefined && best.score >= minScore ? best.tool : undefined;
+  if (!isAsking.test(question) || (nearest !== undefined && !wantsArgument(nearest.parameters, question))) return nearest;
+  return scores.find(({ tool }) => looksThingsUp.test(toToolText(tool)))?.tool ?? nearest;
 }
 
 /** Several questions in one, such as "What is the weather in Paris and what time is it in Tokyo?"; else the question alone. */
@@ -179,11 +179,11 @@ export function splitClauses(question: string): string[] {
     .split(/\?\s+|;\s+|[.]\s+|,?\s+and\s+(?:then\s+|also\s+)?/i)
     .map((clause) => clause.trim())
     .filter((clause) => clause !== '');
-  const areWhole = clauses.length > 1 && clauses.length <= 4 && clauses.every((clause) => countWords(clause) >= 3);
-  return areWhole ? clauses : [question];
+  const areComplete = clauses.length > 1 && clauses.length <= 4 && clauses.every((clause) => countWords(clause) >= 3);
+  return areComplete ? clauses : [question];
 }
 
 function toToolText({ name, description }: OfferedTool): string {
   const words = name.replace(/([a-z])([A-Z])/g, '$1 $2').replace(/[_-]+/g, ' ');
-  return `${words.toLowerCase()}: ${shorten(description, longestDescription)}`;
+  return `${words.toLowerCase()}: ${shorten(description, maxDescriptionChars)}`;
 }

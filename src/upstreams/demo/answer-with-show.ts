@@ -2,47 +2,47 @@ import type { Control, ResponseAttachment } from '#contract/chat/chunk.ts';
 import type { Answer, Situation, Step } from './answer.ts';
 import { shorten } from './words.ts';
 
-const wishes = {
+const wishPatterns = {
   // Pattern bound: a question of at most 600 characters, which splitQuestion cuts.
   everything: /\b(show|give|demo\w*|try)\b.*\b(everything|all (you can|of it))\b|^everything\b/i,
   attachment: /\battachments?\b/i,
   stages: /\bstages?\b/i,
   controls: /\b(controls?|buttons?|forms?)\b/i,
 };
-const asksFor =
+const requestPattern =
   // Pattern bound: a question of at most 600 characters, which splitQuestion cuts.
   /\b(show|give|send|offer|want|need|add|attach|with|see|demo\w*|please|try|make)\b|^\W*(an? |some |the )?(attachments?|stages?|controls?)\W*$/i;
 
 /** Shows parts of the wire the user asks for: stages, an attachment, controls, or all of them. */
 export function showParts(situation: Situation): Answer | undefined {
   const { question } = situation.conversation;
-  const isAll = wishes.everything.test(question);
-  const isAsked = isAll || asksFor.test(question);
-  const wants = (part: keyof typeof wishes): boolean => isAsked && (isAll || wishes[part].test(question));
-  const shown: string[] = [];
+  const isAll = wishPatterns.everything.test(question);
+  const isRequested = isAll || requestPattern.test(question);
+  const wants = (part: keyof typeof wishPatterns): boolean => isRequested && (isAll || wishPatterns[part].test(question));
+  const lines: string[] = [];
   if (wants('stages')) {
     situation.steps.push(...exampleSteps);
-    shown.push('**Stages**: one that went well and carries an attachment, and one that failed on purpose.');
+    lines.push('**Stages**: one that went well and carries an attachment, and one that failed on purpose.');
   }
-  if (wants('attachment')) shown.push('**An attachment**: a table of what I saw of your request.');
+  if (wants('attachment')) lines.push('**An attachment**: a table of what I saw of your request.');
   if (wants('controls'))
-    shown.push('**Controls**: pick a colour or rate me; your choice comes back to me as a `completed_control`.');
-  if (shown.length === 0) return undefined;
+    lines.push('**Controls**: pick a colour or rate me; your choice comes back to me as a `completed_control`.');
+  if (lines.length === 0) return undefined;
   return {
-    content: `Here you are:\n\n${shown.map((line) => `- ${line}`).join('\n')}`,
-    attachments: wants('attachment') ? [seenTable(situation)] : [],
+    content: `Here you are:\n\n${lines.map((line) => `- ${line}`).join('\n')}`,
+    attachments: wants('attachment') ? [createSeenTable(situation)] : [],
     controls: wants('controls') ? exampleControls : [],
   };
 }
 
 /** Says what came back from a control. */
-export function tellControl({ conversation, steps }: Situation): Answer | undefined {
+export function answerControl({ conversation, steps }: Situation): Answer | undefined {
   const { completedControl: control, question } = conversation;
   if (control === undefined) return undefined;
   steps.push({ name: 'Reading the control', content: `\`${shorten(control.label, 100)}\` was filled in.`, status: 'completed' });
   const value = control.value === undefined ? '' : ` with the value \`${shorten(JSON.stringify(control.value), 1000)}\``;
-  const said = question === '' ? '' : ` Beside it you wrote “${shorten(question, 200)}”.`;
-  return { content: `You used the control **${shorten(control.label, 200)}**${value}.${said}` };
+  const remark = question === '' ? '' : ` Beside it you wrote “${shorten(question, 200)}”.`;
+  return { content: `You used the control **${shorten(control.label, 200)}**${value}.${remark}` };
 }
 
 const exampleSteps: readonly Step[] = [
@@ -78,7 +78,7 @@ const exampleControls: readonly Control[] = [
   },
 ];
 
-function seenTable({ conversation, offer }: Situation): ResponseAttachment {
+function createSeenTable({ conversation, offer }: Situation): ResponseAttachment {
   const { question, passages, attachments, toolResults } = conversation;
   const rows = [
     ['Question', question],
@@ -87,7 +87,7 @@ function seenTable({ conversation, offer }: Situation): ResponseAttachment {
     ['Your attachments', attachments.map(({ title, type }) => title || type || 'text/markdown').join(', ') || 'none'],
     ['Passages to read', `${passages.length}, ${passages.reduce((sum, { text }) => sum + text.length, 0)} characters`],
   ];
-  const lines = rows.map(([what, seen]) => `| ${what} | ${toCell(seen ?? '')} |`);
+  const lines = rows.map(([label, value]) => `| ${label} | ${toCell(value ?? '')} |`);
   return {
     index: 0,
     type: 'text/markdown',

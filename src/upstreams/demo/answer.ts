@@ -35,4 +35,4 @@ export interface Answer {
 }
 
 /** One way to answer; undefined if it does not apply. */
-export type WayToAnswer = (situation: Situation) => Answer | undefined | Promise<Answer | undefined>;
+export type Responder = (situation: Situation) => Answer | undefined | Promise<Answer | undefined>;

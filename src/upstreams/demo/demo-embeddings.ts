@@ -2,30 +2,34 @@ import type { JsonObject } from '#base/json/json.ts';
 import { loadTokens } from '#base/text/tokens.ts';
 import type { EmbeddingsRequest } from '#contract/chat/embeddings-request.ts';
 import type { Embedder } from '#domain/tools/embedder.ts';
-import { UpstreamFault } from '#domain/upstreams/upstream.ts';
+import { UpstreamError } from '#domain/upstreams/upstream.ts';
 import { encodeVector } from '../embeddings-reply.ts';
-import { toFault } from './compare.ts';
+import { toDemoError } from './compare.ts';
 
 /** Answers an embeddings request of OpenAI's API with the local model. Throws UpstreamFault. */
 export async function embed(request: EmbeddingsRequest, embedder: Embedder, signal: AbortSignal): Promise<JsonObject> {
   const { dimensions = embedder.dimensions, encoding_format } = request;
   if (dimensions > embedder.dimensions) {
-    throw new UpstreamFault('refused', `dimensions must not be more than the ${embedder.dimensions} of ${embedder.model}.`, {
+    throw new UpstreamError('refused', `dimensions must not be more than the ${embedder.dimensions} of ${embedder.model}.`, {
       status: 400,
       param: 'dimensions',
     });
   }
   const texts = await toTexts(request.input);
-  const vectors = await embedder.embed(texts, signal).catch((thrown: unknown) => {
-    throw toFault(thrown, signal);
+  const vectors = await embedder.embed(texts, signal).catch((error: unknown) => {
+    throw toDemoError(error, signal);
   });
   const tokens = await loadTokens();
   const used = texts.reduce((sum, text) => sum + tokens.count(text), 0);
   return {
     object: 'list',
     data: vectors.map((vector, index) => {
-      const cut = shortened(vector, dimensions);
-      return { object: 'embedding', index, embedding: encoding_format === 'base64' ? encodeVector(cut) : Array.from(cut) };
+      const truncated = truncateVector(vector, dimensions);
+      return {
+        object: 'embedding',
+        index,
+        embedding: encoding_format === 'base64' ? encodeVector(truncated) : Array.from(truncated),
+      };
     }),
     model: embedder.model,
     usage: { prompt_tokens: used, total_tokens: used },
@@ -39,7 +43,7 @@ async function toTexts(input: EmbeddingsRequest['input']): Promise<string[]> {
   const lists = (typeof input[0] === 'number' ? [input] : input) as number[][];
   const { decode, vocabularySize } = await import('gpt-tokenizer/encoding/cl100k_base');
   if (lists.some((list) => list.some((token) => token >= vocabularySize))) {
-    throw new UpstreamFault('refused', 'input has a token that cl100k_base does not know; send text.', {
+    throw new UpstreamError('refused', 'input has a token that cl100k_base does not know; send text.', {
       status: 400,
       param: 'input',
     });
@@ -48,9 +52,9 @@ async function toTexts(input: EmbeddingsRequest['input']): Promise<string[]> {
 }
 
 /** The first dimensions, brought back to length 1. */
-function shortened(vector: Float32Array, dimensions: number): Float32Array {
+function truncateVector(vector: Float32Array, dimensions: number): Float32Array {
   if (dimensions === vector.length) return vector;
-  const cut = vector.slice(0, dimensions);
-  const length = Math.hypot(...cut);
-  return length === 0 ? cut : cut.map((value) => value / length);
+  const truncated = vector.slice(0, dimensions);
+  const length = Math.hypot(...truncated);
+  return length === 0 ? truncated : truncated.map((value) => value / length);
 }

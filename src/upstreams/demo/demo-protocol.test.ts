@@ -1,13 +1,13 @@
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { afterAll, describe, expect, it } from 'vitest';
 import { LocalEmbedder } from '#base/embedding/local-embedder.ts';
-import { pushed } from '#base/stream/async-items.ts';
+import { toAsyncIterable } from '#base/stream/async-items.ts';
 import type { Chunk } from '#contract/chat/chunk.ts';
 import type { RawFrame } from '#contract/chat/frame.ts';
 import type { Message } from '#contract/chat/message.ts';
 import type { Embedder } from '#domain/tools/embedder.ts';
 import { measureLongestHold } from '#test/longest-hold.ts';
-import { hear, startDemo, toAsk, tool, user } from '#test/talk-to-demo.ts';
+import { collectReply, startDemo, toAttempt, tool, user } from '#test/talk-to-demo.ts';
 import { createDemoProtocol } from './demo-protocol.ts';
 
 const { say, embedder } = startDemo();
@@ -159,9 +159,9 @@ describe('bounds', () => {
 
   it('max_tokens cuts the arguments of a call', async () => {
     const offered = [tool('get_weather', 'Get the weather in a city', { location: { type: 'string' } })];
-    const ask = toAsk('What is the weather in Paris?', { tools: offered, max_tokens: 5 });
+    const ask = toAttempt('What is the weather in Paris?', { tools: offered, max_tokens: 5 });
     const texts: string[] = [];
-    for await (const { chunks } of pushed<RawFrame>((sink) => startDemo().demo.chat(ask, sink)))
+    for await (const { chunks } of toAsyncIterable<RawFrame>((sink) => startDemo().demo.chat(ask, sink)))
       texts.push(JSON.stringify(chunks));
     expect(texts.join()).toContain('"finish_reason":"length"');
   });
@@ -250,8 +250,8 @@ describe('a stream', () => {
     let leftAt = 0;
     let frames = 0;
     const run = (async () => {
-      const ask = toAsk('Count to 1000', { stream: true });
-      for await (const _ of pushed<RawFrame>((sink) => paced.demo.chat(ask, sink), caller.signal)) {
+      const ask = toAttempt('Count to 1000', { stream: true });
+      for await (const _ of toAsyncIterable<RawFrame>((sink) => paced.demo.chat(ask, sink), caller.signal)) {
         frames += 1;
         if (frames === 12) {
           setTimeout(() => {
@@ -273,7 +273,9 @@ describe('a stream', () => {
     const caller = new AbortController();
     const offered = Array.from({ length: 100 }, (_, index) => tool(`tool_${index}`, `Does thing number ${index}`));
     setTimeout(() => caller.abort(new Error('left')), 200);
-    await expect(hear(fresh.demo, toAsk('Do thing number 7', { tools: offered }), caller.signal)).rejects.toThrow('left');
+    await expect(collectReply(fresh.demo, toAttempt('Do thing number 7', { tools: offered }), caller.signal)).rejects.toThrow(
+      'left',
+    );
     await fresh.embedder.close();
   });
 
@@ -286,21 +288,21 @@ describe('a stream', () => {
 });
 
 describe('an embedder that fails', () => {
-  const ask = toAsk('What is the weather?', { tools: [tool('get_weather', '')] });
+  const ask = toAttempt('What is the weather?', { tools: [tool('get_weather', '')] });
   const demoWith = (failing: Embedder) => createDemoProtocol({ embedder: failing, now: Date.now, newId: () => 'x', paceMs: 0 });
 
   it('is a fault of the upstream', async () => {
     const failing = { model: 'none', dimensions: 1, embed: () => Promise.reject(new Error('secret')) };
-    await expect(hear(demoWith(failing), ask)).rejects.toMatchObject({ kind: 'broken', message: 'The embedder failed.' });
+    await expect(collectReply(demoWith(failing), ask)).rejects.toMatchObject({ kind: 'broken', message: 'The embedder failed.' });
   });
 
   it('is worth another try where it has too much to do', async () => {
     const busy = demoWith(new LocalEmbedder({ maxWaitingTexts: 1 }));
-    await expect(hear(busy, ask)).rejects.toMatchObject({ kind: 'refused', status: 503, retryAfterSeconds: 1 });
+    await expect(collectReply(busy, ask)).rejects.toMatchObject({ kind: 'refused', status: 503, retryAfterSeconds: 1 });
   });
 
   it('is not asked for small talk', async () => {
     const failing = { model: 'none', dimensions: 1, embed: () => Promise.reject(new Error('secret')) };
-    expect((await hear(demoWith(failing), toAsk('hello'))).content).toContain('Hello');
+    expect((await collectReply(demoWith(failing), toAttempt('hello'))).content).toContain('Hello');
   });
 });

@@ -21,10 +21,10 @@ export function createDemoProtocol(deps: DemoDeps): ChatProtocol {
   const { embedder, now, newId, paceMs } = deps;
   return {
     hasChoices: false,
-    chat: (ask, sink) =>
+    chat: (attempt, sink) =>
       pump(async function* (signal) {
         const { createDemoReply } = await import('./demo-reply.ts');
-        const { request, upstream } = ask;
+        const { request, upstream } = attempt;
         const head = { id: `chatcmpl-${newId()}`, object: 'chat.completion.chunk', model: upstream.model } as const;
         const pauseMs = request.stream === true ? paceMs : 0;
         for await (const part of createDemoReply(request, deps, signal)) {

@@ -3,9 +3,9 @@ import type { ChatRequest } from '#contract/chat/chat-request.ts';
 import type { Chunk, Delta, FinishReason, StageDelta } from '#contract/chat/chunk.ts';
 import type { Embedder } from '#domain/tools/embedder.ts';
 import type { Answer, PlannedCall, Situation, Step } from './answer.ts';
-import { toFault } from './compare.ts';
+import { toDemoError } from './compare.ts';
 import { planAnswer, toFormat } from './plan-answer.ts';
-import { readConversation, textOf } from './read-conversation.ts';
+import { getText, readConversation } from './read-conversation.ts';
 import { readTools, type ToolOffer } from './read-tools.ts';
 import { countWords, shorten } from './words.ts';
 
@@ -26,30 +26,31 @@ export async function* createDemoReply(
 ): AsyncGenerator<ChunkPart> {
   yield toPart({ role: 'assistant' });
   yield toPart({ custom_content: { stages: [{ index: 0, name: readingStage, status: null }] } });
-  const cut = readCut(request);
-  const conversation = readConversation(cut === undefined ? request : { ...request, messages: cut.messages });
+  const continuation = findContinuation(request);
+  const conversation = readConversation(continuation === undefined ? request : { ...request, messages: continuation.messages });
   const situation: Situation = { conversation, offer: readTools(request), comparing: { embedder, signal }, steps: [] };
   const { question } = conversation;
-  for (const delta of stageEnd(0, { content: toReport(situation), status: 'completed' })) yield toPart(delta);
+  for (const delta of listStageEnd(0, { content: toReport(situation), status: 'completed' })) yield toPart(delta);
 
   const tokens = await loadTokens();
   const { form } = situation.offer;
-  const planned = await planAnswer(situation).catch((thrown: unknown) => {
-    throw toFault(thrown, signal);
+  const plannedAnswer = await planAnswer(situation).catch((error: unknown) => {
+    throw toDemoError(error, signal);
   });
   // The same question has the same answer: what was said of it already is left out.
-  const content = toFormat(planned.content, request, question);
+  const content = toFormat(plannedAnswer.content, request, question);
   const answer = {
-    ...planned,
-    content: cut !== undefined && content.startsWith(cut.said) ? content.slice(cut.said.length) : content,
+    ...plannedAnswer,
+    content:
+      continuation !== undefined && content.startsWith(continuation.text) ? content.slice(continuation.text.length) : content,
   };
   const shaped = shapeReply(answer, { ...readBounds(request), form }, tokens);
 
   for (const [index, step] of situation.steps.entries()) {
-    for (const delta of stageDeltas(index + 1, step)) yield toPart(delta);
+    for (const delta of listStageDeltas(index + 1, step)) yield toPart(delta);
   }
   const newCallId = form === 'functions' ? undefined : () => `call_${newId()}`;
-  for (const delta of replyDeltas(shaped, answer, newCallId)) yield toPart(delta);
+  for (const delta of listReplyDeltas(shaped, answer, newCallId)) yield toPart(delta);
   yield toPart({}, shaped.finish);
 
   const prompt_tokens = countPrompt(request, tokens);
@@ -68,21 +69,21 @@ function toReport({ conversation, offer }: Situation): string {
 }
 
 /** What OpenAI's models add for each message, and for the reply to come. */
-const perMessage = 3;
-const perReply = 3;
+const tokensPerMessage = 3;
+const tokensPerReply = 3;
 
 /** Tokens of a request: its messages, the calls and text attachments in them, and the tools offered. */
 function countPrompt(request: ChatRequest, tokens: Tokens): number {
   const texts = request.messages.flatMap((message) => [
     message.role,
-    textOf(message),
+    getText(message),
     message.name ?? '',
     toText(message.tool_calls ?? message.function_call),
     toText(message.custom_content?.completed_control),
     ...(message.custom_content?.attachments ?? []).map(({ data }) => data ?? ''),
   ]);
   const joined = [...texts, toText(request.tools ?? request.functions)].filter((text) => text !== '').join('\n');
-  return tokens.count(joined) + request.messages.length * perMessage + perReply;
+  return tokens.count(joined) + request.messages.length * tokensPerMessage + tokensPerReply;
 }
 
 function toText(value: unknown): string {
@@ -90,20 +91,20 @@ function toText(value: unknown): string {
 }
 
 /** An answer that was cut short and is to go on. */
-interface Cut {
+interface Continuation {
   /** What was asked, up to the question that it answers. */
   readonly messages: ChatRequest['messages'];
   /** As far as it came. */
-  readonly said: string;
+  readonly text: string;
 }
 
-const goesOn = /\bcut (off|short)\b.{0,80}\b(go on|continue)\b/is;
+const continuePattern = /\bcut (off|short)\b.{0,80}\b(go on|continue)\b/is;
 
 /** What the last message asks to go on with, as the page does; undefined if it asks something else. */
-function readCut({ messages }: ChatRequest): Cut | undefined {
-  const [said, last] = messages.slice(-2);
-  if (last?.role !== 'user' || said?.role !== 'assistant' || !goesOn.test(textOf(last))) return undefined;
-  return { messages: messages.slice(0, -2), said: textOf(said) };
+function findContinuation({ messages }: ChatRequest): Continuation | undefined {
+  const [reply, last] = messages.slice(-2);
+  if (last?.role !== 'user' || reply?.role !== 'assistant' || !continuePattern.test(getText(last))) return undefined;
+  return { messages: messages.slice(0, -2), text: getText(reply) };
 }
 
 // Pattern bound: an answer of the demo, whose every run of white space matches.
@@ -111,23 +112,23 @@ const wordWithSpace = /\s*\S+|\s+$/g;
 const argumentsPiece = /[\s\S]{1,16}/gu;
 
 /** Opens, fills and closes one stage. */
-function* stageDeltas(index: number, step: Step): Generator<Delta> {
-  yield stage({ index, name: step.name, status: null });
-  yield* stageEnd(index, step);
+function* listStageDeltas(index: number, step: Step): Generator<Delta> {
+  yield createStageDelta({ index, name: step.name, status: null });
+  yield* listStageEnd(index, step);
 }
 
 /** What is left of a stage that stands open. */
-function* stageEnd(index: number, { content, attachments, status }: Omit<Step, 'name'>): Generator<Delta> {
-  yield stage({ index, content, status: null });
-  if (attachments !== undefined) yield stage({ index, attachments: [...attachments], status: null });
-  yield stage({ index, status });
+function* listStageEnd(index: number, { content, attachments, status }: Omit<Step, 'name'>): Generator<Delta> {
+  yield createStageDelta({ index, content, status: null });
+  if (attachments !== undefined) yield createStageDelta({ index, attachments: [...attachments], status: null });
+  yield createStageDelta({ index, status });
 }
 
 /** The message itself, word by word, then what goes with it. */
-function* replyDeltas(reply: ShapedReply, answer: Answer, newCallId: (() => string) | undefined): Generator<Delta> {
+function* listReplyDeltas(reply: ShapedReply, answer: Answer, newCallId: (() => string) | undefined): Generator<Delta> {
   for (const word of reply.content.match(wordWithSpace) ?? []) yield { content: word };
-  if (newCallId === undefined) yield* functionDeltas(reply);
-  else yield* toolDeltas(reply, newCallId);
+  if (newCallId === undefined) yield* listFunctionDeltas(reply);
+  else yield* listToolDeltas(reply, newCallId);
   const { attachments = [], controls = [] } = answer;
   if (attachments.length > 0) yield { custom_content: { attachments: [...attachments] } };
   if (controls.length === 0) return;
@@ -135,7 +136,7 @@ function* replyDeltas(reply: ShapedReply, answer: Answer, newCallId: (() => stri
   yield { custom_content: { state: { parley_controls: controls.map(({ label, schema }) => ({ label, schema })) } } };
 }
 
-function* toolDeltas({ calls }: ShapedReply, newCallId: () => string): Generator<Delta> {
+function* listToolDeltas({ calls }: ShapedReply, newCallId: () => string): Generator<Delta> {
   for (const [index, call] of calls.entries()) {
     yield { tool_calls: [{ index, id: newCallId(), type: 'function', function: { name: call.name, arguments: '' } }] };
     for (const piece of call.arguments.match(argumentsPiece) ?? [])
@@ -143,14 +144,14 @@ function* toolDeltas({ calls }: ShapedReply, newCallId: () => string): Generator
   }
 }
 
-function* functionDeltas({ calls }: ShapedReply): Generator<Delta> {
+function* listFunctionDeltas({ calls }: ShapedReply): Generator<Delta> {
   const [call] = calls;
   if (call === undefined) return;
   yield { function_call: { name: call.name, arguments: '' } };
   for (const piece of call.arguments.match(argumentsPiece) ?? []) yield { function_call: { arguments: piece } };
 }
 
-function stage(part: StageDelta): Delta {
+function createStageDelta(part: StageDelta): Delta {
   return { custom_content: { stages: [part] } };
 }
 
@@ -169,40 +170,40 @@ interface ShapedReply {
 
 function readBounds(request: ChatRequest): Bounds {
   const { stop, max_tokens, max_completion_tokens } = request;
-  const given = Array.isArray(stop) ? stop : [stop];
-  const most = max_completion_tokens ?? max_tokens;
+  const stopWords = Array.isArray(stop) ? stop : [stop];
+  const limit = max_completion_tokens ?? max_tokens;
   return {
-    stop: given.filter((word): word is string => typeof word === 'string' && word !== ''),
-    maxTokens: typeof most === 'number' && most > 0 ? most : Number.POSITIVE_INFINITY,
+    stop: stopWords.filter((word): word is string => typeof word === 'string' && word !== ''),
+    maxTokens: typeof limit === 'number' && limit > 0 ? limit : Number.POSITIVE_INFINITY,
   };
 }
 
 /** The answer cut where a stop sequence or the token limit ends it. */
 function shapeReply(answer: Answer, bounds: Bounds & { readonly form: ToolOffer['form'] }, tokens: Tokens): ShapedReply {
-  const content = cutAtStop(answer.content, bounds.stop);
+  const content = truncateAtStop(answer.content, bounds.stop);
   const used = tokens.count(content);
   if (used > bounds.maxTokens) {
     return { content: tokens.first(content, bounds.maxTokens), calls: [], finish: 'length', tokens: bounds.maxTokens };
   }
-  let left = bounds.maxTokens - used;
+  let remaining = bounds.maxTokens - used;
   let spent = used;
   const calls: PlannedCall[] = [];
   for (const call of answer.calls ?? []) {
     const needed = tokens.count(call.name) + tokens.count(call.arguments);
-    if (needed > left) {
-      const forArguments = left - tokens.count(call.name);
+    if (needed > remaining) {
+      const forArguments = remaining - tokens.count(call.name);
       if (forArguments > 0) calls.push({ name: call.name, arguments: tokens.first(call.arguments, forArguments) });
       return { content, calls, finish: 'length', tokens: bounds.maxTokens };
     }
     calls.push(call);
-    left -= needed;
+    remaining -= needed;
     spent += needed;
   }
   if (calls.length === 0) return { content, calls, finish: 'stop', tokens: spent };
   return { content, calls, finish: bounds.form === 'functions' ? 'function_call' : 'tool_calls', tokens: spent };
 }
 
-function cutAtStop(content: string, stop: readonly string[]): string {
-  const ends = stop.map((word) => content.indexOf(word)).filter((at) => at !== -1);
+function truncateAtStop(content: string, stop: readonly string[]): string {
+  const ends = stop.map((word) => content.indexOf(word)).filter((index) => index !== -1);
   return content.slice(0, Math.min(content.length, ...ends));
 }

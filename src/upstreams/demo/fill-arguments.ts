@@ -7,9 +7,9 @@ interface Parameter {
   readonly isRequired: boolean;
 }
 
-const deepest = 4;
-const mostChoices = 200;
-const takesAll = /query|question|text|prompt|input|content|message|body|search|request|description|echo/i;
+const maxDepth = 4;
+const maxChoices = 200;
+const questionParameter = /query|question|text|prompt|input|content|message|body|search|request|description|echo/i;
 const isMessageWord = /body|message|text|subject|title|note|content/;
 const origins = new Set(['from', 'origin', 'source']);
 const destinations = new Map([
@@ -21,47 +21,47 @@ const destinations = new Map([
 
 /** Arguments for a JSON Schema, made of what the question has: an object that has what is required and what is mentioned. */
 export function fillArguments(schema: JsonObject, question: string): JsonObject {
-  return fillObject(schema, findClues(question, choicesOf(schema)), deepest);
+  return fillObject(schema, findClues(question, listChoices(schema)), maxDepth);
 }
 
 /** Whether a required argument could only be guessed: the question mentions none of its values, or has nothing to be made its text. */
 export function wantsArgument(schema: JsonObject, question: string): boolean {
   const filled = fillArguments(schema, question);
-  return parametersOf(schema).some(({ name, schema: { const: constant, default: usual, enum: values }, isRequired }) => {
-    if (!isRequired || constant !== undefined || usual !== undefined) return false;
-    if (Array.isArray(values)) return mentioned(values, findClues(question, [])).length === 0;
-    return filled[name] === question && !takesAll.test(name);
+  return listParameters(schema).some(({ name, schema: { const: constant, default: defaultValue, enum: values }, isRequired }) => {
+    if (!isRequired || constant !== undefined || defaultValue !== undefined) return false;
+    if (Array.isArray(values)) return findMentioned(values, findClues(question, [])).length === 0;
+    return filled[name] === question && !questionParameter.test(name);
   });
 }
 
 /** The values that the parameters with a choice can have. */
-function choicesOf(schema: JsonObject): string[] {
+function listChoices(schema: JsonObject): string[] {
   const properties = isJsonObject(schema.properties) ? Object.values(schema.properties) : [];
   return properties
-    .flatMap((given) => plainSchema(given).enum ?? [])
+    .flatMap((property) => simplifySchema(property).enum ?? [])
     .filter((value): value is string => typeof value === 'string' && value !== '')
-    .slice(0, mostChoices);
+    .slice(0, maxChoices);
 }
 
 function fillObject(schema: JsonObject, clues: Clues, depthLeft: number): JsonObject {
   const filled: JsonObject = {};
-  for (const parameter of parametersOf(schema)) {
+  for (const parameter of listParameters(schema)) {
     const value = parameter.isRequired || isMentioned(parameter, clues) ? fill(parameter, clues, depthLeft - 1) : undefined;
     if (value !== undefined) filled[parameter.name] = value;
   }
   return filled;
 }
 
-function parametersOf(schema: JsonObject): Parameter[] {
+function listParameters(schema: JsonObject): Parameter[] {
   const required = Array.isArray(schema.required) ? schema.required : [];
   const properties = isJsonObject(schema.properties) ? Object.entries(schema.properties) : [];
-  return properties.map(([name, given]) => ({ name, schema: plainSchema(given), isRequired: required.includes(name) }));
+  return properties.map(([name, property]) => ({ name, schema: simplifySchema(property), isRequired: required.includes(name) }));
 }
 
 function fill(parameter: Parameter, clues: Clues, depthLeft: number): unknown {
   const { schema } = parameter;
   if (schema.const !== undefined) return schema.const;
-  if (Array.isArray(schema.enum)) return mentioned(schema.enum, clues)[0] ?? schema.default ?? schema.enum[0];
+  if (Array.isArray(schema.enum)) return findMentioned(schema.enum, clues)[0] ?? schema.default ?? schema.enum[0];
   switch (schema.type) {
     case 'integer':
     case 'number':
@@ -80,13 +80,13 @@ function fill(parameter: Parameter, clues: Clues, depthLeft: number): unknown {
 }
 
 function fillNumber(schema: JsonObject, clues: Clues): unknown {
-  const found = clues.numbers.shift() ?? schema.default ?? schema.minimum ?? 1;
-  return schema.type === 'integer' && typeof found === 'number' ? Math.round(found) : found;
+  const value = clues.numbers.shift() ?? schema.default ?? schema.minimum ?? 1;
+  return schema.type === 'integer' && typeof value === 'number' ? Math.round(value) : value;
 }
 
 function fillArray({ name, schema }: Parameter, clues: Clues, depthLeft: number): unknown[] {
-  const items = plainSchema(schema.items);
-  if (Array.isArray(items.enum)) return mentioned(items.enum, clues);
+  const items = simplifySchema(schema.items);
+  if (Array.isArray(items.enum)) return findMentioned(items.enum, clues);
   if (items.type === 'number' || items.type === 'integer') return clues.numbers.splice(0);
   if (items.type === 'object') return depthLeft > 0 ? [fillObject(items, clues, depthLeft)] : [];
   const listed = clues.quoted.length > 0 ? clues.quoted.splice(0) : clues.names.splice(0);
@@ -104,32 +104,32 @@ function fillText({ name, schema }: Parameter, clues: Clues): unknown {
     clues.quoted.shift();
   if (exact !== undefined) return exact;
   if (schema.default !== undefined) return schema.default;
-  const message = isMessageWord.test(word) ? messagePhrase(clues.question) : undefined;
+  const message = isMessageWord.test(word) ? findMessagePhrase(clues.question) : undefined;
   if (message !== undefined) return message;
-  if (takesAll.test(word)) return withoutCommand(clues.question);
-  return directed(word, clues) ?? clues.names.shift() ?? trailingPhrase(clues.rest) ?? clues.rest;
+  if (questionParameter.test(word)) return removeCommand(clues.question);
+  return findDirected(word, clues) ?? clues.names.shift() ?? findTrailingPhrase(clues.rest) ?? clues.rest;
 }
 
 /** Where something comes from or goes to, for a parameter that is named so. */
-function directed(word: string, { rest }: Clues): string | undefined {
-  if (origins.has(word)) return phraseAfter(rest, 'from') ?? wordAfterNumber(rest);
+function findDirected(word: string, { rest }: Clues): string | undefined {
+  if (origins.has(word)) return findPhraseAfter(rest, 'from') ?? findUnit(rest);
   const goal = destinations.get(word);
-  return goal === undefined ? undefined : phraseAfter(rest, goal);
+  return goal === undefined ? undefined : findPhraseAfter(rest, goal);
 }
 
 /** "echo hello" asks for hello. */
-function withoutCommand(question: string): string {
+function removeCommand(question: string): string {
   return question.replace(/^(?:please\s+)?(?:echo|say|repeat|search(?: for)?|look up|find|ask)\b[\s:,]*(?=\S)/i, '');
 }
 
 /** An optional parameter is filled if the question names it or one of its values. */
 function isMentioned({ name, schema }: Parameter, clues: Clues): boolean {
-  if (Array.isArray(schema.enum)) return mentioned(schema.enum, clues).length > 0;
+  if (Array.isArray(schema.enum)) return findMentioned(schema.enum, clues).length > 0;
   return new Set(clues.question.toLowerCase().match(/[\p{L}\p{N}]+/gu)).has(name.toLowerCase());
 }
 
 /** The values that stand in the question, as words of their own or in the plural. */
-function mentioned(values: readonly unknown[], clues: Clues): unknown[] {
+function findMentioned(values: readonly unknown[], clues: Clues): unknown[] {
   const question = ` ${toWords(clues.question)} `;
   return values.filter((value) => {
     const words = toWords(String(value));
@@ -145,13 +145,15 @@ function toWords(text: string): string {
 }
 
 /** The schema with one type: of several, the first that is not null. */
-function plainSchema(given: unknown): JsonObject {
-  if (!isJsonObject(given)) return {};
-  const options = given.anyOf ?? given.oneOf;
-  const chosen = Array.isArray(options) ? options.find((option) => isJsonObject(option) && option.type !== 'null') : undefined;
-  const schema = isJsonObject(chosen) ? { ...given, ...chosen } : given;
+function simplifySchema(input: unknown): JsonObject {
+  if (!isJsonObject(input)) return {};
+  const options = input.anyOf ?? input.oneOf;
+  const alternative = Array.isArray(options)
+    ? options.find((option) => isJsonObject(option) && option.type !== 'null')
+    : undefined;
+  const schema = isJsonObject(alternative) ? { ...input, ...alternative } : input;
   const { type } = schema;
-  return Array.isArray(type) ? { ...schema, type: type.find((one) => one !== 'null') } : schema;
+  return Array.isArray(type) ? { ...schema, type: type.find((name) => name !== 'null') } : schema;
 }
 
 /** What a question gives an argument to be made of. Lists are used up from the front. */
@@ -171,58 +173,58 @@ interface Clues {
 }
 
 const sentenceStart = /(^|[.!?:]\s+)["“'‘]?\p{Lu}[\p{L}’'-]*/gu;
-const capitalised = /\p{Lu}[\p{L}’'.-]*(?:\s+(?:(?:de|la|of|van|von|do|da)\s+)?\p{Lu}[\p{L}’'-]*)*/gu;
+const capitalized = /\p{Lu}[\p{L}’'.-]*(?:\s+(?:(?:de|la|of|van|von|do|da)\s+)?\p{Lu}[\p{L}’'-]*)*/gu;
 // Pattern bound: a question of at most 600 characters, which splitQuestion cuts.
 const fillers = /[\s,]+(?:today|tomorrow|tonight|now|right now|please|this week|next week|at the moment)$/i;
 
 /** The clues of a question, of which `choices` are words that mean a value of their own. */
 function findClues(question: string, choices: readonly string[]): Clues {
-  const found = (pattern: RegExp): string[] => question.match(pattern) ?? [];
+  const findAll = (pattern: RegExp): string[] => question.match(pattern) ?? [];
   const rest = choices.reduce((text, choice) => text.replace(toPattern(choice), ''), question);
   return {
     question,
     rest,
     // Pattern bound: a question of at most 600 characters, which splitQuestion cuts.
-    numbers: found(/(?<![\w.])-?\d+(?:\.\d+)?(?![\w-])/g).map(Number),
+    numbers: findAll(/(?<![\w.])-?\d+(?:\.\d+)?(?![\w-])/g).map(Number),
     // Pattern bound: a question of at most 600 characters, which splitQuestion cuts.
     quoted: [...question.matchAll(/"([^"]+)"|“([^”]+)”|«([^»]+)»|'([^']+)'(?!\w)/g)].map(
       (match) => match.slice(1).find(Boolean) ?? '',
     ),
-    names: (rest.replaceAll(sentenceStart, '$1').match(capitalised) ?? [])
+    names: (rest.replaceAll(sentenceStart, '$1').match(capitalized) ?? [])
       // Pattern bound: a question of at most 600 characters, which splitQuestion cuts.
       .map((name) => name.replace(/[.'’-]+$|['’]s$/g, ''))
       .filter((name) => name !== 'I'),
-    addresses: found(/[\w.+-]{1,64}@[\w-]+(?:\.[\w-]+)+/g),
-    links: found(/https?:\/\/[^\s"'<>)]+/g),
-    dates: found(/\d{4}-\d\d-\d\d(?:T[\d:.]+Z?)?/g),
+    addresses: findAll(/[\w.+-]{1,64}@[\w-]+(?:\.[\w-]+)+/g),
+    links: findAll(/https?:\/\/[^\s"'<>)]+/g),
+    dates: findAll(/\d{4}-\d\d-\d\d(?:T[\d:.]+Z?)?/g),
     // Pattern bound: a question of at most 600 characters, which splitQuestion cuts.
-    codes: found(/[\p{L}\d-]*\d[\p{L}\d-]*/gu),
+    codes: findAll(/[\p{L}\d-]*\d[\p{L}\d-]*/gu),
   };
 }
 
 /** The unit or currency of an amount, as euro in "100 euro". */
-function wordAfterNumber(question: string): string | undefined {
+function findUnit(question: string): string | undefined {
   // Pattern bound: a question of at most 600 characters, which splitQuestion cuts.
   return question.match(/(?<![\w.-])\d[\d.,]*\s+(\p{L}+)/u)?.[1];
 }
 
 /** What somebody is to be told, as in "tell Anna that I am late". */
-function messagePhrase(question: string): string | undefined {
+function findMessagePhrase(question: string): string | undefined {
   // Pattern bound: a question of at most 600 characters, which splitQuestion cuts.
   return question.match(/\b(?:that|saying|says)\s+(.+?)[\s.!]*$/i)?.[1];
 }
 
 /** What follows the last preposition, as in "the weather in new york". */
-function trailingPhrase(question: string): string | undefined {
-  return phraseAfter(question, 'in|for|of|at|to|from|about|on|with|near|called|named');
+function findTrailingPhrase(question: string): string | undefined {
+  return findPhraseAfter(question, 'in|for|of|at|to|from|about|on|with|near|called|named');
 }
 
 /** What follows a given word, up to the next preposition or the end. */
-function phraseAfter(question: string, words: string): string | undefined {
+function findPhraseAfter(question: string, prepositions: string): string | undefined {
   // Pattern bound: a question of at most 600 characters, which splitQuestion cuts.
   const bare = question.replace(/[\s?!.]+$/, '').replace(fillers, '');
   // Pattern bound: a question of at most 600 characters, which splitQuestion cuts.
-  const match = bare.match(new RegExp(`.*\\b(?:${words})\\s+(?:the\\s+)?(.+)$`, 'i'));
+  const match = bare.match(new RegExp(`.*\\b(?:${prepositions})\\s+(?:the\\s+)?(.+)$`, 'i'));
   // Pattern bound: a question of at most 600 characters, which splitQuestion cuts.
   return match?.[1]?.split(/\s+(?:to|from|on|at|with|and)\s+/i)[0];
 }

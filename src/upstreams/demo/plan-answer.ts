@@ -1,16 +1,16 @@
 import { isJsonObject } from '#base/json/json.ts';
 import type { ChatRequest } from '#contract/chat/chat-request.ts';
-import type { Answer, Situation, WayToAnswer } from './answer.ts';
-import { callDemandedTool, callFittingTools, tellResults } from './answer-by-tool.ts';
-import { showParts, tellControl } from './answer-with-show.ts';
+import type { Answer, Responder, Situation } from './answer.ts';
+import { answerFromResults, callDemandedTool, callFittingTools } from './answer-by-tool.ts';
+import { answerControl, showParts } from './answer-with-show.ts';
 import { fillArguments } from './fill-arguments.ts';
 import { quotePassages } from './quote-passages.ts';
 import type { Passage } from './read-conversation.ts';
 import { shorten } from './words.ts';
 
-const who =
+const introduction =
   'I am Parley’s demo deployment, not a language model: I follow simple rules and compare meanings with a small local model.';
-const tour = `${who} I send nothing to anyone.
+const tour = `${introduction} I send nothing to anyone.
 
 Things to try:
 
@@ -27,50 +27,50 @@ const greeting =
   /^\W*(hello|hi|hey|good (morning|afternoon|evening|day)|hallo|hola|bonjour|ciao|greetings)(\W+[\p{L}’']+){0,2}\W*$/iu;
 // Pattern bound: a question of at most 600 characters, which splitQuestion cuts.
 const thanks = /^\W*((thanks|thank you|thx)(\W+[\p{L}’']+){0,4}|(very )?(great|nice|cool)|(good)?bye)\W*$/iu;
-const asksForTour =
+const tourPattern =
   /^\W*((say|please|show) )?(help( me)?|start|tour|menu)( please)?\W*$|\bwhat can (you|i) (do|try)\b|\b(who|what) are you\b|\bhow (do|can) i use (you|this)\b|\bwhat is parley\b/i;
-const counting = /\bcount\b.{0,20}?\bto (\d{1,6})\b/i;
-const mostCounted = 1000;
+const countPattern = /\bcount\b.{0,20}?\bto (\d{1,6})\b/i;
+const maxCount = 1000;
 
 /** Greets, thanks, shows around. */
-function makeSmallTalk({ conversation }: Situation): Answer | undefined {
+function answerSmallTalk({ conversation }: Situation): Answer | undefined {
   const { question } = conversation;
   if (greeting.test(question)) return { content: `Hello! ${tour}` };
   if (thanks.test(question)) return { content: 'You are welcome. Say *help* to see what else there is to try.' };
-  return question === '' || asksForTour.test(question) ? { content: tour } : undefined;
+  return question === '' || tourPattern.test(question) ? { content: tour } : undefined;
 }
 
 /** Counts, to give a stream of any length. */
-function count({ conversation }: Situation): Answer | undefined {
-  const [, given] = conversation.question.match(counting) ?? [];
-  if (given === undefined) return undefined;
-  const numbers = Array.from({ length: Math.min(Number(given), mostCounted) }, (_, index) => index + 1);
+function answerCount({ conversation }: Situation): Answer | undefined {
+  const [, limit] = conversation.question.match(countPattern) ?? [];
+  if (limit === undefined) return undefined;
+  const numbers = Array.from({ length: Math.min(Number(limit), maxCount) }, (_, index) => index + 1);
   return { content: numbers.join(' ') || '0' };
 }
 
 /** Says openly that it has no answer. */
-function admit({ conversation, offer }: Situation): Answer {
+function answerUnknown({ conversation, offer }: Situation): Answer {
   const { question, passages, attachments } = conversation;
-  const looked = [
+  const reasons = [
     offer.tools.length > 0 && offer.choice !== 'none' ? 'none of the tools offered fits' : '',
     passages.length > 0 ? 'nothing in the texts given comes near it' : '',
     attachments.length > 0 && passages.length === 0 ? 'the attachments are not text I can read' : '',
   ].filter((line) => line !== '');
-  const because = looked.length > 0 ? ` I looked: ${looked.join(', and ')}.` : '';
+  const explanation = reasons.length > 0 ? ` I looked: ${reasons.join(', and ')}.` : '';
   // Pattern bound: 200 characters, which shorten cuts.
-  const asked = shorten(question, 200).replace(/[\s.]+$/, '');
+  const shortQuestion = shorten(question, 200).replace(/[\s.]+$/, '');
   return {
-    content: `${who} So I have no answer of my own to “${asked}”.${because} Say *help* to see what I can do.`,
+    content: `${introduction} So I have no answer of my own to “${shortQuestion}”.${explanation} Say *help* to see what I can do.`,
   };
 }
 
-const beginning = 300;
-const mostAttached = 20;
+const maxPreviewChars = 300;
+const maxAttached = 20;
 
 /** Quotes what was attached to the question, before a tool is looked for: who attaches something asks about that. */
 async function quoteAttached(situation: Situation): Promise<Answer | undefined> {
   const { conversation, offer } = situation;
-  return offer.tools.length === 0 ? undefined : quote(conversation.attached.slice(0, mostAttached), situation);
+  return offer.tools.length === 0 ? undefined : quote(conversation.attached.slice(0, maxAttached), situation);
 }
 
 /** Quotes what the conversation's documents say nearest to the question. */
@@ -98,29 +98,29 @@ async function quote(
   }
   if (!isSummary) return undefined;
   return {
-    content: `I cannot sum up, but I can read. This is how ${latest.source} begins:\n\n> ${shorten(latest.text.trim().replace(/\s+/g, ' '), beginning)}`,
+    content: `I cannot sum up, but I can read. This is how ${latest.source} begins:\n\n> ${shorten(latest.text.trim().replace(/\s+/g, ' '), maxPreviewChars)}`,
   };
 }
 
 /** The first that applies answers. */
-const ways: readonly WayToAnswer[] = [
+const responders: readonly Responder[] = [
   callDemandedTool,
-  tellResults,
-  tellControl,
-  makeSmallTalk,
+  answerFromResults,
+  answerControl,
+  answerSmallTalk,
   quoteAttached,
   callFittingTools,
   showParts,
-  count,
+  answerCount,
   quoteDocuments,
 ];
 
 export async function planAnswer(situation: Situation): Promise<Answer> {
-  for (const answer of ways) {
-    const given = await answer(situation);
-    if (given !== undefined) return given;
+  for (const answer of responders) {
+    const result = await answer(situation);
+    if (result !== undefined) return result;
   }
-  return admit(situation);
+  return answerUnknown(situation);
 }
 
 /** The content as `response_format` wants it: as it is, as a JSON object, or as one that has the shape of a schema. */

@@ -3,10 +3,10 @@ import type { ChatRequest } from '#contract/chat/chat-request.ts';
 import {
   type Attachment,
   type CompletedControl,
+  getToolCalls,
   isInstruction,
   isResult,
   type Message,
-  toolCallsOf,
 } from '#contract/chat/message.ts';
 import { howToCite } from '#domain/tools/tool.ts';
 import { shorten } from './words.ts';
@@ -38,83 +38,85 @@ export interface Conversation {
 
 type ToolNames = ReadonlyMap<unknown, unknown>;
 
-const longestPassages = 60_000;
+const maxPassageChars = 60_000;
 const longInstructions = 600;
 const readableType = /^text\/|json|xml|yaml|csv/i;
 
 export function readConversation({ messages }: ChatRequest): Conversation {
-  const names = toolNames(messages);
+  const names = mapToolNames(messages);
   const lastUser = messages.findLast(({ role }) => role === 'user');
   return {
-    question: lastUser === undefined ? '' : splitQuestion(textOf(lastUser)).question,
-    toolResults: resultsAtEnd(messages, names),
+    question: lastUser === undefined ? '' : splitQuestion(getText(lastUser)).question,
+    toolResults: listFinalResults(messages, names),
     passages: readPassages(messages, names),
-    attached: lastUser === undefined ? [] : attachedTo(lastUser),
+    attached: lastUser === undefined ? [] : listAttachedPassages(lastUser),
     completedControl: messages.at(-1)?.custom_content?.completed_control,
-    attachments: messages.flatMap(attachmentsOf),
+    attachments: messages.flatMap(listAttachments),
   };
 }
 
-export function textOf({ content }: Message): string {
+export function getText({ content }: Message): string {
   if (typeof content === 'string') return content;
   if (!Array.isArray(content)) return '';
   return content.map((part) => (typeof part?.text === 'string' ? part.text : '')).join('\n');
 }
 
-function resultsAtEnd(messages: readonly Message[], names: ToolNames): ToolResult[] {
+function listFinalResults(messages: readonly Message[], names: ToolNames): ToolResult[] {
   const lastOther = messages.findLastIndex((message) => !isResult(message));
-  return messages.slice(lastOther + 1).map((message) => ({ name: toolNameOf(message, names), text: resultOf(message) }));
+  return messages.slice(lastOther + 1).map((message) => ({ name: getToolName(message, names), text: getResultText(message) }));
 }
 
 function readPassages(messages: readonly Message[], names: ToolNames): Passage[] {
   const passages: Passage[] = [];
-  let room = longestPassages;
+  let remainingChars = maxPassageChars;
   for (const message of messages.toReversed()) {
-    for (const { source, text } of passagesOf(message, names)) {
-      if (room <= 0) return passages;
-      passages.push({ source: shorten(source, 100), text: text.slice(0, room) });
-      room -= text.length;
+    for (const { source, text } of listPassages(message, names)) {
+      if (remainingChars <= 0) return passages;
+      passages.push({ source: shorten(source, 100), text: text.slice(0, remainingChars) });
+      remainingChars -= text.length;
     }
   }
   return passages;
 }
 
-function passagesOf(message: Message, names: ToolNames): Passage[] {
-  if (isResult(message)) return [{ source: toolNameOf(message, names), text: resultOf(message) }];
+function listPassages(message: Message, names: ToolNames): Passage[] {
+  if (isResult(message)) return [{ source: getToolName(message, names), text: getResultText(message) }];
   if (isInstruction(message)) {
-    const text = textOf(message);
+    const text = getText(message);
     return text.length > longInstructions ? [{ source: 'the instructions', text }] : [];
   }
   if (message.role !== 'user') return [];
-  const quoted = splitQuestion(textOf(message)).quoted.map((text) => ({ source: 'the message', text }));
-  return [...attachedTo(message), ...quoted];
+  const quoted = splitQuestion(getText(message)).quoted.map((text) => ({ source: 'the message', text }));
+  return [...listAttachedPassages(message), ...quoted];
 }
 
-function attachedTo(message: Message): Passage[] {
-  return attachmentsOf(message)
+function listAttachedPassages(message: Message): Passage[] {
+  return listAttachments(message)
     .filter(({ data, type }) => typeof data === 'string' && (typeof type !== 'string' || readableType.test(type)))
     .map(({ data, title }) => ({ source: title || 'an attachment', text: data ?? '' }));
 }
 
-function attachmentsOf(message: Message): Attachment[] {
+function listAttachments(message: Message): Attachment[] {
   const { attachments } = message.custom_content ?? {};
   return message.role === 'user' && Array.isArray(attachments) ? attachments.filter(isJsonObject) : [];
 }
 
 /** What a tool found, without what it tells a model to do with it. */
-function resultOf(message: Message): string {
-  const [found = ''] = textOf(message).split(howToCite, 1);
-  return found;
+function getResultText(message: Message): string {
+  const [text = ''] = getText(message).split(howToCite, 1);
+  return text;
 }
 
 /** Names of the tools called, by the id of the call. */
-function toolNames(messages: readonly Message[]): ToolNames {
-  const calls = messages.flatMap(toolCallsOf);
-  return new Map(calls.map(({ id, function: called }) => [id, isJsonObject(called) ? called.name : undefined]));
+function mapToolNames(messages: readonly Message[]): ToolNames {
+  const calls = messages.flatMap(getToolCalls);
+  return new Map(
+    calls.map(({ id, function: calledFunction }) => [id, isJsonObject(calledFunction) ? calledFunction.name : undefined]),
+  );
 }
 
 /** A `function` message names its function; a `tool` message names the call it answers. */
-function toolNameOf(message: Message, names: ToolNames): string {
+function getToolName(message: Message, names: ToolNames): string {
   const name = message.name ?? names.get(message.tool_call_id);
   return typeof name === 'string' ? name : 'the tool';
 }
@@ -125,11 +127,11 @@ interface SplitQuestion {
   readonly quoted: readonly string[];
 }
 
-const longestRead = 60_000;
-const longestTail = 2000;
-const longestQuestion = 600;
+const maxReadChars = 60_000;
+const maxTailChars = 2000;
+const maxQuestionChars = 600;
 // Pattern bound: linear. Marks pair up, so only the last one can search in vain.
-const fenced = /"""([\s\S]*?)"""|```([\s\S]*?)```/g;
+const fencePattern = /"""([\s\S]*?)"""|```([\s\S]*?)```/g;
 
 /**
  * Fenced text (""" or ```) and lines that begin with > are quoted. Of what is longer than a question can be, the last
@@ -137,29 +139,31 @@ const fenced = /"""([\s\S]*?)"""|```([\s\S]*?)```/g;
  */
 function splitQuestion(message: string): SplitQuestion {
   const text =
-    message.length <= longestRead ? message : `${message.slice(0, longestRead - longestTail)}\n${message.slice(-longestTail)}`;
+    message.length <= maxReadChars
+      ? message
+      : `${message.slice(0, maxReadChars - maxTailChars)}\n${message.slice(-maxTailChars)}`;
   const lines = text
-    .replaceAll(fenced, '\n')
+    .replaceAll(fencePattern, '\n')
     .split('\n')
     .map((line) => line.trim())
     .filter((line) => line !== '');
-  const own = lines.filter((line) => !line.startsWith('>'));
-  const cited = lines.filter((line) => line.startsWith('>')).map((line) => line.replace(/^[>\s]+/, ''));
-  const quoted = [...text.matchAll(fenced)].map((match) => match[1] ?? match[2] ?? '');
-  quoted.push(cited.join('\n'));
-  let question = own.join('\n');
-  if (question.length > longestQuestion) {
-    const last = own.findLast((line) => line.endsWith('?') && line.length <= longestQuestion) ?? own.at(-1) ?? '';
-    quoted.push(own.length === 1 ? last : own.filter((line) => line !== last).join('\n'));
-    question = lastSentence(last);
+  const ownLines = lines.filter((line) => !line.startsWith('>'));
+  const quotedLines = lines.filter((line) => line.startsWith('>')).map((line) => line.replace(/^[>\s]+/, ''));
+  const quoted = [...text.matchAll(fencePattern)].map((match) => match[1] ?? match[2] ?? '');
+  quoted.push(quotedLines.join('\n'));
+  let question = ownLines.join('\n');
+  if (question.length > maxQuestionChars) {
+    const last = ownLines.findLast((line) => line.endsWith('?') && line.length <= maxQuestionChars) ?? ownLines.at(-1) ?? '';
+    quoted.push(ownLines.length === 1 ? last : ownLines.filter((line) => line !== last).join('\n'));
+    question = getLastSentence(last);
   }
   return { question, quoted: quoted.filter((part) => part.trim() !== '') };
 }
 
 /** A line that is too long for a question ends in one. */
-function lastSentence(line: string): string {
-  if (line.length <= longestQuestion) return line;
-  const tail = line.slice(-longestQuestion);
+function getLastSentence(line: string): string {
+  if (line.length <= maxQuestionChars) return line;
+  const tail = line.slice(-maxQuestionChars);
   // Pattern bound: at most 600 characters, the tail of a line.
   return (tail.match(/[^.!?]+[.!?]*$/)?.[0] ?? tail).trim();
 }

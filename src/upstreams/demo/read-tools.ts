@@ -19,23 +19,23 @@ export interface ToolOffer {
   readonly isParallel: boolean;
 }
 
-const mostTools = 128;
+const maxTools = 128;
 
 export function readTools(request: ChatRequest): ToolOffer {
   const { tools, functions } = request;
-  const isOld = !Array.isArray(tools) && Array.isArray(functions);
-  const given: unknown[] = isOld ? functions : Array.isArray(tools) ? tools.map((tool) => tool?.function) : [];
+  const isLegacy = !Array.isArray(tools) && Array.isArray(functions);
+  const toolInputs: unknown[] = isLegacy ? functions : Array.isArray(tools) ? tools.map((tool) => tool?.function) : [];
   return {
-    tools: given.slice(0, mostTools).flatMap(toTool),
-    choice: toChoice(isOld ? request.function_call : request.tool_choice),
-    form: isOld ? 'functions' : 'tools',
-    isParallel: !isOld && request.parallel_tool_calls !== false,
+    tools: toolInputs.slice(0, maxTools).flatMap(toTool),
+    choice: toChoice(isLegacy ? request.function_call : request.tool_choice),
+    form: isLegacy ? 'functions' : 'tools',
+    isParallel: !isLegacy && request.parallel_tool_calls !== false,
   };
 }
 
-function toTool(given: unknown): OfferedTool[] {
-  if (!isJsonObject(given) || typeof given.name !== 'string') return [];
-  const { name, description, parameters } = given;
+function toTool(input: unknown): OfferedTool[] {
+  if (!isJsonObject(input) || typeof input.name !== 'string') return [];
+  const { name, description, parameters } = input;
   return [
     {
       name,
@@ -45,9 +45,9 @@ function toTool(given: unknown): OfferedTool[] {
   ];
 }
 
-function toChoice(given: unknown): ToolOffer['choice'] {
-  if (given === 'none' || given === 'required') return given;
-  if (!isJsonObject(given)) return 'auto';
-  const name = isJsonObject(given.function) ? given.function.name : given.name;
+function toChoice(input: unknown): ToolOffer['choice'] {
+  if (input === 'none' || input === 'required') return input;
+  if (!isJsonObject(input)) return 'auto';
+  const name = isJsonObject(input.function) ? input.function.name : input.name;
   return typeof name === 'string' ? { name } : 'auto';
 }

@@ -1,23 +1,23 @@
 const wordPattern = /[\p{L}\p{N}]+/gu;
 const stemLength = 5;
-const shortestTellingWord = 4;
-const common = new Set(
+const minWordLength = 4;
+const commonWords = new Set(
   'what when where which that this with from have does will would could should about into than then them they there your please tell show give make some want need like know much many more very just also only'.split(
     ' ',
   ),
 );
 
 /** The beginnings of the words that say what a text is about, so that `translates` meets `translate`. */
-export function stems(text: string): Set<string> {
+export function listStems(text: string): Set<string> {
   const words = text.toLowerCase().match(wordPattern) ?? [];
   return new Set(
-    words.filter((word) => word.length >= shortestTellingWord && !common.has(word)).map((word) => word.slice(0, stemLength)),
+    words.filter((word) => word.length >= minWordLength && !commonWords.has(word)).map((word) => word.slice(0, stemLength)),
   );
 }
 
-export function countShared(one: ReadonlySet<string>, other: ReadonlySet<string>): number {
+export function countShared(first: ReadonlySet<string>, second: ReadonlySet<string>): number {
   let shared = 0;
-  for (const stem of one) if (other.has(stem)) shared += 1;
+  for (const stem of first) if (second.has(stem)) shared += 1;
   return shared;
 }
 
@@ -26,6 +26,6 @@ export function countWords(text: string): number {
 }
 
 /** The text in at most so many characters, with an ellipsis if it was cut. */
-export function shorten(text: string, most: number): string {
-  return text.length <= most ? text : `${text.slice(0, most - 1).trimEnd()}…`;
+export function shorten(text: string, maxChars: number): string {
+  return text.length <= maxChars ? text : `${text.slice(0, maxChars - 1).trimEnd()}…`;
 }

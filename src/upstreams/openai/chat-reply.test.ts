@@ -1,11 +1,11 @@
 import { array, assert, asyncProperty, integer } from 'fast-check';
 import '#test/same-cases.ts';
 import { describe, expect, it } from 'vitest';
-import { framesOf } from '#test/streamed-reply.ts';
+import { readFrames } from '#test/streamed-reply.ts';
 import { ChatEvents } from './chat-reply.ts';
 
 async function read(pieces: readonly string[]): Promise<{ bytes: string; fault: unknown }> {
-  const { frames, fault } = await framesOf(pieces, new ChatEvents());
+  const { frames, error: fault } = await readFrames(pieces, new ChatEvents());
   return { bytes: frames.map((frame) => frame.bytes).join(''), fault };
 }
 
@@ -75,7 +75,7 @@ describe('a streamed chat reply', () => {
     const say = (more: object) =>
       `data: ${JSON.stringify({ ...whole, choices: [{ index: 0, delta: { content: 'a' } }], ...more })}\n\n`;
     const spelled = say({ usage: { prompt_tokens: 1 } }).replace('"usage":', '"usage" : ');
-    const { frames } = await framesOf([spelled + spelled + spelled, end], new ChatEvents());
+    const { frames } = await readFrames([spelled + spelled + spelled, end], new ChatEvents());
     expect(frames.map(({ textBytes }) => textBytes)).toEqual([undefined, undefined, undefined]);
   });
 
@@ -102,7 +102,7 @@ describe('a streamed chat reply', () => {
   });
 
   it('gives a connection that stays open after the end mark half a second to serve again', async () => {
-    const { frames, fault, endsWithinMs } = await framesOf([one + end], new ChatEvents(), { staysOpen: true });
+    const { frames, error: fault, endsWithinMs } = await readFrames([one + end], new ChatEvents(), { staysOpen: true });
     expect(frames).toHaveLength(1);
     expect(fault).toBeUndefined();
     expect(endsWithinMs).toBe(500);

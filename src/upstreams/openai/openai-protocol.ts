@@ -6,18 +6,18 @@ import type { ChatRequest } from '#contract/chat/chat-request.ts';
 import { toPlainMessages } from '#contract/chat/content.ts';
 import type { EmbeddingsRequest } from '#contract/chat/embeddings-request.ts';
 import { withJoinedUserMessages, withLeadingInstructions } from '#contract/chat/leading-instructions.ts';
-import { type Message, refusedInNames, toolCallsOf, withReducedNames } from '#contract/chat/message.ts';
+import { getToolCalls, type Message, refusedInNames, withReducedNames } from '#contract/chat/message.ts';
 import { type PassThroughApi, passThroughApis } from '#contract/pass-through.ts';
-import { takesReasoning } from '#domain/upstreams/lost-thoughts.ts';
+import { acceptsReasoning } from '#domain/upstreams/lost-thoughts.ts';
 import {
-  type Ask,
+  type Attempt,
   type ChatProtocol,
   type FormFields,
   type NativeRequest,
   type PassThroughRequest,
   type Upstream,
   type UpstreamApi,
-  UpstreamFault,
+  UpstreamError,
 } from '#domain/upstreams/upstream.ts';
 import { type ReplyDialect, sendForReply } from '../upstream-reply.ts';
 import { chatReply } from './chat-reply.ts';
@@ -36,37 +36,37 @@ interface Dialect {
 
 /** OpenAI's API and all that speak it: `endpoint` is the base address ending in /v1. */
 const openai: Dialect = {
-  url: under,
+  url: toOperationUrl,
   credentials: (key) => ({ authorization: `Bearer ${key}` }),
   toBody: (request, upstream, isTranslated) =>
-    withUsage({ ...toStrictMessages(toPlainMessages(request), upstream, isTranslated), model: upstream.model }),
+    requestUsage({ ...toStrictMessages(toPlainMessages(request), upstream, isTranslated), model: upstream.model }),
   toEmbeddingsBody: (request, upstream) => ({ ...request, model: upstream.model }),
 };
 
 /** Azure's form: `endpoint` ends in /openai/deployments/<name>. */
 const azure: Dialect = {
   url(upstream, operation) {
-    const url = under(upstream, operation);
+    const url = toOperationUrl(upstream, operation);
     if (upstream.apiVersion !== undefined) url.searchParams.set('api-version', upstream.apiVersion);
     return url;
   },
   credentials: (key) => ({ 'api-key': key }),
-  toBody: (request, upstream, isTranslated) => openai.toBody(withNames(request, refusedInNames.azure), upstream, isTranslated),
+  toBody: (request, upstream, isTranslated) => openai.toBody(reduceNames(request, refusedInNames.azure), upstream, isTranslated),
   toEmbeddingsBody: openai.toEmbeddingsBody,
 };
 
 /** An application: `endpoint` is the full address, and the body goes as it is, but for the token counts that a stream is asked for. */
 const application: Dialect = {
-  url: endpointOf,
+  url: getEndpoint,
   credentials: (key) => ({ 'api-key': key }),
-  toBody: (request) => withUsage(withNames(request, refusedInNames.application)),
+  toBody: (request) => requestUsage(reduceNames(request, refusedInNames.application)),
   toEmbeddingsBody: (request) => request,
 };
 
 /** An adapter of the family: the same, and nothing is added to the body. */
 const dial: Dialect = {
   ...application,
-  toBody: (request) => withNames(request, refusedInNames.application),
+  toBody: (request) => reduceNames(request, refusedInNames.application),
 };
 
 const dialects = { openai, azure, application, dial };
@@ -96,45 +96,55 @@ class RequestBases extends WeakMap<Upstream, RequestBase> {
 /** Upstreams that speak the OpenAI chat wire over HTTP; `responses` speaks to those that serve the Responses API. */
 export function createOpenAiProtocol(http: HttpClient, name: keyof typeof dialects, responses?: ChatProtocol): ChatProtocol {
   const dialect = dialects[name];
-  const basesFor = (operation: Operation, accept: string) =>
+  const createBases = (operation: Operation, accept: string) =>
     new RequestBases((upstream) => toBase(dialect, upstream, { operation, accept }));
-  const whole = basesFor('chat/completions', 'application/json');
-  const streamed = basesFor('chat/completions', 'text/event-stream');
-  const embeddings = basesFor('embeddings', 'application/json');
-  const others = Object.fromEntries(passThroughApis.map((api) => [api, basesFor(api, '*/*')])) as Record<
+  const completeBases = createBases('chat/completions', 'application/json');
+  const streamedBases = createBases('chat/completions', 'text/event-stream');
+  const embeddings = createBases('embeddings', 'application/json');
+  const passThroughBases = Object.fromEntries(passThroughApis.map((api) => [api, createBases(api, '*/*')])) as Record<
     PassThroughApi,
     RequestBases
   >;
   return {
     hasChoices: true,
-    chat(ask, reply) {
-      const { upstream, native, isTranslated = false } = ask;
+    chat(attempt, reply) {
+      const { upstream, native, isTranslated = false } = attempt;
       const { apis } = upstream;
-      if (apis !== undefined && responses !== undefined && isForResponses(apis, native)) return responses.chat(ask, reply);
-      const request = native === undefined ? ask.request : withoutThoughts(ask.request);
-      const bases = request.stream === true ? streamed : whole;
-      const sent = toRequest(
+      if (apis !== undefined && responses !== undefined && isForResponses(apis, native)) return responses.chat(attempt, reply);
+      const request = native === undefined ? attempt.request : removeThoughts(attempt.request);
+      const bases = request.stream === true ? streamedBases : completeBases;
+      const httpRequest = toRequest(
         bases.get(upstream) ?? bases.add(upstream),
-        ask,
+        attempt,
         toBody(dialect.toBody(request, upstream, isTranslated)),
       );
-      return sendForReply(http, sent, ask.noteHeaders === undefined ? chatReply : noting(chatReply, ask), reply);
+      return sendForReply(
+        http,
+        httpRequest,
+        attempt.onHeaders === undefined ? chatReply : withHeaderCallback(chatReply, attempt),
+        reply,
+      );
     },
-    embed(ask, reply) {
-      const { upstream, request } = ask;
-      const sent = toRequest(
+    embed(attempt, reply) {
+      const { upstream, request } = attempt;
+      const httpRequest = toRequest(
         embeddings.get(upstream) ?? embeddings.add(upstream),
-        ask,
+        attempt,
         toBody(dialect.toEmbeddingsBody(request, upstream)),
       );
-      return sendForReply(http, sent, noting(embeddingsReply, ask), reply);
+      return sendForReply(http, httpRequest, withHeaderCallback(embeddingsReply, attempt), reply);
     },
-    passThrough(ask, reply) {
-      const { upstream, request } = ask;
-      const { body, contentType, hidesUsage } = toPassed(request, upstream);
-      const base = others[request.api].get(upstream) ?? others[request.api].add(upstream);
-      const sent = toRequest({ ...base, headers: { ...base.headers, 'content-type': contentType } }, ask, body);
-      return sendForReply(http, { ...sent, isOnce: true }, noting(passedReply(request, hidesUsage), ask), reply);
+    passThrough(attempt, reply) {
+      const { upstream, request } = attempt;
+      const { body, contentType, hidesUsage } = toPassThroughBody(request, upstream);
+      const base = passThroughBases[request.api].get(upstream) ?? passThroughBases[request.api].add(upstream);
+      const httpRequest = toRequest({ ...base, headers: { ...base.headers, 'content-type': contentType } }, attempt, body);
+      return sendForReply(
+        http,
+        { ...httpRequest, isOnce: true },
+        withHeaderCallback(passedReply(request, hidesUsage), attempt),
+        reply,
+      );
     },
   };
 }
@@ -156,13 +166,13 @@ function toBase(
   };
 }
 
-function toRequest(base: RequestBase, ask: Pick<Ask, 'upstream' | 'headers' | 'query'>, body: HttpBody): HttpRequest {
-  const { timeouts } = ask.upstream;
-  const url = ask.query ? addQuery(base.url, ask.query) : base.url;
-  return { method: 'POST', url, headers: { ...base.headers, ...ask.headers }, body, timeouts };
+function toRequest(base: RequestBase, attempt: Pick<Attempt, 'upstream' | 'headers' | 'query'>, body: HttpBody): HttpRequest {
+  const { timeouts } = attempt.upstream;
+  const url = attempt.query ? addQuery(base.url, attempt.query) : base.url;
+  return { method: 'POST', url, headers: { ...base.headers, ...attempt.headers }, body, timeouts };
 }
 
-interface Passed {
+interface PassThroughBody {
   readonly body: HttpBody;
   readonly contentType: string;
   /** Whether the caller of a stream did not ask for the usage, which the upstream is always asked for. */
@@ -170,32 +180,35 @@ interface Passed {
 }
 
 /** A request as it came, with the upstream's own name of the model. */
-function toPassed(request: PassThroughRequest, { model }: Upstream): Passed {
+function toPassThroughBody(request: PassThroughRequest, { model }: Upstream): PassThroughBody {
   if ('form' in request) return { ...toFormBody(request.form, model, request.defaults), hidesUsage: false };
   const { api, body } = request;
-  const named = { ...body, model };
-  const sent = api === 'completions' ? withUsage(named) : named;
+  const upstreamBody = { ...body, model };
+  const sentBody = api === 'completions' ? requestUsage(upstreamBody) : upstreamBody;
   const { stream_options: options } = body;
-  const hidesUsage = sent !== named && !(isJsonObject(options) && options.include_usage === true);
-  return { body: toBody(sent), contentType: 'application/json', hidesUsage };
+  const hidesUsage = sentBody !== upstreamBody && !(isJsonObject(options) && options.include_usage === true);
+  return { body: toBody(sentBody), contentType: 'application/json', hidesUsage };
 }
 
 /** The same, with somebody who is told the header fields. */
-function noting<Item>(dialect: ReplyDialect<Item>, { noteHeaders }: Pick<Ask, 'noteHeaders'>): ReplyDialect<Item> {
-  return noteHeaders === undefined ? dialect : { ...dialect, noteHeaders };
+function withHeaderCallback<Item>(
+  dialect: ReplyDialect<Item>,
+  { onHeaders: noteHeaders }: Pick<Attempt, 'onHeaders'>,
+): ReplyDialect<Item> {
+  return noteHeaders === undefined ? dialect : { ...dialect, onHeaders: noteHeaders };
 }
 
-function endpointOf(upstream: Upstream): URL {
-  if (upstream.endpoint === undefined) throw new UpstreamFault('broken', 'The upstream has no endpoint.');
+function getEndpoint(upstream: Upstream): URL {
+  if (upstream.endpoint === undefined) throw new UpstreamError('broken', 'The upstream has no endpoint.');
   return upstream.endpoint;
 }
 
-function under(upstream: Upstream, operation: Operation): URL {
-  return joinPath(endpointOf(upstream), operation);
+function toOperationUrl(upstream: Upstream, operation: Operation): URL {
+  return joinPath(getEndpoint(upstream), operation);
 }
 
 /** A caller of the messages dialect sends along what models have thought and signed; OpenAI's API refuses the field. */
-function withoutThoughts(request: ChatRequest): ChatRequest {
+function removeThoughts(request: ChatRequest): ChatRequest {
   const messages = request.messages.map(({ thinking_blocks: _thoughts, ...message }) => message);
   return { ...request, messages };
 }
@@ -205,14 +218,14 @@ function withoutThoughts(request: ChatRequest): ChatRequest {
  * that are translated are joined: a chat client chose its own.
  */
 function toStrictMessages(request: ChatRequest, upstream: Upstream, isTranslated: boolean): ChatRequest {
-  const thinking = takesReasoning(upstream) ? request.messages : withoutReasoning(request.messages);
-  const plain = needsReasoning(upstream) ? withReasoning(thinking) : thinking;
+  const thinking = acceptsReasoning(upstream) ? request.messages : removeReasoning(request.messages);
+  const plain = needsReasoning(upstream) ? addReasoning(thinking) : thinking;
   const folded = upstream.keepsSystemMessages === true ? plain : withLeadingInstructions(plain);
   const messages = isTranslated && upstream.keepsSystemMessages !== true ? withJoinedUserMessages(folded) : folded;
   return messages === request.messages ? request : { ...request, messages };
 }
 
-function withNames(request: ChatRequest, refused: RegExp): ChatRequest {
+function reduceNames(request: ChatRequest, refused: RegExp): ChatRequest {
   const messages = withReducedNames(request.messages, refused);
   return messages === request.messages ? request : { ...request, messages };
 }
@@ -228,8 +241,8 @@ function needsReasoning({ acceptsReasoning, endpoint }: Upstream): boolean {
 }
 
 /** Gives each assistant message thoughts if there are calls. Another model may have made the calls, or the client lost the thoughts. */
-function withReasoning(messages: Message[]): Message[] {
-  const hasCalls = messages.some((message) => toolCallsOf(message).length > 0);
+function addReasoning(messages: Message[]): Message[] {
+  const hasCalls = messages.some((message) => getToolCalls(message).length > 0);
   if (!hasCalls || !messages.some(lacksReasoning)) return messages;
   return messages.map((message) => (lacksReasoning(message) ? { ...message, reasoning_content: blankThoughts } : message));
 }
@@ -238,13 +251,13 @@ function lacksReasoning({ role, reasoning_content: thoughts }: Message): boolean
   return role === 'assistant' && !thoughts;
 }
 
-function withoutReasoning(messages: Message[]): Message[] {
+function removeReasoning(messages: Message[]): Message[] {
   if (messages.every(({ reasoning_content }) => reasoning_content === undefined)) return messages;
   return messages.map(({ reasoning_content: _reasoning, ...message }) => message);
 }
 
 /** Asks a stream for its token counts, whatever the caller says: what it uses is not for the caller to hide. */
-function withUsage(body: JsonObject): JsonObject {
+function requestUsage(body: JsonObject): JsonObject {
   if (body.stream !== true) return body;
   const options = isJsonObject(body.stream_options) ? body.stream_options : {};
   return { ...body, stream_options: { ...options, include_usage: true } };

@@ -20,7 +20,7 @@ export function readDataUrl(url: string): InlineData | undefined {
 }
 
 /** The text that such data is; undefined if its type does not say that it is one. */
-export function textOf({ mediaType, base64 }: InlineData): string | undefined {
+export function decodeInlineText({ mediaType, base64 }: InlineData): string | undefined {
   return textTypes.test(mediaType) ? Buffer.from(base64, 'base64').toString('utf8') : undefined;
 }
 

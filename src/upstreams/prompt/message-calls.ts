@@ -1,15 +1,15 @@
 import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
-import { type Message, toolCallsOf } from '#contract/chat/message.ts';
+import { getToolCalls, type Message } from '#contract/chat/message.ts';
 
 /** Stands where a dialect wants a message of the user and there is none. */
-export const opening = '(The conversation begins.)';
+export const openingText = '(The conversation begins.)';
 /** Stands for the result of a call that got none. */
-export const noResult = 'No result was given.';
+export const noResultText = 'No result was given.';
 
 /** A call that a message of the assistant holds. */
-export interface CallInMessage {
+export interface MessageCall {
   /** As the caller sent it. */
-  readonly given: JsonObject;
+  readonly source: JsonObject;
   /** Empty if it has none. */
   readonly id: string;
   readonly name: string;
@@ -17,19 +17,21 @@ export interface CallInMessage {
 }
 
 /** The calls of a message, in their order, but for those that are no calls of a function. */
-export function callsOf(message: Message): CallInMessage[] {
-  return toolCallsOf(message).flatMap((given) => {
-    const { id, function: called } = given;
-    if (!isJsonObject(called) || typeof called.name !== 'string') return [];
-    return [{ given, id: typeof id === 'string' ? id : '', name: called.name, input: toInput(called.arguments) }];
+export function listCalls(message: Message): MessageCall[] {
+  return getToolCalls(message).flatMap((source) => {
+    const { id, function: calledFunction } = source;
+    if (!isJsonObject(calledFunction) || typeof calledFunction.name !== 'string') return [];
+    return [
+      { source, id: typeof id === 'string' ? id : '', name: calledFunction.name, input: toInput(calledFunction.arguments) },
+    ];
   });
 }
 
 /** Arguments that are no JSON object are sent under a name of their own. */
-function toInput(given: unknown): JsonObject {
-  const value = typeof given === 'string' ? tryParseJson(given) : given;
+function toInput(input: unknown): JsonObject {
+  const value = typeof input === 'string' ? tryParseJson(input) : input;
   if (isJsonObject(value)) return value;
-  return (given ?? '') === '' ? {} : { arguments: given };
+  return (input ?? '') === '' ? {} : { arguments: input };
 }
 
 /** A call of a tool, as it stands in the conversation that is sent. */
@@ -40,43 +42,44 @@ export interface PendingCall {
 
 /** The calls of a conversation: ids in the form of the dialect, each once, and the names that results do not have. */
 export class PendingCalls {
-  readonly #form: RegExp;
+  readonly #idPattern: RegExp;
   readonly #used = new Set<string>();
   /** By the caller's id: the calls of the last reply that wait for a result. */
   readonly #open = new Map<string, PendingCall[]>();
-  #made = 0;
+  #createdCount = 0;
 
-  constructor(form: RegExp) {
-    this.#form = form;
+  constructor(idPattern: RegExp) {
+    this.#idPattern = idPattern;
   }
 
   /** Takes note of a call, which waits for a result from now on. */
-  ask(given: string, name: string): PendingCall {
-    const called = { id: this.#toId(given), name };
-    const waiting = this.#open.get(given);
-    if (waiting === undefined) this.#open.set(given, [called]);
-    else waiting.push(called);
-    return called;
+  register(sourceId: string, name: string): PendingCall {
+    const pendingCall = { id: this.#toId(sourceId), name };
+    const waitingCalls = this.#open.get(sourceId);
+    if (waitingCalls === undefined) this.#open.set(sourceId, [pendingCall]);
+    else waitingCalls.push(pendingCall);
+    return pendingCall;
   }
 
   /** The call that a result is for; undefined if none waits for it. */
-  answer(given: string): PendingCall | undefined {
-    const waiting = this.#open.get(given);
-    const called = waiting?.shift();
-    if (waiting?.length === 0) this.#open.delete(given);
-    return called;
+  answer(sourceId: string): PendingCall | undefined {
+    const waitingCalls = this.#open.get(sourceId);
+    const pendingCall = waitingCalls?.shift();
+    if (waitingCalls?.length === 0) this.#open.delete(sourceId);
+    return pendingCall;
   }
 
   /** The calls that got no result, in the order asked; none waits any more. */
-  giveUp(): PendingCall[] {
-    const left = [...this.#open.values()].flat();
+  abandon(): PendingCall[] {
+    const openCalls = [...this.#open.values()].flat();
     this.#open.clear();
-    return left;
+    return openCalls;
   }
 
-  #toId(given: string): string {
-    let id = given;
-    for (; !this.#form.test(id) || this.#used.has(id); this.#made += 1) id = String(this.#made).padStart(9, '0');
+  #toId(sourceId: string): string {
+    let id = sourceId;
+    for (; !this.#idPattern.test(id) || this.#used.has(id); this.#createdCount += 1)
+      id = String(this.#createdCount).padStart(9, '0');
     this.#used.add(id);
     return id;
   }

@@ -1,42 +1,42 @@
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
-import { eventAt } from '#base/stream/event-splitter.ts';
+import { getEventAt } from '#base/stream/event-splitter.ts';
 import type { Sink } from '#base/stream/sink.ts';
 import { toLatin1 } from '#base/text/bytes.ts';
-import { stringEnd } from '#base/text/string-end.ts';
+import { findStringEnd } from '#base/text/string-end.ts';
 import type { RawCompletion } from '#contract/chat/chunk.ts';
 import { Frame, type RawFrame } from '#contract/chat/frame.ts';
-import { UpstreamFault } from '#domain/upstreams/upstream.ts';
+import { UpstreamError } from '#domain/upstreams/upstream.ts';
 import { toJsonObject } from '../reply-text.ts';
 import type { EventReader, ReplyDialect } from '../upstream-reply.ts';
-import { faultOfFailed, isEnd, isEndMark, isOpening, toCall, toEventValue, toLogprobs, toUsage } from './reply-values.ts';
+import { isEnd, isEndMark, isOpening, toCall, toEventValue, toFailedError, toLogprobs, toUsage } from './reply-values.ts';
 import { ResponseReader, toFinishReason } from './response-reader.ts';
 
 /** How a refusal of OpenAI's APIs is read. */
-export type ReadRefusal = ReplyDialect['readRefusal'];
+export type ReadErrorReply = ReplyDialect['readErrorReply'];
 
 /** A reply as frames of the compat wire. */
 export function translatedReply(
-  readRefusal: ReadRefusal,
+  readErrorReply: ReadErrorReply,
   { createdSeconds, model }: { createdSeconds: number; model: string },
 ): ReplyDialect {
   return {
     readEvents: () => new TranslatedEvents(new ResponseReader(createdSeconds, model)),
-    readWhole(bytes) {
+    readComplete(bytes) {
       const completion = toCompletion(toResponse(bytes), createdSeconds);
       return Frame.ofRawCompletion(completion, toLatin1(JSON.stringify(completion)));
     },
-    readRefusal,
+    readErrorReply,
   };
 }
 
 /** The same as it came, for a caller who speaks the dialect. */
-export const relayedReply = (readRefusal: ReadRefusal): ReplyDialect => ({
+export const relayedReply = (readErrorReply: ReadErrorReply): ReplyDialect => ({
   readEvents: () => new RelayedEvents(),
-  readWhole(bytes) {
+  readComplete(bytes) {
     const usage = toUsage(toResponse(bytes).usage);
     return Frame.ofNative(bytes, { dialect: 'responses', isWhole: true, isLast: true, textBytes: bytes.length, usage });
   },
-  readRefusal,
+  readErrorReply,
 });
 
 class TranslatedEvents implements EventReader {
@@ -51,13 +51,13 @@ class TranslatedEvents implements EventReader {
     return this.#reader.hasEnded;
   }
 
-  take(events: string, reply: Pick<Sink<RawFrame>, 'frame'>): void {
-    for (let at = 0; at < events.length && !this.hasEnded; ) {
-      const event = eventAt(events, at);
-      at += event.length;
+  read(events: string, reply: Pick<Sink<RawFrame>, 'frame'>): void {
+    for (let position = 0; position < events.length && !this.hasEnded; ) {
+      const event = getEventAt(events, position);
+      position += event.length;
       const value = toEventValue(event);
-      if (value instanceof UpstreamFault) throw value;
-      const chunks = value === undefined ? [] : this.#reader.take(value);
+      if (value instanceof UpstreamError) throw value;
+      const chunks = value === undefined ? [] : this.#reader.read(value);
       if (chunks.length > 0) reply.frame(Frame.ofChunks(...chunks));
     }
   }
@@ -65,13 +65,13 @@ class TranslatedEvents implements EventReader {
 
 function toResponse(bytes: string): JsonObject {
   const value = toJsonObject(bytes);
-  if (value.status === 'failed') throw faultOfFailed(value);
+  if (value.status === 'failed') throw toFailedError(value);
   if (Array.isArray(value.output)) return value;
-  throw new UpstreamFault('broken', 'The upstream answered with JSON that is no response.');
+  throw new UpstreamError('broken', 'The upstream answered with JSON that is no response.');
 }
 
 /** Of a beginning that waits for what follows it. */
-const maxHeldBytes = 4 * 1024 * 1024;
+const maxBufferedBytes = 4 * 1024 * 1024;
 const deltaHead =
   /^event: response\.(?:output_text|reasoning_summary_text|function_call_arguments|custom_tool_call_input)\.delta\n/;
 const deltaKey = '"delta":"';
@@ -86,38 +86,38 @@ class RelayedEvents implements EventReader {
   readonly isEndMark = isEndMark;
   hasEnded = false;
   readonly #deltas = new DeltaEvents();
-  #held = '';
+  #buffered = '';
   #isOpening = true;
   #usage: unknown;
 
-  take(events: string, reply: Pick<Sink<RawFrame>, 'frame'>): void {
+  read(events: string, reply: Pick<Sink<RawFrame>, 'frame'>): void {
     let textBytes = 0;
-    let at = 0;
-    while (at < events.length) {
-      const end = this.#deltas.end(events, at);
-      if (end > at) {
+    let position = 0;
+    while (position < events.length) {
+      const end = this.#deltas.findEnd(events, position);
+      if (end > position) {
         textBytes += this.#deltas.textBytes;
         this.#isOpening = false;
-        at = end;
+        position = end;
       } else {
-        const event = eventAt(events, at);
+        const event = getEventAt(events, position);
         if (this.#deltas.learn(event)) continue;
-        const fault = this.hasEnded ? undefined : this.#note(event);
-        if (fault !== undefined) {
-          this.#passOn(events.slice(0, at), textBytes, reply);
-          throw fault;
+        const error = this.hasEnded ? undefined : this.#readEvent(event);
+        if (error !== undefined) {
+          this.#forward(events.slice(0, position), textBytes, reply);
+          throw error;
         }
-        at += event.length;
+        position += event.length;
       }
     }
-    this.#passOn(events, textBytes, reply);
+    this.#forward(events, textBytes, reply);
   }
 
   /** Gives the fault that an event means. One of a part is known by its name. */
-  #note(event: string): UpstreamFault | undefined {
+  #readEvent(event: string): UpstreamError | undefined {
     const isPart = partHead.test(event);
     const value = isPart ? undefined : toEventValue(event);
-    if (value instanceof UpstreamFault) return value;
+    if (value instanceof UpstreamError) return value;
     if (isPart || (value !== undefined && !isOpening(value))) this.#isOpening = false;
     if (value === undefined || !isEnd(value)) return undefined;
     this.hasEnded = true;
@@ -125,10 +125,11 @@ class RelayedEvents implements EventReader {
     return undefined;
   }
 
-  #passOn(events: string, textBytes: number, reply: Pick<Sink<RawFrame>, 'frame'>): void {
-    const bytes = this.#held + events;
-    this.#held = this.#isOpening ? bytes : '';
-    if (this.#held.length > maxHeldBytes) throw new UpstreamFault('broken', 'The upstream sent no response in its events.');
+  #forward(events: string, textBytes: number, reply: Pick<Sink<RawFrame>, 'frame'>): void {
+    const bytes = this.#buffered + events;
+    this.#buffered = this.#isOpening ? bytes : '';
+    if (this.#buffered.length > maxBufferedBytes)
+      throw new UpstreamError('broken', 'The upstream sent no response in its events.');
     if (this.#isOpening || bytes === '') return;
     const usage = this.#usage === undefined ? undefined : toUsage(this.#usage);
     this.#usage = undefined;
@@ -145,7 +146,7 @@ class DeltaEvents {
   textBytes = 0;
 
   /** Where such an event that begins here ends; `from` itself if none begins. */
-  end(events: string, from: number): number {
+  findEnd(events: string, from: number): number {
     const dataFrom = from + this.#head.length;
     if (this.#head === '' || events.slice(from, dataFrom) !== this.#head) return from;
     let start = dataFrom + this.#textAt;
@@ -156,7 +157,7 @@ class DeltaEvents {
       this.#textAt = start - dataFrom;
     }
     const dataEnd = events.indexOf('\n\n', start);
-    this.textBytes = Math.max(1, Math.min(stringEnd(events, start), dataEnd) - start);
+    this.textBytes = Math.max(1, Math.min(findStringEnd(events, start), dataEnd) - start);
     return dataEnd + 2;
   }
 
@@ -178,12 +179,12 @@ function toCompletion(response: JsonObject, createdSeconds: number): RawCompleti
     .filter(isJsonObject);
   const calls = output.filter(({ type }) => type === 'function_call' || type === 'custom_tool_call').map(toCall);
   const thoughts = output.flatMap(({ type, summary }) => (type === 'reasoning' && Array.isArray(summary) ? summary : []));
-  const refusal = textOf(parts, 'refusal', 'refusal');
-  const reasoning = textOf(thoughts.filter(isJsonObject), 'summary_text', 'text', '\n\n');
+  const refusal = joinText(parts, 'refusal', 'refusal');
+  const reasoning = joinText(thoughts.filter(isJsonObject), 'summary_text', 'text', '\n\n');
   const annotations = parts.flatMap(toAnnotations);
   const message = {
     role: 'assistant',
-    content: textOf(parts, 'output_text', 'text') || (calls.length > 0 || refusal !== '' ? null : ''),
+    content: joinText(parts, 'output_text', 'text') || (calls.length > 0 || refusal !== '' ? null : ''),
     ...(refusal !== '' && { refusal }),
     ...(reasoning !== '' && { reasoning_content: reasoning }),
     ...(annotations.length > 0 && { annotations }),
@@ -202,13 +203,13 @@ function toCompletion(response: JsonObject, createdSeconds: number): RawCompleti
 }
 
 function toAnnotations({ annotations }: JsonObject): JsonObject[] {
-  const all = Array.isArray(annotations) ? annotations.filter(isJsonObject) : [];
-  return all.filter(({ type }) => type === 'url_citation').map(({ type, ...url_citation }) => ({ type, url_citation }));
+  const listed = Array.isArray(annotations) ? annotations.filter(isJsonObject) : [];
+  return listed.filter(({ type }) => type === 'url_citation').map(({ type, ...url_citation }) => ({ type, url_citation }));
 }
 
-function textOf(parts: readonly JsonObject[], type: string, key: string, between = ''): string {
+function joinText(parts: readonly JsonObject[], type: string, key: string, separator = ''): string {
   return parts
     .filter((part) => part.type === type)
     .map((part) => String(part[key] ?? ''))
-    .join(between);
+    .join(separator);
 }

@@ -1,41 +1,41 @@
 import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
-import { eventData } from '#base/stream/event-splitter.ts';
+import { listEventData } from '#base/stream/event-splitter.ts';
 import { fromLatin1 } from '#base/text/bytes.ts';
 import type { Usage } from '#contract/chat/chunk.ts';
-import { UpstreamFault } from '#domain/upstreams/upstream.ts';
+import { UpstreamError } from '#domain/upstreams/upstream.ts';
 import { toUsage as toChatUsage } from '#domain/usage/reported-usage.ts';
 import { toCount } from '#domain/usage/usage.ts';
-import { faultOfNamed, toErrorFault } from '../error-in-reply.ts';
+import { findNamedError, toReportedError } from '../error-in-reply.ts';
 
-const ends: ReadonlySet<unknown> = new Set(['response.completed', 'response.incomplete']);
-const openings: ReadonlySet<unknown> = new Set(['response.created', 'response.queued', 'response.in_progress', 'keepalive']);
+const endTypes: ReadonlySet<unknown> = new Set(['response.completed', 'response.incomplete']);
+const openingTypes: ReadonlySet<unknown> = new Set(['response.created', 'response.queued', 'response.in_progress', 'keepalive']);
 
 /** What an event says: its value, or the fault that it means or is; undefined for one without data, and for the mark behind the last. */
-export function toEventValue(event: string): JsonObject | UpstreamFault | undefined {
-  const named = faultOfNamed(event);
-  if (named !== undefined) return named;
-  const [data] = eventData(event);
+export function toEventValue(event: string): JsonObject | UpstreamError | undefined {
+  const namedError = findNamedError(event);
+  if (namedError !== undefined) return namedError;
+  const [data] = listEventData(event);
   if (data === undefined || data.trim() === '' || data.trim() === '[DONE]') return undefined;
   const value = tryParseJson(fromLatin1(data));
-  if (!isJsonObject(value)) return new UpstreamFault('broken', 'The upstream sent an event that is no JSON object.');
-  if (value.type === 'error') return toErrorFault(value);
-  return value.type === 'response.failed' ? faultOfFailed(value.response) : value;
+  if (!isJsonObject(value)) return new UpstreamError('broken', 'The upstream sent an event that is no JSON object.');
+  if (value.type === 'error') return toReportedError(value);
+  return value.type === 'response.failed' ? toFailedError(value.response) : value;
 }
 
 /** The fault of a response that its upstream could not finish. */
-export function faultOfFailed(response: unknown): UpstreamFault {
+export function toFailedError(response: unknown): UpstreamError {
   const error = isJsonObject(response) && isJsonObject(response.error) ? response.error : {};
-  return toErrorFault({ error });
+  return toReportedError({ error });
 }
 
 /** Whether an event opens a response, and brings nothing of it. */
 export function isOpening({ type }: JsonObject): boolean {
-  return openings.has(type);
+  return openingTypes.has(type);
 }
 
 /** Whether an event ends a response. */
 export function isEnd({ type }: JsonObject): boolean {
-  return ends.has(type);
+  return endTypes.has(type);
 }
 
 /** The same of its bytes. */
@@ -60,8 +60,8 @@ export function toLogprobs(parts: readonly JsonObject[]): { readonly logprobs?: 
 /** Counts of the dialect in the compat form; undefined if there are none. */
 export function toUsage(reported: unknown): Usage | undefined {
   if (!isJsonObject(reported) || typeof reported.input_tokens !== 'number') return undefined;
-  const input = detailsOf(reported.input_tokens_details);
-  const output = detailsOf(reported.output_tokens_details);
+  const input = toDetails(reported.input_tokens_details);
+  const output = toDetails(reported.output_tokens_details);
   return toChatUsage({
     prompt_tokens: reported.input_tokens,
     completion_tokens: toCount(reported.output_tokens),
@@ -71,6 +71,6 @@ export function toUsage(reported: unknown): Usage | undefined {
   });
 }
 
-function detailsOf(details: unknown): JsonObject | undefined {
+function toDetails(details: unknown): JsonObject | undefined {
   return isJsonObject(details) ? details : undefined;
 }

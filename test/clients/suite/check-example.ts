@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { parseText } from '#configuration/parse-text.ts';
-import { askStream } from '#test/ask.ts';
+import { openStream } from '#test/ask.ts';
 import { freePort } from '#test/listening.ts';
 import { startProcess, type TestProcess } from '#test/start-process.ts';
 import { chatPath, withKey } from '#test/start-service.ts';
@@ -36,10 +36,10 @@ async function runExample(toCommand: (file: string) => readonly string[]): Promi
 
 /** A digest of two texts, one of them a stored file, streamed and behind another one. */
 async function checkDigest(service: TestProcess): Promise<string[]> {
-  const { json } = await service.ask({ method: 'GET', path: '/v1/bucket', headers });
+  const { json } = await service.sendRequest({ method: 'GET', path: '/v1/bucket', headers });
   const { bucket } = json as { readonly bucket: string };
   const plain = { ...headers, 'content-type': 'text/plain' };
-  await service.ask({ method: 'PUT', path: `/v1/files/${bucket}/stored.txt`, headers: plain, body: tourer });
+  await service.sendRequest({ method: 'PUT', path: `/v1/files/${bucket}/stored.txt`, headers: plain, body: tourer });
   const url = `files/${bucket}/appdata/digest/digest-2.md`;
   const attachments = [
     { type: 'text/plain', title: 'tourer.txt', data: tourer },
@@ -50,11 +50,11 @@ async function checkDigest(service: TestProcess): Promise<string[]> {
     { role: 'assistant', content: 'Done.', custom_content: { state: { digests: 1 } } },
     { role: 'user', content: '', custom_content: { attachments } },
   ];
-  const whole = await service.ask({ path: chatPath('digest'), headers, body: { messages } });
+  const whole = await service.sendRequest({ path: chatPath('digest'), headers, body: { messages } });
   const { message } = whole.completion.choices[0] ?? {};
-  const stream = await askStream(service.url, { path: chatPath('digest'), headers, body: { messages, stream: true } });
-  const streamed = await stream.rest();
-  const stored = await service.ask({ method: 'GET', path: `/v1/${url}`, headers });
+  const stream = await openStream(service.url, { path: chatPath('digest'), headers, body: { messages, stream: true } });
+  const streamed = await stream.readRest();
+  const stored = await service.sendRequest({ method: 'GET', path: `/v1/${url}`, headers });
   const models = whole.completion.statistics?.usage_per_model.map(({ model }) => model);
   return differences({
     // The demo quotes what it was told, without the full stop at its end.
@@ -76,14 +76,14 @@ async function checkDigest(service: TestProcess): Promise<string[]> {
 /** What the application refuses, before a stream and in it. */
 async function checkErrors(service: TestProcess): Promise<string[]> {
   const ask = (message: object) =>
-    askStream(service.url, {
+    openStream(service.url, {
       path: chatPath('digest'),
       headers,
       body: { stream: true, messages: [{ role: 'user', ...message }] },
     });
   const empty = await ask({ content: '' });
   const missing = { type: 'text/plain', title: 'x.txt', url: 'files/nobody/x.txt' };
-  const unread = await (await ask({ content: 'Read.', custom_content: { attachments: [missing] } })).rest();
+  const unread = await (await ask({ content: 'Read.', custom_content: { attachments: [missing] } })).readRest();
   const { content } = unread;
   return differences({
     'the status of an empty message': [empty.status, 400],

@@ -70,7 +70,7 @@ describe.each(engines)('on two nodes of %s', (engine) => {
   async function answerTo(body: object): Promise<Answer> {
     const response = responseOf(await post(nextNode(), body));
     const path = `/v1/responses/${response.id}`;
-    const read = responseOf(await nextNode().ask({ method: 'GET', path, headers: withKey(callerKey) }));
+    const read = responseOf(await nextNode().sendRequest({ method: 'GET', path, headers: withKey(callerKey) }));
     expect(read).toEqual(response);
     return response;
   }

@@ -5,7 +5,7 @@ import { Seal } from '#base/secrets/seal.ts';
 import { Secret } from '#base/secrets/secret.ts';
 import type { ApplicationEntry } from '#contract/configuration/deployments.ts';
 import type { StoredApplication } from '#domain/deployments/application-store.ts';
-import { StoreFault } from '#domain/store-fault.ts';
+import { StoreError } from '#domain/store-fault.ts';
 import { SqlApplicationStore } from '#stores/sql/applications/application-store.ts';
 import type { SqlDatabase } from '#stores/sql/engine/sql-database.ts';
 import { describeOnEach } from '#test/sql-engines.ts';
@@ -33,7 +33,7 @@ describeOnEach('applications made by users', (node) => {
     const saved = application();
     expect(await store().put(saved, undefined)).toEqual(saved);
     expect(await store().find(saved.id)).toEqual(saved);
-    expect(await store(node.other).find(saved.id)).toEqual(saved);
+    expect(await store(node.otherDatabase).find(saved.id)).toEqual(saved);
     expect(await store().find(`${saved.id}x`)).toBeUndefined();
   });
 
@@ -42,9 +42,9 @@ describeOnEach('applications made by users', (node) => {
     const odd = application({ owner });
     const features = JSON.parse('{"__proto__":{"a":1}}');
     await store().put({ ...odd, entry: { ...odd.entry, features } }, undefined);
-    expect((await store(node.other).list(owner)).map(({ id }) => id)).toEqual([odd.id]);
-    expect(Object.keys((await store(node.other).find(odd.id))?.entry.features ?? {})).toEqual(['__proto__']);
-    expect(await store(node.other).delete(odd.id, undefined)).toBe('deleted');
+    expect((await store(node.otherDatabase).list(owner)).map(({ id }) => id)).toEqual([odd.id]);
+    expect(Object.keys((await store(node.otherDatabase).find(odd.id))?.entry.features ?? {})).toEqual(['__proto__']);
+    expect(await store(node.otherDatabase).delete(odd.id, undefined)).toBe('deleted');
   });
 
   it('keep who made them, and when', async () => {
@@ -72,7 +72,7 @@ describeOnEach('applications made by users', (node) => {
   it('are made by one, and changed by one, of those who do it at the same time', async () => {
     const saved = application();
     const many = (from: string) => Array.from({ length: 10 }, (_, index) => ({ ...saved, etag: `${from} ${index}` }));
-    const nodes = [node.database, node.other];
+    const nodes = [node.database, node.otherDatabase];
     const race = (each: readonly StoredApplication[], condition: Parameters<SqlApplicationStore['put']>[1]) =>
       Promise.all(each.map((one, index) => store(nodes[index % 2]).put(one, condition)));
     const made = (await race(many('made'), 'absent')).filter((one) => one !== undefined);
@@ -95,7 +95,9 @@ describeOnEach('applications made by users', (node) => {
     await store().put(application({ id }), undefined);
     expect(await store().delete(id, 'present')).toBe('deleted');
     await store().put(application({ id }), undefined);
-    const outcomes = await Promise.all([node.database, node.other].map((database) => store(database).delete(id, undefined)));
+    const outcomes = await Promise.all(
+      [node.database, node.otherDatabase].map((database) => store(database).delete(id, undefined)),
+    );
     expect(outcomes.toSorted()).toEqual(['absent', 'deleted']);
   });
 
@@ -110,8 +112,8 @@ describeOnEach('applications made by users', (node) => {
 
   it('are never found or saved under a text that an engine would change', async () => {
     for (const odd of ['applications/\ud800', 'applications/\0', 'x'.repeat(1281)]) {
-      await expect(store().put(application({ id: odd }), undefined)).rejects.toThrow(StoreFault);
-      await expect(store().put(application({ owner: odd }), undefined)).rejects.toThrow(StoreFault);
+      await expect(store().put(application({ id: odd }), undefined)).rejects.toThrow(StoreError);
+      await expect(store().put(application({ owner: odd }), undefined)).rejects.toThrow(StoreError);
       expect(await store().find(odd)).toBeUndefined();
       expect(await store().delete(odd, undefined)).toBe('absent');
       expect(await store().list(odd)).toEqual([]);
@@ -133,31 +135,31 @@ describeOnEach('applications made by users', (node) => {
     const move = sql`update applications set sealed_entry = (select sealed_entry from applications where id = ${one.id})
       where id = ${another.id}`;
     await node.database.run((kysely) => move.execute(kysely));
-    await expect(store().find(another.id)).rejects.toThrow(StoreFault);
+    await expect(store().find(another.id)).rejects.toThrow(StoreError);
     expect(await store().find(one.id)).toEqual(one);
     await store().delete(another.id, undefined);
   });
 
   it('are sealed anew with the newest secret, so that the older can be given up', async () => {
     const saved = application();
-    const keeping = (...secrets: readonly Secret[]) => new SqlApplicationStore(node.other, new Seal(secrets));
+    const keeping = (...secrets: readonly Secret[]) => new SqlApplicationStore(node.otherDatabase, new Seal(secrets));
     await keeping(oldest).put(saved, undefined);
     await expect(store().find(saved.id)).rejects.toThrow('cannot be decrypted');
     const rotating = keeping(newest, oldest);
     expect(await rotating.find(saved.id)).toEqual(saved);
-    expect(await rotating.sealAnew()).toBe(1);
-    expect(await rotating.sealAnew()).toBe(0);
+    expect(await rotating.resealAll()).toBe(1);
+    expect(await rotating.resealAll()).toBe(0);
     expect(await store().find(saved.id)).toEqual(saved);
-    await expect(keeping(oldest).find(saved.id)).rejects.toThrow(StoreFault);
+    await expect(keeping(oldest).find(saved.id)).rejects.toThrow(StoreError);
   });
 
   it('are sealed anew with all that they were', async () => {
     const saved = application();
-    const keeping = (...secrets: readonly Secret[]) => new SqlApplicationStore(node.other, new Seal(secrets));
+    const keeping = (...secrets: readonly Secret[]) => new SqlApplicationStore(node.otherDatabase, new Seal(secrets));
     await keeping(oldest).put(saved, undefined);
     await keeping(oldest).put({ ...saved, etag: 'two' }, undefined);
     await keeping(newest, oldest).put({ ...saved, etag: 'three' }, undefined);
-    expect(await keeping(newest, oldest).sealAnew()).toBe(1);
+    expect(await keeping(newest, oldest).resealAll()).toBe(1);
     expect(await store().findVersion(saved.id, 1)).toEqual(saved);
     expect(await store().findVersion(saved.id, 2)).toEqual({ ...saved, etag: 'two' });
   });
@@ -168,13 +170,13 @@ describeOnEach('applications made by users', (node) => {
     const reader = store();
     const first = await reader.find(saved.id);
     const spoil = sql`update applications set sealed_entry = 'spoilt' where id = ${saved.id}`;
-    await node.other.run((kysely) => spoil.execute(kysely));
+    await node.otherDatabase.run((kysely) => spoil.execute(kysely));
     expect(await reader.find(saved.id)).toBe(first);
     expect((await reader.list(owner))[0]).toBe(first);
     expect((await reader.listOpen({ subject: owner, roles: ['none'] }))[0]).toBe(first);
-    await store(node.other).put({ ...saved, etag: 'two' }, undefined);
+    await store(node.otherDatabase).put({ ...saved, etag: 'two' }, undefined);
     expect(await reader.list(owner)).toEqual([{ ...saved, owner, etag: 'two' }]);
-    await store(node.other).delete(saved.id, undefined);
+    await store(node.otherDatabase).delete(saved.id, undefined);
     expect(await reader.find(saved.id)).toBeUndefined();
     expect(await reader.list(owner)).toEqual([]);
   });
@@ -207,7 +209,7 @@ describeOnEach('applications that are open to somebody', (node) => {
     const [saved, role] = [application({ entry: naming('first') }), randomUUID()];
     await store().put({ ...saved, entry: naming(role) }, undefined);
     expect(await open('nobody', role)).toEqual([saved.id]);
-    await store(node.other).put({ ...saved, etag: 'two' }, undefined);
+    await store(node.otherDatabase).put({ ...saved, etag: 'two' }, undefined);
     expect(await open('nobody', role)).toEqual([]);
     await store().put({ ...saved, etag: 'three', entry: naming(role) }, undefined);
     await store().delete(saved.id, undefined);
@@ -241,7 +243,7 @@ describeOnEach('versions of applications', (node) => {
     const second = { ...saved, etag: 'two', updatedAtMs: saved.updatedAtMs + 5, entry: { ...saved.entry, displayName: 'Two' } };
     expect(await store().versions(saved.id)).toEqual([]);
     await store().put(saved, undefined);
-    await store(node.other).put(second, { etag: 'one' });
+    await store(node.otherDatabase).put(second, { etag: 'one' });
     expect(await store().versions(saved.id)).toEqual([
       { version: 2, etag: 'two', savedAtMs: second.updatedAtMs },
       { version: 1, etag: 'one', savedAtMs: saved.updatedAtMs },
@@ -266,7 +268,7 @@ describeOnEach('versions of applications', (node) => {
   it('miss none of several that are saved at the same time', async () => {
     const saved = application();
     const all = Array.from({ length: 12 }, (_, nth) => ({ ...saved, etag: `form ${nth}` }));
-    await Promise.all(all.map((each, nth) => store([node.database, node.other][nth % 2]).put(each, undefined)));
+    await Promise.all(all.map((each, nth) => store([node.database, node.otherDatabase][nth % 2]).put(each, undefined)));
     const versions = await store().versions(saved.id);
     expect(versions.map(({ version }) => version)).toEqual(all.map((_, nth) => 12 - nth));
     expect(versions.map(({ etag }) => etag).toSorted()).toEqual(all.map(({ etag }) => etag).toSorted());

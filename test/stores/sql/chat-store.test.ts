@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { Seal } from '#base/secrets/seal.ts';
 import { Secret } from '#base/secrets/secret.ts';
 import type { ChatTurn } from '#contract/page/stored-chat.ts';
-import type { ChatChange, ChatMark } from '#domain/chats/chat-store.ts';
+import type { ChatChange, ChatCursor } from '#domain/chats/chat-store.ts';
 import { SqlChatStore } from '#stores/sql/chats/chat-store.ts';
 import { describeOnEach } from '#test/sql-engines.ts';
 
@@ -20,7 +20,7 @@ const change = (more: Partial<ChatChange> = {}): ChatChange => ({
 
 describeOnEach('chats', (node) => {
   const here = () => new SqlChatStore(node.database, seal);
-  const there = () => new SqlChatStore(node.other, seal);
+  const there = () => new SqlChatStore(node.otherDatabase, seal);
   const user = () => randomUUID();
 
   it('are written turn by turn, and read on every node by their user alone', async () => {
@@ -69,7 +69,7 @@ describeOnEach('chats', (node) => {
     expect((await here().changes(subject, 4, 10)).changes).toMatchObject([{ id: 'b', deleted: true }]);
     await there().deleteAll(subject);
     expect(await here().changes(subject, 5, 10)).toEqual({ changes: [], revision: 6, hasMore: false, isGap: true });
-    expect(await here().list(subject, { limit: 10, archived: false, after: undefined })).toMatchObject({ heads: [] });
+    expect(await here().list(subject, { limit: 10, archived: false, after: undefined })).toMatchObject({ chats: [] });
   });
 
   it('are listed with the pinned ones first, page by page, archived ones by themselves', async () => {
@@ -79,15 +79,15 @@ describeOnEach('chats', (node) => {
     await put('a', { updatedAtMs: 1, pinned: true });
     await put('e', { updatedAtMs: 4, archived: true });
     const listed: string[] = [];
-    let after: ChatMark | undefined;
+    let after: ChatCursor | undefined;
     do {
       const page = await there().list(subject, { limit: 2, archived: false, after });
-      listed.push(page.heads.map(({ id }) => id).join(''));
+      listed.push(page.chats.map(({ id }) => id).join(''));
       after = page.next;
     } while (after !== undefined);
     expect(listed).toEqual(['ad', 'cb']);
     const archived = await there().list(subject, { limit: 2, archived: true, after: undefined });
-    expect(archived).toMatchObject({ heads: [{ id: 'e', archived: true }], next: undefined });
+    expect(archived).toMatchObject({ chats: [{ id: 'e', archived: true }], next: undefined });
   });
 
   it('are found by every word of titles, tags and turns', async () => {
@@ -96,7 +96,7 @@ describeOnEach('chats', (node) => {
     await put('a', { fields: { title: 'Trip', tags: ['Work'] }, turns: [turn('q', 'To ROME by train')] });
     await put('b', { fields: { title: 'Rome' }, turns: Array.from({ length: 120 }, (_, nth) => turn(`t${nth}`, `no ${nth}`)) });
     const find = async (...words: string[]) =>
-      (await there().search(subject, { words, limit: 10, archived: false, after: undefined })).heads.map(({ id }) => id);
+      (await there().search(subject, { words, limit: 10, archived: false, after: undefined })).chats.map(({ id }) => id);
     expect([await find('rome'), await find('rome', 'work'), await find('no 119'), await find('paris')]).toEqual([
       ['b', 'a'],
       ['a'],
@@ -104,7 +104,7 @@ describeOnEach('chats', (node) => {
       [],
     ]);
     expect(await there().search('other', { words: ['rome'], limit: 1, archived: false, after: undefined })).toEqual({
-      ...{ heads: [], next: undefined },
+      ...{ chats: [], next: undefined },
     });
   });
 
@@ -113,7 +113,7 @@ describeOnEach('chats', (node) => {
     const [searching, writing] = [here(), there()];
     const put = (id: string, more: Partial<ChatChange>) => writing.write({ subject, id }, change(more), always);
     const find = async (word: string, archived = false) =>
-      (await searching.search(subject, { words: [word], limit: 10, archived, after: undefined })).heads;
+      (await searching.search(subject, { words: [word], limit: 10, archived, after: undefined })).chats;
     for (const [nth, id] of ['a', 'b', 'c'].entries()) await put(id, { updatedAtMs: nth, turns: [turn('q', `tea ${id}`)] });
     const ids = async (word: string, archived = false) => (await find(word, archived)).map(({ id }) => id).join('');
     expect([await ids('tea'), await ids('tea'), await ids('coffee')]).toEqual(['cba', 'cba', '']);
@@ -143,9 +143,9 @@ describeOnEach('chats', (node) => {
     const store = there();
     const pages = async () => {
       const found: string[] = [];
-      for (let after: ChatMark | undefined, isMore = true; isMore; isMore = after !== undefined) {
+      for (let after: ChatCursor | undefined, isMore = true; isMore; isMore = after !== undefined) {
         const page = await store.search(subject, { words: ['word'], limit: 3, archived: false, after });
-        found.push(page.heads.map(({ id }) => id).join());
+        found.push(page.chats.map(({ id }) => id).join());
         after = page.next;
       }
       return found;
@@ -164,7 +164,7 @@ describeOnEach('chats', (node) => {
     const left = store.search(subject, { ...query, signal: AbortSignal.abort(new Error('left')) });
     const next = store.search(subject, query);
     await expect(left).rejects.toThrow('left');
-    expect((await next).heads).toMatchObject([{ id: 'a' }]);
+    expect((await next).chats).toMatchObject([{ id: 'a' }]);
   });
 
   it('take no more than they may, and what is deleted makes room', async () => {

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import '#test/same-cases.ts';
 import { expect, it } from 'vitest';
 import type { StoredConsent } from '#domain/consent/consent.ts';
-import { StoreFault } from '#domain/store-fault.ts';
+import { StoreError } from '#domain/store-fault.ts';
 import { SqlConsentStore } from '#stores/sql/consents/consent-store.ts';
 import { describeOnEach } from '#test/sql-engines.ts';
 
@@ -18,7 +18,7 @@ describeOnEach('stored consents', (node) => {
     const subject = randomUUID();
     await store().put(subject, consentTo('app'));
     expect(await store().find(subject, 'app')).toEqual(consentTo('app'));
-    expect(await new SqlConsentStore(node.other).find(subject, 'app')).toEqual(consentTo('app'));
+    expect(await new SqlConsentStore(node.otherDatabase).find(subject, 'app')).toEqual(consentTo('app'));
   });
 
   it('are there for one user and one deployment only', async () => {
@@ -47,7 +47,7 @@ describeOnEach('stored consents', (node) => {
       acceptedAtMs: index,
     }));
     await Promise.all(
-      all.map((consent, index) => new SqlConsentStore(index % 2 ? node.other : node.database).put(subject, consent)),
+      all.map((consent, index) => new SqlConsentStore(index % 2 ? node.otherDatabase : node.database).put(subject, consent)),
     );
     const [stored, ...others] = await store().list(subject);
     expect(others).toEqual([]);
@@ -58,7 +58,7 @@ describeOnEach('stored consents', (node) => {
     const subject = randomUUID();
     await store().put(subject, consentTo('app'));
     await store().put(subject, consentTo('another'));
-    await new SqlConsentStore(node.other).delete(subject, 'app');
+    await new SqlConsentStore(node.otherDatabase).delete(subject, 'app');
     expect(await store().find(subject, 'app')).toBeUndefined();
     expect(await store().list(subject)).toEqual([consentTo('another')]);
     await store().delete(subject, 'app');
@@ -93,8 +93,8 @@ describeOnEach('stored consents', (node) => {
     await store().put(`${subject}\ufffd`, consentTo('\ufffd'));
     await store().put(subject, consentTo('app'));
     for (const odd of ['\ud800', '\udfff', '\0', 'x'.repeat(1281), 'é'.repeat(641)]) {
-      await expect(store().put(`${subject}${odd}`, consentTo('app'))).rejects.toThrow(StoreFault);
-      await expect(store().put(subject, consentTo(odd))).rejects.toThrow(StoreFault);
+      await expect(store().put(`${subject}${odd}`, consentTo('app'))).rejects.toThrow(StoreError);
+      await expect(store().put(subject, consentTo(odd))).rejects.toThrow(StoreError);
       expect(await store().find(`${subject}${odd}`, 'app')).toBeUndefined();
       expect(await store().find(`${subject}\ufffd`, odd)).toBeUndefined();
       expect(await store().list(`${subject}${odd}`)).toEqual([]);

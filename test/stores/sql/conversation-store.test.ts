@@ -17,7 +17,7 @@ const conversation = () => ({ id: `conv_${randomUUID()}`, subject: 'user', creat
 
 describeOnEach('conversations', (node) => {
   const here = () => new SqlConversationStore(node.database, seal);
-  const there = () => new SqlConversationStore(node.other, seal);
+  const there = () => new SqlConversationStore(node.otherDatabase, seal);
   const runs = () => new SqlResponseStore(node.database, seal).runs;
 
   it('are read as they were made, on every node, by their user alone, until they are deleted', async () => {
@@ -62,8 +62,8 @@ describeOnEach('conversations', (node) => {
   it('have each id once', async () => {
     const made = conversation();
     await here().add(made, ['a'].map(item));
-    expect(await there().append(made, ['b', 'a'].map(item))).toEqual({ taken: 'a' });
-    expect(await there().append(made, ['b', 'b'].map(item))).toEqual({ taken: 'b' });
+    expect(await there().append(made, ['b', 'a'].map(item))).toEqual({ existingId: 'a' });
+    expect(await there().append(made, ['b', 'b'].map(item))).toEqual({ existingId: 'b' });
     expect(await there().append({ ...made, subject: 'other' }, ['b'].map(item))).toBeUndefined();
     const many = Array.from({ length: 20 }, (_, nth) => [item(`${nth}`), item(`${nth} too`)]);
     await Promise.all(many.map((items, nth) => (nth % 2 === 0 ? here() : there()).append(made, items)));
@@ -73,7 +73,7 @@ describeOnEach('conversations', (node) => {
 
   it('count what they take', async () => {
     const made = { ...conversation(), subject: randomUUID() };
-    const used = () => new SqlResponseStore(node.database, seal).keepWithin(made.subject, Number.MAX_SAFE_INTEGER);
+    const used = () => new SqlResponseStore(node.database, seal).deleteBeyond(made.subject, Number.MAX_SAFE_INTEGER);
     await here().add(made, []);
     const empty = await used();
     await here().append(made, ['a', 'b'].map(item));
@@ -89,7 +89,7 @@ describeOnEach('conversations', (node) => {
     const made = conversation();
     await here().add(made, ['a'].map(item));
     const [living, gone] = [randomUUID(), randomUUID()];
-    await runs().keepAlive(living, nowMs + 10);
+    await runs().renewLease(living, nowMs + 10);
     const begin = (response: string, at: string, atMs = nowMs) => there().begin(made, { run: response, node: at }, atMs);
     expect(await begin('resp_1', gone)).toEqual([item('a')]);
     expect(await begin('resp_2', living)).toEqual([item('a')]);
@@ -109,12 +109,12 @@ describeOnEach('conversations', (node) => {
     const id = `resp_${randomUUID()}`;
     const times = { createdAtMs: nowMs, expiresAtMs: nowMs + 1 };
     const run = { id, subject: made.subject, isBackground: false, previousId: undefined, ...times, response: { id }, input: [] };
-    const [slow, quick] = [new SqlResponseStore(node.database, seal), new SqlResponseStore(node.other, seal)];
+    const [slow, quick] = [new SqlResponseStore(node.database, seal), new SqlResponseStore(node.otherDatabase, seal)];
     await here().begin(made, { run: id, node: 'slow' }, nowMs);
     await slow.begin({ ...run, status: 'in_progress', node: 'slow' });
     const turn = { conversation: made.id, run: id, items: [item('of the slow one')] };
     const end = () => slow.end({ response: { ...run, status: 'completed' }, turn }, 'slow');
-    await quick.runs.keepAlive('quick', nowMs + 10);
+    await quick.runs.renewLease('quick', nowMs + 10);
     expect(await there().begin(made, { run: 'resp_quick', node: 'quick' }, nowMs)).toEqual([item('a')]);
     expect(await end()).toBe(true);
     expect(await there().all(made)).toEqual([item('a')]);
@@ -134,7 +134,7 @@ it('a conversation on PostgreSQL is one run’s alone, though its node has lived
   await using locked = await lockRows(one, 'conversations', made.id);
   const late = store.begin(made, { run: 'resp_late', node: 'late' }, nowMs);
   await untilWaiting(one, 1);
-  await new SqlResponseStore(one, seal).runs.keepAlive('early', nowMs + 10);
+  await new SqlResponseStore(one, seal).runs.renewLease('early', nowMs + 10);
   const taken = { run: 'resp_early', run_owner: 'early' };
   await locked.ask((kysely) => kysely.updateTable('conversations').set(taken).where('id', '=', made.id).execute());
   await locked.release();

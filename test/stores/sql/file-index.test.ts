@@ -4,7 +4,7 @@ import '#test/same-cases.ts';
 import { expect, it } from 'vitest';
 import type { FilePage, IndexedFile, Reservation } from '#domain/files/file-index.ts';
 import { listFolder } from '#domain/files/list-folder.ts';
-import { StoreFault } from '#domain/store-fault.ts';
+import { StoreError } from '#domain/store-fault.ts';
 import { SqlFileIndex } from '#stores/sql/files/file-index.ts';
 import { describeOnEach } from '#test/sql-engines.ts';
 
@@ -23,7 +23,7 @@ function byCodePoints(one: string, another: string): number {
 
 describeOnEach('the index of files', (node) => {
   const index = () => new SqlFileIndex(node.database);
-  const indexes = () => [index(), new SqlFileIndex(node.other)] as const;
+  const indexes = () => [index(), new SqlFileIndex(node.otherDatabase)] as const;
 
   async function putAll(bucket: string, paths: readonly string[]): Promise<void> {
     for (const path of paths) await index().put(file(bucket, path), undefined, unbounded);
@@ -254,8 +254,8 @@ describeOnEach('the index of files', (node) => {
     const bucket = randomUUID();
     await index().put(file(bucket, '\ufffd'), undefined, unbounded);
     for (const odd of ['\ud800', 'a\0', 'x'.repeat(1281)]) {
-      await expect(index().put(file(bucket, odd), undefined, unbounded)).rejects.toThrow(StoreFault);
-      await expect(index().put(file(odd, 'a'), undefined, unbounded)).rejects.toThrow(StoreFault);
+      await expect(index().put(file(bucket, odd), undefined, unbounded)).rejects.toThrow(StoreError);
+      await expect(index().put(file(odd, 'a'), undefined, unbounded)).rejects.toThrow(StoreError);
       expect(await index().find(bucket, odd)).toBeUndefined();
       expect(await index().delete(bucket, odd, undefined)).toBe('absent');
       expect(await index().list({ bucket, prefix: odd, after: undefined, limit: 9 })).toEqual(nothing);

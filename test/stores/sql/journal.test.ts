@@ -74,7 +74,7 @@ describeOnEach('the journal', (node) => {
       { ...sum, day: '2026-11-21', calls: 2, promptTokens: 20, completionTokens: 10, cost: 3_000 },
       { ...sum, day: '2026-11-22' },
     ]);
-    const sums = await new SqlJournal(node.other).sumUsage({ ...always, subject: undefined });
+    const sums = await new SqlJournal(node.otherDatabase).sumUsage({ ...always, subject: undefined });
     expect(sums.filter(({ subject }) => [one, two].includes(subject))).toHaveLength(5);
     expect(sums).toEqual(sums.toSorted((a, b) => Buffer.compare(toOrder(a), toOrder(b))));
   });
@@ -131,7 +131,7 @@ describeOnEach('the journal', (node) => {
     const records = Array.from({ length: 7 }, () => usage(subject));
     const changed = records.map((record) => ({ ...record, cost: 9 }));
     await journal().appendUsage([...records, ...records]);
-    await Promise.all([journal().appendUsage(changed), new SqlJournal(node.other).appendUsage(records)]);
+    await Promise.all([journal().appendUsage(changed), new SqlJournal(node.otherDatabase).appendUsage(records)]);
     expect(await journal().sumUsage({ ...always, subject })).toMatchObject([{ calls: 7, cost: 7_000 }]);
     await journal().appendUsage([]);
   });

@@ -2,12 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { describe, expect, it, vi } from 'vitest';
 import { Secret } from '#base/secrets/secret.ts';
-import { StoreFault } from '#domain/store-fault.ts';
+import { StoreError } from '#domain/store-fault.ts';
 import { SqlConsentStore } from '#stores/sql/consents/consent-store.ts';
 import { openPostgres } from '#stores/sql/engine/postgres.ts';
 import { SqlFileIndex } from '#stores/sql/files/file-index.ts';
 import { NewerDatabase } from '#stores/sql/migrate.ts';
-import { askPostgres } from '#test/ask-postgres.ts';
+import { queryPostgres } from '#test/ask-postgres.ts';
 import { sharedServer } from '#test/shared-server.ts';
 import { freshPostgres } from '#test/sql-engines.ts';
 import { startPostgres } from '#test/start-postgres.ts';
@@ -19,7 +19,7 @@ const heldLocks = `select 1 from pg_locks join pg_database on pg_database.oid = 
 /** Expects a step to fail with a `StoreFault` that has this reason. */
 async function expectFault(step: Promise<unknown>, reason: string): Promise<void> {
   const error = await step.catch((thrown: unknown) => thrown);
-  expect(error).toBeInstanceOf(StoreFault);
+  expect(error).toBeInstanceOf(StoreError);
   expect(String(error)).toContain(reason);
 }
 
@@ -28,7 +28,7 @@ describe('PostgreSQL', () => {
     await using fresh = await freshPostgres();
     const nodes = await Promise.all(Array.from({ length: 6 }, () => fresh.open()));
     expect(
-      await askPostgres(fresh.url, 'select version, count(*) from parley_migrations group by version having count(*) > 1'),
+      await queryPostgres(fresh.url, 'select version, count(*) from parley_migrations group by version having count(*) > 1'),
     ).toEqual([]);
     for (const { database } of nodes) await new SqlConsentStore(database).put('user', consent);
     for (const { close } of nodes) await close();
@@ -37,7 +37,7 @@ describe('PostgreSQL', () => {
   it('is refused where a later version made it', async () => {
     await using fresh = await freshPostgres();
     await (await fresh.open()).close();
-    await askPostgres(fresh.url, 'insert into parley_migrations (version) values (1000)');
+    await queryPostgres(fresh.url, 'insert into parley_migrations (version) values (1000)');
     await expect(fresh.open()).rejects.toThrow(NewerDatabase);
   });
 
@@ -62,7 +62,7 @@ describe('PostgreSQL', () => {
     const slow = database.run((kysely) => sql`select pg_sleep(60)`.execute(kysely));
     const slowWrite = database.transact((transaction) => sql`select pg_sleep(60)`.execute(transaction));
     const faults = [expectFault(slow, 'the database failed'), expectFault(slowWrite, 'the database failed')];
-    await vi.waitUntil(async () => (await askPostgres(server.url, `${backends} and state = 'active'`)).length === 2, {
+    await vi.waitUntil(async () => (await queryPostgres(server.url, `${backends} and state = 'active'`)).length === 2, {
       interval: 20,
     });
     await server.stop();
@@ -78,7 +78,7 @@ describe('PostgreSQL', () => {
     const { database } = opened;
     const store = new SqlConsentStore(database);
     await store.put('user', consent);
-    const frozen = (await askPostgres(fresh.url, backends)).map(({ pid }) => Number(pid));
+    const frozen = (await queryPostgres(fresh.url, backends)).map(({ pid }) => Number(pid));
     expect(frozen).toHaveLength(1);
     for (const pid of frozen) process.kill(pid, 'SIGSTOP');
     try {
@@ -99,12 +99,12 @@ describe('PostgreSQL', () => {
     const index = new SqlFileIndex(database);
     const times = { createdAtMs: 1, updatedAtMs: 1 };
     const file = { bucket: 'b', path: 'p', contentType: 'text/plain', contentLength: 10, etag: 'e', blob: 'e', ...times };
-    const locked = askPostgres(fresh.url, `begin; lock table files in access exclusive mode; select pg_sleep(60)`).catch(
+    const locked = queryPostgres(fresh.url, `begin; lock table files in access exclusive mode; select pg_sleep(60)`).catch(
       () => undefined,
     );
-    await vi.waitUntil(async () => (await askPostgres(fresh.url, heldLocks)).length > 0);
+    await vi.waitUntil(async () => (await queryPostgres(fresh.url, heldLocks)).length > 0);
     await expectFault(new SqlFileIndex(hasty.database).put(file, undefined, 10), 'the database');
-    await askPostgres(
+    await queryPostgres(
       fresh.url,
       `select pg_terminate_backend(pid) from pg_stat_activity where query like '%pg_sleep(60)%' and pid <> pg_backend_pid()`,
     );
@@ -118,9 +118,9 @@ describe('PostgreSQL', () => {
     const { database } = opened;
     const store = new SqlConsentStore(database);
     await Promise.all(Array.from({ length: 8 }, () => store.put('user', consent)));
-    const broken = await askPostgres(fresh.url, `select pg_terminate_backend(pid) from (${backends}) as ours`);
+    const broken = await queryPostgres(fresh.url, `select pg_terminate_backend(pid) from (${backends}) as ours`);
     expect(broken.length).toBeGreaterThan(1);
-    await vi.waitUntil(async () => (await askPostgres(fresh.url, backends)).length === 0, { interval: 20 });
+    await vi.waitUntil(async () => (await queryPostgres(fresh.url, backends)).length === 0, { interval: 20 });
     await sleep(20);
     expect(await store.find('user', 'app')).toEqual(consent);
   });
@@ -134,7 +134,7 @@ describe('PostgreSQL', () => {
         () => new Error('it was opened'),
         (fault: Error) => fault,
       );
-      expect(thrown).toBeInstanceOf(StoreFault);
+      expect(thrown).toBeInstanceOf(StoreError);
       expect(thrown.message).not.toContain('canary');
       expect(thrown.cause).toBeInstanceOf(Error);
     }
@@ -144,9 +144,9 @@ describe('PostgreSQL', () => {
     await using fresh = await freshPostgres();
     const { database, close } = await fresh.open();
     const faulty = database.run((kysely) => sql`select 'canary' from no_such_table`.execute(kysely));
-    await expect(faulty).rejects.toThrow(StoreFault);
+    await expect(faulty).rejects.toThrow(StoreError);
     await expect(faulty).rejects.toMatchObject({ message: expect.not.stringMatching(/canary|no_such_table|relation/) });
     await close();
-    await expect(new SqlConsentStore(database).find('user', 'app')).rejects.toThrow(StoreFault);
+    await expect(new SqlConsentStore(database).find('user', 'app')).rejects.toThrow(StoreError);
   });
 });

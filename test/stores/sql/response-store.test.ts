@@ -37,8 +37,8 @@ function running(fields: Partial<RunningResponse> = {}): RunningResponse {
 
 describeOnEach('stored responses', (node) => {
   const here = () => new SqlResponseStore(node.database, seal);
-  const there = () => new SqlResponseStore(node.other, seal);
-  const bytesOf = (subject: string) => here().keepWithin(subject, Number.MAX_SAFE_INTEGER);
+  const there = () => new SqlResponseStore(node.otherDatabase, seal);
+  const bytesOf = (subject: string) => here().deleteBeyond(subject, Number.MAX_SAFE_INTEGER);
 
   it('are read as they were kept, on every node, by their user alone, until they expire', async () => {
     const kept = stored({ subject: randomUUID(), items: [{ id: 'rs_1', type: 'reasoning', encrypted_content: 'sealed' }] });
@@ -104,11 +104,11 @@ describeOnEach('stored responses', (node) => {
         .execute(),
     );
     expect(used).toBe(Number(row?.bytes));
-    await here().keepWithin(subject, used - 1);
+    await here().deleteBeyond(subject, used - 1);
     expect(await here().find(kept[0] as StoredResponse, nowMs)).toBeUndefined();
     expect(await here().find(kept[1] as StoredResponse, nowMs)).toBeDefined();
     expect(await here().find(begun, nowMs)).toBeDefined();
-    await here().keepWithin(subject, 0);
+    await here().deleteBeyond(subject, 0);
     expect(await here().find(begun, nowMs)).toBeDefined();
     await here().delete(begun);
     expect(await bytesOf(subject)).toBe(0);
@@ -122,14 +122,14 @@ describeOnEach('stored responses', (node) => {
     expect(await here().sweep(nowMs - 4)).toBe(0);
     await here().end({ response: stored({ ...begun, status: 'completed' }) }, 'here');
     await here().sweep(nowMs - 4);
-    expect(await here().runs.eventsAfter(begun.id, -1)).toEqual([]);
+    expect(await here().runs.readEventsAfter(begun.id, -1)).toEqual([]);
     expect(await bytesOf(subject)).toBe(0);
   });
 });
 
 describeOnEach('responses that have not ended', (node) => {
   const here = () => new SqlResponseStore(node.database, seal);
-  const there = () => new SqlResponseStore(node.other, seal);
+  const there = () => new SqlResponseStore(node.otherDatabase, seal);
 
   it('end once, on the node that answers them, and keep nothing once they were deleted or cancelled', async () => {
     const [ended, deleted, cancelled] = [running(), running(), running({ isBackground: true })];
@@ -169,7 +169,7 @@ describeOnEach('responses that have not ended', (node) => {
     for (const { id } of runs) {
       const all: unknown[] = [];
       for (let after = 4; ; after = 4 + all.length) {
-        const events = await there().runs.eventsAfter(id, after);
+        const events = await there().runs.readEventsAfter(id, after);
         if (events.length === 0) break;
         all.push(...events.map(({ sequence_number }) => sequence_number));
       }
@@ -190,10 +190,10 @@ describeOnEach('responses that have not ended', (node) => {
     const events = [0, 1, 2, 3].map((sequence_number) => ({ sequence_number }));
     const append = (count: number) => here().runs.append(run, 'here', { first: 0, events: events.slice(0, count) });
     expect([await append(1), await append(2)]).toEqual([true, true]);
-    expect(await there().runs.eventsAfter(run.id, 0)).toEqual([{ sequence_number: 1 }]);
+    expect(await there().runs.readEventsAfter(run.id, 0)).toEqual([{ sequence_number: 1 }]);
     const ended = stored({ id: run.id, isBackground: true });
     expect(await here().end({ response: ended, events: { first: 0, events } }, 'here')).toBe(true);
-    expect(await there().runs.eventsAfter(run.id, -1)).toEqual(events);
+    expect(await there().runs.readEventsAfter(run.id, -1)).toEqual(events);
   });
 
   it('are taken by one node alone where they wait, and fail where their node is gone', async () => {
@@ -203,11 +203,11 @@ describeOnEach('responses that have not ended', (node) => {
     const alive = running({ isBackground: true, node: 'alive' });
     await Promise.all([lost, alive].map((each) => here().begin(each)));
     await here().runs.append(lost, 'gone', { first: 0, events: [{}, {}] });
-    await here().runs.keepAlive('alive', nowMs + 10);
-    await there().runs.keepAlive('gone', nowMs - 1);
-    expect((await there().runs.waiting(nowMs, 1000)).some(({ id }) => id === waits.id)).toBe(true);
+    await here().runs.renewLease('alive', nowMs + 10);
+    await there().runs.renewLease('gone', nowMs - 1);
+    expect((await there().runs.listWaiting(nowMs, 1000)).some(({ id }) => id === waits.id)).toBe(true);
     const claims = ['one', 'two', 'three'].map(async (name, nth) => {
-      await here().runs.keepAlive(name, nowMs + 10);
+      await here().runs.renewLease(name, nowMs + 10);
       return (nth % 2 === 0 ? here() : there()).runs.claim(waits, name, nowMs);
     });
     const claimed = (await Promise.all(claims)).filter((each) => each !== undefined);
@@ -217,10 +217,10 @@ describeOnEach('responses that have not ended', (node) => {
       if (each.id === lost.id) failed.push(next);
       return { response: { ...each, status: 'failed' as const }, events: { first: next, events: [{ sequence_number: next }] } };
     };
-    await Promise.all([here().runs.failLost(nowMs, fail), there().runs.failLost(nowMs, fail)]);
+    await Promise.all([here().runs.failOrphaned(nowMs, fail), there().runs.failOrphaned(nowMs, fail)]);
     expect(new Set(failed)).toEqual(new Set([2]));
     expect(await here().find(lost, nowMs)).toMatchObject({ status: 'failed' });
-    expect(await here().runs.eventsAfter(lost.id, 1)).toEqual([{ sequence_number: 2 }]);
+    expect(await here().runs.readEventsAfter(lost.id, 1)).toEqual([{ sequence_number: 2 }]);
     expect(await here().find(alive, nowMs)).toMatchObject({ status: 'in_progress' });
   });
 });
@@ -246,13 +246,13 @@ describe('two nodes of a PostgreSQL that look at the same moment', () => {
     await using nodes = await open();
     const kept = [0, 1, 2].map((nth) => stored({ createdAtMs: nowMs + nth }));
     for (const each of kept) await nodes.one.add(each);
-    const used = await nodes.one.keepWithin('user', Number.MAX_SAFE_INTEGER);
+    const used = await nodes.one.deleteBeyond('user', Number.MAX_SAFE_INTEGER);
     await using locked = await lockRows(nodes.databases[0], 'responses', kept[0]?.id ?? '');
-    const making = [nodes.one, nodes.other].map((each) => each.keepWithin('user', used - 1));
+    const making = [nodes.one, nodes.other].map((each) => each.deleteBeyond('user', used - 1));
     await untilWaiting(nodes.databases[0], 2);
     await locked.release();
     const made = await Promise.all(making);
-    const left = await nodes.one.keepWithin('user', Number.MAX_SAFE_INTEGER);
+    const left = await nodes.one.deleteBeyond('user', Number.MAX_SAFE_INTEGER);
     expect(made).toEqual([left, left]);
     expect(left).toBeLessThan(used);
     for (const each of kept.slice(1)) expect(await nodes.one.find(each, nowMs)).toBeDefined();
@@ -265,7 +265,7 @@ describe('two nodes of a PostgreSQL that look at the same moment', () => {
     await using locked = await lockRows(nodes.databases[0], 'responses', waits.id);
     const claiming = nodes.other.runs.claim(waits, 'late', nowMs);
     await untilWaiting(nodes.databases[0], 1);
-    await nodes.one.runs.keepAlive('early', nowMs + 10);
+    await nodes.one.runs.renewLease('early', nowMs + 10);
     await locked.ask((kysely) => kysely.updateTable('responses').set({ owner: 'early' }).where('id', '=', waits.id).execute());
     await locked.release();
     expect(await claiming).toBeUndefined();

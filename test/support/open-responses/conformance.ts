@@ -16,7 +16,7 @@ const primitives: Readonly<Record<string, (value: unknown) => boolean>> = {
   boolean: (value) => typeof value === 'boolean',
   null: (value) => value === null,
   object: isJsonObject,
-  '{string}': (value) => isJsonObject(value) && Object.values(value).every((each) => typeof each === 'string'),
+  '{string}': (value) => isJsonObject(value) && Object.values(value).every((item) => typeof item === 'string'),
   anything: () => true,
 };
 
@@ -37,36 +37,36 @@ export class Conformance {
 
   /** Everything that {@link seen} can count. */
   get countable(): readonly string[] {
-    const named = Object.entries(this.#schemas).flatMap(([name, fields]) => {
+    const fieldNames = Object.entries(this.#schemas).flatMap(([name, fields]) => {
       if (typeof fields === 'string') return [];
       const optional = Object.keys(fields).filter((field) => field.endsWith('?'));
       return [name, ...optional.map((field) => `${name}.${field.slice(0, -1)}`)];
     });
-    return [...named, ...Object.keys(this.#differences)];
+    return [...fieldNames, ...Object.keys(this.#differences)];
   }
 
   /** What is wrong with a value of a type; a line each. */
-  faultsOf(type: string, value: unknown, place = type): readonly string[] {
-    const known = this.#schemas[type];
-    if (typeof known === 'string') return this.faultsOf(known, value, type);
+  findErrors(type: string, value: unknown, path = type): readonly string[] {
+    const schema = this.#schemas[type];
+    if (typeof schema === 'string') return this.findErrors(schema, value, type);
     const members = type.split(' | ');
-    const leaves = members.flatMap((member) => this.#leavesOf(member));
+    const leaves = members.flatMap((member) => this.#listLeaves(member));
     const fitting = leaves.find((leaf) => this.#fits(leaf, value));
     if (fitting === undefined) {
-      const union = members.find((member) => typeof this.#schemas[member] === 'string') ?? place;
+      const union = members.find((member) => typeof this.#schemas[member] === 'string') ?? path;
       const isOfObjects = leaves.some((leaf) => leaf in this.#schemas);
       const tag = isOfObjects && isJsonObject(value) && 'type' in value ? `: ${value.type}` : '';
-      const named = `${union}${tag}`;
-      return this.#differ(named in this.#differences || tag === '' ? named : `${union}: *`, value, `is not ${type}`);
+      const typeName = `${union}${tag}`;
+      return this.#differ(typeName in this.#differences || tag === '' ? typeName : `${union}: *`, value, `is not ${type}`);
     }
-    if (fitting.endsWith('[]')) return (value as unknown[]).flatMap((each) => this.faultsOf(fitting.slice(0, -2), each, place));
+    if (fitting.endsWith('[]')) return (value as unknown[]).flatMap((item) => this.findErrors(fitting.slice(0, -2), item, path));
     const fields = this.#schemas[fitting];
     return typeof fields === 'object' ? this.#faultsOfFields(fitting, fields, value as JsonObject) : [];
   }
 
-  #leavesOf(member: string): readonly string[] {
-    const known = this.#schemas[member];
-    return typeof known === 'string' ? known.split(' | ').flatMap((each) => this.#leavesOf(each)) : [member];
+  #listLeaves(member: string): readonly string[] {
+    const schema = this.#schemas[member];
+    return typeof schema === 'string' ? schema.split(' | ').flatMap((alternative) => this.#listLeaves(alternative)) : [member];
   }
 
   #fits(leaf: string, value: unknown): boolean {
@@ -82,21 +82,23 @@ export class Conformance {
     this.#count(name);
     const required = Object.keys(fields).filter((field) => !(field.endsWith('?') || field in value));
     const missing = required.map((field) => `${name}.${field} is missing`);
-    const present = Object.entries(value).flatMap(([field, held]) => {
-      const place = `${name}.${field}`;
+    const present = Object.entries(value).flatMap(([field, fieldValue]) => {
+      const path = `${name}.${field}`;
       const optional = fields[`${field}?`];
-      if (optional !== undefined) this.#count(place);
+      if (optional !== undefined) this.#count(path);
       const type = fields[field] ?? optional;
-      return type === undefined ? this.#differ(place, held, 'is not of the schema') : this.faultsOf(type, held, place);
+      return type === undefined
+        ? this.#differ(path, fieldValue, 'is not of the schema')
+        : this.findErrors(type, fieldValue, path);
     });
     return [...missing, ...present];
   }
 
-  #differ(place: string, value: unknown, fault: string): readonly string[] {
-    const allowed = this.#differences[place];
-    if (allowed === undefined) return [`${place} ${fault}: ${JSON.stringify(value)?.slice(0, 200)}`];
-    this.#count(place);
-    return typeof allowed === 'string' ? this.faultsOf(allowed, value, `${place}, as we have it,`) : allowed(value);
+  #differ(path: string, value: unknown, error: string): readonly string[] {
+    const allowed = this.#differences[path];
+    if (allowed === undefined) return [`${path} ${error}: ${JSON.stringify(value)?.slice(0, 200)}`];
+    this.#count(path);
+    return typeof allowed === 'string' ? this.findErrors(allowed, value, `${path}, as we have it,`) : allowed(value);
   }
 
   #count(name: string): void {

@@ -14,7 +14,7 @@ function heldAgainst(schema: unknown): (value: unknown) => readonly string[] {
 const isOwnItem = heldAgainst(OutputItem);
 const isOwnEvent = heldAgainst(ResponseEvent);
 
-function each<Value>(union: string, types: readonly string[], value: Value): Readonly<Record<string, Value>> {
+function mapTypes<Value>(union: string, types: readonly string[], value: Value): Readonly<Record<string, Value>> {
   return Object.fromEntries(types.map((type) => [`${union}: ${type}`, value]));
 }
 
@@ -31,13 +31,13 @@ const eventsOfTools = [
 export const ownShapes = { ConversationShown: { id: 'string' }, ParleyShown: { 'statistics?': 'object', 'cost?': 'number' } };
 
 export const differences: Differences = {
-  ...each('ItemField', [...ownItems, ...extensions], isOwnItem),
-  ...each(
+  ...mapTypes('ItemField', [...ownItems, ...extensions], isOwnItem),
+  ...mapTypes(
     'StreamingEvent',
     eventsOfTools.map((type) => `response.${type}`),
     isOwnEvent,
   ),
-  ...each('ItemField', itemsOfInputs, 'object'),
+  ...mapTypes('ItemField', itemsOfInputs, 'object'),
   'Tool: *': 'object',
   'AllowedToolChoice.tools: mcp': 'object',
   'JsonSchemaResponseFormat.schema': 'object',

@@ -36,7 +36,7 @@ const fields: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 /** Each event as a schema of its type's name, and `StreamingEvent` for any of them. */
 export const events = {
   ...Object.fromEntries(
-    Object.entries(fields).map(([type, own]) => [type, { type: `"${type}"`, sequence_number: 'integer', ...own }]),
+    Object.entries(fields).map(([type, ownFields]) => [type, { type: `"${type}"`, sequence_number: 'integer', ...ownFields }]),
   ),
   StreamingEvent: Object.keys(fields).join(' | '),
 };

@@ -12,18 +12,18 @@ export class Specification extends Conformance {
     super({ ...objects, ...events, ...ownShapes }, differences);
   }
 
-  faultsOfAnswer({ method, path, status, type, text, isWhole }: Omit<SeenAnswer, 'toDocument'>): readonly string[] {
+  findAnswerErrors({ method, path, status, type, text, isWhole }: Omit<SeenAnswer, 'toDocument'>): readonly string[] {
     const { resource, rest = '' } = surface.exec(path)?.groups ?? {};
     if (resource === undefined || text === '') return [];
     const isStream = type === 'text/event-stream';
     if (!isStream && !(isWhole && type.endsWith('json'))) return [];
-    const named = isStream ? 'StreamingEvent' : status >= 400 ? 'ErrorAnswer' : typeOf(method, `${resource}/${rest}`);
-    return named === undefined ? [] : toValues(type, text).flatMap((value) => this.faultsOf(named, value));
+    const typeName = isStream ? 'StreamingEvent' : status >= 400 ? 'ErrorAnswer' : getType(method, `${resource}/${rest}`);
+    return typeName === undefined ? [] : toValues(type, text).flatMap((value) => this.findErrors(typeName, value));
   }
 }
 
 /** The type of an answer that is one JSON text; undefined if the specification has nothing like it. */
-function typeOf(method: string, path: string): string | undefined {
+function getType(method: string, path: string): string | undefined {
   if (/^responses\/compact$/.test(path)) return 'CompactResource';
   if (/^responses\/input_tokens$/.test(path)) return undefined;
   if (/\/(input_)?items$/.test(path)) return 'ItemList';

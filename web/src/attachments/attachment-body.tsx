@@ -4,12 +4,12 @@ import { CodeBlock } from '../markdown/code-block.tsx';
 import { Markdown } from '../markdown/markdown.tsx';
 import { usePage } from '../page/page.tsx';
 import { Icon } from '../parts/icon.tsx';
-import { useLanguage, useWords } from '../words/words.tsx';
+import { useLanguage, useStrings } from '../words/words.tsx';
 import { Chart } from './chart.tsx';
-import { type AttachmentKind, isTextKind, type ShownAttachment } from './kind-of.ts';
+import { type AttachmentKind, type DisplayedAttachment, isTextKind } from './kind-of.ts';
 import { readContent } from './read-content.ts';
 
-const mostRows = 200;
+const maxRows = 200;
 
 /** A cell with what ends it; a quoted one may hold anything (RFC 4180). */
 const cells = {
@@ -18,38 +18,38 @@ const cells = {
 } as const;
 
 interface AttachmentBodyProps {
-  readonly attachment: ShownAttachment;
+  readonly attachment: DisplayedAttachment;
   readonly kind: AttachmentKind;
 }
 
 /** The content of an attachment, shown by its kind. */
 export function AttachmentBody({ attachment, kind }: AttachmentBodyProps) {
-  const words = useWords();
+  const strings = useStrings();
   const content = useContent(attachment);
-  if (content === undefined) return <p className="soft small attachment-body">{words.loading}</p>;
-  if (content === 'broken') return <p className="trouble attachment-body">{words.brokenAttachment}</p>;
+  if (content === undefined) return <p className="soft small attachment-body">{strings.loading}</p>;
+  if (content === 'broken') return <p className="trouble attachment-body">{strings.brokenAttachment}</p>;
   const isText = isTextKind(kind, attachment.type) && kind !== 'image';
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be reached by the keyboard
     <div className="attachment-body" tabIndex={0}>
-      {isText ? textView({ attachment, kind }, content.text) : <BlobView {...{ attachment, kind }} blob={content.blob} />}
+      {isText ? renderText({ attachment, kind }, content.text) : <BlobView {...{ attachment, kind }} blob={content.blob} />}
     </div>
   );
 }
 
-function textView({ attachment, kind }: AttachmentBodyProps, text: string): ReactNode {
+function renderText({ attachment, kind }: AttachmentBodyProps, text: string): ReactNode {
   if (kind === 'markdown') return <Markdown text={text} isGrowing={false} />;
   if (kind === 'table') return <TableView text={text} />;
   if (kind === 'chart') return <Chart text={text} title={attachment.title ?? ''} />;
   if (kind === 'html') return <HtmlSheet html={text} title={attachment.title ?? ''} />;
-  const language = languageOf(attachment);
-  return <CodeBlock {...{ text, language }} isWhole isProse={language === 'txt' || language === 'plain'} />;
+  const language = getLanguage(attachment);
+  return <CodeBlock {...{ text, language }} isComplete isProse={language === 'txt' || language === 'plain'} />;
 }
 
 function BlobView({ attachment, kind, blob }: AttachmentBodyProps & { readonly blob: Blob }) {
-  const words = useWords();
+  const strings = useStrings();
   const url = useAddress(blob);
-  const title = attachment.title ?? words.attachment;
+  const title = attachment.title ?? strings.attachment;
   if (url === undefined) return null;
   if (kind === 'image') return <Picture {...{ url, title }} />;
   // biome-ignore lint/a11y/useMediaCaption: what an assistant sends has no captions
@@ -63,23 +63,23 @@ interface Content {
   readonly text: string;
 }
 
-function useContent(attachment: ShownAttachment): Content | 'broken' | undefined {
+function useContent(attachment: DisplayedAttachment): Content | 'broken' | undefined {
   const { service } = usePage();
   const [content, setContent] = useState<Content | 'broken'>();
   const { type, data, url } = attachment;
   useEffect(() => {
-    let isGone = false;
-    const asked = { ...(type !== undefined && { type }), ...(data === undefined ? { url: url ?? '' } : { data }) };
-    const read = async (): Promise<Content> => {
-      const blob = await readContent(service, asked);
+    let isCanceled = false;
+    const source = { ...(type !== undefined && { type }), ...(data === undefined ? { url: url ?? '' } : { data }) };
+    const load = async (): Promise<Content> => {
+      const blob = await readContent(service, source);
       return { blob, text: await blob.text() };
     };
-    read().then(
-      (found) => !isGone && setContent(found),
-      () => !isGone && setContent('broken'),
+    load().then(
+      (loaded) => !isCanceled && setContent(loaded),
+      () => !isCanceled && setContent('broken'),
     );
     return () => {
-      isGone = true;
+      isCanceled = true;
     };
   }, [service, type, data, url]);
   return content;
@@ -89,14 +89,14 @@ function useContent(attachment: ShownAttachment): Content | 'broken' | undefined
 function useAddress(blob: Blob): string | undefined {
   const [address, setAddress] = useState<string>();
   useEffect(() => {
-    const made = URL.createObjectURL(blob);
-    setAddress(made);
-    return () => URL.revokeObjectURL(made);
+    const objectUrl = URL.createObjectURL(blob);
+    setAddress(objectUrl);
+    return () => URL.revokeObjectURL(objectUrl);
   }, [blob]);
   return address;
 }
 
-function languageOf({ type = '', title = '' }: ShownAttachment): string {
+function getLanguage({ type = '', title = '' }: DisplayedAttachment): string {
   const ending = /\.(\w{1,5})$/.exec(title)?.[1];
   // Pattern bound: the user's own tab: one MIME type.
   return ending ?? /([a-z]+)$/.exec(toEssence(type) ?? '')?.[1] ?? '';
@@ -106,12 +106,12 @@ function languageOf({ type = '', title = '' }: ShownAttachment): string {
 function HtmlSheet({ html, title }: { readonly html: string; readonly title: string }) {
   const frame = useRef<HTMLIFrameElement>(null);
   useEffect(() => {
-    const hand = ({ source, data }: MessageEvent): void => {
+    const sendHtml = ({ source, data }: MessageEvent): void => {
       const sheet = frame.current?.contentWindow;
       if (data === 'sheet-ready' && sheet != null && source === sheet) sheet.postMessage(html, '*');
     };
-    addEventListener('message', hand);
-    return () => removeEventListener('message', hand);
+    addEventListener('message', sendHtml);
+    return () => removeEventListener('message', sendHtml);
   }, [html]);
   return (
     <iframe
@@ -128,19 +128,19 @@ function HtmlSheet({ html, title }: { readonly html: string; readonly title: str
 
 /** A picture, which a press shows as large as the window. */
 function Picture({ url, title }: { readonly url: string; readonly title: string }) {
-  const words = useWords();
+  const strings = useStrings();
   const dialog = useRef<HTMLDialogElement>(null);
   return (
     <>
       <button
-        {...{ type: 'button', className: 'picture', 'aria-haspopup': 'dialog', 'aria-label': words.enlarge(title) }}
+        {...{ type: 'button', className: 'picture', 'aria-haspopup': 'dialog', 'aria-label': strings.enlarge(title) }}
         onClick={() => dialog.current?.showModal()}
       >
         <img className="attachment-image" src={url} alt={title} />
       </button>
       <dialog {...{ ref: dialog, className: 'picture-dialog', 'aria-label': title, closedby: 'any' }}>
         <button
-          {...{ type: 'button', className: 'icon-button', 'aria-label': words.close, title: words.close }}
+          {...{ type: 'button', className: 'icon-button', 'aria-label': strings.close, title: strings.close }}
           onClick={() => dialog.current?.close()}
         >
           <Icon name="close" />
@@ -153,14 +153,14 @@ function Picture({ url, title }: { readonly url: string; readonly title: string 
 
 /** Separated values as a table; of a long one the beginning. */
 export function TableView({ text }: { readonly text: string }) {
-  const { words, language } = useLanguage();
-  const { rows, isCut } = readTable(text, mostRows);
+  const { strings, language } = useLanguage();
+  const { rows, isTruncated } = readTable(text, maxRows);
   const [head = [], ...body] = rows;
-  const more = isCut ? text.trimEnd().split('\n').length - mostRows : 0;
+  const hiddenRows = isTruncated ? text.trimEnd().split('\n').length - maxRows : 0;
   return (
     <>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be reached by the keyboard */}
-      <section className="table-frame" tabIndex={0} aria-label={words.asTable}>
+      <section className="table-frame" tabIndex={0} aria-label={strings.asTable}>
         <table>
           <thead>
             <tr>
@@ -176,9 +176,9 @@ export function TableView({ text }: { readonly text: string }) {
             {body.map((row, at) => (
               // biome-ignore lint/suspicious/noArrayIndexKey: as above
               <tr key={at}>
-                {row.map((cell, place) => (
+                {row.map((cell, column) => (
                   // biome-ignore lint/suspicious/noArrayIndexKey: as above
-                  <td key={place} className={/^-?[\d.,\s]+%?$/.test(cell) ? 'number' : undefined}>
+                  <td key={column} className={/^-?[\d.,\s]+%?$/.test(cell) ? 'number' : undefined}>
                     {cell}
                   </td>
                 ))}
@@ -187,7 +187,7 @@ export function TableView({ text }: { readonly text: string }) {
           </tbody>
         </table>
       </section>
-      {more > 0 && <p className="soft small">{words.moreRows(more.toLocaleString(language))}</p>}
+      {hiddenRows > 0 && <p className="soft small">{strings.moreRows(hiddenRows.toLocaleString(language))}</p>}
     </>
   );
 }
@@ -195,11 +195,11 @@ export function TableView({ text }: { readonly text: string }) {
 /** The rows of a table; of a long one the first. */
 interface ReadTable {
   readonly rows: readonly (readonly string[])[];
-  readonly isCut: boolean;
+  readonly isTruncated: boolean;
 }
 
 /** Rows of comma- or tab-separated values. */
-export function readTable(text: string, mostRows: number): ReadTable {
+export function readTable(text: string, maxRows: number): ReadTable {
   // Pattern bound: the user's own tab: one table file.
   const plain = text.replaceAll('\r\n', '\n').replace(/\n+$/, '');
   const [firstLine = ''] = plain.split('\n', 1);
@@ -207,16 +207,16 @@ export function readTable(text: string, mostRows: number): ReadTable {
   const rows: string[][] = [];
   let row: string[] = [];
   let at = 0;
-  while (at <= plain.length && rows.length <= mostRows) {
+  while (at <= plain.length && rows.length <= maxRows) {
     cell.lastIndex = at;
-    const [whole, quoted, bare = '', end = ''] = cell.exec(plain) ?? [plain.slice(at), undefined, plain.slice(at)];
+    const [match, quoted, bare = '', end = ''] = cell.exec(plain) ?? [plain.slice(at), undefined, plain.slice(at)];
     row.push(quoted === undefined ? bare : quoted.replaceAll('""', '"'));
-    at += whole.length;
+    at += match.length;
     if (end === '' || end === '\n') {
       rows.push(row);
       row = [];
     }
     if (end === '') break;
   }
-  return { rows: rows.slice(0, mostRows), isCut: rows.length > mostRows };
+  return { rows: rows.slice(0, maxRows), isTruncated: rows.length > maxRows };
 }

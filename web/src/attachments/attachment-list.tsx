@@ -1,32 +1,32 @@
 import { lazy, Suspense, useState } from 'react';
 import { Icon, type IconName } from '../parts/icon.tsx';
 import { Guard } from '../parts/lazy-view.tsx';
-import { useWords } from '../words/words.tsx';
-import { type AttachmentKind, kindOf, type ShownAttachment } from './kind-of.ts';
+import { useStrings } from '../words/words.tsx';
+import { type AttachmentKind, type DisplayedAttachment, getAttachmentKind } from './kind-of.ts';
 import { SaveButton } from './save-button.tsx';
 import { SourceLink } from './source-link.tsx';
 import './attachments.css';
 
 const AttachmentBody = lazy(() => import('./attachment-body.tsx').then(({ AttachmentBody: body }) => ({ default: body })));
 
-const mostOpenChars = 20_000;
+const maxOpenChars = 20_000;
 const icons: Partial<Record<AttachmentKind, IconName>> = { image: 'picture', link: 'link' };
 
 interface AttachmentListProps {
-  readonly attachments: readonly ShownAttachment[];
+  readonly attachments: readonly DisplayedAttachment[];
   /** Of these only pictures and sound are unfolded: who sent them knows what else they hold. */
   readonly isSent?: boolean;
 }
 
 /** Attachments as cards: what can be shown is unfolded, everything can be downloaded. */
 export function AttachmentList({ attachments, isSent = false }: AttachmentListProps) {
-  const words = useWords();
+  const strings = useStrings();
   if (attachments.length === 0) return null;
   return (
-    <ul className="attachments" aria-label={words.attachments}>
+    <ul className="attachments" aria-label={strings.attachments}>
       {attachments.map((attachment, at) => (
         <li key={attachment.index ?? `at ${at}`}>
-          <Guard instead={<p className="note">{words.brokenAttachment}</p>}>
+          <Guard fallback={<p className="note">{strings.brokenAttachment}</p>}>
             <AttachmentCard {...{ attachment, isSent }} />
           </Guard>
         </li>
@@ -35,15 +35,15 @@ export function AttachmentList({ attachments, isSent = false }: AttachmentListPr
   );
 }
 
-function AttachmentCard({ attachment, isSent }: { readonly attachment: ShownAttachment; readonly isSent: boolean }) {
-  const words = useWords();
-  const kind = kindOf(attachment);
+function AttachmentCard({ attachment, isSent }: { readonly attachment: DisplayedAttachment; readonly isSent: boolean }) {
+  const strings = useStrings();
+  const kind = getAttachmentKind(attachment);
   const { title, data, url, reference_url: reference } = attachment;
-  const name = title || words.attachment;
-  const isShown = kind !== 'file' && kind !== 'link';
+  const name = title || strings.attachment;
+  const canPreview = kind !== 'file' && kind !== 'link';
   const isMedia = kind === 'image' || kind === 'audio';
-  const isLong = kind === 'html' || kind === 'pdf' || (data?.length ?? 0) >= mostOpenChars;
-  const [isOpen, setIsOpen] = useState(isShown && (isMedia || !(isSent || isLong)));
+  const isLong = kind === 'html' || kind === 'pdf' || (data?.length ?? 0) >= maxOpenChars;
+  const [isOpen, setIsOpen] = useState(canPreview && (isMedia || !(isSent || isLong)));
   const head = (
     <>
       <Icon name={icons[kind] ?? 'file'} />
@@ -53,7 +53,7 @@ function AttachmentCard({ attachment, isSent }: { readonly attachment: ShownAtta
   return (
     <div className="attachment">
       <div className="attachment-head">
-        {isShown ? (
+        {canPreview ? (
           <button type="button" className="attachment-toggle" aria-expanded={isOpen} onClick={() => setIsOpen(!isOpen)}>
             {head}
             <Icon name={isOpen ? 'down' : 'right'} />
@@ -65,7 +65,7 @@ function AttachmentCard({ attachment, isSent }: { readonly attachment: ShownAtta
         {kind !== 'link' && <SaveButton attachment={attachment} name={name} />}
       </div>
       {isOpen && (
-        <Suspense fallback={<p className="soft small">{words.loading}</p>}>
+        <Suspense fallback={<p className="soft small">{strings.loading}</p>}>
           <AttachmentBody {...{ attachment, kind }} />
         </Suspense>
       )}

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { readTable } from './attachment-body.tsx';
 import { readChart } from './chart.tsx';
-import { kindOf, toBlobType } from './kind-of.ts';
+import { getAttachmentKind, toBlobType } from './kind-of.ts';
 
 describe('an attachment', () => {
   it.each([
@@ -21,7 +21,7 @@ describe('an attachment', () => {
     [{ url: 'javascript:x', type: 'text/html' }, 'link'],
     [{ reference_url: 'https://example.com' }, 'link'],
   ] as const)('%j is a %s', (attachment, kind) => {
-    expect(kindOf(attachment)).toBe(kind);
+    expect(getAttachmentKind(attachment)).toBe(kind);
   });
 });
 
@@ -32,7 +32,7 @@ describe('a table', () => {
         ['a', 'b'],
         ['x, "y"\nz', '2'],
       ],
-      isCut: false,
+      isTruncated: false,
     });
   });
 
@@ -46,7 +46,7 @@ describe('a table', () => {
   });
 
   it('that is long is cut', () => {
-    expect(readTable('a\n'.repeat(50), 3)).toEqual({ rows: [['a'], ['a'], ['a']], isCut: true });
+    expect(readTable('a\n'.repeat(50), 3)).toEqual({ rows: [['a'], ['a'], ['a']], isTruncated: true });
   });
 });
 
@@ -101,7 +101,7 @@ describe('an attachment whose type a browser may read in two ways', () => {
     'audio/mpeg,text/html',
     'text/html,application/pdf',
   ])('%s is a file, and of no type', (type) => {
-    const kind = kindOf({ data: 'PGI+', type });
+    const kind = getAttachmentKind({ data: 'PGI+', type });
     expect(kind).toBe('file');
     expect(toBlobType(kind, type)).toBe('application/octet-stream');
   });
@@ -114,6 +114,6 @@ describe('an attachment whose type a browser may read in two ways', () => {
     ['text/xml', 'application/octet-stream'],
     ['application/zip', 'application/octet-stream'],
   ])('%s is told as %s', (type, told) => {
-    expect(toBlobType(kindOf({ data: 'x', type }), type)).toBe(told);
+    expect(toBlobType(getAttachmentKind({ data: 'x', type }), type)).toBe(told);
   });
 });

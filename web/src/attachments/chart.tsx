@@ -10,11 +10,11 @@ const steps = 4;
 
 /** Chart data drawn as lines, bars or dots, with the same numbers as a table below. What cannot be drawn is shown as it is. */
 export function Chart({ text, title }: { readonly text: string; readonly title: string }) {
-  const { words } = useLanguage();
+  const { strings } = useLanguage();
   const figure = useRef<HTMLElement>(null);
   const width = useWidth(figure);
   const chart = readChart(text);
-  if (chart === undefined) return <CodeBlock text={text} language="json" isWhole />;
+  if (chart === undefined) return <CodeBlock text={text} language="json" isComplete />;
   const name = chart.title || title;
   return (
     <figure className="chart" ref={figure}>
@@ -30,7 +30,7 @@ export function Chart({ text, title }: { readonly text: string; readonly title: 
         </ul>
       )}
       <details>
-        <summary className="small soft">{words.asTable}</summary>
+        <summary className="small soft">{strings.asTable}</summary>
         <Numbers chart={chart} />
       </details>
     </figure>
@@ -83,12 +83,12 @@ function Drawing({ chart: { series }, name, width }: DrawingProps) {
             </text>
           ),
       )}
-      {series.map((each, at) => (
-        <g key={each.name} className={`series-${at % 6}`}>
-          {each.kind === 'bars'
-            ? each.points.map(({ x, y }) => {
+      {series.map((item, at) => (
+        <g key={item.name} className={`series-${at % 6}`}>
+          {item.kind === 'bars'
+            ? item.points.map(({ x, y }) => {
                 const wide = (slot * 0.7) / bars.length;
-                const from = toX(x) - slot * 0.35 + wide * bars.indexOf(each);
+                const from = toX(x) - slot * 0.35 + wide * bars.indexOf(item);
                 return (
                   <rect
                     key={String(x)}
@@ -100,14 +100,14 @@ function Drawing({ chart: { series }, name, width }: DrawingProps) {
                   />
                 );
               })
-            : curve(each, toX, toY)}
+            : renderCurve(item, toX, toY)}
         </g>
       ))}
     </svg>
   );
 }
 
-function curve({ kind, points }: Series, toX: (x: string | number) => number, toY: (y: number) => number) {
+function renderCurve({ kind, points }: Series, toX: (x: string | number) => number, toY: (y: number) => number) {
   const dots = points.map(({ x, y }) => [toX(x), toY(y)] as const);
   return (
     <>
@@ -160,14 +160,14 @@ interface ChartData {
   readonly series: readonly Series[];
 }
 
-const mostPoints = 2000;
-const mostSeries = 12;
+const maxPoints = 2000;
+const maxSeries = 12;
 
 /** The rows of a Plotly figure that can be drawn: bars, lines and dots; undefined where there are none. */
 export function readChart(text: string): ChartData | undefined {
   const figure = tryParseJson(text);
   if (!isJsonObject(figure) || !Array.isArray(figure.data)) return undefined;
-  const series = figure.data.slice(0, mostSeries).flatMap((trace, at) => toSeries(trace, at) ?? []);
+  const series = figure.data.slice(0, maxSeries).flatMap((trace, at) => toSeries(trace, at) ?? []);
   if (series.length === 0) return undefined;
   const layout = isJsonObject(figure.layout) ? figure.layout : {};
   const title = isJsonObject(layout.title) ? layout.title.text : layout.title;
@@ -176,17 +176,17 @@ export function readChart(text: string): ChartData | undefined {
 
 function toSeries(trace: unknown, at: number): Series | undefined {
   if (!isJsonObject(trace) || !Array.isArray(trace.y)) return undefined;
-  const kind = kindOf(trace);
+  const kind = getSeriesKind(trace);
   if (kind === undefined) return undefined;
   const xs = Array.isArray(trace.x) ? trace.x : [];
-  const points = trace.y.slice(0, mostPoints).flatMap((y, place) => {
-    const x = xs[place] ?? place;
+  const points = trace.y.slice(0, maxPoints).flatMap((y, index) => {
+    const x = xs[index] ?? index;
     return typeof y === 'number' && Number.isFinite(y) ? [{ x: typeof x === 'number' ? x : String(x), y }] : [];
   });
   return points.length === 0 ? undefined : { name: typeof trace.name === 'string' ? trace.name : `${at + 1}`, kind, points };
 }
 
-function kindOf({ type = 'scatter', mode }: { type?: unknown; mode?: unknown }): Series['kind'] | undefined {
+function getSeriesKind({ type = 'scatter', mode }: { type?: unknown; mode?: unknown }): Series['kind'] | undefined {
   if (type === 'bar') return 'bars';
   if (type !== 'scatter' && type !== 'scattergl') return undefined;
   return mode === 'markers' ? 'dots' : 'line';

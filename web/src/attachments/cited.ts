@@ -1,10 +1,10 @@
-import type { ShownAttachment } from './kind-of.ts';
+import type { DisplayedAttachment } from './kind-of.ts';
 
 /** An attachment that a text cites. */
 export interface CitedSource {
   /** As the text cites it. */
   readonly number: number;
-  readonly attachment: ShownAttachment;
+  readonly attachment: DisplayedAttachment;
   readonly name: string;
 }
 
@@ -16,15 +16,15 @@ const titleMark = /^\s*\[(\d{1,3})\]/;
 
 // Pattern bound: linear. A fence without an end matches to the end of the text, and a backtick ends the search of the one before.
 const code = /```[\s\S]*?(```|$)|`[^`\n]*`/g;
-const longestRange = 20;
+const maxRangeLength = 20;
 
 /**
  * By number that a text cites, the place of what it means among the attachments. A title may begin with the number, as
  * `[2] report.pdf`. Where none does, those count that name where they come from: a quick app sends the ones that are cited, in
  * the order of their numbers, and whoever sends more than are cited sends a list, in which the number is the place.
  */
-export function toCited(text: string, attachments: readonly ShownAttachment[]): ReadonlyMap<number, number> {
-  const numbers = numbersIn(text);
+export function toCited(text: string, attachments: readonly DisplayedAttachment[]): ReadonlyMap<number, number> {
+  const numbers = listNumbers(text);
   const titled = new Map<number, number>();
   attachments.forEach(({ title = '' }, at) => {
     const number = Number(titleMark.exec(String(title))?.[1]);
@@ -33,8 +33,8 @@ export function toCited(text: string, attachments: readonly ShownAttachment[]): 
   if (titled.size > 0) return titled;
   const sources = attachments.flatMap(({ reference_url: reference }, at) => (reference === undefined ? [] : [at]));
   const isList = sources.length > numbers.length;
-  const named = sources.map((at, nth): [number, number] => [isList ? nth + 1 : (numbers[nth] ?? 0), at]);
-  return new Map(named.filter(([number]) => numbers.includes(number)));
+  const numbered = sources.map((at, index): [number, number] => [isList ? index + 1 : (numbers[index] ?? 0), at]);
+  return new Map(numbered.filter(([number]) => numbers.includes(number)));
 }
 
 /** A title without its number, if there is more to it. */
@@ -43,15 +43,15 @@ export function withoutMark(title: string): string {
 }
 
 /** In their order, each once; none of what stands in code. */
-function numbersIn(text: string): readonly number[] {
+function listNumbers(text: string): readonly number[] {
   const numbers = new Set<number>();
   for (const [mark] of text.replace(code, ' ').matchAll(citationMarks)) {
     const list = mark.startsWith('【') ? (/\d+/.exec(mark)?.[0] ?? '') : mark;
     for (const [, first, last = first] of list.matchAll(/(\d+)(?:\s*[–-]\s*(\d+))?/g)) {
-      const to = Math.min(Number(last), Number(first) + longestRange);
+      const to = Math.min(Number(last), Number(first) + maxRangeLength);
       for (let number = Number(first); number <= to; number += 1) numbers.add(number);
     }
   }
   numbers.delete(0);
-  return [...numbers].sort((one, other) => one - other);
+  return [...numbers].sort((left, right) => left - right);
 }

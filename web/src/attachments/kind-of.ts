@@ -3,7 +3,7 @@ import type { ResponseAttachment } from '#contract/chat/chunk.ts';
 import { toReferencePath } from '../service/service-path.ts';
 
 /** An attachment of a reply, or of a question. */
-export type ShownAttachment = Omit<ResponseAttachment, 'index'> & { readonly index?: number };
+export type DisplayedAttachment = Omit<ResponseAttachment, 'index'> & { readonly index?: number };
 
 /** How an attachment is shown. `link`: something elsewhere, which is named and not loaded. */
 export type AttachmentKind = 'markdown' | 'image' | 'table' | 'chart' | 'pdf' | 'html' | 'audio' | 'text' | 'link' | 'file';
@@ -20,8 +20,8 @@ const byType: readonly (readonly [RegExp, AttachmentKind])[] = [
 ];
 
 /** By where it is and by its type; what names neither content nor place is a link to its reference, what has no good type a file. */
-export function kindOf({ type, data, url }: ShownAttachment): AttachmentKind {
-  if (data === undefined && (url === undefined || isElsewhere(url))) return 'link';
+export function getAttachmentKind({ type, data, url }: DisplayedAttachment): AttachmentKind {
+  if (data === undefined && (url === undefined || isExternal(url))) return 'link';
   const essence = toEssence(type ?? 'text/markdown');
   if (essence === undefined) return 'file';
   return byType.find(([pattern]) => pattern.test(essence))?.[1] ?? 'file';
@@ -42,12 +42,12 @@ export function isDrawing(type = ''): boolean {
  * says it is.
  */
 export function toBlobType(kind: AttachmentKind, type = ''): string {
-  const isShown = kind === 'image' || kind === 'audio' || kind === 'pdf';
-  return (isShown ? toEssence(type) : undefined) ?? 'application/octet-stream';
+  const isPreviewable = kind === 'image' || kind === 'audio' || kind === 'pdf';
+  return (isPreviewable ? toEssence(type) : undefined) ?? 'application/octet-stream';
 }
 
 /** Whether an address leads beyond this service: such content is never loaded by the page. */
-function isElsewhere(url: string): boolean {
+function isExternal(url: string): boolean {
   return !/^data:/i.test(url) && toReferencePath(url) === undefined;
 }
 
@@ -64,6 +64,6 @@ const extensions: Readonly<Record<string, string>> = {
 };
 
 /** The ending of a file of this type. */
-export function extensionOf(type: string): string {
+export function getExtension(type: string): string {
   return extensions[toEssence(type) ?? ''] ?? 'bin';
 }

@@ -1,18 +1,18 @@
 import type { Service } from '../service/service.ts';
-import { isDrawing, isTextKind, kindOf, type ShownAttachment, toBlobType } from './kind-of.ts';
+import { type DisplayedAttachment, getAttachmentKind, isDrawing, isTextKind, toBlobType } from './kind-of.ts';
 
 /** The content of an attachment, out of itself or out of the stored files. Throws if it cannot be read, or is not what a browser would be told. */
-export async function readContent(service: Service, attachment: ShownAttachment): Promise<Blob> {
-  const kind = kindOf(attachment);
-  const content = new Blob([await contentOf(service, attachment)], { type: toBlobType(kind, attachment.type) });
+export async function readContent(service: Service, attachment: DisplayedAttachment): Promise<Blob> {
+  const kind = getAttachmentKind(attachment);
+  const content = new Blob([await loadContent(service, attachment)], { type: toBlobType(kind, attachment.type) });
   if (kind === 'pdf' && !(await content.slice(0, 1024).text()).includes('%PDF-')) throw new Error('The content is no PDF.');
   return content;
 }
 
-async function contentOf(service: Service, attachment: ShownAttachment): Promise<BlobPart> {
+async function loadContent(service: Service, attachment: DisplayedAttachment): Promise<BlobPart> {
   const { type = 'text/markdown', data, url = '' } = attachment;
   if (data !== undefined) {
-    const isText = isTextKind(kindOf(attachment), type) && !(isDrawing(type) && !data.trimStart().startsWith('<'));
+    const isText = isTextKind(getAttachmentKind(attachment), type) && !(isDrawing(type) && !data.trimStart().startsWith('<'));
     return isText ? data : fromBase64(data);
   }
   if (/^data:/i.test(url)) return fromDataUrl(url);

@@ -1,25 +1,25 @@
 import { usePage } from '../page/page.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { saveFile, toFileName } from '../parts/save-file.ts';
-import { useWords } from '../words/words.tsx';
-import { extensionOf, type ShownAttachment } from './kind-of.ts';
+import { useStrings } from '../words/words.tsx';
+import { type DisplayedAttachment, getExtension } from './kind-of.ts';
 import { readContent } from './read-content.ts';
 
 /** Hands over the content of an attachment. */
-export function SaveButton({ attachment, name }: { readonly attachment: ShownAttachment; readonly name: string }) {
-  const words = useWords();
+export function SaveButton({ attachment, name }: { readonly attachment: DisplayedAttachment; readonly name: string }) {
+  const strings = useStrings();
   const { service, announce } = usePage();
   const { type = 'text/markdown' } = attachment;
   const save = (): void => {
-    const fileName = /\.\w{1,5}$/.test(name) ? name : toFileName(name, extensionOf(type));
+    const fileName = /\.\w{1,5}$/.test(name) ? name : toFileName(name, getExtension(type));
     readContent(service, attachment).then(
       (content) => saveFile(fileName, content),
-      () => announce(words.fileUnavailable),
+      () => announce(strings.fileUnavailable),
     );
   };
-  const label = `${words.download}: ${name}`;
+  const label = `${strings.download}: ${name}`;
   return (
-    <button type="button" className="icon-button" aria-label={label} title={words.download} onClick={save}>
+    <button type="button" className="icon-button" aria-label={label} title={strings.download} onClick={save}>
       <Icon name="save" />
     </button>
   );

@@ -2,14 +2,14 @@ import { useState } from 'react';
 import { usePage } from '../page/page.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { saveFile } from '../parts/save-file.ts';
-import { fileNameOf } from '../service/file-name.ts';
+import { getFileName } from '../service/file-name.ts';
 import { toReferencePath } from '../service/service-path.ts';
-import { useWords } from '../words/words.tsx';
+import { useStrings } from '../words/words.tsx';
 import { readContent } from './read-content.ts';
 
 /** Where an attachment comes from: an address of the web, a stored file, or what is only named. */
 export function SourceLink({ url }: { readonly url: string | undefined }) {
-  const words = useWords();
+  const strings = useStrings();
   if (url === undefined) return null;
   if (url.startsWith('files/') && toReferencePath(url) !== undefined) return <StoredSource url={url} />;
   if (!/^https?:/i.test(url) || !URL.canParse(url)) return <span className="soft small attachment-source">{url}</span>;
@@ -20,8 +20,8 @@ export function SourceLink({ url }: { readonly url: string | undefined }) {
       href={url}
       target="_blank"
       rel="noopener noreferrer"
-      title={words.opensElsewhere}
-      aria-label={words.openSource(host)}
+      title={strings.opensElsewhere}
+      aria-label={strings.openSource(host)}
     >
       {host}
       <Icon name="link" />
@@ -31,26 +31,26 @@ export function SourceLink({ url }: { readonly url: string | undefined }) {
 
 /** The file is saved and never opened here: it may be a page of HTML. */
 function StoredSource({ url }: { readonly url: string }) {
-  const words = useWords();
+  const strings = useStrings();
   const { service } = usePage();
-  const [isGone, setIsGone] = useState(false);
-  const name = fileNameOf(url);
-  if (isGone) {
+  const [isMissing, setIsMissing] = useState(false);
+  const name = getFileName(url);
+  if (isMissing) {
     return (
       <span className="trouble small" role="alert">
-        {words.fileUnavailable}
+        {strings.fileUnavailable}
       </span>
     );
   }
   const save = (): void => {
     readContent(service, { url }).then(
       (content) => saveFile(name, content),
-      () => setIsGone(true),
+      () => setIsMissing(true),
     );
   };
   return (
-    <button type="button" className="quiet-link small" aria-label={`${words.wholeFile}: ${name}`} title={name} onClick={save}>
-      {words.wholeFile}
+    <button type="button" className="quiet-link small" aria-label={`${strings.wholeFile}: ${name}`} title={name} onClick={save}>
+      {strings.wholeFile}
     </button>
   );
 }

@@ -1,25 +1,25 @@
 import { expect, it } from 'vitest';
-import { placeIn } from './source-panel.tsx';
+import { locatePassage } from './source-panel.tsx';
 
 it.each([
   ['One. Two three. Four.', 'Two three.', 'One. ', 'Two three.', ' Four.'],
   ['One.\nTwo\n  three. Four.', ' Two three.\n', 'One.\n', 'Two\n  three.', ' Four.'],
   ['a (b) [c] $d', '(b) [c]', 'a ', '(b) [c]', ' $d'],
 ])('%j has %j', (document, wanted, before, passage, after) => {
-  expect(placeIn(document, wanted)).toEqual({ before, passage, after });
+  expect(locatePassage(document, wanted)).toEqual({ before, passage, after });
 });
 
 it('finds by its first words what goes on otherwise', () => {
   const first = 'one two three four five six seven eight nine ten eleven twelve';
-  expect(placeIn(`Before ${first} and the rest.`, `${first} but shortened`)?.passage).toBe(first);
+  expect(locatePassage(`Before ${first} and the rest.`, `${first} but shortened`)?.passage).toBe(first);
 });
 
 it.each(['', '  \n', 'absent'])('has no place for %j', (passage) => {
-  expect(placeIn('One. Two.', passage)).toBeUndefined();
+  expect(locatePassage('One. Two.', passage)).toBeUndefined();
 });
 
 it('gives of a long document what stands around', () => {
-  const place = placeIn(`${'x '.repeat(50_000)}here${' y'.repeat(50_000)}`, 'here');
+  const place = locatePassage(`${'x '.repeat(50_000)}here${' y'.repeat(50_000)}`, 'here');
   expect([place?.before.length, place?.passage, place?.after.length]).toEqual([20_002, 'here', 20_002]);
   expect([place?.before.startsWith('… '), place?.after.endsWith(' …')]).toEqual([true, true]);
 });

@@ -3,11 +3,11 @@ import { escapePattern } from '#base/text/escape-pattern.ts';
 import { usePage } from '../page/page.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { useLoaded } from '../parts/use-loaded.ts';
-import { useShownDialog } from '../parts/use-shown-dialog.ts';
-import { useWords } from '../words/words.tsx';
+import { useModalDialog } from '../parts/use-shown-dialog.ts';
+import { useStrings } from '../words/words.tsx';
 import { AttachmentBody } from './attachment-body.tsx';
 import type { CitedSource } from './cited.ts';
-import { kindOf } from './kind-of.ts';
+import { getAttachmentKind } from './kind-of.ts';
 import { readContent } from './read-content.ts';
 import { SaveButton } from './save-button.tsx';
 import { SourceLink } from './source-link.tsx';
@@ -15,30 +15,33 @@ import { SourceRow } from './source-row.tsx';
 
 interface SourcePanelProps {
   readonly cited: readonly CitedSource[];
-  readonly shown: number;
+  readonly selected: number;
   readonly show: (number: number) => void;
   readonly close: () => void;
 }
 
 /** Beside the conversation: the passage that a text cites, where it comes from, and how it stands there. */
-export function SourcePanel({ cited, shown, show, close }: SourcePanelProps) {
-  const words = useWords();
-  const { dialog, leave } = useShownDialog(close);
+export function SourcePanel({ cited, selected, show, close }: SourcePanelProps) {
+  const strings = useStrings();
+  const { dialog, closeDialog } = useModalDialog(close);
   const heading = useId();
-  const source = cited.find(({ number }) => number === shown);
+  const source = cited.find(({ number }) => number === selected);
   if (source === undefined) return null;
   const { number, name, attachment } = source;
-  const kind = kindOf(attachment);
+  const kind = getAttachmentKind(attachment);
   const { data, url, reference_url: reference = kind === 'link' ? url : undefined } = attachment;
   return (
     <dialog {...{ ref: dialog, className: 'source-panel', 'aria-labelledby': heading, closedby: 'any' }}>
       <div className="source-head">
-        <h2 id={heading}>{words.showSource(number, name)}</h2>
-        <button {...{ type: 'button', className: 'icon-button', 'aria-label': words.close, title: words.close }} onClick={leave}>
+        <h2 id={heading}>{strings.showSource(number, name)}</h2>
+        <button
+          {...{ type: 'button', className: 'icon-button', 'aria-label': strings.close, title: strings.close }}
+          onClick={closeDialog}
+        >
           <Icon name="close" />
         </button>
       </div>
-      {cited.length > 1 && <SourceRow {...{ cited, shown, show }} />}
+      {cited.length > 1 && <SourceRow {...{ cited, selected, show }} />}
       <section key={number} className="source-passage">
         {kind !== 'link' && kind !== 'file' && <AttachmentBody {...{ attachment, kind }} />}
         <p className="source-from">
@@ -46,7 +49,7 @@ export function SourcePanel({ cited, shown, show, close }: SourcePanelProps) {
           {kind !== 'link' && <SaveButton {...{ attachment, name }} />}
         </p>
         {data !== undefined && reference !== undefined && isStoredText(reference) && (
-          <Surroundings passage={data} file={reference} />
+          <PassageInDocument passage={data} file={reference} />
         )}
       </section>
     </dialog>
@@ -54,29 +57,29 @@ export function SourcePanel({ cited, shown, show, close }: SourcePanelProps) {
 }
 
 /** A passage as it stands in its document; nothing where it is not found there. */
-function Surroundings({ passage, file }: { readonly passage: string; readonly file: string }) {
-  const words = useWords();
+function PassageInDocument({ passage, file }: { readonly passage: string; readonly file: string }) {
+  const strings = useStrings();
   const { service } = usePage();
   const load = useCallback(async () => (await readContent(service, { url: file })).text(), [service, file]);
   // One that cannot be read is no trouble: the passage is here all the same.
   const { value: document } = useLoaded(load);
-  const place = document === undefined ? undefined : placeIn(document, passage);
-  if (place === undefined) return null;
+  const context = document === undefined ? undefined : locatePassage(document, passage);
+  if (context === undefined) return null;
   return (
     <>
-      <h3 className="overline">{words.inDocument}</h3>
+      <h3 className="overline">{strings.inDocument}</h3>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be reached by the keyboard */}
       <div className="source-document" tabIndex={0}>
-        {place.before}
-        <mark ref={bringIntoSight}>{place.passage}</mark>
-        {place.after}
+        {context.before}
+        <mark ref={scrollToMark}>{context.passage}</mark>
+        {context.after}
       </div>
     </>
   );
 }
 
 /** Within its document alone: the panel around it keeps its head in sight. */
-function bringIntoSight(mark: HTMLElement | null): void {
+function scrollToMark(mark: HTMLElement | null): void {
   const document = mark?.parentElement;
   if (mark === null || document == null) return;
   const [of, inside] = [mark.getBoundingClientRect(), document.getBoundingClientRect()];
@@ -88,26 +91,26 @@ function isStoredText(url: string): boolean {
 }
 
 /** A passage in the text around it. */
-interface Place {
+interface PassageContext {
   readonly before: string;
   readonly passage: string;
   readonly after: string;
 }
 
 /** Of a long document, what stands around a passage. */
-const mostCharsAround = 20_000;
-const mostWords = 2_000;
+const maxContextChars = 20_000;
+const maxWords = 2_000;
 /** As many of its first words say where a passage is that was shortened or joined from pieces. */
-const wordsOfBeginning = 12;
+const leadingWords = 12;
 
 /** Where a passage stands in a document; lines may be broken elsewhere. Undefined where it does not. */
-export function placeIn(document: string, passage: string): Place | undefined {
-  const words = passage.trim().split(/\s+/).slice(0, mostWords);
+export function locatePassage(document: string, passage: string): PassageContext | undefined {
+  const words = passage.trim().split(/\s+/).slice(0, maxWords);
   if (words[0] === '') return undefined;
-  const found = find(document, words) ?? find(document, words.slice(0, wordsOfBeginning));
-  if (found === undefined) return undefined;
-  const [from, to] = found;
-  const [start, end] = [Math.max(0, from - mostCharsAround), Math.min(document.length, to + mostCharsAround)];
+  const range = findWords(document, words) ?? findWords(document, words.slice(0, leadingWords));
+  if (range === undefined) return undefined;
+  const [from, to] = range;
+  const [start, end] = [Math.max(0, from - maxContextChars), Math.min(document.length, to + maxContextChars)];
   return {
     before: `${start > 0 ? '… ' : ''}${document.slice(start, from)}`,
     passage: document.slice(from, to),
@@ -115,7 +118,7 @@ export function placeIn(document: string, passage: string): Place | undefined {
   };
 }
 
-function find(document: string, words: readonly string[]): readonly [number, number] | undefined {
+function findWords(document: string, words: readonly string[]): readonly [number, number] | undefined {
   // Pattern bound: the user's own tab: escaped words of a quotation.
   const match = new RegExp(words.map(escapePattern).join('\\s+')).exec(document);
   return match === null ? undefined : [match.index, match.index + match[0].length];

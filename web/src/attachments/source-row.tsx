@@ -1,24 +1,24 @@
-import { useWords } from '../words/words.tsx';
+import { useStrings } from '../words/words.tsx';
 import type { CitedSource } from './cited.ts';
 import './sources.css';
 
 interface SourceRowProps {
   readonly cited: readonly CitedSource[];
   /** The number of the one that is looked at. */
-  readonly shown: number | undefined;
+  readonly selected: number | undefined;
   readonly show: (number: number) => void;
 }
 
 /** What a text cites, by number. */
-export function SourceRow({ cited, shown, show }: SourceRowProps) {
-  const words = useWords();
+export function SourceRow({ cited, selected, show }: SourceRowProps) {
+  const strings = useStrings();
   return (
-    <ul className="sources" aria-label={words.sources}>
+    <ul className="sources" aria-label={strings.sources}>
       {cited.map(({ number, name }) => (
         <li key={number}>
           <button
             {...{ type: 'button', className: 'source-chip', title: name, 'aria-haspopup': 'dialog' }}
-            aria-current={number === shown ? 'true' : undefined}
+            aria-current={number === selected ? 'true' : undefined}
             onClick={() => show(number)}
           >
             <span className="source-number">{number}</span>

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { shownTurns } from '../conversation/conversation.ts';
+import { listVisibleTurns } from '../conversation/conversation.ts';
 import { toConversation } from './answer-view.tsx';
 import { toReply } from './fold-answer.ts';
 
@@ -26,7 +26,7 @@ it.each([
   ['nothing', [], ['question …', 'reply It is wide.']],
 ])('A conversation goes on from %s', (_what, input, expected) => {
   const conversation = toConversation({ answer, reply: toReply(answer), input });
-  const turns = shownTurns(conversation);
+  const turns = listVisibleTurns(conversation);
   expect(turns.map(({ kind, text }) => `${kind} ${text}`)).toEqual(expected);
   expect(new Set(turns.map(({ atMs }) => atMs)).size).toBe(turns.length);
   expect(conversation.title).toBe(turns[0]?.text.replace(/\s+/g, ' '));

@@ -1,10 +1,10 @@
 import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
-import { faultOf, ServiceFault } from '../service/fault.ts';
+import { ServiceError, toErrorDetails } from '../service/fault.ts';
 import type { Service } from '../service/service.ts';
 import { readEvents } from '../service/stream-reply.ts';
-import type { BackgroundWords } from './background-english.ts';
+import type { BackgroundStrings } from './background-english.ts';
 
-export type AnswerState = keyof BackgroundWords['states'];
+export type AnswerState = keyof BackgroundStrings['states'];
 
 /** An answer as a list tells of it. */
 export interface ListedAnswer {
@@ -23,7 +23,7 @@ export interface AnswerPage {
 }
 
 /** A response as the service shows it (docs/responses.md). */
-export interface ShownAnswer extends Omit<ListedAnswer, 'asked'> {
+export interface AnswerDetails extends Omit<ListedAnswer, 'asked'> {
   readonly completed_at?: number | null;
   readonly output: readonly JsonObject[];
   readonly error: { readonly code: string; readonly message: string } | null;
@@ -32,8 +32,8 @@ export interface ShownAnswer extends Omit<ListedAnswer, 'asked'> {
   readonly usage?: { readonly input_tokens: number; readonly output_tokens: number; readonly total_tokens: number } | null;
 }
 
-const againMs = 1_000;
-const itemsAtOnce = 100;
+const reconnectAfterMs = 1_000;
+const pageSize = 100;
 
 /** What the service answers, or answered, in the background for the user. Throws ServiceFault. */
 export class BackgroundAnswers {
@@ -48,15 +48,15 @@ export class BackgroundAnswers {
     return (await this.#service.json(`v1/user/responses?limit=20${query}`, signal && { signal })) as AnswerPage;
   }
 
-  async read(id: string, signal: AbortSignal): Promise<ShownAnswer> {
-    return (await this.#service.json(pathOf(id), { signal })) as ShownAnswer;
+  async read(id: string, signal: AbortSignal): Promise<AnswerDetails> {
+    return (await this.#service.json(getPath(id), { signal })) as AnswerDetails;
   }
 
   /** All that it was asked with, the earliest first. */
   async input(id: string, signal: AbortSignal): Promise<readonly JsonObject[]> {
     const items: JsonObject[] = [];
     for (let after = ''; ; ) {
-      const page = await this.#service.json(`${pathOf(id)}/input_items?order=asc&limit=${itemsAtOnce}${after}`, { signal });
+      const page = await this.#service.json(`${getPath(id)}/input_items?order=asc&limit=${pageSize}${after}`, { signal });
       if (!isJsonObject(page) || !Array.isArray(page.data)) return items;
       items.push(...page.data.filter(isJsonObject));
       if (page.has_more !== true || typeof page.last_id !== 'string') return items;
@@ -65,43 +65,46 @@ export class BackgroundAnswers {
   }
 
   /** Stops one that goes on; gives it as it is then. */
-  async cancel(id: string): Promise<ShownAnswer> {
-    return (await this.#service.json(`${pathOf(id)}/cancel`, { method: 'POST' })) as ShownAnswer;
+  async cancel(id: string): Promise<AnswerDetails> {
+    return (await this.#service.json(`${getPath(id)}/cancel`, { method: 'POST' })) as AnswerDetails;
   }
 
   async remove(id: string): Promise<void> {
-    await this.#service.send(pathOf(id), { method: 'DELETE' });
+    await this.#service.send(getPath(id), { method: 'DELETE' });
   }
 
   /** The events of one from the first on, until it ends; a connection that breaks off is taken up again where it was, of which `onLost` is told. */
-  async *follow(id: string, { signal, onLost }: { signal: AbortSignal; onLost: () => void }): AsyncGenerator<JsonObject> {
+  async *follow(
+    id: string,
+    { signal, onDisconnect }: { signal: AbortSignal; onDisconnect: () => void },
+  ): AsyncGenerator<JsonObject> {
     for (let last = -1; ; ) {
       try {
-        const behind = last < 0 ? '' : `&starting_after=${last}`;
-        const answered = await this.#service.send(`${pathOf(id)}?stream=true${behind}`, { signal });
-        for await (const data of readEvents(answered, signal)) {
+        const afterQuery = last < 0 ? '' : `&starting_after=${last}`;
+        const response = await this.#service.send(`${getPath(id)}?stream=true${afterQuery}`, { signal });
+        for await (const data of readEvents(response, signal)) {
           const event = tryParseJson(data);
           if (!isJsonObject(event)) continue;
           if (typeof event.sequence_number === 'number') last = event.sequence_number;
           yield event;
         }
         return;
-      } catch (thrown) {
-        const { code } = faultOf(thrown);
-        if (signal.aborted || !(thrown instanceof ServiceFault) || (code !== 'broke_off' && code !== 'connection_lost'))
-          throw thrown;
-        onLost();
-        await new Promise((resolve) => setTimeout(resolve, againMs));
+      } catch (error) {
+        const { code } = toErrorDetails(error);
+        if (signal.aborted || !(error instanceof ServiceError) || (code !== 'broke_off' && code !== 'connection_lost'))
+          throw error;
+        onDisconnect();
+        await new Promise((resolve) => setTimeout(resolve, reconnectAfterMs));
       }
     }
   }
 }
 
 /** Whether an answer has not ended. */
-export function goesOn({ status }: Pick<ListedAnswer, 'status'>): boolean {
+export function isInProgress({ status }: Pick<ListedAnswer, 'status'>): boolean {
   return status === 'queued' || status === 'in_progress';
 }
 
-function pathOf(id: string): string {
+function getPath(id: string): string {
   return `v1/responses/${encodeURIComponent(id)}`;
 }

@@ -2,11 +2,11 @@ export const backgroundEnglish = {
   title: 'Background answers',
   intro:
     'What programs had answered in your name while nobody waited for it. An answer goes on when its program leaves, and is kept here.',
-  none: 'There is none yet. A program asks for one with “background: true” on the Responses API.',
+  noAnswers: 'There is none yet. A program asks for one with “background: true” on the Responses API.',
   noStore: 'This service does not keep answers.',
   all: 'All background answers',
-  more: 'Show more',
-  nothingAsked: 'No question in words',
+  showMore: 'Show more',
+  noQuestionText: 'No question in words',
   states: {
     queued: 'Waiting',
     in_progress: 'Being answered',
@@ -23,8 +23,8 @@ export const backgroundEnglish = {
   stopped: 'The answer was stopped.',
   ended: 'The answer is ready.',
   again: 'The connection was lost; following again…',
-  gone: 'There is no such answer: it was deleted, has expired, or belongs to somebody else.',
+  notFound: 'There is no such answer: it was deleted, has expired, or belongs to somebody else.',
   instructions: 'Instructions it was given',
 };
 
-export type BackgroundWords = typeof backgroundEnglish;
+export type BackgroundStrings = typeof backgroundEnglish;

@@ -1,14 +1,14 @@
-import type { BackgroundWords } from './background-english.ts';
+import type { BackgroundStrings } from './background-english.ts';
 
-export const backgroundFrench: BackgroundWords = {
+export const backgroundFrench: BackgroundStrings = {
   title: 'Réponses en arrière-plan',
   intro:
     'Ce que des programmes ont fait répondre en votre nom sans que personne n’attende. Une réponse se poursuit même si son programme s’arrête, et reste ici.',
-  none: 'Il n’y en a pas encore. Un programme en demande une avec « background: true » sur l’API Responses.',
+  noAnswers: 'Il n’y en a pas encore. Un programme en demande une avec « background: true » sur l’API Responses.',
   noStore: 'Ce service ne conserve pas les réponses.',
   all: 'Toutes les réponses en arrière-plan',
-  more: 'Afficher plus',
-  nothingAsked: 'Aucune question en mots',
+  showMore: 'Afficher plus',
+  noQuestionText: 'Aucune question en mots',
   states: {
     queued: 'En attente',
     in_progress: 'En cours',
@@ -25,6 +25,6 @@ export const backgroundFrench: BackgroundWords = {
   stopped: 'La réponse a été arrêtée.',
   ended: 'La réponse est prête.',
   again: 'La connexion a été perdue ; reprise du suivi…',
-  gone: 'Cette réponse n’existe pas : elle a été supprimée, a expiré ou appartient à quelqu’un d’autre.',
+  notFound: 'Cette réponse n’existe pas : elle a été supprimée, a expiré ou appartient à quelqu’un d’autre.',
   instructions: 'Instructions reçues',
 };

@@ -1,14 +1,14 @@
-import type { BackgroundWords } from './background-english.ts';
+import type { BackgroundStrings } from './background-english.ts';
 
-export const backgroundGerman: BackgroundWords = {
+export const backgroundGerman: BackgroundStrings = {
   title: 'Antworten im Hintergrund',
   intro:
     'Was Programme in deinem Namen beantworten ließen, ohne dass jemand darauf wartete. Eine Antwort läuft weiter, auch wenn ihr Programm geht, und bleibt hier.',
-  none: 'Noch gibt es keine. Ein Programm fragt mit „background: true“ über die Responses-API danach.',
+  noAnswers: 'Noch gibt es keine. Ein Programm fragt mit „background: true“ über die Responses-API danach.',
   noStore: 'Dieser Dienst bewahrt keine Antworten auf.',
   all: 'Alle Antworten im Hintergrund',
-  more: 'Mehr anzeigen',
-  nothingAsked: 'Keine Frage in Worten',
+  showMore: 'Mehr anzeigen',
+  noQuestionText: 'Keine Frage in Worten',
   states: {
     queued: 'Wartet',
     in_progress: 'Wird beantwortet',
@@ -25,6 +25,6 @@ export const backgroundGerman: BackgroundWords = {
   stopped: 'Die Antwort wurde angehalten.',
   ended: 'Die Antwort ist fertig.',
   again: 'Die Verbindung ging verloren; es wird weiter gefolgt …',
-  gone: 'Diese Antwort gibt es nicht: Sie wurde gelöscht, ist abgelaufen oder gehört jemand anderem.',
+  notFound: 'Diese Antwort gibt es nicht: Sie wurde gelöscht, ist abgelaufen oder gehört jemand anderem.',
   instructions: 'Anweisungen, die sie bekam',
 };

@@ -1,14 +1,14 @@
-import type { BackgroundWords } from './background-english.ts';
+import type { BackgroundStrings } from './background-english.ts';
 
-export const backgroundSpanish: BackgroundWords = {
+export const backgroundSpanish: BackgroundStrings = {
   title: 'Respuestas en segundo plano',
   intro:
     'Lo que programas hicieron responder en tu nombre sin que nadie esperara. Una respuesta continúa aunque su programa se vaya, y se guarda aquí.',
-  none: 'Aún no hay ninguna. Un programa pide una con «background: true» en la API Responses.',
+  noAnswers: 'Aún no hay ninguna. Un programa pide una con «background: true» en la API Responses.',
   noStore: 'Este servicio no guarda respuestas.',
   all: 'Todas las respuestas en segundo plano',
-  more: 'Mostrar más',
-  nothingAsked: 'Sin pregunta en palabras',
+  showMore: 'Mostrar más',
+  noQuestionText: 'Sin pregunta en palabras',
   states: {
     queued: 'En espera',
     in_progress: 'En curso',
@@ -25,6 +25,6 @@ export const backgroundSpanish: BackgroundWords = {
   stopped: 'La respuesta se ha detenido.',
   ended: 'La respuesta está lista.',
   again: 'Se perdió la conexión; retomando el seguimiento…',
-  gone: 'Esta respuesta no existe: se eliminó, caducó o pertenece a otra persona.',
+  notFound: 'Esta respuesta no existe: se eliminó, caducó o pertenece a otra persona.',
   instructions: 'Instrucciones que recibió',
 };

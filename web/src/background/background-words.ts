@@ -1,10 +1,10 @@
-import { useWordsOf } from '../words/words.tsx';
-import { type BackgroundWords, backgroundEnglish } from './background-english.ts';
+import { useLocalizedStrings } from '../words/words.tsx';
+import { type BackgroundStrings, backgroundEnglish } from './background-english.ts';
 import { backgroundFrench } from './background-french.ts';
 import { backgroundGerman } from './background-german.ts';
 import { backgroundSpanish } from './background-spanish.ts';
 
 /** What the page of background answers says; apart from the other words, so that only who looks at it loads it. */
-export function useBackgroundWords(): BackgroundWords {
-  return useWordsOf({ en: backgroundEnglish, de: backgroundGerman, fr: backgroundFrench, es: backgroundSpanish });
+export function useBackgroundStrings(): BackgroundStrings {
+  return useLocalizedStrings({ en: backgroundEnglish, de: backgroundGerman, fr: backgroundFrench, es: backgroundSpanish });
 }

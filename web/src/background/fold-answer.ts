@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import type { FinishReason, ResponseAttachment, ResponseCustomContent, StageDelta } from '#contract/chat/chunk.ts';
 import type { Reply } from '../conversation/conversation.ts';
-import type { AnswerState, ShownAnswer } from './background-answers.ts';
+import type { AnswerDetails, AnswerState } from './background-answers.ts';
 
 const states: Readonly<Record<AnswerState, Reply['state']>> = {
   ...{ queued: 'running', in_progress: 'running', completed: 'done' },
@@ -18,25 +18,25 @@ export class AnswerFold {
     if ((type === 'response.output_item.added' || type === 'response.output_item.done') && isJsonObject(item))
       this.#items.set(at, item);
     if (typeof delta !== 'string') return;
-    if (type === 'response.output_text.delta' || type === 'response.refusal.delta') this.#say(at, 'message', delta);
-    if (type === 'response.reasoning_summary_text.delta') this.#say(at, 'reasoning', delta);
+    if (type === 'response.output_text.delta' || type === 'response.refusal.delta') this.#appendText(at, 'message', delta);
+    if (type === 'response.reasoning_summary_text.delta') this.#appendText(at, 'reasoning', delta);
   }
 
   /** The items so far, in their order. */
   get items(): readonly JsonObject[] {
-    return [...this.#items].sort(([one], [other]) => one - other).map(([, item]) => item);
+    return [...this.#items].sort(([left], [right]) => left - right).map(([, item]) => item);
   }
 
-  #say(at: number, type: string, delta: string): void {
-    const said = this.#items.get(at)?.said;
-    this.#items.set(at, { type, said: (typeof said === 'string' ? said : '') + delta });
+  #appendText(at: number, type: string, delta: string): void {
+    const text = this.#items.get(at)?.said;
+    this.#items.set(at, { type, said: (typeof text === 'string' ? text : '') + delta });
   }
 }
 
 /** A response as the page shows answers; `items` stand for its output while it goes on. */
-export function toReply(answer: ShownAnswer, items: readonly JsonObject[] = answer.output): Reply {
+export function toReply(answer: AnswerDetails, items: readonly JsonObject[] = answer.output): Reply {
   const { id, model, status, error, incomplete_details: incomplete, usage, created_at, completed_at } = answer;
-  const thoughts = items.filter(({ type }) => type === 'reasoning').map(textOf);
+  const thoughts = items.filter(({ type }) => type === 'reasoning').map(getText);
   const call = items.findLast(({ type }) => type === 'function_call');
   const finish: FinishReason | undefined =
     incomplete === null || incomplete === undefined ? undefined : toFinish(incomplete.reason);
@@ -46,7 +46,7 @@ export function toReply(answer: ShownAnswer, items: readonly JsonObject[] = answ
     ...(typeof completed_at === 'number' && { endedAtMs: completed_at * 1000 }),
     text: items
       .filter(({ type }) => type === 'message')
-      .map(textOf)
+      .map(getText)
       .filter(Boolean)
       .join('\n\n'),
     custom: toCustom(items),
@@ -61,7 +61,7 @@ export function toReply(answer: ShownAnswer, items: readonly JsonObject[] = answ
 }
 
 /** The texts of an item: what was said in it, its parts, or its summary. */
-export function textOf({ said, content, summary }: JsonObject): string {
+export function getText({ said, content, summary }: JsonObject): string {
   if (typeof said === 'string') return said;
   if (typeof content === 'string') return content;
   const parts = Array.isArray(content) ? content : Array.isArray(summary) ? summary : [];
@@ -84,7 +84,7 @@ function toAttachment({ type: _type, id: _id, content_type, ...fields }: JsonObj
 }
 
 function toStage({ name, content, status, attachments }: JsonObject, index: number): StageDelta {
-  const shown = Array.isArray(attachments) ? attachments.filter(isJsonObject).map(toAttachment) : [];
+  const stageAttachments = Array.isArray(attachments) ? attachments.filter(isJsonObject).map(toAttachment) : [];
   const ended = status === 'completed' || status === 'failed' ? { status } : {};
-  return { index, name: String(name), content: String(content), attachments: shown, ...ended } as StageDelta;
+  return { index, name: String(name), content: String(content), attachments: stageAttachments, ...ended } as StageDelta;
 }

@@ -1,8 +1,8 @@
 import type { AnswerState } from './background-answers.ts';
-import { useBackgroundWords } from './background-words.ts';
+import { useBackgroundStrings } from './background-words.ts';
 
 /** How far an answer has come, in a word. */
 export function StateMark({ status }: { readonly status: AnswerState }) {
-  const { states } = useBackgroundWords();
+  const { states } = useBackgroundStrings();
   return <span className={`state-mark ${status}`}>{states[status]}</span>;
 }

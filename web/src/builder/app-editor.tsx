@@ -1,43 +1,43 @@
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { usePage } from '../page/page.tsx';
-import { toHash } from '../page/place.ts';
+import { formatRoute } from '../page/place.ts';
 import { Icon } from '../parts/icon.tsx';
 import { PageHeader, useTitle } from '../parts/named-page.tsx';
-import { useQuestion } from '../parts/question-dialog.tsx';
+import { useConfirmation } from '../parts/question-dialog.tsx';
 import { AppSheet } from './app-sheet.tsx';
-import { nameOf } from './applications.ts';
-import type { Beginning } from './beginning.ts';
+import { getName } from './applications.ts';
+import type { InitialDraft } from './beginning.ts';
 import { useEvaluations } from './evaluation/use-evaluations.ts';
 import { TestChat } from './test-chat/test-chat.tsx';
 import { type AppDraft, useAppDraft } from './use-app-draft.ts';
-import { useBuilderWords } from './words/builder-words.ts';
+import { useBuilderStrings } from './words/builder-words.ts';
 
 interface AppEditorProps {
   /** '' for one that is yet to be saved. */
   readonly id: string;
-  readonly beginning: Beginning | undefined;
+  readonly initialDraft: InitialDraft | undefined;
   readonly openMenu: () => void;
-  readonly noteMade: (id: string) => void;
+  readonly onCreated: (id: string) => void;
 }
 
 /** One application: its sheet, the ways to save and to try it, and beside it a chat to test it. */
-export function AppEditor({ id, beginning, openMenu, noteMade }: AppEditorProps) {
-  const words = useBuilderWords();
+export function AppEditor({ id, initialDraft, openMenu, onCreated }: AppEditorProps) {
+  const strings = useBuilderStrings();
   const { go, announce } = usePage();
-  const draft = useAppDraft(id, beginning);
+  const draft = useAppDraft(id, initialDraft);
   const { entry, stored, isDirty } = draft;
-  const [isBroken, setIsBroken] = useState(false);
+  const [isInvalid, setIsInvalid] = useState(false);
   const [isTesting, setIsTesting] = useState(false);
   const title = useName(draft);
   useTitle(title);
-  const evaluating = useEvaluations(stored);
+  const evaluationState = useEvaluations(stored);
 
-  const save = async (over?: 'over'): Promise<string | undefined> => {
-    if (isBroken) return undefined;
-    const saved = await draft.save(over);
+  const save = async (mode?: 'over'): Promise<string | undefined> => {
+    if (isInvalid) return undefined;
+    const saved = await draft.save(mode);
     if (saved === undefined) return undefined;
-    announce(words.saved);
-    if (id === '') noteMade(saved.id);
+    announce(strings.saved);
+    if (id === '') onCreated(saved.id);
     return saved.id;
   };
   const tryIt = async (): Promise<void> => {
@@ -45,33 +45,33 @@ export function AppEditor({ id, beginning, openMenu, noteMade }: AppEditorProps)
     if (saved !== undefined) go({ at: 'new', deployment: saved });
   };
   useSaveKey(() => void save());
-  const leaveQuestion = useLeaveGuard(draft.isTouched && !draft.isSaving, words.leaveQuestion, words.leave);
+  const leaveQuestion = useLeaveGuard(draft.isTouched && !draft.isSaving, strings.leaveQuestion, strings.discard);
   return (
     <main className="content">
       {leaveQuestion}
       <PageHeader openMenu={openMenu}>
-        <a className="quiet-link builder-back" href={toHash({ at: 'applications' })}>
+        <a className="quiet-link builder-back" href={formatRoute({ at: 'applications' })}>
           <Icon name="left" />
-          {words.back}
+          {strings.back}
         </a>
         <button type="button" className="button slim" aria-pressed={isTesting} onClick={() => setIsTesting(!isTesting)}>
-          {words.testChat}
+          {strings.testChat}
         </button>
       </PageHeader>
       <div className="builder-desk">
         <div className="builder-form">
           <AppSheet
-            {...{ draft, beginning, title, isBroken, evaluating, noteBroken: setIsBroken }}
-            saveOver={() => void save('over')}
+            {...{ draft, initialDraft, title, isInvalid, evaluationState, onInvalid: setIsInvalid }}
+            overwrite={() => void save('over')}
           />
-          {entry !== undefined && <SaveBar {...{ draft, isBroken }} save={() => void save()} tryIt={() => void tryIt()} />}
+          {entry !== undefined && <SaveBar {...{ draft, isInvalid }} save={() => void save()} tryIt={() => void tryIt()} />}
         </div>
         {isTesting && (
           <TestChat
             id={stored?.id}
-            evaluating={evaluating}
+            evaluationState={evaluationState}
             save={isDirty ? () => void save() : undefined}
-            close={() => setIsTesting(false)}
+            onClose={() => setIsTesting(false)}
           />
         )}
       </div>
@@ -81,31 +81,31 @@ export function AppEditor({ id, beginning, openMenu, noteMade }: AppEditorProps)
 
 /** What the application is called, as it stands in the form. */
 function useName({ entry, stored }: AppDraft): string {
-  const { newTitle } = useBuilderWords();
+  const { newTitle } = useBuilderStrings();
   const written = typeof entry?.displayName === 'string' ? entry.displayName : '';
-  return written || (stored === undefined ? newTitle : nameOf(stored));
+  return written || (stored === undefined ? newTitle : getName(stored));
 }
 
 interface SaveBarProps {
   readonly draft: AppDraft;
-  readonly isBroken: boolean;
+  readonly isInvalid: boolean;
   readonly save: () => void;
   readonly tryIt: () => void;
 }
 
-function SaveBar({ draft: { isDirty, isSaving }, isBroken, save, tryIt }: SaveBarProps) {
-  const builderWords = useBuilderWords();
-  const isIdle = isSaving || isBroken;
+function SaveBar({ draft: { isDirty, isSaving }, isInvalid, save, tryIt }: SaveBarProps) {
+  const builderStrings = useBuilderStrings();
+  const isIdle = isSaving || isInvalid;
   const cannotSave = isIdle || !isDirty;
   return (
     <div className="builder-bar">
-      <span className="soft small">{isDirty ? builderWords.unsaved : builderWords.allSaved}</span>
+      <span className="soft small">{isDirty ? builderStrings.unsaved : builderStrings.allSaved}</span>
       {/* Not `disabled`: whoever saves would lose the focus. */}
       <button type="button" className="button" aria-disabled={isIdle} onClick={isIdle ? undefined : tryIt}>
-        {builderWords.tryIt}
+        {builderStrings.tryIt}
       </button>
       <button type="button" className="button primary" aria-disabled={cannotSave} onClick={cannotSave ? undefined : save}>
-        {isSaving ? builderWords.saving : builderWords.save}
+        {isSaving ? builderStrings.saving : builderStrings.save}
       </button>
     </div>
   );
@@ -113,11 +113,11 @@ function SaveBar({ draft: { isDirty, isSaving }, isBroken, save, tryIt }: SaveBa
 
 /** Asks before the page, or this part of it, is left with what is not saved. Gives the question, which is to be drawn. */
 function useLeaveGuard(isOn: boolean, question: string, answer: string): ReactNode {
-  const { ask: askUser, dialog } = useQuestion();
+  const { askConfirmation: askUser, dialog } = useConfirmation();
   useEffect(() => {
     if (!isOn) return;
-    const keep = (event: BeforeUnloadEvent): void => event.preventDefault();
-    const ask = (event: MouseEvent): void => {
+    const preventUnload = (event: BeforeUnloadEvent): void => event.preventDefault();
+    const onClick = (event: MouseEvent): void => {
       const link = event.target instanceof Element ? event.target.closest('a[href^="#"]') : null;
       if (!(link instanceof HTMLAnchorElement) || link.hash === location.hash) return;
       event.preventDefault();
@@ -126,11 +126,11 @@ function useLeaveGuard(isOn: boolean, question: string, answer: string): ReactNo
         if (isYes) location.hash = link.hash;
       });
     };
-    addEventListener('beforeunload', keep);
-    document.addEventListener('click', ask, { capture: true });
+    addEventListener('beforeunload', preventUnload);
+    document.addEventListener('click', onClick, { capture: true });
     return () => {
-      removeEventListener('beforeunload', keep);
-      document.removeEventListener('click', ask, { capture: true });
+      removeEventListener('beforeunload', preventUnload);
+      document.removeEventListener('click', onClick, { capture: true });
     };
   }, [isOn, question, answer, askUser]);
   return dialog;

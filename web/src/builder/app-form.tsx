@@ -1,57 +1,57 @@
 import { useEffect, useState } from 'react';
 import type { JsonObject } from '#base/json/json.ts';
 import { usePage } from '../page/page.tsx';
-import { toHash } from '../page/place.ts';
+import { formatRoute } from '../page/place.ts';
 import { CopyButton } from '../parts/copy-button.tsx';
-import { sharedBy } from '../words/shared-by.ts';
-import { useWords } from '../words/words.tsx';
+import { formatSharedBy } from '../words/shared-by.ts';
+import { useStrings } from '../words/words.tsx';
 import type { OwnApplication } from './applications.ts';
-import { valueAt } from './draft.ts';
+import { getValueAt } from './draft.ts';
 import { DeploymentsEditor } from './editors/deployments-editor.tsx';
 import { DocumentsEditor } from './editors/documents-editor.tsx';
 import type { BuilderForm, EditorProps } from './editors/form.ts';
 import { FieldFrame } from './editors/frame.tsx';
 import { ListEditor } from './editors/list-editor.tsx';
-import { titleOf } from './editors/properties.tsx';
+import { getTitle } from './editors/properties.tsx';
 import { type Property, toShape } from './editors/shape.ts';
 import { WebApisEditor } from './editors/web-apis-editor.tsx';
 import { ResultTag } from './evaluation/evaluation-list.tsx';
-import { type Evaluating, lastOf } from './evaluation/use-evaluations.ts';
-import { useBuilderWords } from './words/builder-words.ts';
-import { useSchemaWords } from './words/schema-words.ts';
+import { type EvaluationState, findLastEvaluation } from './evaluation/use-evaluations.ts';
+import { useBuilderStrings } from './words/builder-words.ts';
+import { useSchemaTranslation } from './words/schema-words.ts';
 
 const roles = { type: 'array', items: { type: 'string' } };
 
 /** The choice of whom the application asks, out of what is open to its maker. */
 function ModelEditor({ value, path, form, label, hint, isRequired }: EditorProps) {
-  const words = useWords();
-  const builderWords = useBuilderWords();
+  const strings = useStrings();
+  const builderStrings = useBuilderStrings();
   // An application cannot ask itself.
   const deployments = usePage().deployments.filter(({ id }) => id !== form.saved?.id);
-  const chosen = typeof value === 'string' ? value : '';
+  const selected = typeof value === 'string' ? value : '';
   const groups = [
-    { name: builderWords.models, items: deployments.filter(({ isApplication }) => !isApplication) },
+    { name: builderStrings.models, items: deployments.filter(({ isApplication }) => !isApplication) },
     {
-      name: builderWords.applications,
+      name: builderStrings.applications,
       items: deployments.filter(({ isApplication, maker }) => isApplication && maker !== 'other'),
     },
-    { name: words.sharedByOthers, items: deployments.filter(({ maker }) => maker === 'other') },
+    { name: strings.sharedByOthers, items: deployments.filter(({ maker }) => maker === 'other') },
   ];
   return (
     <FieldFrame {...{ form, path, label, hint, isRequired }}>
       {(control) => (
-        <select {...control} value={chosen} onChange={({ target }) => form.change(path, target.value)}>
-          {chosen === '' && <option value="">{builderWords.notSet}</option>}
-          {chosen !== '' && deployments.every(({ id }) => id !== chosen) && (
-            <option value={chosen}>{builderWords.notOffered(chosen)}</option>
+        <select {...control} value={selected} onChange={({ target }) => form.change(path, target.value)}>
+          {selected === '' && <option value="">{builderStrings.notSet}</option>}
+          {selected !== '' && deployments.every(({ id }) => id !== selected) && (
+            <option value={selected}>{builderStrings.notOffered(selected)}</option>
           )}
           {groups.map(
             ({ name, items }) =>
               items.length > 0 && (
                 <optgroup key={name} label={name}>
-                  {items.map((each) => (
-                    <option key={each.id} value={each.id}>
-                      {[each.name, sharedBy(each, words)].filter(Boolean).join(' · ')}
+                  {items.map((deployment) => (
+                    <option key={deployment.id} value={deployment.id}>
+                      {[deployment.name, formatSharedBy(deployment, strings)].filter(Boolean).join(' · ')}
                     </option>
                   ))}
                 </optgroup>
@@ -69,14 +69,14 @@ interface AppFormProps {
   readonly form: BuilderForm;
   /** The application, once it is saved. */
   readonly stored: OwnApplication | undefined;
-  readonly evaluating: Evaluating;
+  readonly evaluationState: EvaluationState;
 }
 
 const line = { type: 'string', minLength: 1 };
 const settings = 'applicationProperties';
 
 /** The editors of those settings for which a field drawn from the schema alone would not be clear. */
-const ownEditors = new Map([
+const customEditors = new Map([
   ['model', ModelEditor],
   ['applications_as_tools', DeploymentsEditor],
   ['web_api_toolset', WebApisEditor],
@@ -85,42 +85,42 @@ const ownEditors = new Map([
 ]);
 
 /** Everything of a quick app, as its schema has it. */
-export function AppForm({ schema, entry, form, stored, evaluating }: AppFormProps) {
-  const words = useBuilderWords();
+export function AppForm({ schema, entry, form, stored, evaluationState }: AppFormProps) {
+  const strings = useBuilderStrings();
   const shape = toShape(schema);
   const properties = shape.kind === 'group' ? shape.properties : [];
   const general = [
-    { key: 'displayName', label: words.name, hint: words.nameHint },
-    { key: 'description', label: words.description, hint: words.descriptionHint },
-    { key: 'iconUrl', label: words.iconUrl, hint: words.iconUrlHint },
+    { key: 'displayName', label: strings.name, hint: strings.nameHint },
+    { key: 'description', label: strings.description, hint: strings.descriptionHint },
+    { key: 'iconUrl', label: strings.iconUrl, hint: strings.iconUrlHint },
   ];
   return (
     <>
-      <section className="builder-section" aria-label={words.general}>
-        <h2>{words.general}</h2>
-        {general.map(({ key, ...said }) => (
+      <section className="builder-section" aria-label={strings.general}>
+        <h2>{strings.general}</h2>
+        {general.map(({ key, ...texts }) => (
           <form.Value
             key={key}
-            {...{ ...said, form, schema: line, isRequired: false, path: [key], value: valueAt(entry, [key]) }}
+            {...{ ...texts, form, schema: line, isRequired: false, path: [key], value: getValueAt(entry, [key]) }}
           />
         ))}
       </section>
-      <section className="builder-section" aria-label={words.behaviour}>
-        <h2>{words.behaviour}</h2>
+      <section className="builder-section" aria-label={strings.behaviour}>
+        <h2>{strings.behaviour}</h2>
         {properties.filter(isPlain).map((property) => (
           <Setting key={property.name} {...{ property, entry, form }} />
         ))}
         <FineSettings properties={properties.filter(isFine)} {...{ entry, form }} />
       </section>
-      <section className="builder-section" aria-label={words.tools}>
-        <h2>{words.tools}</h2>
+      <section className="builder-section" aria-label={strings.tools}>
+        <h2>{strings.tools}</h2>
         {properties
           .filter((property) => !isPlain(property) && !isFine(property))
           .map((property) => (
             <ToolSection key={property.name} {...{ property, entry, form }} />
           ))}
       </section>
-      <ShareSection {...{ entry, form, stored, evaluating }} />
+      <ShareSection {...{ entry, form, stored, evaluationState }} />
     </>
   );
 }
@@ -129,18 +129,18 @@ interface SettingProps {
   readonly property: Property;
   readonly entry: JsonObject;
   readonly form: BuilderForm;
-  readonly isLabelHeard?: boolean;
+  readonly isLabelHidden?: boolean;
 }
 
-function Setting({ property: { name, schema, isRequired }, entry, form, isLabelHeard }: SettingProps) {
-  const say = useSchemaWords();
+function Setting({ property: { name, schema, isRequired }, entry, form, isLabelHidden }: SettingProps) {
+  const translate = useSchemaTranslation();
   const path = [settings, name];
   const props: EditorProps = {
-    ...{ schema, path, form, isRequired, isLabelHeard, value: valueAt(entry, path) },
-    label: say(titleOf(schema, name)),
-    hint: say(typeof schema.description === 'string' ? schema.description : ''),
+    ...{ schema, path, form, isRequired, isLabelHidden, value: getValueAt(entry, path) },
+    label: translate(getTitle(schema, name)),
+    hint: translate(typeof schema.description === 'string' ? schema.description : ''),
   };
-  const Editor = ownEditors.get(name) ?? form.Value;
+  const Editor = customEditors.get(name) ?? form.Value;
   return <Editor {...props} />;
 }
 
@@ -150,14 +150,14 @@ function FineSettings({
   entry,
   form,
 }: Omit<SettingProps, 'property'> & { readonly properties: readonly Property[] }) {
-  const words = useBuilderWords();
-  const [wasSet] = useState(properties.some(({ name }) => valueAt(entry, [settings, name]) !== undefined));
+  const strings = useBuilderStrings();
+  const [isInitiallyOpen] = useState(properties.some(({ name }) => getValueAt(entry, [settings, name]) !== undefined));
   return (
-    <details className="builder-tools" open={wasSet}>
+    <details className="builder-tools" open={isInitiallyOpen}>
       <summary>
         <span className="builder-tools-name">
-          {words.fineSettings}
-          <span className="soft small">{words.fineSettingsHint}</span>
+          {strings.fineSettings}
+          <span className="soft small">{strings.fineSettingsHint}</span>
         </span>
       </summary>
       <div className="builder-tools-body">
@@ -174,24 +174,24 @@ const rare: ReadonlySet<string> = new Set(['web_api_toolset_alternative']);
 
 /** A kind of tools, folded as long as there are none. */
 function ToolSection({ property, entry, form }: SettingProps) {
-  const say = useSchemaWords();
-  const toolHints: Readonly<Record<string, string>> = useBuilderWords().toolHints;
-  const value = valueAt(entry, [settings, property.name]);
-  const [wasFilled] = useState(value !== undefined);
-  if (rare.has(property.name) && value === undefined && !wasFilled) return null;
+  const translate = useSchemaTranslation();
+  const toolHints: Readonly<Record<string, string>> = useBuilderStrings().toolHints;
+  const value = getValueAt(entry, [settings, property.name]);
+  const [isInitiallyOpen] = useState(value !== undefined);
+  if (rare.has(property.name) && value === undefined && !isInitiallyOpen) return null;
   const hint = Object.hasOwn(toolHints, property.name) ? toolHints[property.name] : undefined;
   const count = Array.isArray(value) ? value.length : value === undefined ? 0 : 1;
   return (
-    <details className="builder-tools" open={wasFilled}>
+    <details className="builder-tools" open={isInitiallyOpen}>
       <summary>
         <span className="builder-tools-name">
-          {say(titleOf(property.schema, property.name))}
+          {translate(getTitle(property.schema, property.name))}
           {hint !== undefined && <span className="soft small">{hint}</span>}
         </span>
         {count > 0 && <span className="tag">{count}</span>}
       </summary>
       <div className="builder-tools-body">
-        <Setting {...{ property, entry, form }} isLabelHeard />
+        <Setting {...{ property, entry, form }} isLabelHidden />
       </div>
     </details>
   );
@@ -211,30 +211,30 @@ interface ShareSectionProps {
   readonly entry: JsonObject;
   readonly form: BuilderForm;
   readonly stored: OwnApplication | undefined;
-  readonly evaluating: Evaluating;
+  readonly evaluationState: EvaluationState;
 }
 
 /** Who may use an application besides its maker, and the link for them. */
-function ShareSection({ entry, form, stored, evaluating }: ShareSectionProps) {
-  const words = useBuilderWords();
+function ShareSection({ entry, form, stored, evaluationState }: ShareSectionProps) {
+  const strings = useBuilderStrings();
   const id = stored?.id;
-  const link = id === undefined ? '' : new URL(toHash({ at: 'new', deployment: id }), document.baseURI).href;
+  const link = id === undefined ? '' : new URL(formatRoute({ at: 'new', deployment: id }), document.baseURI).href;
   return (
-    <section className="builder-section" aria-label={words.sharing}>
-      <h2>{words.sharing}</h2>
+    <section className="builder-section" aria-label={strings.sharing}>
+      <h2>{strings.sharing}</h2>
       <ListEditor
         {...{ form, schema: roles, item: roles.items, isRequired: false }}
-        label={words.role}
-        hint={words.sharingHint}
+        label={strings.role}
+        hint={strings.sharingHint}
         path={['userRoles']}
-        value={valueAt(entry, ['userRoles'])}
+        value={getValueAt(entry, ['userRoles'])}
       />
-      {stored !== undefined && addsRoles(entry, stored.entry) && <EvaluationOffer evaluating={evaluating} />}
+      {stored !== undefined && addsRoles(entry, stored.entry) && <EvaluationOffer evaluationState={evaluationState} />}
       {link !== '' && (
         <p className="builder-link">
-          <span className="soft small">{words.shareLink}</span>
+          <span className="soft small">{strings.shareLink}</span>
           <code>{link}</code>
-          <CopyButton text={() => link} label={words.shareLink} />
+          <CopyButton text={() => link} label={strings.shareLink} />
         </p>
       )}
     </section>
@@ -248,22 +248,22 @@ function addsRoles({ userRoles: next }: JsonObject, { userRoles: now }: JsonObje
 }
 
 /** Before others use it: what the last evaluation came to, and another one. */
-function EvaluationOffer({ evaluating }: Pick<ShareSectionProps, 'evaluating'>) {
-  const words = useBuilderWords();
-  const { want, setOpen, start, running, cases, version, isLoaded } = evaluating;
-  useEffect(want, [want]);
-  const last = lastOf(evaluating, version);
-  const show = (): void => {
+function EvaluationOffer({ evaluationState }: Pick<ShareSectionProps, 'evaluationState'>) {
+  const strings = useBuilderStrings();
+  const { requestLoad, setOpen, start, running, cases, version, isLoaded } = evaluationState;
+  useEffect(requestLoad, [requestLoad]);
+  const lastEvaluation = findLastEvaluation(evaluationState, version);
+  const openEvaluation = (): void => {
     setOpen(true);
     if (cases.length > 0 && running === undefined) start();
     setTimeout(() => document.querySelector('#evaluation')?.scrollIntoView());
   };
   return (
     <div className="row" role="status">
-      <span className="small">{words.evaluateFirst}</span>
-      {last !== undefined && <ResultTag evaluation={last} />}
-      <button type="button" className="button slim" disabled={!isLoaded} onClick={show}>
-        {isLoaded && cases.length === 0 ? words.addCases : words.evaluateNow}
+      <span className="small">{strings.evaluateFirst}</span>
+      {lastEvaluation !== undefined && <ResultTag evaluation={lastEvaluation} />}
+      <button type="button" className="button slim" disabled={!isLoaded} onClick={openEvaluation}>
+        {isLoaded && cases.length === 0 ? strings.addCases : strings.evaluateNow}
       </button>
     </div>
   );

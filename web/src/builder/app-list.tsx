@@ -1,28 +1,28 @@
 import { useCallback, useEffect, useId, useRef, useState } from 'react';
 import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
 import { usePage } from '../page/page.tsx';
-import { toHash } from '../page/place.ts';
+import { formatRoute } from '../page/place.ts';
 import { Icon } from '../parts/icon.tsx';
 import { Menu } from '../parts/menu.tsx';
 import { NamedPage } from '../parts/named-page.tsx';
-import { useQuestion } from '../parts/question-dialog.tsx';
+import { useConfirmation } from '../parts/question-dialog.tsx';
 import { saveFile, toFileName } from '../parts/save-file.ts';
-import { Trouble } from '../parts/trouble.tsx';
-import { type Fault, faultOf } from '../service/fault.ts';
-import { useLanguage, useWords } from '../words/words.tsx';
+import { ErrorMessage } from '../parts/trouble.tsx';
+import { type ErrorDetails, toErrorDetails } from '../service/fault.ts';
+import { useLanguage, useStrings } from '../words/words.tsx';
 import {
   deleteApplication,
+  getName,
   listApplications,
-  nameOf,
   type OwnApplication,
   quickAppType,
   readSchema,
   toEntry,
 } from './applications.ts';
-import type { Beginning } from './beginning.ts';
+import type { InitialDraft } from './beginning.ts';
 import { emptySecrets, hiddenSecret } from './editors/shape.ts';
 import type { BuilderWords } from './words/builder-english.ts';
-import { useBuilderWords } from './words/builder-words.ts';
+import { useBuilderStrings } from './words/builder-words.ts';
 
 /** Coordinates are what the API asks for; a model knows those of cities. */
 const forecast: JsonObject = {
@@ -54,79 +54,79 @@ const forecast: JsonObject = {
 
 interface AppListProps {
   readonly openMenu: () => void;
-  readonly begin: (beginning?: Beginning) => void;
+  readonly onStart: (initialDraft?: InitialDraft) => void;
 }
 
 /** The user's own applications, each with what can be done with it. */
-export function AppList({ openMenu, begin }: AppListProps) {
-  const words = useWords();
-  const builderWords = useBuilderWords();
+export function AppList({ openMenu, onStart }: AppListProps) {
+  const strings = useStrings();
+  const builderStrings = useBuilderStrings();
   const { service, announce, refresh } = usePage();
   const [applications, setApplications] = useState<readonly OwnApplication[]>();
-  const [fault, setFault] = useState<Fault>();
+  const [error, setError] = useState<ErrorDetails>();
   const load = useCallback(
-    () => listApplications(service).then(setApplications, (thrown: unknown) => setFault(faultOf(thrown))),
+    () => listApplications(service).then(setApplications, (error: unknown) => setError(toErrorDetails(error))),
     [service],
   );
   useEffect(() => void load(), [load]);
-  const { ask, dialog } = useQuestion();
-  const fail = (thrown: unknown): void => setFault(faultOf(thrown));
+  const { askConfirmation, dialog } = useConfirmation();
+  const onError = (error: unknown): void => setError(toErrorDetails(error));
   const remove = (application: OwnApplication): void => {
-    void ask(words.deleteQuestion(nameOf(application)), words.deleteForGood).then(async (isYes) => {
+    void askConfirmation(strings.deleteQuestion(getName(application)), strings.deleteForGood).then(async (isYes) => {
       if (!isYes) return;
       await deleteApplication(service, application).then(() => {
-        announce(builderWords.removed(nameOf(application)));
+        announce(builderStrings.removed(getName(application)));
         void load();
         void refresh().catch(() => undefined);
-      }, fail);
+      }, onError);
     });
   };
   const copy = (answer: unknown, toName: (name: string) => string): void => {
     if (!isJsonObject(answer)) {
-      setFault({ status: 400, code: 'invalid_json', message: builderWords.notAnEntry });
+      setError({ status: 400, code: 'invalid_json', message: builderStrings.notAnEntry });
       return;
     }
     const entry = toEntry(answer);
     const name = typeof entry.displayName === 'string' ? toName(entry.displayName) : undefined;
     readSchema(service).then((schema) => {
-      const { entry: copied, isChanged } = withoutHiddenSecrets(schema, {
+      const { entry: copiedEntry, isChanged } = withoutHiddenSecrets(schema, {
         ...entry,
         ...(name !== undefined && { displayName: name }),
       });
-      begin({ entry: copied, note: isChanged ? builderWords.secretsLeftOut : '' });
-    }, fail);
+      onStart({ entry: copiedEntry, note: isChanged ? builderStrings.secretsLeftOut : '' });
+    }, onError);
   };
-  const canBuild = fault?.code !== 'route_not_found';
+  const canBuild = error?.code !== 'route_not_found';
   return (
-    <NamedPage name={builderWords.title} openMenu={openMenu}>
+    <NamedPage name={builderStrings.title} openMenu={openMenu}>
       {dialog}
-      <div className="sheet" aria-busy={applications === undefined && fault === undefined}>
-        <h1>{builderWords.title}</h1>
-        <p className="soft">{builderWords.intro}</p>
+      <div className="sheet" aria-busy={applications === undefined && error === undefined}>
+        <h1>{builderStrings.title}</h1>
+        <p className="soft">{builderStrings.intro}</p>
         {canBuild ? (
-          <Trouble fault={fault} />
+          <ErrorMessage error={error} />
         ) : (
           <p className="soft" role="alert">
-            {builderWords.noStore}
+            {builderStrings.noStore}
           </p>
         )}
         {canBuild && (
           <div className="row">
-            <button type="button" className="button primary" onClick={() => begin()}>
+            <button type="button" className="button primary" onClick={() => onStart()}>
               <Icon name="plus" />
-              {builderWords.create}
+              {builderStrings.create}
             </button>
-            <ImportButton take={(text) => copy(tryParseJson(text), (name) => name)} />
+            <ImportButton onRead={(text) => copy(tryParseJson(text), (name) => name)} />
           </div>
         )}
-        {canBuild && <Templates begin={begin} />}
-        {applications?.length === 0 && <p className="soft">{builderWords.none}</p>}
+        {canBuild && <Templates onStart={onStart} />}
+        {applications?.length === 0 && <p className="soft">{builderStrings.noApplications}</p>}
         <ul className="consents">
           {applications?.map((application) => (
             <AppItem
               key={application.id}
               application={application}
-              duplicate={() => copy(application.entry, builderWords.copyOf)}
+              duplicate={() => copy(application.entry, builderStrings.copyName)}
               remove={() => remove(application)}
             />
           ))}
@@ -136,20 +136,20 @@ export function AppList({ openMenu, begin }: AppListProps) {
   );
 }
 
-function Templates({ begin }: Pick<AppListProps, 'begin'>) {
-  const builderWords = useBuilderWords();
+function Templates({ onStart }: Pick<AppListProps, 'onStart'>) {
+  const builderStrings = useBuilderStrings();
   const { deployments } = usePage();
-  const head = useId();
+  const headingId = useId();
   const model = deployments.find(({ isApplication }) => !isApplication)?.id ?? '';
   return (
-    <section aria-labelledby={head}>
-      <h2 id={head} className="overline">
-        {builderWords.beginWith}
+    <section aria-labelledby={headingId}>
+      <h2 id={headingId} className="overline">
+        {builderStrings.beginWith}
       </h2>
       <ul className="templates">
-        {toTemplates(builderWords, model).map(({ name, purpose, beginning }) => (
+        {toTemplates(builderStrings, model).map(({ name, purpose, initialDraft }) => (
           <li key={name}>
-            <button type="button" className="template" onClick={() => begin(beginning)}>
+            <button type="button" className="template" onClick={() => onStart(initialDraft)}>
               <strong>{name}</strong>
               <span className="soft small">{purpose}</span>
             </button>
@@ -160,20 +160,26 @@ function Templates({ begin }: Pick<AppListProps, 'begin'>) {
   );
 }
 
-function ImportButton({ take }: { readonly take: (text: string) => void }) {
-  const builderWords = useBuilderWords();
+function ImportButton({ onRead }: { readonly onRead: (text: string) => void }) {
+  const builderStrings = useBuilderStrings();
   const picker = useRef<HTMLInputElement>(null);
   return (
     <>
       <input
-        {...{ ref: picker, type: 'file', accept: '.json,application/json', hidden: true, 'aria-label': builderWords.importFile }}
+        {...{
+          ref: picker,
+          type: 'file',
+          accept: '.json,application/json',
+          hidden: true,
+          'aria-label': builderStrings.importFile,
+        }}
         onChange={({ target }) => {
-          void target.files?.[0]?.text().then(take);
+          void target.files?.[0]?.text().then(onRead);
           target.value = '';
         }}
       />
       <button type="button" className="button" onClick={() => picker.current?.click()}>
-        {builderWords.importFile}
+        {builderStrings.importFile}
       </button>
     </>
   );
@@ -187,9 +193,9 @@ interface AppItemProps {
 
 function AppItem({ application, duplicate, remove }: AppItemProps) {
   const { language } = useLanguage();
-  const builderWords = useBuilderWords();
+  const builderStrings = useBuilderStrings();
   const { id, entry, updatedAtMs } = application;
-  const name = nameOf(application);
+  const name = getName(application);
   const date = new Date(updatedAtMs).toLocaleDateString(language, { dateStyle: 'long' });
   const exportFile = (): void => {
     const text = `${JSON.stringify(entry, undefined, 2)}\n`;
@@ -199,24 +205,24 @@ function AppItem({ application, duplicate, remove }: AppItemProps) {
     <li className="consent">
       <div className="builder-item">
         <h2>
-          <a href={toHash({ at: 'applications', id })}>{name}</a>
+          <a href={formatRoute({ at: 'applications', id })}>{name}</a>
         </h2>
         {typeof entry.description === 'string' && <p className="small">{entry.description}</p>}
-        <p className="soft small">{builderWords.changedOn(date)}</p>
+        <p className="soft small">{builderStrings.changedOn(date)}</p>
       </div>
       <div className="row builder-item-actions">
-        <a className="button" href={toHash({ at: 'new', deployment: id })} aria-label={`${builderWords.tryIt}: ${name}`}>
-          {builderWords.tryIt}
+        <a className="button" href={formatRoute({ at: 'new', deployment: id })} aria-label={`${builderStrings.tryIt}: ${name}`}>
+          {builderStrings.tryIt}
         </a>
-        <Menu label={builderWords.actionsOf(name)} icon={<Icon name="down" />}>
+        <Menu label={builderStrings.moreFor(name)} icon={<Icon name="down" />}>
           <button type="button" onClick={duplicate}>
-            {builderWords.duplicate}
+            {builderStrings.duplicate}
           </button>
           <button type="button" onClick={exportFile}>
-            {builderWords.exportFile}
+            {builderStrings.exportFile}
           </button>
           <button type="button" onClick={remove}>
-            {builderWords.remove}
+            {builderStrings.remove}
           </button>
         </Menu>
       </div>
@@ -228,13 +234,13 @@ function AppItem({ application, duplicate, remove }: AppItemProps) {
 export function withoutHiddenSecrets(schema: JsonObject, entry: JsonObject): { entry: JsonObject; isChanged: boolean } {
   const { applicationProperties: before } = entry;
   let isChanged = false;
-  const isGone = (secret: string): boolean => {
+  const shouldEmpty = (secret: string): boolean => {
     const isHidden = secret === hiddenSecret;
     isChanged ||= isHidden;
     return isHidden;
   };
   if (!isJsonObject(before)) return { entry, isChanged };
-  const after = emptySecrets(schema, before, isGone);
+  const after = emptySecrets(schema, before, shouldEmpty);
   return { entry: { ...entry, applicationProperties: after }, isChanged };
 }
 
@@ -242,20 +248,20 @@ export function withoutHiddenSecrets(schema: JsonObject, entry: JsonObject): { e
 interface Template {
   readonly name: string;
   readonly purpose: string;
-  readonly beginning: Beginning;
+  readonly initialDraft: InitialDraft;
 }
 
 /** Three to begin with, for a model that the user may talk to. */
 function toTemplates({ templates }: BuilderWords, model: string): readonly Template[] {
   const { documents, webApi, writing } = templates;
-  const toTemplate = (words: typeof documents, properties: JsonObject): Template => ({
-    name: words.name,
-    purpose: words.purpose,
-    beginning: {
-      note: words.note,
+  const toTemplate = (texts: typeof documents, properties: JsonObject): Template => ({
+    name: texts.name,
+    purpose: texts.purpose,
+    initialDraft: {
+      note: texts.note,
       entry: {
-        ...{ displayName: words.name, description: words.purpose, applicationTypeSchemaId: quickAppType() },
-        applicationProperties: { model, instructions: words.instructions, starters: words.starters, ...properties },
+        ...{ displayName: texts.name, description: texts.purpose, applicationTypeSchemaId: quickAppType() },
+        applicationProperties: { model, instructions: texts.instructions, starters: texts.starters, ...properties },
       },
     },
   });

@@ -1,102 +1,111 @@
 import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'react';
-import { isJsonObject, JsonFault, type JsonObject, parseJson, tryParseJson } from '#base/json/json.ts';
+import { isJsonObject, JsonError, type JsonObject, parseJson, tryParseJson } from '#base/json/json.ts';
 import { usePage } from '../page/page.tsx';
-import { type Fault, faultOf } from '../service/fault.ts';
-import { adviceFor } from '../words/advice.ts';
+import { type ErrorDetails, toErrorDetails } from '../service/fault.ts';
+import { suggestAction } from '../words/advice.ts';
 import { useLanguage } from '../words/words.tsx';
 import { AppForm } from './app-form.tsx';
 import { isQuickApp, readSchema } from './applications.ts';
-import type { Beginning } from './beginning.ts';
-import { valueAt } from './draft.ts';
-import type { FieldFaults } from './editors/field-faults.ts';
+import type { InitialDraft } from './beginning.ts';
+import { getValueAt } from './draft.ts';
+import type { FieldErrors } from './editors/field-faults.ts';
 import { type BuilderForm, goToField } from './editors/form.ts';
-import { titleOf } from './editors/properties.tsx';
-import { toShape, variantOf } from './editors/shape.ts';
+import { getTitle } from './editors/properties.tsx';
+import { findVariant, toShape } from './editors/shape.ts';
 import { ValueEditor } from './editors/value-editor.tsx';
 import { EvaluationSection } from './evaluation/evaluation-section.tsx';
-import type { Evaluating } from './evaluation/use-evaluations.ts';
+import type { EvaluationState } from './evaluation/use-evaluations.ts';
 import { itemName } from './item-name.ts';
 import type { AppDraft } from './use-app-draft.ts';
 import { VersionsSection } from './versions/versions-section.tsx';
-import { useBuilderWords } from './words/builder-words.ts';
-import { useSchemaWords } from './words/schema-words.ts';
+import { useBuilderStrings } from './words/builder-words.ts';
+import { useSchemaTranslation } from './words/schema-words.ts';
 
 interface AppSheetProps {
   readonly draft: AppDraft;
-  readonly beginning: Beginning | undefined;
+  readonly initialDraft: InitialDraft | undefined;
   readonly title: string;
   /** Whether there is JSON that cannot be taken over. */
-  readonly isBroken: boolean;
-  readonly evaluating: Evaluating;
-  readonly noteBroken: (isBroken: boolean) => void;
-  readonly saveOver: () => void;
+  readonly isInvalid: boolean;
+  readonly evaluationState: EvaluationState;
+  readonly onInvalid: (isInvalid: boolean) => void;
+  readonly overwrite: () => void;
 }
 
 type View = 'form' | 'json';
 
 /** The form of an application, or the whole of it as JSON, with what is wrong with it and what it was before. */
-export function AppSheet({ draft, beginning, title, isBroken, evaluating, noteBroken, saveOver }: AppSheetProps) {
-  const words = useBuilderWords();
-  const { entry, stored, faults, change } = draft;
+export function AppSheet({ draft, initialDraft, title, isInvalid, evaluationState, onInvalid, overwrite }: AppSheetProps) {
+  const strings = useBuilderStrings();
+  const { entry, stored, fieldErrors, change } = draft;
   const schema = useSchema();
   const [view, setView] = useState<View>('form');
   const formId = useId();
-  const now = useRef(entry);
+  const latestEntry = useRef(entry);
   useLayoutEffect(() => {
-    now.current = entry;
+    latestEntry.current = entry;
   }, [entry]);
   const form = useMemo<BuilderForm>(
-    () => ({ id: formId, faults, saved: stored, read: (path) => valueAt(now.current, path), change, Value: ValueEditor }),
-    [formId, faults, stored, change],
+    () => ({
+      id: formId,
+      errors: fieldErrors,
+      saved: stored,
+      read: (path) => getValueAt(latestEntry.current, path),
+      change,
+      Value: ValueEditor,
+    }),
+    [formId, fieldErrors, stored, change],
   );
   const isPlain = entry !== undefined && !isQuickApp(entry);
-  const shownView: View = isPlain ? 'json' : view;
+  const activeView: View = isPlain ? 'json' : view;
   useEffect(() => {
-    const [first] = faults.keys();
+    const [first] = fieldErrors.keys();
     if (first !== undefined) goToField(formId, first);
-  }, [faults, formId]);
+  }, [fieldErrors, formId]);
   const goTo = (field: string): void => {
     setView('form');
     setTimeout(() => goToField(formId, field));
   };
   const toTrail = useFieldTrail(schema.value, entry);
   const isLoading =
-    (entry === undefined && draft.fault === undefined) || (schema.value === undefined && schema.fault === undefined);
+    (entry === undefined && draft.error === undefined) || (schema.value === undefined && schema.error === undefined);
   return (
     <div className="sheet builder" aria-busy={isLoading}>
       <div className="builder-title">
         <h1>{title}</h1>
-        {entry !== undefined && !isPlain && <ViewChoice view={view} choose={(next) => !isBroken && setView(next)} />}
+        {entry !== undefined && !isPlain && <ViewChoice view={view} onSelect={(next) => !isInvalid && setView(next)} />}
       </div>
-      {beginning !== undefined && beginning.note !== '' && stored === undefined && <p className="banner">{beginning.note}</p>}
-      {isPlain && <p className="soft">{words.rawOnly}</p>}
-      <Refusal
-        fault={draft.fault ?? schema.fault}
-        {...{ faults, isLoaded: entry !== undefined, goTo, saveOver }}
-        toTrail={shownView === 'form' ? toTrail : undefined}
+      {initialDraft !== undefined && initialDraft.note !== '' && stored === undefined && (
+        <p className="banner">{initialDraft.note}</p>
+      )}
+      {isPlain && <p className="soft">{strings.rawOnly}</p>}
+      <Rejection
+        error={draft.error ?? schema.error}
+        {...{ fieldErrors, isLoaded: entry !== undefined, goTo, overwrite }}
+        toTrail={activeView === 'form' ? toTrail : undefined}
         load={() => void draft.load()}
       />
-      {entry !== undefined && shownView === 'json' && <RawEditor {...{ entry, noteBroken }} change={draft.replace} />}
-      {entry !== undefined && shownView === 'form' && schema.value !== undefined && (
-        <AppForm {...{ entry, form, schema: schema.value, stored, evaluating }} />
+      {entry !== undefined && activeView === 'json' && <RawEditor {...{ entry, onInvalid }} change={draft.replace} />}
+      {entry !== undefined && activeView === 'form' && schema.value !== undefined && (
+        <AppForm {...{ entry, form, schema: schema.value, stored, evaluationState }} />
       )}
-      {stored !== undefined && <EvaluationSection {...{ stored, evaluating, isDirty: draft.isDirty }} />}
-      {stored !== undefined && <VersionsSection {...{ stored, evaluating, take: draft.take }} />}
+      {stored !== undefined && <EvaluationSection {...{ stored, evaluationState, isDirty: draft.isDirty }} />}
+      {stored !== undefined && <VersionsSection {...{ stored, evaluationState, onRestored: draft.accept }} />}
     </div>
   );
 }
 
-function ViewChoice({ view, choose }: { readonly view: View; readonly choose: (view: View) => void }) {
-  const words = useBuilderWords();
-  const names: Record<View, string> = { form: words.asForm, json: words.asJson };
+function ViewChoice({ view, onSelect }: { readonly view: View; readonly onSelect: (view: View) => void }) {
+  const strings = useBuilderStrings();
+  const names: Record<View, string> = { form: strings.asForm, json: strings.asJson };
   return (
     <fieldset className="choice">
-      <legend className="heard-only">{words.view}</legend>
+      <legend className="heard-only">{strings.view}</legend>
       <div className="segments">
-        {(['form', 'json'] as const).map((each) => (
-          <label key={each}>
-            <input type="radio" name="builder-view" checked={view === each} onChange={() => choose(each)} />
-            <span>{names[each]}</span>
+        {(['form', 'json'] as const).map((option) => (
+          <label key={option}>
+            <input type="radio" name="builder-view" checked={view === option} onChange={() => onSelect(option)} />
+            <span>{names[option]}</span>
           </label>
         ))}
       </div>
@@ -108,49 +117,49 @@ interface RawEditorProps {
   readonly entry: JsonObject;
   readonly change: (entry: JsonObject) => void;
   /** Whether there is text that is not taken over, since it is no JSON. */
-  readonly noteBroken: (isBroken: boolean) => void;
+  readonly onInvalid: (isInvalid: boolean) => void;
 }
 
 /** The whole application as JSON. */
-function RawEditor({ entry, change, noteBroken }: RawEditorProps) {
-  const words = useBuilderWords();
+function RawEditor({ entry, change, onInvalid }: RawEditorProps) {
+  const strings = useBuilderStrings();
   const [text, setText] = useState(() => JSON.stringify(entry, undefined, 2));
-  const [shown, setShown] = useState(entry);
-  const [trouble, setTrouble] = useState<string>();
+  const [shownEntry, setShownEntry] = useState(entry);
+  const [problem, setProblem] = useState<string>();
   const id = useId();
   // What was saved, or loaded anew, takes the place of what stood here.
-  if (shown !== entry) {
-    setShown(entry);
+  if (shownEntry !== entry) {
+    setShownEntry(entry);
     setText(JSON.stringify(entry, undefined, 2));
-    setTrouble(undefined);
+    setProblem(undefined);
   }
   useEffect(() => {
-    if (trouble === undefined) noteBroken(false);
-  }, [trouble, noteBroken]);
+    if (problem === undefined) onInvalid(false);
+  }, [problem, onInvalid]);
   const write = (next: string): void => {
     setText(next);
-    const read = readObject(next);
-    setTrouble(read.trouble);
-    noteBroken(read.value === undefined);
-    if (read.value === undefined) return;
-    setShown(read.value);
-    change(read.value);
+    const result = readObject(next);
+    setProblem(result.problem);
+    onInvalid(result.value === undefined);
+    if (result.value === undefined) return;
+    setShownEntry(result.value);
+    change(result.value);
   };
   return (
     <div className="field">
-      <label htmlFor={id}>{words.rawLabel}</label>
+      <label htmlFor={id}>{strings.rawLabel}</label>
       <p className="soft small" id={`${id}-hint`}>
-        {words.rawHint}
+        {strings.rawHint}
       </p>
       <textarea
         {...{ id, className: 'code builder-raw', spellCheck: false, value: text }}
-        aria-invalid={trouble !== undefined}
-        aria-describedby={trouble === undefined ? `${id}-hint` : `${id}-hint ${id}-fault`}
+        aria-invalid={problem !== undefined}
+        aria-describedby={problem === undefined ? `${id}-hint` : `${id}-hint ${id}-fault`}
         onChange={({ target }) => write(target.value)}
       />
-      {trouble !== undefined && (
+      {problem !== undefined && (
         <p className="trouble" id={`${id}-fault`}>
-          {words.notJson(trouble)}
+          {strings.notJson(problem)}
         </p>
       )}
     </div>
@@ -158,54 +167,54 @@ function RawEditor({ entry, change, noteBroken }: RawEditorProps) {
 }
 
 /** The object in a text, or why there is none, with the place as the browser tells it. */
-function readObject(text: string): { readonly value?: JsonObject; readonly trouble?: string } {
+function readObject(text: string): { readonly value?: JsonObject; readonly problem?: string } {
   try {
     const value = parseJson(text);
-    return isJsonObject(value) ? { value } : { trouble: '' };
-  } catch (thrown) {
-    const cause = thrown instanceof JsonFault && thrown.cause instanceof Error ? thrown.cause : undefined;
-    return { trouble: cause?.message ?? (thrown instanceof Error ? thrown.message : '') };
+    return isJsonObject(value) ? { value } : { problem: '' };
+  } catch (error) {
+    const cause = error instanceof JsonError && error.cause instanceof Error ? error.cause : undefined;
+    return { problem: cause?.message ?? (error instanceof Error ? error.message : '') };
   }
 }
 
-interface RefusalProps {
-  readonly fault: Fault | undefined;
-  readonly faults: FieldFaults;
+interface RejectionProps {
+  readonly error: ErrorDetails | undefined;
+  readonly fieldErrors: FieldErrors;
   readonly isLoaded: boolean;
   /** The way to a field in words; undefined where its path says more. */
   readonly toTrail: ((field: string) => string) | undefined;
   readonly goTo: (field: string) => void;
   readonly load: () => void;
-  readonly saveOver: () => void;
+  readonly overwrite: () => void;
 }
 
 /** Why an application was not saved, or not found, and the way out. */
-function Refusal({ fault, faults, isLoaded, toTrail, goTo, load, saveOver }: RefusalProps) {
-  const { words, language } = useLanguage();
-  const builderWords = useBuilderWords();
-  if (fault === undefined) return null;
-  if (fault.status === 412 && isLoaded) {
+function Rejection({ error, fieldErrors, isLoaded, toTrail, goTo, load, overwrite }: RejectionProps) {
+  const { strings, language } = useLanguage();
+  const builderStrings = useBuilderStrings();
+  if (error === undefined) return null;
+  if (error.status === 412 && isLoaded) {
     return (
       <div className="banner" role="alert">
-        <p>{builderWords.changedElsewhere}</p>
+        <p>{builderStrings.changedElsewhere}</p>
         <button type="button" className="button" onClick={load}>
-          {builderWords.loadStored}
+          {builderStrings.loadStored}
         </button>
-        <button type="button" className="button" onClick={saveOver}>
-          {builderWords.saveOver}
+        <button type="button" className="button" onClick={overwrite}>
+          {builderStrings.saveOver}
         </button>
       </div>
     );
   }
-  if (fault.status === 400 && isLoaded) {
+  if (error.status === 400 && isLoaded) {
     return (
       <div className="builder-refusal" role="alert">
         <p>
-          <strong>{builderWords.refused}</strong>
+          <strong>{builderStrings.refused}</strong>
         </p>
-        {faults.size === 0 && <p>{fault.message}</p>}
+        {fieldErrors.size === 0 && <p>{error.message}</p>}
         <ul>
-          {[...faults].map(([field, what]) => (
+          {[...fieldErrors].map(([field, message]) => (
             <li key={field}>
               <button type="button" className="quiet-link" onClick={() => goTo(field)}>
                 {toTrail === undefined ? (
@@ -213,7 +222,7 @@ function Refusal({ fault, faults, isLoaded, toTrail, goTo, load, saveOver }: Ref
                 ) : (
                   <strong>{toTrail(field)}</strong>
                 )}{' '}
-                {what}
+                {message}
               </button>
             </li>
           ))}
@@ -223,33 +232,33 @@ function Refusal({ fault, faults, isLoaded, toTrail, goTo, load, saveOver }: Ref
   }
   return (
     <p className="trouble" role="alert">
-      {fault.message || words.unreachable} {adviceFor(fault, { words, language })}
+      {error.message || strings.unreachable} {suggestAction(error, { strings, language })}
     </p>
   );
 }
 
 /** The schema of quick apps as the service has it, once it is there. */
-function useSchema(): { readonly value: JsonObject | undefined; readonly fault: Fault | undefined } {
+function useSchema(): { readonly value: JsonObject | undefined; readonly error: ErrorDetails | undefined } {
   const { service } = usePage();
   const [value, setValue] = useState<JsonObject>();
-  const [fault, setFault] = useState<Fault>();
+  const [error, setError] = useState<ErrorDetails>();
   useEffect(() => {
-    readSchema(service).then(setValue, (thrown: unknown) => setFault(faultOf(thrown)));
+    readSchema(service).then(setValue, (error: unknown) => setError(toErrorDetails(error)));
   }, [service]);
-  return { value, fault };
+  return { value, error };
 }
 
 const settings = 'applicationProperties.';
 
 /** Gives the way to a field of an application in words; `schema` is that of its settings. */
 function useFieldTrail(schema: JsonObject | undefined, entry: JsonObject | undefined): (field: string) => string {
-  const words = useBuilderWords();
-  const say = useSchemaWords();
-  const { name, description, iconUrl, role } = words;
+  const strings = useBuilderStrings();
+  const translate = useSchemaTranslation();
+  const { name, description, iconUrl, role } = strings;
   const general = new Map(Object.entries({ displayName: name, description, iconUrl, userRoles: role }));
   return (field) => {
     if (!field.startsWith(settings)) return general.get(field) ?? field;
-    const toTitle = (part: JsonObject, key: string): string => say(titleOf(part, key));
+    const toTitle = (part: JsonObject, key: string): string => translate(getTitle(part, key));
     return fieldTrail(field.slice(settings.length), { schema: schema ?? {}, value: entry?.applicationProperties, toTitle });
   };
 }
@@ -258,7 +267,7 @@ function useFieldTrail(schema: JsonObject | undefined, entry: JsonObject | undef
 const step = /\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\]|([A-Za-z_$][\w$-]*)/g;
 
 /** A place of an application as it is written, and how its parts are called. */
-interface Place {
+interface FieldContext {
   readonly schema: JsonObject;
   readonly value: unknown;
   /** The title of a property as people read it. */
@@ -266,30 +275,30 @@ interface Place {
 }
 
 /** The way to a field in words: its label behind the lists and items it is in, such as `MCP servers › Board › Address`. */
-export function fieldTrail(field: string, place: Place): string {
+export function fieldTrail(field: string, context: FieldContext): string {
   const keys = [...field.matchAll(step)].map(([, index, quoted, plain]) =>
     index === undefined ? (plain ?? String(tryParseJson(quoted ?? ''))) : Number(index),
   );
-  return trailOf(keys, place).join(' › ');
+  return listTrail(keys, context).join(' › ');
 }
 
-function trailOf(keys: readonly (string | number)[], { schema, value, toTitle }: Place): readonly string[] {
+function listTrail(keys: readonly (string | number)[], { schema, value, toTitle }: FieldContext): readonly string[] {
   const [key, ...rest] = keys;
   if (key === undefined) return [];
   const shape = toShape(schema);
   if (shape.kind === 'variants') {
-    const variant = variantOf(shape.variants, value);
-    return variant === undefined ? [keys.join('.')] : trailOf(keys, { schema: variant.schema, value, toTitle });
+    const variant = findVariant(shape.variants, value);
+    return variant === undefined ? [keys.join('.')] : listTrail(keys, { schema: variant.schema, value, toTitle });
   }
   if (shape.kind === 'list' && typeof key === 'number') {
     const item: unknown = Array.isArray(value) ? value[key] : undefined;
-    return [itemName(item) || String(key + 1), ...trailOf(rest, { schema: shape.item, value: item, toTitle })];
+    return [itemName(item) || String(key + 1), ...listTrail(rest, { schema: shape.item, value: item, toTitle })];
   }
   const property = shape.kind === 'group' ? shape.properties.find(({ name }) => name === key) : undefined;
   if (property === undefined) return [keys.join('.')];
-  const below = trailOf(rest, { schema: property.schema, value: isJsonObject(value) ? value[key] : undefined, toTitle });
+  const innerTrail = listTrail(rest, { schema: property.schema, value: isJsonObject(value) ? value[key] : undefined, toTitle });
   // What only frames other fields is no part of the way.
-  return toShape(property.schema).kind === 'group' && below.length > 0
-    ? below
-    : [toTitle(property.schema, String(key)), ...below];
+  return toShape(property.schema).kind === 'group' && innerTrail.length > 0
+    ? innerTrail
+    : [toTitle(property.schema, String(key)), ...innerTrail];
 }

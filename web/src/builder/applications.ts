@@ -1,8 +1,8 @@
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { readBucket } from '../service/deployments.ts';
-import { faultOf } from '../service/fault.ts';
-import { inPath, type Service } from '../service/service.ts';
-import { type FieldFaults, toFieldFaults } from './editors/field-faults.ts';
+import { toErrorDetails } from '../service/fault.ts';
+import { encodePath, type Service } from '../service/service.ts';
+import { type FieldErrors, toFieldErrors } from './editors/field-faults.ts';
 
 /** An application that the user made: what was saved, and what the service knows of it. */
 export interface OwnApplication {
@@ -11,13 +11,13 @@ export interface OwnApplication {
   readonly updatedAtMs: number;
   readonly entry: JsonObject;
   /** Warnings of the service from the save request, by field. */
-  readonly warnings: FieldFaults;
+  readonly warnings: FieldErrors;
 }
 
 const schemaPath = 'custom_application_schemas/quickapps';
 const answerFields = ['id', 'etag', 'createdAt', 'updatedAt', 'warnings'];
-const longestNameChars = 40;
-const mostNames = 20;
+const maxNameChars = 40;
+const maxAttempts = 20;
 
 /** The JSON Schema that the settings of a quick app follow. */
 export async function readSchema(service: Service): Promise<JsonObject> {
@@ -37,14 +37,14 @@ export function isQuickApp({ applicationTypeSchemaId: type }: JsonObject): boole
 
 /** One's own, the last changed first. */
 export async function listApplications(service: Service): Promise<readonly OwnApplication[]> {
-  const answer = await service.json(`v1/applications/${inPath(await readBucket(service))}/`);
+  const answer = await service.json(`v1/applications/${encodePath(await readBucket(service))}/`);
   const items = isJsonObject(answer) && Array.isArray(answer.data) ? answer.data.filter(isJsonObject) : [];
-  return items.map(toOwn).sort((one, other) => other.updatedAtMs - one.updatedAtMs);
+  return items.map(toOwnApplication).sort((left, right) => right.updatedAtMs - left.updatedAtMs);
 }
 
 export async function readApplication(service: Service, id: string): Promise<OwnApplication> {
   const answer = await service.json(`v1/${toPath(id)}`);
-  return toOwn(isJsonObject(answer) ? answer : {});
+  return toOwnApplication(isJsonObject(answer) ? answer : {});
 }
 
 export async function deleteApplication(service: Service, { id, etag }: OwnApplication): Promise<void> {
@@ -63,8 +63,8 @@ export async function createApplication(service: Service, entry: JsonObject): Pr
     const id = count === 1 ? base : `${base}-${count}`;
     try {
       return await put(service, id, { entry, condition: { 'if-none-match': '*' } });
-    } catch (thrown) {
-      if (faultOf(thrown).status !== 412 || count === mostNames) throw thrown;
+    } catch (error) {
+      if (toErrorDetails(error).status !== 412 || count === maxAttempts) throw error;
     }
   }
 }
@@ -75,12 +75,12 @@ async function put(
   { entry, condition }: { entry: JsonObject; condition: Readonly<Record<string, string>> },
 ): Promise<OwnApplication> {
   const answer = await service.json(`v1/${toPath(id)}`, { method: 'PUT', body: entry, headers: condition });
-  return toOwn(isJsonObject(answer) ? answer : {});
+  return toOwnApplication(isJsonObject(answer) ? answer : {});
 }
 
 /** The id of an application in a path, where it stands as its maker spelled it. */
 export function toPath(id: string): string {
-  return /^[\w./%~!$&'()*+,;=:@-]+$/.test(id) ? id : inPath(id);
+  return /^[\w./%~!$&'()*+,;=:@-]+$/.test(id) ? id : encodePath(id);
 }
 
 /** A name as one segment of an address. */
@@ -90,11 +90,11 @@ function toSegment(name: string): string {
     plain
       .replace(/[^a-z0-9]+/g, '-')
       .replace(/^-|-$/g, '')
-      .slice(0, longestNameChars) || 'app'
+      .slice(0, maxNameChars) || 'app'
   );
 }
 
-export function nameOf({ id, entry }: OwnApplication): string {
+export function getName({ id, entry }: OwnApplication): string {
   return typeof entry.displayName === 'string' ? entry.displayName : (id.split('/').at(-1) ?? id);
 }
 
@@ -103,7 +103,7 @@ export function toEntry(answer: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(answer).filter(([key]) => !answerFields.includes(key)));
 }
 
-export function toOwn(answer: JsonObject): OwnApplication {
+export function toOwnApplication(answer: JsonObject): OwnApplication {
   return {
     id: String(answer.id),
     etag: String(answer.etag),
@@ -113,7 +113,7 @@ export function toOwn(answer: JsonObject): OwnApplication {
   };
 }
 
-function toWarnings(written: unknown): FieldFaults {
-  const warnings = Array.isArray(written) ? written.filter(isJsonObject) : [];
-  return new Map(warnings.flatMap(({ path, message }) => [...toFieldFaults(String(message), String(path))]));
+function toWarnings(value: unknown): FieldErrors {
+  const warnings = Array.isArray(value) ? value.filter(isJsonObject) : [];
+  return new Map(warnings.flatMap(({ path, message }) => [...toFieldErrors(String(message), String(path))]));
 }

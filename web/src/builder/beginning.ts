@@ -1,7 +1,7 @@
 import type { JsonObject } from '#base/json/json.ts';
 
 /** What a new application begins with. */
-export interface Beginning {
+export interface InitialDraft {
   readonly entry: JsonObject;
   readonly note: string;
 }

@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { usePage } from '../page/page.tsx';
 import { AppEditor } from './app-editor.tsx';
 import { AppList } from './app-list.tsx';
-import type { Beginning } from './beginning.ts';
+import type { InitialDraft } from './beginning.ts';
 import './builder.css';
 
 interface BuilderProps {
@@ -14,25 +14,31 @@ interface BuilderProps {
 /** Where users make applications of their own. */
 export function Builder({ id, openMenu }: BuilderProps) {
   const { go } = usePage();
-  const [beginning, setBeginning] = useState<Beginning>();
-  const [madeId, setMadeId] = useState<string>();
+  const [initialDraft, setInitialDraft] = useState<InitialDraft>();
+  const [createdId, setCreatedId] = useState<string>();
   const [lastId, setLastId] = useState(id);
-  const [round, setRound] = useState(0);
+  const [session, setSession] = useState(0);
   if (id !== lastId) {
     setLastId(id);
-    if (id === '') setRound(round + 1);
+    if (id === '') setSession(session + 1);
   }
-  const begin = (next: Beginning | undefined): void => {
-    setBeginning(next);
-    setMadeId(undefined);
+  const startDraft = (next: InitialDraft | undefined): void => {
+    setInitialDraft(next);
+    setCreatedId(undefined);
     go({ at: 'applications', id: '' });
   };
-  const noteMade = (made: string): void => {
-    setMadeId(made);
-    go({ at: 'applications', id: made });
+  const onCreated = (newId: string): void => {
+    setCreatedId(newId);
+    go({ at: 'applications', id: newId });
   };
-  if (id === undefined) return <AppList {...{ openMenu, begin }} />;
+  if (id === undefined) return <AppList {...{ openMenu, onStart: startDraft }} />;
   // What was new stays as it is on the screen when it gets its id, which the address shows later.
-  const isBegun = id === '' || id === madeId;
-  return <AppEditor key={isBegun ? round : id} {...{ id, openMenu, noteMade }} beginning={isBegun ? beginning : undefined} />;
+  const isNewDraft = id === '' || id === createdId;
+  return (
+    <AppEditor
+      key={isNewDraft ? session : id}
+      {...{ id, openMenu, onCreated }}
+      initialDraft={isNewDraft ? initialDraft : undefined}
+    />
+  );
 }

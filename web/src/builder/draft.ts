@@ -2,7 +2,7 @@ import { isJsonObject } from '#base/json/json.ts';
 import type { Path } from '#contract/configuration/fault.ts';
 
 /** What stands at a place of a value; undefined where there is nothing. */
-export function valueAt(value: unknown, path: Path): unknown {
+export function getValueAt(value: unknown, path: Path): unknown {
   return path.reduce<unknown>((part, key) => {
     if (Array.isArray(part)) return part[Number(key)];
     return isJsonObject(part) && Object.hasOwn(part, key) ? part[key] : undefined;
@@ -21,8 +21,10 @@ export function withValueAt(value: unknown, path: Path, next: unknown): unknown 
   const before = isJsonObject(value) ? value : {};
   const inner = withValueAt(Object.hasOwn(before, key) ? before[key] : undefined, rest, next);
   const entries = Object.entries(before);
-  if (inner === undefined) return Object.fromEntries(entries.filter(([each]) => each !== key));
+  if (inner === undefined) return Object.fromEntries(entries.filter(([entryKey]) => entryKey !== key));
   return Object.fromEntries(
-    Object.hasOwn(before, key) ? entries.map(([each, old]) => [each, each === key ? inner : old]) : [...entries, [key, inner]],
+    Object.hasOwn(before, key)
+      ? entries.map(([entryKey, old]) => [entryKey, entryKey === key ? inner : old])
+      : [...entries, [key, inner]],
   );
 }

@@ -2,12 +2,12 @@ import { useCallback, useEffect, useState } from 'react';
 import type { JsonObject } from '#base/json/json.ts';
 import { formatPath, type Path } from '#contract/configuration/fault.ts';
 import { usePage } from '../page/page.tsx';
-import { type Fault, faultOf } from '../service/fault.ts';
+import { type ErrorDetails, toErrorDetails } from '../service/fault.ts';
 import { createApplication, type OwnApplication, quickAppType, readApplication, saveApplication } from './applications.ts';
-import type { Beginning } from './beginning.ts';
+import type { InitialDraft } from './beginning.ts';
 import { withValueAt } from './draft.ts';
-import { type FieldFaults, toFieldFaults } from './editors/field-faults.ts';
-import { useBuilderWords } from './words/builder-words.ts';
+import { type FieldErrors, toFieldErrors } from './editors/field-faults.ts';
+import { useBuilderStrings } from './words/builder-words.ts';
 
 /** An application as it is being changed. */
 export interface AppDraft {
@@ -20,44 +20,44 @@ export interface AppDraft {
   readonly isTouched: boolean;
   readonly isSaving: boolean;
   /** Why it was not loaded, or not saved. */
-  readonly fault: Fault | undefined;
-  readonly faults: FieldFaults;
+  readonly error: ErrorDetails | undefined;
+  readonly fieldErrors: FieldErrors;
   readonly change: (path: Path, value: unknown) => void;
   readonly replace: (entry: JsonObject) => void;
   /** Gives what is stored now; undefined where it was refused. `over`: whatever was stored meanwhile. */
-  readonly save: (over?: 'over') => Promise<OwnApplication | undefined>;
+  readonly save: (mode?: 'over') => Promise<OwnApplication | undefined>;
   /** Puts what is stored in the place of the draft. */
   readonly load: () => Promise<void>;
   /** The same with what is known to be stored now. */
-  readonly take: (stored: OwnApplication) => void;
+  readonly accept: (stored: OwnApplication) => void;
 }
 
-const noFaults: FieldFaults = new Map();
-const firstTemperature = 0.5;
+const noFieldErrors: FieldErrors = new Map();
+const defaultTemperature = 0.5;
 
 /** The draft of an application: what is stored under an id, or a new one ('') with its beginning. */
-export function useAppDraft(id: string, beginning: Beginning | undefined): AppDraft {
-  const words = useBuilderWords();
+export function useAppDraft(id: string, initialDraft: InitialDraft | undefined): AppDraft {
+  const strings = useBuilderStrings();
   const { service, deployments, refresh } = usePage();
   const [entry, setEntry] = useState<JsonObject | undefined>(() => {
     if (id !== '') return undefined;
-    return beginning?.entry ?? newEntry(deployments.find(({ isApplication }) => !isApplication)?.id ?? '');
+    return initialDraft?.entry ?? newEntry(deployments.find(({ isApplication }) => !isApplication)?.id ?? '');
   });
-  const [begun] = useState(entry);
+  const [initialEntry] = useState(entry);
   const [stored, setStored] = useState<OwnApplication>();
   const [isSaving, setIsSaving] = useState(false);
-  const [fault, setFault] = useState<Fault>();
-  const [faults, setFaults] = useState(noFaults);
+  const [error, setError] = useState<ErrorDetails>();
+  const [fieldErrors, setFieldErrors] = useState(noFieldErrors);
 
-  const take = useCallback((now: OwnApplication): void => {
+  const accept = useCallback((now: OwnApplication): void => {
     setStored(now);
     setEntry(now.entry);
-    setFault(undefined);
-    setFaults(noFaults);
+    setError(undefined);
+    setFieldErrors(noFieldErrors);
   }, []);
   const load = useCallback(
-    () => readApplication(service, id).then(take, (thrown: unknown) => setFault(faultOf(thrown))),
-    [service, id, take],
+    () => readApplication(service, id).then(accept, (error: unknown) => setError(toErrorDetails(error))),
+    [service, id, accept],
   );
   const isKnown = id === '' || stored?.id === id;
   useEffect(() => {
@@ -66,49 +66,62 @@ export function useAppDraft(id: string, beginning: Beginning | undefined): AppDr
 
   const change = useCallback((path: Path, value: unknown) => {
     setEntry((now) => withValueAt(now, path, value) as JsonObject);
-    setFaults((now) => withoutBelow(now, formatPath(path)));
+    setFieldErrors((now) => withoutBelow(now, formatPath(path)));
   }, []);
   const replace = useCallback((next: JsonObject) => {
     setEntry(next);
-    setFaults(noFaults);
+    setFieldErrors(noFieldErrors);
   }, []);
 
-  const save = async (over?: 'over'): Promise<OwnApplication | undefined> => {
+  const save = async (mode?: 'over'): Promise<OwnApplication | undefined> => {
     if (entry === undefined || isSaving) return undefined;
-    setFault(undefined);
-    setFaults(noFaults);
+    setError(undefined);
+    setFieldErrors(noFieldErrors);
     if (stored === undefined && !hasName(entry)) {
-      setFaults(new Map([['displayName', words.nameNeeded]]));
+      setFieldErrors(new Map([['displayName', strings.nameNeeded]]));
       return undefined;
     }
     setIsSaving(true);
     try {
-      const before = over === undefined || stored === undefined ? stored : await readApplication(service, stored.id);
+      const before = mode === undefined || stored === undefined ? stored : await readApplication(service, stored.id);
       const now = await (before === undefined ? createApplication(service, entry) : saveApplication(service, entry, before));
       setStored(now);
-      setFaults(now.warnings);
+      setFieldErrors(now.warnings);
       setEntry((latest) => (latest === entry ? now.entry : latest));
       await refresh().catch(() => undefined);
       return now;
-    } catch (thrown) {
-      const why = faultOf(thrown);
-      setFault(why);
-      if (why.status === 400) setFaults(toFieldFaults(why.message, why.param));
+    } catch (error) {
+      const details = toErrorDetails(error);
+      setError(details);
+      if (details.status === 400) setFieldErrors(toFieldErrors(details.message, details.param));
       return undefined;
     } finally {
       setIsSaving(false);
     }
   };
   const isDirty = entry !== undefined && entry !== stored?.entry;
-  const isTouched = isDirty && (stored !== undefined || entry !== begun);
-  const takeNow = useCallback(
+  const isTouched = isDirty && (stored !== undefined || entry !== initialEntry);
+  const acceptAndRefresh = useCallback(
     (now: OwnApplication): void => {
-      take(now);
+      accept(now);
       void refresh().catch(() => undefined);
     },
-    [take, refresh],
+    [accept, refresh],
   );
-  return { entry, stored, isDirty, isTouched, isSaving, fault, faults, change, replace, save, load, take: takeNow };
+  return {
+    entry,
+    stored,
+    isDirty,
+    isTouched,
+    isSaving,
+    error,
+    fieldErrors,
+    change,
+    replace,
+    save,
+    load,
+    accept: acceptAndRefresh,
+  };
 }
 
 function hasName({ displayName }: JsonObject): boolean {
@@ -118,11 +131,11 @@ function hasName({ displayName }: JsonObject): boolean {
 function newEntry(model: string): JsonObject {
   return {
     applicationTypeSchemaId: quickAppType(),
-    applicationProperties: { instructions: '', model, temperature: firstTemperature },
+    applicationProperties: { instructions: '', model, temperature: defaultTemperature },
   };
 }
 
-function withoutBelow(faults: FieldFaults, path: string): FieldFaults {
-  const isBelow = (at: string): boolean => at === path || at.startsWith(`${path}.`) || at.startsWith(`${path}[`);
-  return [...faults.keys()].some(isBelow) ? new Map([...faults].filter(([at]) => !isBelow(at))) : faults;
+function withoutBelow(fieldErrors: FieldErrors, path: string): FieldErrors {
+  const isBelow = (field: string): boolean => field === path || field.startsWith(`${path}.`) || field.startsWith(`${path}[`);
+  return [...fieldErrors.keys()].some(isBelow) ? new Map([...fieldErrors].filter(([field]) => !isBelow(field))) : fieldErrors;
 }

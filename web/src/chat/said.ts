@@ -1,7 +1,7 @@
 import type { Attachment, CompletedControl } from '#contract/chat/message.ts';
 
 /** What the user says next. */
-export interface Said {
+export interface UserMessage {
   readonly text: string;
   readonly attachments: readonly Attachment[];
   readonly control?: CompletedControl;

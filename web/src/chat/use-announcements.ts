@@ -1,12 +1,12 @@
 import { useEffect, useRef } from 'react';
 import type { Turn } from '../conversation/conversation.ts';
-import { useNameOf, usePage } from '../page/page.tsx';
-import { useWords } from '../words/words.tsx';
+import { useGetName, usePage } from '../page/page.tsx';
+import { useStrings } from '../words/words.tsx';
 
 /** Tells listeners when an answer begins and ends, and nothing in between. */
 export function useAnnouncements(last: Turn | undefined): void {
-  const words = useWords();
-  const nameOf = useNameOf();
+  const strings = useStrings();
+  const getName = useGetName();
   const { announce } = usePage();
   const [state, text] = last?.kind === 'reply' ? [last.state, last.text] : [];
   const before = useRef<typeof state>(undefined);
@@ -14,8 +14,8 @@ export function useAnnouncements(last: Turn | undefined): void {
     if (state === before.current) return;
     const wasRunning = before.current === 'running';
     before.current = state;
-    if (state === 'running' && last?.kind === 'reply') announce(words.answerStarted(nameOf(last.deployment)));
-    else if (state === 'failed') announce(words.answerFailed);
-    else if (state !== undefined && wasRunning) announce(words.answerDone((text ?? '').split(/\s+/).filter(Boolean).length));
+    if (state === 'running' && last?.kind === 'reply') announce(strings.answerStarted(getName(last.deployment)));
+    else if (state === 'failed') announce(strings.answerFailed);
+    else if (state !== undefined && wasRunning) announce(strings.answerDone((text ?? '').split(/\s+/).filter(Boolean).length));
   });
 }

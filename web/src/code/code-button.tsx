@@ -1,15 +1,15 @@
 import { DialogButton } from '../palette/dialog-button.tsx';
 import { lazyView } from '../parts/lazy-view.tsx';
 import type { Deployment } from '../service/deployments.ts';
-import { useWords } from '../words/words.tsx';
+import { useStrings } from '../words/words.tsx';
 
 const CodeDialog = lazyView(() => import('./code-dialog.tsx').then(({ CodeDialog: view }) => view));
 
 /** Opens how programs ask a deployment. */
 export function CodeButton({ deployment }: { readonly deployment: Deployment }) {
-  const words = useWords();
+  const strings = useStrings();
   return (
-    <DialogButton {...{ id: 'code', icon: 'code', title: words.useFromCode, form: 'icon', isWideOnly: true }}>
+    <DialogButton {...{ id: 'code', icon: 'code', title: strings.useFromCode, form: 'icon', isWideOnly: true }}>
       {(close) => <CodeDialog {...{ deployment, close }} />}
     </DialogButton>
   );

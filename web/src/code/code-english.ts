@@ -10,17 +10,17 @@ export const codeEnglish = {
   copyOwnKey: 'Copy my key',
   copyAddress: 'Copy the address',
   copyModel: 'Copy the model',
-  way: 'Ask with',
+  client: 'Ask with',
   setKey: 'The key is taken from the environment:',
   inFile: (file: string) => `In ${file}.`,
   keyBelow:
     'Make one of your own below. It stands for you: what a program asks with it counts for you, and opens no more than you may.',
-  own: 'Your own key',
+  yourKey: 'Your own key',
   keyName: 'Name, if you like',
   worksFor: 'It works for',
   days: (count: number) => (count === 1 ? 'one day' : count === 365 ? 'a year' : `${count} days`),
   makeKey: 'Make a key',
-  madeKey: 'Your new key',
+  newKey: 'Your new key',
   once: 'Copy it now: it is shown only here. The lines below have it already.',
   full: (count: number) =>
     count === 1
@@ -31,9 +31,9 @@ export const codeEnglish = {
   until: (date: string) => `until ${date}`,
   expired: (date: string) => `expired on ${date}`,
   deleteKey: 'Delete',
-  deleteKeyOf: (name: string) => `Delete the key ${name}`,
+  deleteKeyNamed: (name: string) => `Delete the key ${name}`,
   keyDeleted: 'The key is deleted. Programs that send it are refused from now on.',
   copyExport: 'Copy the line with the key',
 };
 
-export type CodeWords = typeof codeEnglish;
+export type CodeStrings = typeof codeEnglish;

@@ -1,6 +1,6 @@
-import type { CodeWords } from './code-english.ts';
+import type { CodeStrings } from './code-english.ts';
 
-export const codeFrench: CodeWords = {
+export const codeFrench: CodeStrings = {
   title: (name) => `Utiliser ${name} dans du code`,
   intro: 'Les programmes et agents de code où l’on peut régler une adresse, une clé et un modèle peuvent aussi l’interroger.',
   address: 'Adresse',
@@ -12,17 +12,17 @@ export const codeFrench: CodeWords = {
   copyOwnKey: 'Copier ma clé',
   copyAddress: 'Copier l’adresse',
   copyModel: 'Copier le modèle',
-  way: 'Interroger avec',
+  client: 'Interroger avec',
   setKey: 'La clé est lue dans l’environnement :',
   inFile: (file) => `Dans ${file}.`,
   keyBelow:
     'Créez la vôtre ci-dessous. Elle vous représente : ce qu’un programme demande avec elle compte pour vous, et elle n’ouvre rien de plus que ce à quoi vous avez droit.',
-  own: 'Votre propre clé',
+  yourKey: 'Votre propre clé',
   keyName: 'Nom, si vous voulez',
   worksFor: 'Elle est valable',
   days: (count) => (count === 1 ? 'un jour' : count === 365 ? 'un an' : `${count} jours`),
   makeKey: 'Créer une clé',
-  madeKey: 'Votre nouvelle clé',
+  newKey: 'Votre nouvelle clé',
   once: 'Copiez-la maintenant : elle n’est affichée qu’ici. Les lignes ci-dessous la contiennent déjà.',
   full: (count) =>
     count === 1
@@ -33,7 +33,7 @@ export const codeFrench: CodeWords = {
   until: (date) => `jusqu’au ${date}`,
   expired: (date) => `expirée le ${date}`,
   deleteKey: 'Supprimer',
-  deleteKeyOf: (name) => `Supprimer la clé ${name}`,
+  deleteKeyNamed: (name) => `Supprimer la clé ${name}`,
   keyDeleted: 'La clé est supprimée. Les programmes qui l’envoient sont désormais refusés.',
   copyExport: 'Copier la ligne avec la clé',
 };

@@ -1,6 +1,6 @@
-import type { CodeWords } from './code-english.ts';
+import type { CodeStrings } from './code-english.ts';
 
-export const codeGerman: CodeWords = {
+export const codeGerman: CodeStrings = {
   title: (name) => `${name} im Code verwenden`,
   intro: 'Auch Programme und Coding-Agenten, die sich Adresse, Schlüssel und Modell einstellen lassen, können es fragen.',
   address: 'Adresse',
@@ -11,17 +11,17 @@ export const codeGerman: CodeWords = {
   copyOwnKey: 'Meinen Schlüssel kopieren',
   copyAddress: 'Adresse kopieren',
   copyModel: 'Modell kopieren',
-  way: 'Fragen mit',
+  client: 'Fragen mit',
   setKey: 'Der Schlüssel kommt aus der Umgebung:',
   inFile: (file) => `In ${file}.`,
   keyBelow:
     'Erstelle dir unten einen eigenen. Er steht für dich: Was ein Programm damit fragt, zählt für dich, und er öffnet nicht mehr, als du darfst.',
-  own: 'Dein eigener Schlüssel',
+  yourKey: 'Dein eigener Schlüssel',
   keyName: 'Name, falls du magst',
   worksFor: 'Er gilt für',
   days: (count) => (count === 1 ? 'einen Tag' : count === 365 ? 'ein Jahr' : `${count} Tage`),
   makeKey: 'Schlüssel erstellen',
-  madeKey: 'Dein neuer Schlüssel',
+  newKey: 'Dein neuer Schlüssel',
   once: 'Kopiere ihn jetzt: Er wird nur hier angezeigt. In den Zeilen unten steht er schon.',
   full: (count) =>
     count === 1
@@ -32,7 +32,7 @@ export const codeGerman: CodeWords = {
   until: (date) => `bis ${date}`,
   expired: (date) => `abgelaufen am ${date}`,
   deleteKey: 'Löschen',
-  deleteKeyOf: (name) => `Schlüssel ${name} löschen`,
+  deleteKeyNamed: (name) => `Schlüssel ${name} löschen`,
   keyDeleted: 'Der Schlüssel ist gelöscht. Programme, die ihn senden, werden ab jetzt abgewiesen.',
   copyExport: 'Zeile mit dem Schlüssel kopieren',
 };

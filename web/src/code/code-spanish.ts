@@ -1,6 +1,6 @@
-import type { CodeWords } from './code-english.ts';
+import type { CodeStrings } from './code-english.ts';
 
-export const codeSpanish: CodeWords = {
+export const codeSpanish: CodeStrings = {
   title: (name) => `Usar ${name} desde código`,
   intro:
     'También pueden preguntarle los programas y agentes de código que permiten indicar una dirección, una clave y un modelo.',
@@ -13,17 +13,17 @@ export const codeSpanish: CodeWords = {
   copyOwnKey: 'Copiar mi clave',
   copyAddress: 'Copiar la dirección',
   copyModel: 'Copiar el modelo',
-  way: 'Preguntar con',
+  client: 'Preguntar con',
   setKey: 'La clave se toma del entorno:',
   inFile: (file) => `En ${file}.`,
   keyBelow:
     'Crea una propia abajo. Te representa: lo que un programa pide con ella cuenta para ti, y no abre más de lo que tú puedes usar.',
-  own: 'Tu propia clave',
+  yourKey: 'Tu propia clave',
   keyName: 'Nombre, si quieres',
   worksFor: 'Vale durante',
   days: (count) => (count === 1 ? 'un día' : count === 365 ? 'un año' : `${count} días`),
   makeKey: 'Crear una clave',
-  madeKey: 'Tu nueva clave',
+  newKey: 'Tu nueva clave',
   once: 'Cópiala ahora: solo se muestra aquí. Las líneas de abajo ya la tienen.',
   full: (count) =>
     count === 1
@@ -34,7 +34,7 @@ export const codeSpanish: CodeWords = {
   until: (date) => `hasta el ${date}`,
   expired: (date) => `caducó el ${date}`,
   deleteKey: 'Eliminar',
-  deleteKeyOf: (name) => `Eliminar la clave ${name}`,
+  deleteKeyNamed: (name) => `Eliminar la clave ${name}`,
   keyDeleted: 'La clave se ha eliminado. Los programas que la envían se rechazan desde ahora.',
   copyExport: 'Copiar la línea con la clave',
 };

@@ -1,10 +1,10 @@
-import { useWordsOf } from '../words/words.tsx';
-import { type CodeWords, codeEnglish } from './code-english.ts';
+import { useLocalizedStrings } from '../words/words.tsx';
+import { type CodeStrings, codeEnglish } from './code-english.ts';
 import { codeFrench } from './code-french.ts';
 import { codeGerman } from './code-german.ts';
 import { codeSpanish } from './code-spanish.ts';
 
 /** What the dialog for developers says; apart from the other words, so that only who looks at it loads it. */
-export function useCodeWords(): CodeWords {
-  return useWordsOf({ en: codeEnglish, de: codeGerman, fr: codeFrench, es: codeSpanish });
+export function useCodeStrings(): CodeStrings {
+  return useLocalizedStrings({ en: codeEnglish, de: codeGerman, fr: codeFrench, es: codeSpanish });
 }

@@ -1,103 +1,103 @@
 import { type FormEvent, useEffect, useId, useRef, useState } from 'react';
 import { usePage } from '../page/page.tsx';
 import { CopyButton } from '../parts/copy-button.tsx';
-import { Trouble } from '../parts/trouble.tsx';
+import { ErrorMessage } from '../parts/trouble.tsx';
 import { useLoaded } from '../parts/use-loaded.ts';
-import { type Fault, faultOf } from '../service/fault.ts';
+import { type ErrorDetails, toErrorDetails } from '../service/fault.ts';
 import { useLanguage } from '../words/words.tsx';
-import { useCodeWords } from './code-words.ts';
-import type { KeyRight, UserKey, UserKeys } from './user-keys.ts';
+import { useCodeStrings } from './code-words.ts';
+import type { KeyQuota, UserKey, UserKeys } from './user-keys.ts';
 
-export type MadeKey = UserKey & { readonly key: string };
+export type CreatedKey = UserKey & { readonly key: string };
 
 interface OwnKeysProps {
   readonly keys: UserKeys;
-  readonly right: KeyRight;
+  readonly quota: KeyQuota;
   /** The one that was made here, as long as it is there. */
-  readonly made: MadeKey | undefined;
-  readonly setMade: (made: MadeKey | undefined) => void;
+  readonly createdKey: CreatedKey | undefined;
+  readonly setCreatedKey: (createdKey: CreatedKey | undefined) => void;
 }
 
 /** Makes a key for the user's programs, and shows those there are. */
-export function OwnKeys({ keys, right, made, setMade }: OwnKeysProps) {
-  const words = useCodeWords();
+export function OwnKeys({ keys, quota, createdKey, setCreatedKey }: OwnKeysProps) {
+  const strings = useCodeStrings();
   const title = useId();
   const [load] = useState(() => () => keys.list());
-  const { value: listed, fault, reload } = useLoaded(load);
-  const inForce = listed?.filter(({ expiresAt }) => expiresAt > Date.now()).length ?? 0;
-  const takeMade = (fresh: MadeKey): void => {
-    setMade(fresh);
+  const { value: userKeys, error, reload } = useLoaded(load);
+  const inForce = userKeys?.filter(({ expiresAt }) => expiresAt > Date.now()).length ?? 0;
+  const onCreated = (fresh: CreatedKey): void => {
+    setCreatedKey(fresh);
     reload();
   };
-  const noteDeleted = (id: string): void => {
-    if (id === made?.id) setMade(undefined);
+  const onDeleted = (id: string): void => {
+    if (id === createdKey?.id) setCreatedKey(undefined);
     reload();
   };
   return (
     <section className="own-keys" aria-labelledby={title}>
-      <h3 id={title}>{words.own}</h3>
-      {made === undefined && inForce < right.keys && <NewKey {...{ keys, right }} made={takeMade} />}
-      {made === undefined && inForce >= right.keys && <p className="soft small">{words.full(right.keys)}</p>}
-      {made !== undefined && <Shown made={made} />}
-      <Trouble fault={fault} />
-      {listed !== undefined && listed.length > 0 && <KeyList {...{ keys, listed }} deleted={noteDeleted} />}
+      <h3 id={title}>{strings.yourKey}</h3>
+      {createdKey === undefined && inForce < quota.keys && <NewKey {...{ keys, quota }} onCreated={onCreated} />}
+      {createdKey === undefined && inForce >= quota.keys && <p className="soft small">{strings.full(quota.keys)}</p>}
+      {createdKey !== undefined && <CreatedKeyView createdKey={createdKey} />}
+      <ErrorMessage error={error} />
+      {userKeys !== undefined && userKeys.length > 0 && <KeyList {...{ keys, userKeys }} onDeleted={onDeleted} />}
     </section>
   );
 }
 
-const usualDays = 30;
-const choices = [1, 7, usualDays, 90, 365];
+const defaultDays = 30;
+const choices = [1, 7, defaultDays, 90, 365];
 
 interface NewKeyProps {
   readonly keys: UserKeys;
-  readonly right: KeyRight;
-  readonly made: (made: MadeKey) => void;
+  readonly quota: KeyQuota;
+  readonly onCreated: (createdKey: CreatedKey) => void;
 }
 
 /** What it is called, and for how long it works. */
-function NewKey({ keys, right: { maxDays }, made }: NewKeyProps) {
-  const words = useCodeWords();
+function NewKey({ keys, quota: { maxDays }, onCreated }: NewKeyProps) {
+  const strings = useCodeStrings();
   const [name, setName] = useState('');
-  const [days, setDays] = useState(Math.min(usualDays, maxDays));
+  const [days, setDays] = useState(Math.min(defaultDays, maxDays));
   const [isMaking, setIsMaking] = useState(false);
-  const [fault, setFault] = useState<Fault>();
+  const [error, setError] = useState<ErrorDetails>();
   const nameField = useId();
   const daysField = useId();
-  const make = async (event: FormEvent): Promise<void> => {
+  const create = async (event: FormEvent): Promise<void> => {
     event.preventDefault();
-    setFault(undefined);
+    setError(undefined);
     setIsMaking(true);
     try {
-      made(await keys.make({ ...(name.trim() !== '' && { name: name.trim() }), days }));
-    } catch (thrown) {
-      setFault(faultOf(thrown));
+      onCreated(await keys.create({ ...(name.trim() !== '' && { name: name.trim() }), days }));
+    } catch (error) {
+      setError(toErrorDetails(error));
       setIsMaking(false);
     }
   };
   return (
     <>
-      <form className="new-key" onSubmit={(event) => void make(event)}>
-        <label htmlFor={nameField}>{words.keyName}</label>
+      <form className="new-key" onSubmit={(event) => void create(event)}>
+        <label htmlFor={nameField}>{strings.keyName}</label>
         <input {...{ id: nameField, value: name, maxLength: 100 }} onChange={({ target }) => setName(target.value)} />
-        <label htmlFor={daysField}>{words.worksFor}</label>
+        <label htmlFor={daysField}>{strings.worksFor}</label>
         <select id={daysField} value={days} onChange={({ target }) => setDays(Number(target.value))}>
           {[...choices.filter((count) => count < maxDays), maxDays].map((count) => (
             <option key={count} value={count}>
-              {words.days(count)}
+              {strings.days(count)}
             </option>
           ))}
         </select>
         <button type="submit" className="button primary" disabled={isMaking}>
-          {words.makeKey}
+          {strings.makeKey}
         </button>
       </form>
-      <Trouble fault={fault} />
+      <ErrorMessage error={error} />
     </>
   );
 }
 
-function Shown({ made: { key } }: { readonly made: MadeKey }) {
-  const words = useCodeWords();
+function CreatedKeyView({ createdKey: { key } }: { readonly createdKey: CreatedKey }) {
+  const strings = useCodeStrings();
   const input = useRef<HTMLInputElement>(null);
   useEffect(() => {
     input.current?.focus();
@@ -106,62 +106,62 @@ function Shown({ made: { key } }: { readonly made: MadeKey }) {
   return (
     <>
       <div className="made-key">
-        <input {...{ ref: input, readOnly: true, value: key, 'aria-label': words.madeKey }} />
-        <CopyButton text={() => key} label={words.copyOwnKey} />
+        <input {...{ ref: input, readOnly: true, value: key, 'aria-label': strings.newKey }} />
+        <CopyButton text={() => key} label={strings.copyOwnKey} />
       </div>
-      <p className="soft small">{words.once}</p>
+      <p className="soft small">{strings.once}</p>
     </>
   );
 }
 
 interface KeyListProps {
   readonly keys: UserKeys;
-  readonly listed: readonly UserKey[];
-  readonly deleted: (id: string) => void;
+  readonly userKeys: readonly UserKey[];
+  readonly onDeleted: (id: string) => void;
 }
 
 /** The user's keys, with their last use; each can be deleted. */
-function KeyList({ keys, listed, deleted }: KeyListProps) {
-  const words = useCodeWords();
+function KeyList({ keys, userKeys, onDeleted }: KeyListProps) {
+  const strings = useCodeStrings();
   const { language } = useLanguage();
   const { announce } = usePage();
-  const [fault, setFault] = useState<Fault>();
+  const [error, setError] = useState<ErrorDetails>();
   const date = new Intl.DateTimeFormat(language, { dateStyle: 'medium' });
   const moment = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short' });
   const remove = async (id: string): Promise<void> => {
-    setFault(undefined);
+    setError(undefined);
     await keys.delete(id).then(
-      () => announce(words.keyDeleted),
-      (thrown: unknown) => {
-        const caught = faultOf(thrown);
-        if (caught.code !== 'key_not_found') setFault(caught);
+      () => announce(strings.keyDeleted),
+      (error: unknown) => {
+        const caught = toErrorDetails(error);
+        if (caught.code !== 'key_not_found') setError(caught);
       },
     );
-    deleted(id);
+    onDeleted(id);
   };
   return (
     <>
       <ul className="key-list">
-        {listed.map(({ id, name, prefix, lastUsedAt, expiresAt }) => (
+        {userKeys.map(({ id, name, prefix, lastUsedAt, expiresAt }) => (
           <li key={id}>
             <span>
               {name} <code>{prefix}…</code>
             </span>
             <span className="soft small">
-              {lastUsedAt === null ? words.neverUsed : words.lastUsed(moment.format(lastUsedAt))}
+              {lastUsedAt === null ? strings.neverUsed : strings.lastUsed(moment.format(lastUsedAt))}
               {' · '}
-              {expiresAt > Date.now() ? words.until(date.format(expiresAt)) : words.expired(date.format(expiresAt))}
+              {expiresAt > Date.now() ? strings.until(date.format(expiresAt)) : strings.expired(date.format(expiresAt))}
             </span>
             <button
-              {...{ type: 'button', className: 'button slim', 'aria-label': words.deleteKeyOf(name || prefix) }}
+              {...{ type: 'button', className: 'button slim', 'aria-label': strings.deleteKeyNamed(name || prefix) }}
               onClick={() => void remove(id)}
             >
-              {words.deleteKey}
+              {strings.deleteKey}
             </button>
           </li>
         ))}
       </ul>
-      <Trouble fault={fault} />
+      <ErrorMessage error={error} />
     </>
   );
 }

@@ -9,7 +9,7 @@ export interface Snippet {
 }
 
 /** What a caller is told of a deployment. */
-export interface Asked {
+export interface SnippetOptions {
   /** Of the service, without a slash at its end. */
   readonly address: string;
   /** Id of the deployment. */
@@ -19,8 +19,15 @@ export interface Asked {
 const question = 'Say hello.';
 
 /** The ways to ask a deployment; each takes the key from the environment variable `KEY`. docs/clients.md has the same and more. */
-export function toSnippets(asked: Asked): readonly Snippet[] {
-  return [toCurl(asked), toPython(asked), toJavaScript(asked), toAnthropic(asked), toCodex(asked), toClaudeCode(asked)];
+export function toSnippets(options: SnippetOptions): readonly Snippet[] {
+  return [
+    toCurl(options),
+    toPython(options),
+    toJavaScript(options),
+    toAnthropic(options),
+    toCodex(options),
+    toClaudeCode(options),
+  ];
 }
 
 /** The same with a key of the user: lines for a shell begin with it, others are left as they are. */
@@ -28,72 +35,72 @@ export function withKey(snippet: Snippet, key: string): Snippet {
   return snippet.language === 'bash' ? { ...snippet, text: `export KEY=${key}\n${snippet.text}` } : snippet;
 }
 
-function toCurl({ address, deployment }: Asked): Snippet {
+function toCurl({ address, deployment }: SnippetOptions): Snippet {
   const body = JSON.stringify({ model: deployment, messages: [{ role: 'user', content: question }] });
   const lines = [
-    `curl ${quoted(`${address}/v1/chat/completions`)}`,
+    `curl ${quoteForShell(`${address}/v1/chat/completions`)}`,
     `  -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json'`,
-    `  -d ${quoted(body)}`,
+    `  -d ${quoteForShell(body)}`,
   ];
   return { name: 'curl', language: 'bash', text: lines.join(' \\\n') };
 }
 
-function toPython({ address, deployment }: Asked): Snippet {
+function toPython({ address, deployment }: SnippetOptions): Snippet {
   const text = `import os
 from openai import OpenAI
 
-client = OpenAI(base_url=${inText(`${address}/v1`)}, api_key=os.environ["KEY"])
-reply = client.chat.completions.create(model=${inText(deployment)}, messages=[{"role": "user", "content": "${question}"}])
+client = OpenAI(base_url=${toStringLiteral(`${address}/v1`)}, api_key=os.environ["KEY"])
+reply = client.chat.completions.create(model=${toStringLiteral(deployment)}, messages=[{"role": "user", "content": "${question}"}])
 print(reply.choices[0].message.content)`;
   return { name: 'Python', language: 'python', text };
 }
 
-function toJavaScript({ address, deployment }: Asked): Snippet {
+function toJavaScript({ address, deployment }: SnippetOptions): Snippet {
   const text = `import OpenAI from 'openai';
 
-const client = new OpenAI({ baseURL: ${inText(`${address}/v1`)}, apiKey: process.env.KEY });
+const client = new OpenAI({ baseURL: ${toStringLiteral(`${address}/v1`)}, apiKey: process.env.KEY });
 const messages = [{ role: 'user', content: '${question}' }];
-for await (const { choices } of await client.chat.completions.create({ model: ${inText(deployment)}, messages, stream: true }))
+for await (const { choices } of await client.chat.completions.create({ model: ${toStringLiteral(deployment)}, messages, stream: true }))
   process.stdout.write(choices[0]?.delta.content ?? '');`;
   return { name: 'JavaScript', language: 'javascript', text };
 }
 
-function toAnthropic({ address, deployment }: Asked): Snippet {
+function toAnthropic({ address, deployment }: SnippetOptions): Snippet {
   const text = `import os
 from anthropic import Anthropic
 
-client = Anthropic(base_url=${inText(`${address}/anthropic`)}, api_key=os.environ["KEY"])
-reply = client.messages.create(model=${inText(deployment)}, max_tokens=1000, messages=[{"role": "user", "content": "${question}"}])
+client = Anthropic(base_url=${toStringLiteral(`${address}/anthropic`)}, api_key=os.environ["KEY"])
+reply = client.messages.create(model=${toStringLiteral(deployment)}, max_tokens=1000, messages=[{"role": "user", "content": "${question}"}])
 print(reply.content[0].text)`;
   return { name: 'Anthropic', language: 'python', text };
 }
 
-function toCodex({ address, deployment }: Asked): Snippet {
-  const text = `model = ${inText(deployment)}
+function toCodex({ address, deployment }: SnippetOptions): Snippet {
+  const text = `model = ${toStringLiteral(deployment)}
 model_provider = "parley"
 
 [model_providers.parley]
 name = "Parley"
-base_url = ${inText(`${address}/v1`)}
+base_url = ${toStringLiteral(`${address}/v1`)}
 env_key = "KEY"
 wire_api = "responses"`;
   return { name: 'Codex', language: 'toml', file: '~/.codex/config.toml', text };
 }
 
-function toClaudeCode({ address, deployment }: Asked): Snippet {
-  const model = quoted(deployment);
-  const text = `export ANTHROPIC_BASE_URL=${quoted(`${address}/anthropic`)} ANTHROPIC_AUTH_TOKEN="$KEY"
+function toClaudeCode({ address, deployment }: SnippetOptions): Snippet {
+  const model = quoteForShell(deployment);
+  const text = `export ANTHROPIC_BASE_URL=${quoteForShell(`${address}/anthropic`)} ANTHROPIC_AUTH_TOKEN="$KEY"
 export ANTHROPIC_MODEL=${model} ANTHROPIC_DEFAULT_HAIKU_MODEL=${model}
 claude`;
   return { name: 'Claude Code', language: 'bash', text };
 }
 
 /** For a shell, which then changes nothing of it. */
-function quoted(text: string): string {
+function quoteForShell(text: string): string {
   return /^[\w:/.-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
 /** A text of Python, JavaScript and TOML alike. */
-function inText(text: string): string {
+function toStringLiteral(text: string): string {
   return JSON.stringify(text);
 }

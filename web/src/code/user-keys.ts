@@ -14,7 +14,7 @@ export interface UserKey {
 }
 
 /** How many keys in force the user may have, and how many days each may live. */
-export interface KeyRight {
+export interface KeyQuota {
   readonly keys: number;
   readonly maxDays: number;
 }
@@ -28,20 +28,20 @@ export class UserKeys {
   }
 
   /** Null: the user may have none. */
-  async right(): Promise<KeyRight | null> {
+  async getQuota(): Promise<KeyQuota | null> {
     const info = await this.#service.json('v1/user/info');
-    return isJsonObject(info) && isJsonObject(info.selfService) ? (info.selfService as unknown as KeyRight) : null;
+    return isJsonObject(info) && isJsonObject(info.selfService) ? (info.selfService as unknown as KeyQuota) : null;
   }
 
   async list(): Promise<readonly UserKey[]> {
-    const listed = await this.#service.json('v1/user/keys');
-    return isJsonObject(listed) && Array.isArray(listed.data) ? (listed.data as readonly UserKey[]) : [];
+    const response = await this.#service.json('v1/user/keys');
+    return isJsonObject(response) && Array.isArray(response.data) ? (response.data as readonly UserKey[]) : [];
   }
 
   /** The key is told once. */
-  async make(asked: { readonly name?: string; readonly days: number }): Promise<UserKey & { readonly key: string }> {
-    const made = await this.#service.json('v1/user/keys', { method: 'POST', body: asked });
-    return made as UserKey & { readonly key: string };
+  async create(options: { readonly name?: string; readonly days: number }): Promise<UserKey & { readonly key: string }> {
+    const createdKey = await this.#service.json('v1/user/keys', { method: 'POST', body: options });
+    return createdKey as UserKey & { readonly key: string };
   }
 
   async delete(id: string): Promise<void> {

@@ -17,4 +17,4 @@ export const consentEnglish = {
   backToChat: 'Back to the conversation',
 };
 
-export type ConsentWords = typeof consentEnglish;
+export type ConsentStrings = typeof consentEnglish;

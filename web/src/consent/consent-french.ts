@@ -1,6 +1,6 @@
-import type { ConsentWords } from './consent-english.ts';
+import type { ConsentStrings } from './consent-english.ts';
 
-export const consentFrench: ConsentWords = {
+export const consentFrench: ConsentStrings = {
   consentTitle: (name) => `${name} peut-il agir en votre nom ?`,
   consentIntro: (name) =>
     `Pour vous répondre, ${name} utilise d’autres applications à votre place. Celles-ci ne le seront qu’avec votre accord :`,

@@ -1,6 +1,6 @@
-import type { ConsentWords } from './consent-english.ts';
+import type { ConsentStrings } from './consent-english.ts';
 
-export const consentGerman: ConsentWords = {
+export const consentGerman: ConsentStrings = {
   consentTitle: (name) => `Darf ${name} für dich handeln?`,
   consentIntro: (name) => `Um dir zu antworten, nutzt ${name} andere Anwendungen für dich. Diese nur, wenn du zustimmst:`,
   consentItself: (name) => `${name} arbeitet in deinem Namen und bittet dich vorher um Zustimmung.`,

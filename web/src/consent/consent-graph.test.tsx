@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { toGraph } from './consent-graph.tsx';
+import { buildGraph } from './consent-graph.tsx';
 
 const form = new Map([
   ['root', false],
@@ -8,7 +8,7 @@ const form = new Map([
   ['c', false],
 ]);
 const placed = (dependencies: Record<string, string[]>) => {
-  const graph = toGraph('root', form, (id) => dependencies[id] ?? []);
+  const graph = buildGraph('root', form, (id) => dependencies[id] ?? []);
   return {
     at: Object.fromEntries(graph.nodes.map(({ id, column }) => [id, column])),
     edges: graph.edges.map(([from, to]) => `${from.id}>${to.id}`),

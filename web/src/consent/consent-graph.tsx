@@ -1,39 +1,39 @@
 import { useId } from 'react';
-import { useNameOf, usePage } from '../page/page.tsx';
+import { useGetName, usePage } from '../page/page.tsx';
 import type { ConsentForm } from '../service/consents.ts';
-import { useConsentWords } from './consent-words.ts';
+import { useConsentStrings } from './consent-words.ts';
 
 const [nodeHeight, gapX, gapY, margin] = [38, 56, 28, 4];
 const arcDepth = 16;
 const letterWidth = 7;
 /** Nodes are as wide as the longest name takes, as long as all columns fit into a page of this width. */
-const [leastWidth, pageWidth, padding] = [150, 700, 20];
+const [minWidth, pageWidth, padding] = [150, 700, 20];
 
 /** A graph, and how wide its nodes are drawn. */
-interface Drawn extends Graph {
+interface SizedGraph extends Graph {
   readonly nodeWidth: number;
 }
 
 /** Who is reached through whom. The list beside it says the same in words. */
 export function ConsentGraph({ root, form }: { readonly root: string; readonly form: ConsentForm }) {
-  const own = useConsentWords();
-  const nameOf = useNameOf();
-  const arrows = useId();
+  const consentStrings = useConsentStrings();
+  const getName = useGetName();
+  const arrowId = useId();
   const { deployments } = usePage();
-  const laid = toGraph(root, form, (id) => deployments.find((each) => each.id === id)?.dependencies ?? []);
-  const nodeWidth = widthOf(laid, nameOf);
-  const graph: Drawn = { ...laid, nodeWidth };
+  const layout = buildGraph(root, form, (id) => deployments.find((deployment) => deployment.id === id)?.dependencies ?? []);
+  const nodeWidth = computeNodeWidth(layout, getName);
+  const graph: SizedGraph = { ...layout, nodeWidth };
   const width = graph.columns * (nodeWidth + gapX) - gapX + 2 * margin;
   const height = graph.rows * (nodeHeight + gapY) - gapY + (graph.edges.some(isArc) ? arcDepth : 0) + 2 * margin;
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be reached by the keyboard
     <div className="graph" tabIndex={0}>
-      <svg viewBox={`0 0 ${width} ${height}`} width={width} role="img" aria-label={own.consentGraph(nameOf(root))}>
+      <svg viewBox={`0 0 ${width} ${height}`} width={width} role="img" aria-label={consentStrings.consentGraph(getName(root))}>
         <defs>
           {['plain', 'asks'].map((kind) => (
             <marker
               key={kind}
-              {...{ id: `${arrows}${kind}`, className: `arrow ${kind}`, viewBox: '0 0 8 8', refX: 7, refY: 4 }}
+              {...{ id: `${arrowId}${kind}`, className: `arrow ${kind}`, viewBox: '0 0 8 8', refX: 7, refY: 4 }}
               {...{ markerWidth: 7, markerHeight: 7, orient: 'auto' }}
             >
               <path d="M0 0L8 4L0 8z" />
@@ -43,18 +43,18 @@ export function ConsentGraph({ root, form }: { readonly root: string; readonly f
         {graph.edges.map(([from, to]) => (
           <path
             key={`${from.id} ${to.id}`}
-            className={to.asks ? 'edge asks' : 'edge'}
-            d={toLine(from, to, graph)}
-            markerEnd={`url(#${arrows}${to.asks ? 'asks' : 'plain'})`}
+            className={to.requiresConsent ? 'edge asks' : 'edge'}
+            d={buildPath(from, to, graph)}
+            markerEnd={`url(#${arrowId}${to.requiresConsent ? 'asks' : 'plain'})`}
           />
         ))}
         {graph.nodes.map((node) => {
-          const { x, y } = at(node, graph);
+          const { x, y } = computePosition(node, graph);
           return (
-            <g key={node.id} className={node.asks ? 'node asks' : 'node'}>
+            <g key={node.id} className={node.requiresConsent ? 'node asks' : 'node'}>
               <rect x={x} y={y} width={nodeWidth} height={nodeHeight} rx="10" />
               <text x={x + nodeWidth / 2} y={y + nodeHeight / 2 + 4} textAnchor="middle">
-                {shorten(nameOf(node.id), nodeWidth)}
+                {shorten(getName(node.id), nodeWidth)}
               </text>
             </g>
           );
@@ -70,16 +70,16 @@ interface Point {
 }
 
 /** The columns stand around one middle. */
-function at({ column, row }: GraphNode, { nodes, rows, nodeWidth }: Drawn): Point {
-  const inColumn = nodes.filter((node) => node.column === column).length;
-  const offset = ((rows - inColumn) * (nodeHeight + gapY)) / 2;
+function computePosition({ column, row }: GraphNode, { nodes, rows, nodeWidth }: SizedGraph): Point {
+  const columnCount = nodes.filter((node) => node.column === column).length;
+  const offset = ((rows - columnCount) * (nodeHeight + gapY)) / 2;
   return { x: margin + column * (nodeWidth + gapX), y: margin + offset + row * (nodeHeight + gapY) };
 }
 
 /** To the right as a curve; past columns between and back to the left as an arc below them. */
-function toLine(from: GraphNode, to: GraphNode, graph: Drawn): string {
+function buildPath(from: GraphNode, to: GraphNode, graph: SizedGraph): string {
   const { nodeWidth } = graph;
-  const [start, end] = [at(from, graph), at(to, graph)];
+  const [start, end] = [computePosition(from, graph), computePosition(to, graph)];
   if (!isArc([from, to])) {
     const [x1, y1, x2, y2] = [start.x + nodeWidth, start.y + nodeHeight / 2, end.x, end.y + nodeHeight / 2];
     const middle = (x1 + x2) / 2;
@@ -88,29 +88,29 @@ function toLine(from: GraphNode, to: GraphNode, graph: Drawn): string {
   const [x1, x2] = [start.x + nodeWidth / 2, end.x + nodeWidth / 2];
   const [y1, y2] = [start.y + nodeHeight, end.y + nodeHeight];
   // Of a curve like this, the lowest point lies at three quarters of the way down to what it is drawn to.
-  const lowest = margin + graph.rows * (nodeHeight + gapY) - gapY + arcDepth - margin;
-  const low = (lowest - (y1 + y2) / 8) / 0.75;
-  return `M${x1} ${y1}C${x1} ${low} ${x2} ${low} ${x2} ${y2}`;
+  const bottom = margin + graph.rows * (nodeHeight + gapY) - gapY + arcDepth - margin;
+  const controlY = (bottom - (y1 + y2) / 8) / 0.75;
+  return `M${x1} ${y1}C${x1} ${controlY} ${x2} ${controlY} ${x2} ${y2}`;
 }
 
 function isArc([from, to]: Graph['edges'][number]): boolean {
   return to.column !== from.column + 1;
 }
 
-function widthOf({ nodes, columns }: Graph, nameOf: (id: string) => string): number {
-  const longest = Math.max(...nodes.map(({ id }) => nameOf(id).length)) * letterWidth + padding;
-  const room = Math.floor((pageWidth - (columns - 1) * gapX) / columns);
-  return Math.max(leastWidth, Math.min(longest, room));
+function computeNodeWidth({ nodes, columns }: Graph, getName: (id: string) => string): number {
+  const contentWidth = Math.max(...nodes.map(({ id }) => getName(id).length)) * letterWidth + padding;
+  const maxWidth = Math.floor((pageWidth - (columns - 1) * gapX) / columns);
+  return Math.max(minWidth, Math.min(contentWidth, maxWidth));
 }
 
 function shorten(name: string, nodeWidth: number): string {
-  const mostLetters = Math.floor((nodeWidth - padding) / letterWidth);
-  return name.length > mostLetters ? `${name.slice(0, mostLetters - 1)}…` : name;
+  const maxLetters = Math.floor((nodeWidth - padding) / letterWidth);
+  return name.length > maxLetters ? `${name.slice(0, maxLetters - 1)}…` : name;
 }
 
 interface GraphNode {
   readonly id: string;
-  readonly asks: boolean;
+  readonly requiresConsent: boolean;
   /** Steps from the root. */
   readonly column: number;
   /** Place among those of its column. */
@@ -128,50 +128,50 @@ interface Graph {
  * Where each deployment of a form stands: behind everything that leads to it, so that lines run one way, but for those of a circle.
  * What no known dependency leads to stands beside the root.
  */
-export function toGraph(root: string, form: ConsentForm, dependenciesOf: (id: string) => readonly string[]): Graph {
-  const targetsOf = (id: string): readonly string[] => [...new Set(dependenciesOf(id))].filter((each) => form.has(each));
-  const order = inOrder(root, targetsOf);
-  const columnOf = new Map(order.map((id) => [id, 0]));
+export function buildGraph(root: string, form: ConsentForm, listDependencies: (id: string) => readonly string[]): Graph {
+  const listTargets = (id: string): readonly string[] => [...new Set(listDependencies(id))].filter((target) => form.has(target));
+  const sortedIds = sortTopologically(root, listTargets);
+  const columns = new Map(sortedIds.map((id) => [id, 0]));
   const links: [string, string][] = [];
-  for (const [at, from] of order.entries()) {
-    for (const to of targetsOf(from)) {
+  for (const [index, from] of sortedIds.entries()) {
+    for (const to of listTargets(from)) {
       links.push([from, to]);
-      if (order.indexOf(to) > at) columnOf.set(to, Math.max(columnOf.get(to) ?? 0, (columnOf.get(from) ?? 0) + 1));
+      if (sortedIds.indexOf(to) > index) columns.set(to, Math.max(columns.get(to) ?? 0, (columns.get(from) ?? 0) + 1));
     }
   }
   for (const id of form.keys()) {
-    if (columnOf.has(id)) continue;
-    columnOf.set(id, 1);
+    if (columns.has(id)) continue;
+    columns.set(id, 1);
     links.push([root, id]);
   }
-  return place(columnOf, links, form);
+  return arrange(columns, links, form);
 }
 
 /** Everything that is reached from the root, each behind what leads to it, as far as there are no circles. */
-function inOrder(root: string, targetsOf: (id: string) => readonly string[]): readonly string[] {
+function sortTopologically(root: string, listTargets: (id: string) => readonly string[]): readonly string[] {
   const seen = new Set<string>();
-  const left: string[] = [];
+  const visited: string[] = [];
   const visit = (id: string): void => {
     if (seen.has(id)) return;
     seen.add(id);
-    for (const target of targetsOf(id).toReversed()) visit(target);
-    left.push(id);
+    for (const target of listTargets(id).toReversed()) visit(target);
+    visited.push(id);
   };
   visit(root);
-  return left.reverse();
+  return visited.reverse();
 }
 
-function place(columnOf: ReadonlyMap<string, number>, links: readonly (readonly [string, string])[], form: ConsentForm): Graph {
-  const rowsOf = new Map<number, number>();
+function arrange(columns: ReadonlyMap<string, number>, links: readonly (readonly [string, string])[], form: ConsentForm): Graph {
+  const rowCounts = new Map<number, number>();
   const nodes = new Map<string, GraphNode>();
-  for (const [id, column] of columnOf) {
-    const row = rowsOf.get(column) ?? 0;
-    rowsOf.set(column, row + 1);
-    nodes.set(id, { id, asks: form.get(id) === true, column, row });
+  for (const [id, column] of columns) {
+    const row = rowCounts.get(column) ?? 0;
+    rowCounts.set(column, row + 1);
+    nodes.set(id, { id, requiresConsent: form.get(id) === true, column, row });
   }
   const edges = links.flatMap(([from, to]) => {
     const [start, end] = [nodes.get(from), nodes.get(to)];
     return start === undefined || end === undefined || start === end ? [] : [[start, end] as const];
   });
-  return { nodes: [...nodes.values()], edges, columns: rowsOf.size, rows: Math.max(...rowsOf.values()) };
+  return { nodes: [...nodes.values()], edges, columns: rowCounts.size, rows: Math.max(...rowCounts.values()) };
 }

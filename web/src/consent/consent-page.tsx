@@ -1,16 +1,16 @@
 import { type ReactNode, useCallback, useEffect, useState } from 'react';
 import { hasRefusedStage } from '../chat/consent/consent-refusal.ts';
-import { shownTurns } from '../conversation/conversation.ts';
-import { useNameOf, usePage } from '../page/page.tsx';
-import { type Place, toHash } from '../page/place.ts';
+import { listVisibleTurns } from '../conversation/conversation.ts';
+import { useGetName, usePage } from '../page/page.tsx';
+import { formatRoute, type Route } from '../page/place.ts';
 import { Icon } from '../parts/icon.tsx';
 import { PageHeader, useTitle } from '../parts/named-page.tsx';
-import { Trouble } from '../parts/trouble.tsx';
+import { ErrorMessage } from '../parts/trouble.tsx';
 import { acceptConsent, type ConsentForm, type ConsentStatus, readConsent, withdrawConsent } from '../service/consents.ts';
-import { type Fault, faultOf } from '../service/fault.ts';
-import { useWords } from '../words/words.tsx';
+import { type ErrorDetails, toErrorDetails } from '../service/fault.ts';
+import { useStrings } from '../words/words.tsx';
 import { ConsentGraph } from './consent-graph.tsx';
-import { useConsentWords } from './consent-words.ts';
+import { useConsentStrings } from './consent-words.ts';
 import './consent.css';
 
 interface ConsentPageProps {
@@ -21,91 +21,91 @@ interface ConsentPageProps {
 
 /** Asks whether a deployment may reach others in the user's name. */
 export function ConsentPage({ deployment, back, openMenu }: ConsentPageProps) {
-  const words = useWords();
-  const own = useConsentWords();
-  const name = words.quoted(useNameOf()(deployment));
-  const returning: Place = back === undefined ? { at: 'new', deployment } : { at: 'conversation', id: back };
-  const { status, fault, remark, isSending, accept, decline, withdraw } = useDecision(deployment, returning);
-  useTitle(own.consentTitle(name));
-  const isAsked = status !== undefined && !status.isAccepted && status.form.size > 0;
+  const strings = useStrings();
+  const consentStrings = useConsentStrings();
+  const name = strings.quoted(useGetName()(deployment));
+  const returnRoute: Route = back === undefined ? { at: 'new', deployment } : { at: 'conversation', id: back };
+  const { status, error: fault, note, isSending, accept, decline, withdraw } = useDecision(deployment, returnRoute);
+  useTitle(consentStrings.consentTitle(name));
+  const needsDecision = status !== undefined && !status.isAccepted && status.form.size > 0;
   return (
     <main className="content">
       <PageHeader openMenu={openMenu}>
-        <a className="quiet-link" href={toHash(returning)}>
+        <a className="quiet-link" href={formatRoute(returnRoute)}>
           <Icon name="left" />
-          {own.backToChat}
+          {consentStrings.backToChat}
         </a>
       </PageHeader>
       <div className="sheet" aria-busy={status === undefined && fault === undefined}>
-        <h1>{own.consentTitle(name)}</h1>
-        {remark !== '' && (
+        <h1>{consentStrings.consentTitle(name)}</h1>
+        {note !== '' && (
           <p className="note" role="alert">
-            {remark}
+            {note}
           </p>
         )}
-        <Trouble fault={fault} />
-        {status !== undefined && !isAsked && (
-          <p>{status.isAccepted ? own.consentStands(name) : own.consentNothingRequired(name)}</p>
+        <ErrorMessage error={fault} />
+        {status !== undefined && !needsDecision && (
+          <p>{status.isAccepted ? consentStrings.consentStands(name) : consentStrings.consentNothingRequired(name)}</p>
         )}
         {status?.isAccepted === true && (
           <div className="row decide">
-            <a className="button primary" href={toHash(returning)}>
-              {own.backToChat}
+            <a className="button primary" href={formatRoute(returnRoute)}>
+              {consentStrings.backToChat}
             </a>
             <button type="button" className="button" disabled={isSending} onClick={() => void withdraw()}>
-              {own.withdraw}
+              {consentStrings.withdraw}
             </button>
           </div>
         )}
-        {isAsked && <FormText {...{ root: deployment, form: status.form }} />}
-        {isAsked && (
+        {needsDecision && <FormText {...{ root: deployment, form: status.form }} />}
+        {needsDecision && (
           <div className="row decide">
             <button type="button" className="button primary" disabled={isSending} onClick={() => void accept(status.form)}>
-              {words.accept}
+              {strings.accept}
             </button>
             <button type="button" className="button" disabled={isSending} onClick={() => void decline()}>
-              {own.decline}
+              {consentStrings.decline}
             </button>
-            <a className="button quiet" href={toHash(returning)}>
-              {words.later}
+            <a className="button quiet" href={formatRoute(returnRoute)}>
+              {strings.later}
             </a>
           </div>
         )}
-        {isAsked && <p className="note">{own.consentRevocable}</p>}
+        {needsDecision && <p className="note">{consentStrings.consentRevocable}</p>}
       </div>
     </main>
   );
 }
 
 /** The form as it stands, and what the user may do with it; once decided, the way leads back. */
-function useDecision(deployment: string, returning: Place) {
-  const words = useWords();
-  const own = useConsentWords();
+function useDecision(deployment: string, returnRoute: Route) {
+  const strings = useStrings();
+  const consentStrings = useConsentStrings();
   const { service, go, announce } = usePage();
-  const goOn = useGoingOn(deployment, returning);
-  const name = words.quoted(useNameOf()(deployment));
+  const resume = useResume(deployment, returnRoute);
+  const name = strings.quoted(useGetName()(deployment));
   const [status, setStatus] = useState<ConsentStatus>();
-  const [fault, setFault] = useState<Fault>();
-  const [remark, setRemark] = useState('');
+  const [error, setError] = useState<ErrorDetails>();
+  const [note, setNote] = useState('');
   const [isSending, setIsSending] = useState(false);
 
   const load = useCallback(
-    () => readConsent(service, deployment).then(setStatus, (thrown: unknown) => setFault(faultOf(thrown))),
+    () => readConsent(service, deployment).then(setStatus, (error: unknown) => setError(toErrorDetails(error))),
     [service, deployment],
   );
   useEffect(() => void load(), [load]);
 
-  const decide = async (act: () => Promise<void>, said: string, leave = () => go(returning)): Promise<void> => {
+  const decide = async (operation: () => Promise<void>, announcement: string, onDone = () => go(returnRoute)): Promise<void> => {
     setIsSending(true);
-    setFault(undefined);
+    setError(undefined);
     try {
-      await act();
-      announce(said);
-      leave();
-    } catch (thrown) {
-      const { code } = faultOf(thrown);
-      if (code === 'consent_outdated') setRemark(words.consentOutdated);
-      else setFault(faultOf(thrown));
+      await operation();
+      announce(announcement);
+      onDone();
+    } catch (error) {
+      const { code } = toErrorDetails(error);
+      if (code === 'consent_outdated') setNote(strings.consentOutdated);
+      else setError(toErrorDetails(error));
       await load();
     }
     setIsSending(false);
@@ -113,58 +113,58 @@ function useDecision(deployment: string, returning: Place) {
   const accept = (form: ConsentForm): Promise<void> =>
     decide(
       () => acceptConsent(service, deployment, form),
-      words.consentAccepted(name),
-      () => void goOn(),
+      strings.consentAccepted(name),
+      () => void resume(),
     );
-  const decline = (): Promise<void> => decide(() => withdrawConsent(service, deployment), own.declined(name));
-  const withdraw = (): Promise<void> => decide(() => withdrawConsent(service, deployment), own.withdrawn(name));
-  return { status, fault, remark, isSending, accept, decline, withdraw };
+  const decline = (): Promise<void> => decide(() => withdrawConsent(service, deployment), consentStrings.declined(name));
+  const withdraw = (): Promise<void> => decide(() => withdrawConsent(service, deployment), consentStrings.withdrawn(name));
+  return { status, error, note, isSending, accept, decline, withdraw };
 }
 
 /** The way back to what waits for the consent: a question that was refused, as a whole or in a step, is asked again at once. */
-function useGoingOn(deployment: string, returning: Place): () => Promise<void> {
-  const { library, asking, go } = usePage();
+function useResume(deployment: string, returnRoute: Route): () => Promise<void> {
+  const { library, replyRunner, go } = usePage();
   return async () => {
-    const id = returning.at === 'conversation' ? returning.id : '';
+    const id = returnRoute.at === 'conversation' ? returnRoute.id : '';
     const conversation = (await library.open(id)) ? library.find(id) : undefined;
-    const last = conversation === undefined ? undefined : shownTurns(conversation).at(-1);
+    const last = conversation === undefined ? undefined : listVisibleTurns(conversation).at(-1);
     const isWaiting = last?.kind === 'reply' && last.deployment === deployment && conversation?.deployment === deployment;
     const isRefused = isWaiting && (last.fault?.code === 'consent_required' || hasRefusedStage(last));
-    if (isRefused && last.state !== 'running') void asking.answer(id, last.parent);
-    go(returning);
+    if (isRefused && last.state !== 'running') void replyRunner.answer(id, last.parent);
+    go(returnRoute);
   };
 }
 
 function FormText({ root, form }: { readonly root: string; readonly form: ConsentForm }) {
-  const words = useWords();
-  const own = useConsentWords();
-  const nameOf = useNameOf();
-  const others = [...form].filter(([id]) => id !== root);
-  const asking = others.filter(([, asks]) => asks);
-  const quiet = others.filter(([, asks]) => !asks);
+  const strings = useStrings();
+  const consentStrings = useConsentStrings();
+  const getName = useGetName();
+  const dependencies = [...form].filter(([id]) => id !== root);
+  const requiring = dependencies.filter(([, requiresConsent]) => requiresConsent);
+  const informational = dependencies.filter(([, requiresConsent]) => !requiresConsent);
   return (
     <>
-      {form.get(root) === true && <p>{own.consentItself(words.quoted(nameOf(root)))}</p>}
-      {asking.length > 0 && <p>{own.consentIntro(words.quoted(nameOf(root)))}</p>}
-      {asking.length > 0 && <ul className="reached asking">{asking.map(([id]) => reached(id))}</ul>}
-      {quiet.length > 0 && <p className="soft">{own.consentOthers}</p>}
-      {quiet.length > 0 && <ul className="reached">{quiet.map(([id]) => reached(id))}</ul>}
+      {form.get(root) === true && <p>{consentStrings.consentItself(strings.quoted(getName(root)))}</p>}
+      {requiring.length > 0 && <p>{consentStrings.consentIntro(strings.quoted(getName(root)))}</p>}
+      {requiring.length > 0 && <ul className="reached asking">{requiring.map(([id]) => renderDeployment(id))}</ul>}
+      {informational.length > 0 && <p className="soft">{consentStrings.consentOthers}</p>}
+      {informational.length > 0 && <ul className="reached">{informational.map(([id]) => renderDeployment(id))}</ul>}
       <ConsentGraph root={root} form={form} />
     </>
   );
 
-  function reached(id: string): ReactNode {
-    return <Reached key={id} id={id} />;
+  function renderDeployment(id: string): ReactNode {
+    return <DependencyItem key={id} id={id} />;
   }
 }
 
-function Reached({ id }: { readonly id: string }) {
+function DependencyItem({ id }: { readonly id: string }) {
   const { deployments } = usePage();
-  const known = deployments.find((deployment) => deployment.id === id);
+  const dependency = deployments.find((deployment) => deployment.id === id);
   return (
     <li>
-      <strong>{known?.name ?? id}</strong>
-      {known !== undefined && known.description !== '' && <span className="soft"> {known.description}</span>}
+      <strong>{dependency?.name ?? id}</strong>
+      {dependency !== undefined && dependency.description !== '' && <span className="soft"> {dependency.description}</span>}
     </li>
   );
 }

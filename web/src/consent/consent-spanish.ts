@@ -1,6 +1,6 @@
-import type { ConsentWords } from './consent-english.ts';
+import type { ConsentStrings } from './consent-english.ts';
 
-export const consentSpanish: ConsentWords = {
+export const consentSpanish: ConsentStrings = {
   consentTitle: (name) => `¿Puede ${name} actuar en tu nombre?`,
   consentIntro: (name) =>
     `Para responderte, ${name} usa otras aplicaciones en tu nombre. Las siguientes, solo si estás de acuerdo:`,

@@ -1,49 +1,53 @@
 import type { Chunk } from '#contract/chat/chunk.ts';
-import { type Fault, faultOf } from '../service/fault.ts';
+import { type ErrorDetails, toErrorDetails } from '../service/fault.ts';
 import type { Service } from '../service/service.ts';
-import { type Ask, streamReply } from '../service/stream-reply.ts';
+import { type ReplyRequest, streamReply } from '../service/stream-reply.ts';
 
 /** Why an answer is not there yet, and when it is asked for again. */
 export interface Retry {
-  readonly fault: Fault;
+  readonly error: ErrorDetails;
   readonly atMs: number;
   /** Of `mostRetries`, from 1 on. */
   readonly number: number;
 }
 
-export const mostRetries = 3;
-const longestWaitSeconds = 15;
+export const maxRetries = 3;
+const maxWaitSeconds = 15;
 
 /**
  * The chunks of a reply. A refusal that says when to come back did nothing yet, so the same is asked again then, unless that is
  * long; `tell` is called with each such wait, and with undefined once it is over. Throws as `streamReply` does.
  */
-export async function* askPatiently(service: Service, ask: Ask, tell: (retry: Retry | undefined) => void): AsyncGenerator<Chunk> {
+export async function* streamReplyWithRetries(
+  service: Service,
+  request: ReplyRequest,
+  onRetry: (retry: Retry | undefined) => void,
+): AsyncGenerator<Chunk> {
   for (let number = 1; ; number += 1) {
-    let hasBegun = false;
+    let hasStarted = false;
     try {
-      for await (const chunk of streamReply(service, ask)) {
-        hasBegun = true;
+      for await (const chunk of streamReply(service, request)) {
+        hasStarted = true;
         yield chunk;
       }
       return;
-    } catch (thrown) {
-      const fault = faultOf(thrown);
-      const waitMs = toWaitMs(fault);
-      if (hasBegun || waitMs === undefined || number > mostRetries || ask.signal.aborted) throw thrown;
-      tell({ fault, number, atMs: Date.now() + waitMs });
-      await pause(waitMs, ask.signal);
-      tell(undefined);
+    } catch (error) {
+      const details = toErrorDetails(error);
+      const waitMs = toWaitMs(details);
+      if (hasStarted || waitMs === undefined || number > maxRetries || request.signal.aborted) throw error;
+      onRetry({ error: details, number, atMs: Date.now() + waitMs });
+      await sleep(waitMs, request.signal);
+      onRetry(undefined);
     }
   }
 }
 
-function toWaitMs({ status, retryAfterSeconds = Number.POSITIVE_INFINITY }: Fault): number | undefined {
+function toWaitMs({ status, retryAfterSeconds = Number.POSITIVE_INFINITY }: ErrorDetails): number | undefined {
   const isForNow = status === 429 || status === 503;
-  return isForNow && retryAfterSeconds <= longestWaitSeconds ? retryAfterSeconds * 1000 : undefined;
+  return isForNow && retryAfterSeconds <= maxWaitSeconds ? retryAfterSeconds * 1000 : undefined;
 }
 
-function pause(ms: number, signal: AbortSignal): Promise<void> {
+function sleep(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(resolve, ms);
     signal.addEventListener('abort', () => {

@@ -80,6 +80,6 @@ it('What a model thought is kept beside what it said', () => {
 it('An answer that cannot be folded is a fault of the service', () => {
   const fold = new ReplyFold(start);
   expect(() => fold.add(part({ attachments: [{ index: -1, data: 'a' }] }), 1)).toThrow(
-    expect.objectContaining({ fault: { status: 200, code: 'upstream_failed', message: expect.stringContaining('index -1') } }),
+    expect.objectContaining({ details: { status: 200, code: 'upstream_failed', message: expect.stringContaining('index -1') } }),
   );
 });

@@ -1,151 +1,159 @@
 import type { Chunk, ResponseCustomContent, StageDelta } from '#contract/chat/chunk.ts';
 import { ChunkFold } from '#contract/chat/chunk-fold.ts';
 import type { Message } from '#contract/chat/message.ts';
-import { faultOf, ServiceFault } from '../service/fault.ts';
+import { ServiceError, toErrorDetails } from '../service/fault.ts';
 import type { Service } from '../service/service.ts';
-import { askPatiently, type Retry } from './ask-patiently.ts';
+import { type Retry, streamReplyWithRetries } from './ask-patiently.ts';
 import { toSettingFields, withInstructions } from './chat-settings.ts';
-import { type Conversation, type Question, type Reply, type StageTime, turnsUpTo, withReply, withTurn } from './conversation.ts';
+import {
+  type Conversation,
+  listTurnsUpTo,
+  type Question,
+  type Reply,
+  type StageTime,
+  withReply,
+  withTurn,
+} from './conversation.ts';
 import type { Library } from './library.ts';
 import { toMessages } from './to-messages.ts';
 
-export interface AskingParts {
+export interface ReplyRunnerOptions {
   readonly library: Library;
   readonly service: Service;
   /** Whether a deployment thinks before it answers. */
-  readonly reasons?: (deployment: string) => boolean;
+  readonly canReason?: (deployment: string) => boolean;
   /** Sent with each question. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Called with each conversation that has one more answer. */
-  readonly onAnswered?: (conversationId: string) => void;
+  readonly onReplyDone?: (conversationId: string) => void;
   /** Calls back at the next moment that something can be drawn. */
   readonly nextFrame: (act: () => void) => void;
 }
 
-type Asked = Pick<Question, 'parent' | 'text' | 'attachments' | 'control' | 'filled'> & {
+type NewQuestion = Pick<Question, 'parent' | 'text' | 'attachments' | 'control' | 'filled'> & {
   /** Who are asked in place of whom the conversation is with; the answers of several stand side by side. */
   readonly deployments?: readonly string[];
 };
 
 /** How an answer that was cut short is gone on with (go-on.ts). */
-export interface GoingOn {
-  readonly cut: Reply;
+export interface Continuation {
+  readonly truncated: Reply;
   /** Asks for the rest. */
-  readonly ask: Message;
+  readonly prompt: Message;
   readonly join: JoinTexts;
   /** With what both parts took. */
-  readonly total: (reply: Reply) => Reply;
+  readonly withTotals: (reply: Reply) => Reply;
 }
 
 interface AnswerOptions {
   /** An earlier answer: if it failed and can be gone on with, the new one goes on behind what it has done. */
-  readonly behind?: Reply;
+  readonly previous?: Reply;
   /** Who is asked in place of whom the conversation is with. */
   readonly deployment?: string;
-  readonly goingOn?: GoingOn;
+  readonly continuation?: Continuation;
 }
 
-interface Running {
+interface RunningReply {
   readonly conversationId: string;
   readonly questionId: string;
-  readonly leaving: AbortController;
+  readonly controller: AbortController;
 }
 
-type Hearer = (conversationId: string, reply: Reply) => void;
+type ReplyListener = (conversationId: string, reply: Reply) => void;
 
 /** Asks deployments and brings their answers into the library; any number at once. */
-export class Asking {
-  readonly #parts: AskingParts;
-  readonly #running = new Map<string, Running>();
+export class ReplyRunner {
+  readonly #options: ReplyRunnerOptions;
+  readonly #running = new Map<string, RunningReply>();
   /** Ids of questions whose answers stand side by side. */
-  readonly #beside = new Set<string>();
-  readonly #hearers = new Set<Hearer>();
+  readonly #sideBySide = new Set<string>();
+  readonly #replyListeners = new Set<ReplyListener>();
   /** By id of the reply. */
   readonly #retries = new Map<string, Retry>();
-  readonly #retryHearers = new Set<() => void>();
+  readonly #retryListeners = new Set<() => void>();
 
-  constructor(parts: AskingParts) {
-    this.#parts = parts;
+  constructor(options: ReplyRunnerOptions) {
+    this.#options = options;
   }
 
   /** Adds a question to a conversation that is open, and has it answered. */
-  async ask(conversationId: string, { deployments = [], ...asked }: Asked): Promise<void> {
-    const question: Question = { kind: 'question', id: crypto.randomUUID(), atMs: Date.now(), ...asked };
-    if (deployments.length > 1) this.#beside.add(question.id);
-    this.#parts.library.change(conversationId, (conversation) => withTurn(conversation, question));
-    const whom = deployments.length === 0 ? [{}] : deployments.map((deployment) => ({ deployment }));
-    await Promise.all(whom.map((options) => this.answer(conversationId, question.id, options)));
+  async sendQuestion(conversationId: string, { deployments = [], ...input }: NewQuestion): Promise<void> {
+    const question: Question = { kind: 'question', id: crypto.randomUUID(), atMs: Date.now(), ...input };
+    if (deployments.length > 1) this.#sideBySide.add(question.id);
+    this.#options.library.change(conversationId, (conversation) => withTurn(conversation, question));
+    const targets = deployments.length === 0 ? [{}] : deployments.map((deployment) => ({ deployment }));
+    await Promise.all(targets.map((options) => this.answer(conversationId, question.id, options)));
   }
 
   /** Has a question answered, once more where it was before. */
   async answer(conversationId: string, questionId: string, options: AnswerOptions = {}): Promise<void> {
-    const { library, service, headers = {}, reasons = () => false } = this.#parts;
+    const { library, service, headers = {}, canReason = () => false } = this.#options;
     const conversation = library.find(conversationId);
     if (conversation === undefined) return;
-    const { behind, goingOn } = options;
-    const start = toStart(conversation, questionId, options);
-    const leaving = new AbortController();
-    this.#running.set(start.id, { conversationId, questionId, leaving });
+    const { previous, continuation } = options;
+    const start = createReply(conversation, questionId, options);
+    const controller = new AbortController();
+    this.#running.set(start.id, { conversationId, questionId, controller });
     library.put(withTurn(conversation, start), 'now');
-    const failed = behind?.state === 'failed' && behind.custom.state !== undefined ? behind : undefined;
-    const earlier = failed ?? goingOn?.cut;
-    const fold = new ReplyFold(start, earlier, goingOn?.join);
-    const soFar = (): Reply => goingOn?.total(fold.reply()) ?? fold.reply();
+    const failed = previous?.state === 'failed' && previous.custom.state !== undefined ? previous : undefined;
+    const earlier = failed ?? continuation?.truncated;
+    const fold = new ReplyFold(start, earlier, continuation?.join);
+    const toCurrentReply = (): Reply => continuation?.withTotals(fold.reply()) ?? fold.reply();
     const end = (last: Partial<Reply>): void => {
       this.#running.delete(start.id);
-      this.#noteRetry(start.id, undefined);
-      const reply: Reply = { ...soFar(), endedAtMs: Date.now(), ...last };
+      this.#setRetry(start.id, undefined);
+      const reply: Reply = { ...toCurrentReply(), endedAtMs: Date.now(), ...last };
       library.change(conversationId, (now) => withReply(now, reply), 'now');
-      for (const hear of this.#hearers) hear(conversationId, reply);
+      for (const listener of this.#replyListeners) listener(conversationId, reply);
     };
-    const draw = this.#drawing(() => {
-      if (this.#running.has(start.id)) library.change(conversationId, (now) => withReply(now, soFar()));
+    const draw = this.#createDraw(() => {
+      if (this.#running.has(start.id)) library.change(conversationId, (now) => withReply(now, toCurrentReply()));
     });
     try {
-      const turns = turnsUpTo(conversation, questionId);
+      const turns = listTurnsUpTo(conversation, questionId);
       const settings = conversation.settings ?? {};
-      const said = toMessages(earlier === undefined ? turns : [...turns, earlier]);
-      const messages = withInstructions(goingOn === undefined ? said : [...said, goingOn.ask], settings);
-      const ask = {
+      const history = toMessages(earlier === undefined ? turns : [...turns, earlier]);
+      const messages = withInstructions(continuation === undefined ? history : [...history, continuation.prompt], settings);
+      const request = {
         deployment: start.deployment,
         messages,
         headers,
-        fields: toSettingFields(settings, { reasons: reasons(start.deployment) }),
+        fields: toSettingFields(settings, { canReason: canReason(start.deployment) }),
       };
-      const { signal } = leaving;
-      const tell = (retry: Retry | undefined): void => this.#noteRetry(start.id, retry);
-      for await (const chunk of askPatiently(service, { ...ask, signal }, tell)) {
+      const { signal } = controller;
+      const onRetry = (retry: Retry | undefined): void => this.#setRetry(start.id, retry);
+      for await (const chunk of streamReplyWithRetries(service, { ...request, signal }, onRetry)) {
         fold.add(chunk, Date.now());
         draw();
       }
       end({ state: 'done' });
-      this.#parts.onAnswered?.(conversationId);
-    } catch (thrown) {
-      end(leaving.signal.aborted ? { state: 'stopped' } : { state: 'failed', fault: faultOf(thrown) });
+      this.#options.onReplyDone?.(conversationId);
+    } catch (error) {
+      end(controller.signal.aborted ? { state: 'stopped' } : { state: 'failed', fault: toErrorDetails(error) });
     }
   }
 
   /** Calls back with each answer that has ended, however it did, until what is returned is called. */
-  hear(hearer: Hearer): () => void {
-    this.#hearers.add(hearer);
-    return () => this.#hearers.delete(hearer);
+  subscribe(listener: ReplyListener): () => void {
+    this.#replyListeners.add(listener);
+    return () => this.#replyListeners.delete(listener);
   }
 
   /** What an answer waits for, if it was refused for now. */
-  retryOf(replyId: string): Retry | undefined {
+  getRetry(replyId: string): Retry | undefined {
     return this.#retries.get(replyId);
   }
 
   /** Calls back whenever `retryOf` has changed, until what is returned is called. */
-  readonly hearRetries = (hearer: () => void): (() => void) => {
-    this.#retryHearers.add(hearer);
-    return () => this.#retryHearers.delete(hearer);
+  readonly subscribeToRetries = (listener: () => void): (() => void) => {
+    this.#retryListeners.add(listener);
+    return () => this.#retryListeners.delete(listener);
   };
 
-  #noteRetry(replyId: string, retry: Retry | undefined): void {
+  #setRetry(replyId: string, retry: Retry | undefined): void {
     if (retry === undefined) this.#retries.delete(replyId);
     else this.#retries.set(replyId, retry);
-    for (const hear of this.#retryHearers) hear();
+    for (const listener of this.#retryListeners) listener();
   }
 
   /** Whether an answer is under way in this conversation. */
@@ -159,37 +167,37 @@ export class Asking {
   }
 
   /** Whether several were asked a question at once, and none of them was chosen yet. */
-  isBeside(questionId: string): boolean {
-    return this.#beside.has(questionId);
+  isSideBySide(questionId: string): boolean {
+    return this.#sideBySide.has(questionId);
   }
 
   /** One of those who were asked at once was chosen. */
-  chooseOne(questionId: string): void {
-    this.#beside.delete(questionId);
+  endSideBySide(questionId: string): void {
+    this.#sideBySide.delete(questionId);
   }
 
   /** Stops an answer, and those that come beside it. */
   stop(replyId: string): void {
     const { questionId } = this.#running.get(replyId) ?? {};
-    for (const running of this.#running.values()) if (running.questionId === questionId) running.leaving.abort();
+    for (const running of this.#running.values()) if (running.questionId === questionId) running.controller.abort();
   }
 
   /** Stops all that is under way in a conversation. */
   stopIn(conversationId: string): void {
-    for (const running of this.#running.values()) if (running.conversationId === conversationId) running.leaving.abort();
+    for (const running of this.#running.values()) if (running.conversationId === conversationId) running.controller.abort();
   }
 
   stopAll(): void {
-    for (const { leaving } of this.#running.values()) leaving.abort();
+    for (const { controller } of this.#running.values()) controller.abort();
   }
 
   /** However many chunks come between two frames, they are drawn once. */
-  #drawing(act: () => void): () => void {
+  #createDraw(act: () => void): () => void {
     let isDue = false;
     return () => {
       if (isDue) return;
       isDue = true;
-      this.#parts.nextFrame(() => {
+      this.#options.nextFrame(() => {
         isDue = false;
         act();
       });
@@ -197,29 +205,29 @@ export class Asking {
   }
 }
 
-function toStart(conversation: Conversation, questionId: string, { deployment, goingOn }: AnswerOptions): Reply {
-  const cut = goingOn?.cut;
+function createReply(conversation: Conversation, questionId: string, { deployment, continuation }: AnswerOptions): Reply {
+  const truncated = continuation?.truncated;
   return {
     ...{ kind: 'reply', id: crypto.randomUUID(), parent: questionId, atMs: Date.now(), state: 'running' },
-    ...{ deployment: deployment ?? cut?.deployment ?? conversation.deployment },
-    ...{ text: cut?.text ?? '', custom: cut?.custom ?? {}, stageTimes: cut?.stageTimes ?? {} },
-    ...(cut !== undefined && { continues: cut.id }),
+    ...{ deployment: deployment ?? truncated?.deployment ?? conversation.deployment },
+    ...{ text: truncated?.text ?? '', custom: truncated?.custom ?? {}, stageTimes: truncated?.stageTimes ?? {} },
+    ...(truncated !== undefined && { continues: truncated.id }),
   };
 }
 
 /** Makes one text of what was said before and what comes behind it; `isOver` once nothing more comes. */
-type JoinTexts = (said: string, more: string, isOver: boolean) => string;
+type JoinTexts = (text: string, addition: string, isComplete: boolean) => string;
 
 /** Folds the chunks of one reply, and notes when its steps began and ended. A reply that goes on behind an earlier one has the parts of both. */
 export class ReplyFold {
   readonly #start: Reply;
-  readonly #chunks = new ChunkFold((message) => new ServiceFault({ status: 200, code: 'upstream_failed', message }));
+  readonly #chunks = new ChunkFold((message) => new ServiceError({ status: 200, code: 'upstream_failed', message }));
   readonly #running = new Set<number>();
   readonly #earlier: Reply | undefined;
   readonly #join: JoinTexts;
   #stageTimes: Readonly<Record<number, StageTime>> = {};
 
-  constructor(start: Reply, earlier?: Reply, join: JoinTexts = inParagraphs) {
+  constructor(start: Reply, earlier?: Reply, join: JoinTexts = joinParagraphs) {
     this.#start = start;
     this.#earlier = earlier;
     this.#join = join;
@@ -229,7 +237,7 @@ export class ReplyFold {
     this.#chunks.add(chunk);
     for (const { index, delta } of chunk.choices) {
       const stages = index === 0 ? delta?.custom_content?.stages : undefined;
-      if (Array.isArray(stages)) for (const stage of stages) this.#note(stage, nowMs);
+      if (Array.isArray(stages)) for (const stage of stages) this.#recordStage(stage, nowMs);
     }
   }
 
@@ -237,17 +245,17 @@ export class ReplyFold {
   reply(): Reply {
     const { id, choices, usage, statistics } = this.#chunks.completion();
     const [choice] = choices;
-    const { content, custom_content: custom = {}, function_call: call, ...others } = choice?.message ?? { role: 'assistant' };
-    const thoughts = thoughtsIn(others);
-    const { text: said = '', custom: shown = {}, stageTimes: before = {} } = this.#earlier ?? {};
-    const steps = shown.stages?.length ?? 0;
+    const { content, custom_content: custom = {}, function_call: call, ...fields } = choice?.message ?? { role: 'assistant' };
+    const thoughts = readThoughts(fields);
+    const { text: earlierText = '', custom: earlierCustom = {}, stageTimes: before = {} } = this.#earlier ?? {};
+    const steps = earlierCustom.stages?.length ?? 0;
     return {
       ...this.#start,
-      text: this.#join(said, content ?? '', choice?.finish_reason != null),
-      custom: behind(shown, custom),
+      text: this.#join(earlierText, content ?? '', choice?.finish_reason != null),
+      custom: appendCustomContent(earlierCustom, custom),
       stageTimes: {
         ...before,
-        ...Object.fromEntries(Object.entries(this.#stageTimes).map(([at, time]) => later(at, time, steps))),
+        ...Object.fromEntries(Object.entries(this.#stageTimes).map(([at, time]) => shiftStage(at, time, steps))),
       },
       ...(id !== '' && { responseId: id }),
       ...(thoughts !== '' && { thoughts }),
@@ -258,7 +266,7 @@ export class ReplyFold {
     };
   }
 
-  #note({ index, status }: StageDelta, nowMs: number): void {
+  #recordStage({ index, status }: StageDelta, nowMs: number): void {
     let time = this.#stageTimes[index];
     if (time === undefined) {
       const [only] = this.#running.size === 1 ? this.#running : [];
@@ -273,17 +281,17 @@ export class ReplyFold {
   }
 }
 
-function inParagraphs(said: string, more: string): string {
-  return [said, more].filter((part) => part !== '').join('\n\n');
+function joinParagraphs(text: string, addition: string): string {
+  return [text, addition].filter((part) => part !== '').join('\n\n');
 }
 
 /** Upstreams name them in two ways. */
-function thoughtsIn({ reasoning_content, reasoning }: Readonly<Record<string, unknown>>): string {
-  return [reasoning_content, reasoning].find((said): said is string => typeof said === 'string') ?? '';
+function readThoughts({ reasoning_content, reasoning }: Readonly<Record<string, unknown>>): string {
+  return [reasoning_content, reasoning].find((value): value is string => typeof value === 'string') ?? '';
 }
 
 /** Parts that are numbered go on behind those that were there; of anything else the newer counts. */
-function behind(before: ResponseCustomContent, custom: ResponseCustomContent): ResponseCustomContent {
+function appendCustomContent(before: ResponseCustomContent, custom: ResponseCustomContent): ResponseCustomContent {
   const joined = { ...before, ...custom };
   for (const key of ['stages', 'attachments'] as const) {
     const [first, second] = [before[key] ?? [], custom[key] ?? []];
@@ -293,7 +301,7 @@ function behind(before: ResponseCustomContent, custom: ResponseCustomContent): R
   return joined;
 }
 
-function later(at: string, time: StageTime, steps: number): [number, StageTime] {
+function shiftStage(at: string, time: StageTime, steps: number): [number, StageTime] {
   const { within } = time;
   return [Number(at) + steps, within === undefined ? time : { ...time, within: within + steps }];
 }

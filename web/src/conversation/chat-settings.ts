@@ -35,18 +35,18 @@ export function withInstructions(messages: readonly Message[], { instructions = 
 
 export function toSettingFields(
   { temperature, maxTokens, effort, addons = [] }: ChatSettings,
-  { reasons }: { readonly reasons: boolean },
+  { canReason }: { readonly canReason: boolean },
 ): SettingFields {
   return {
     ...(temperature !== undefined && { temperature }),
     ...(maxTokens !== undefined && { max_tokens: maxTokens }),
-    ...(reasons && effort !== undefined && { reasoning_effort: effort }),
+    ...(canReason && effort !== undefined && { reasoning_effort: effort }),
     ...(addons.length > 0 && { addons: addons.map((name) => ({ name })) }),
   };
 }
 
 /** Whether anything is set. */
-export function isSet({ instructions = '', temperature, maxTokens, effort, addons = [] }: ChatSettings): boolean {
-  const isOneSet = [temperature, maxTokens, effort].some((value) => value !== undefined);
-  return instructions.trim() !== '' || isOneSet || addons.length > 0;
+export function hasSettings({ instructions = '', temperature, maxTokens, effort, addons = [] }: ChatSettings): boolean {
+  const hasValue = [temperature, maxTokens, effort].some((value) => value !== undefined);
+  return instructions.trim() !== '' || hasValue || addons.length > 0;
 }

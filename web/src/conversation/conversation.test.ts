@@ -1,19 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import {
-  branchesOf,
   type Conversation,
+  groupBranches,
+  listTurnsUpTo,
+  listVisibleTurns,
   type Question,
   type Reply,
-  settled,
-  showing,
-  shownTurns,
-  turnsUpTo,
+  withInterruptedReplies,
   withReply,
   withTurn,
+  withVisibleTurn,
 } from './conversation.ts';
-import { toHead } from './database.ts';
+import { toSummary } from './database.ts';
 import { toExportJson, toExportMarkdown } from './export.ts';
-import { findHeads } from './library.ts';
+import { findSummaries } from './library.ts';
 import { toMessages } from './to-messages.ts';
 
 const empty: Conversation = { id: 'c', title: '', deployment: 'demo', createdAtMs: 0, updatedAtMs: 0, turns: {}, shown: {} };
@@ -25,7 +25,7 @@ const reply = (id: string, parent: string, fields: Partial<Reply> = {}): Reply =
   ...{ kind: 'reply', id, parent, atMs: 2, deployment: 'demo', state: 'done', text: `say ${id}`, custom: {}, stageTimes: {} },
   ...fields,
 });
-const ids = (conversation: Conversation) => shownTurns(conversation).map(({ id }) => id);
+const ids = (conversation: Conversation) => listVisibleTurns(conversation).map(({ id }) => id);
 const grown = [question('q1', ''), reply('r1', 'q1'), question('q2', 'r1'), reply('r2', 'q2')].reduce(withTurn, empty);
 
 describe('a conversation', () => {
@@ -40,17 +40,17 @@ describe('a conversation', () => {
     const again = withTurn(withTurn(grown, question('q1b', '')), reply('r1b', 'q1b'));
     expect(ids(again)).toEqual(['q1b', 'r1b']);
     expect(
-      branchesOf(again)
+      groupBranches(again)
         .get('')
         ?.map(({ id }) => id),
     ).toEqual(['q1', 'q1b']);
-    expect(ids(showing(again, question('q1', '')))).toEqual(['q1', 'r1', 'q2', 'r2']);
+    expect(ids(withVisibleTurn(again, question('q1', '')))).toEqual(['q1', 'r1', 'q2', 'r2']);
   });
 
   it('answered once more shows the new answer, and asks with what came before alone', () => {
     const again = withTurn(grown, reply('r1b', 'q1'));
     expect(ids(again)).toEqual(['q1', 'r1b']);
-    expect(turnsUpTo(again, 'q2').map(({ id }) => id)).toEqual(['q1', 'r1', 'q2']);
+    expect(listTurnsUpTo(again, 'q2').map(({ id }) => id)).toEqual(['q1', 'r1', 'q2']);
   });
 
   it('that points to a branch that is not there shows the last one', () => {
@@ -63,15 +63,15 @@ describe('a conversation', () => {
 
   it('loaded anew has no answer under way', () => {
     const running = withReply(grown, reply('r2', 'q2', { state: 'running', text: 'half' }));
-    expect(settled(running).turns.r2).toMatchObject({ state: 'interrupted', text: 'half' });
-    expect(settled(grown)).toBe(grown);
+    expect(withInterruptedReplies(running).turns.r2).toMatchObject({ state: 'interrupted', text: 'half' });
+    expect(withInterruptedReplies(grown)).toBe(grown);
   });
 
   it('is found by words in any order and case', () => {
-    const heads = [toHead(grown)];
-    expect(findHeads(heads, 'R2 ask')).toHaveLength(1);
-    expect(findHeads(heads, 'ask nothing')).toHaveLength(0);
-    expect(findHeads(heads, ' ')).toHaveLength(1);
+    const heads = [toSummary(grown)];
+    expect(findSummaries(heads, 'R2 ask')).toHaveLength(1);
+    expect(findSummaries(heads, 'ask nothing')).toHaveLength(0);
+    expect(findSummaries(heads, ' ')).toHaveLength(1);
   });
 
   it('is taken out with all branches, and to read as it is shown', () => {

@@ -1,6 +1,6 @@
 import type { FinishReason, ResponseCustomContent, Statistics, Usage } from '#contract/chat/chunk.ts';
 import type { Attachment, CompletedControl } from '#contract/chat/message.ts';
-import type { Fault } from '../service/fault.ts';
+import type { ErrorDetails } from '../service/fault.ts';
 import type { ChatSettings } from './chat-settings.ts';
 
 /** When a step of a reply began and ended, as this page saw it. */
@@ -43,7 +43,7 @@ export interface Reply {
   readonly usage?: Usage;
   readonly statistics?: Statistics;
   readonly stageTimes: Readonly<Record<number, StageTime>>;
-  readonly fault?: Fault;
+  readonly fault?: ErrorDetails;
   /** As the service knows it. */
   readonly responseId?: string;
   /** The text is the user's own, in place of what was answered. */
@@ -81,35 +81,35 @@ export interface Conversation {
   readonly shown: Readonly<Record<string, string>>;
 }
 
-const longestTitle = 80;
+const maxTitleLength = 80;
 
 /** By parent, the turns that follow it, in the order they were made. */
-export function branchesOf({ turns }: Conversation): ReadonlyMap<string, readonly Turn[]> {
+export function groupBranches({ turns }: Conversation): ReadonlyMap<string, readonly Turn[]> {
   return Map.groupBy(Object.values(turns), ({ parent }) => parent);
 }
 
 /** Those of the versions of a turn that can be chosen: what another one goes on from is in that one, whole. */
-export function versionsOf(branches: readonly Turn[], shown: Turn): readonly Turn[] {
+export function listVersions(branches: readonly Turn[], visible: Turn): readonly Turn[] {
   const continued = new Set(branches.map((turn) => turn.kind === 'reply' && turn.continues));
-  return branches.filter((turn) => turn === shown || !continued.has(turn.id));
+  return branches.filter((turn) => turn === visible || !continued.has(turn.id));
 }
 
 /** The turns that are shown, from the first on. */
-export function shownTurns(conversation: Conversation): readonly Turn[] {
-  const lastOf = new Map<string, Turn>();
-  for (const turn of Object.values(conversation.turns)) lastOf.set(turn.parent, turn);
+export function listVisibleTurns(conversation: Conversation): readonly Turn[] {
+  const lastByParent = new Map<string, Turn>();
+  for (const turn of Object.values(conversation.turns)) lastByParent.set(turn.parent, turn);
   const path: Turn[] = [];
-  for (let turn = next(''); turn !== undefined; turn = next(turn.id)) path.push(turn);
+  for (let turn = findNext(''); turn !== undefined; turn = findNext(turn.id)) path.push(turn);
   return path;
 
-  function next(parent: string): Turn | undefined {
-    const chosen = conversation.turns[conversation.shown[parent] ?? ''];
-    return chosen?.parent === parent ? chosen : lastOf.get(parent);
+  function findNext(parent: string): Turn | undefined {
+    const selected = conversation.turns[conversation.shown[parent] ?? ''];
+    return selected?.parent === parent ? selected : lastByParent.get(parent);
   }
 }
 
 /** The turns from the first to this one. */
-export function turnsUpTo({ turns }: Conversation, id: string): readonly Turn[] {
+export function listTurnsUpTo({ turns }: Conversation, id: string): readonly Turn[] {
   const path: Turn[] = [];
   for (let turn = turns[id]; turn !== undefined; turn = turns[turn.parent]) path.unshift(turn);
   return path;
@@ -143,18 +143,21 @@ export function hasEndedWell(reply: Reply): boolean {
   return reply.state === 'done' && reply.finish !== 'length' && !hasControls(reply);
 }
 
-export function showing(conversation: Conversation, { parent, id }: Turn): Conversation {
+export function withVisibleTurn(conversation: Conversation, { parent, id }: Turn): Conversation {
   return { ...conversation, shown: { ...conversation.shown, [parent]: id } };
 }
 
 /** With replies that were under way marked as broken off: after the page was loaded anew nothing comes any more. */
-export function settled(conversation: Conversation): Conversation {
-  const broken = Object.values(conversation.turns).filter((turn) => turn.kind === 'reply' && turn.state === 'running');
-  return broken.reduce<Conversation>((sum, turn) => withReply(sum, { ...(turn as Reply), state: 'interrupted' }), conversation);
+export function withInterruptedReplies(conversation: Conversation): Conversation {
+  const runningReplies = Object.values(conversation.turns).filter((turn) => turn.kind === 'reply' && turn.state === 'running');
+  return runningReplies.reduce<Conversation>(
+    (sum, turn) => withReply(sum, { ...(turn as Reply), state: 'interrupted' }),
+    conversation,
+  );
 }
 
 /** What a conversation is called by its first question. */
 export function toTitle({ text, attachments, control }: Question): string {
-  const words = text.trim().replace(/\s+/g, ' ') || control?.label || attachments[0]?.title || '';
-  return words.length > longestTitle ? `${words.slice(0, longestTitle - 1)}…` : words;
+  const title = text.trim().replace(/\s+/g, ' ') || control?.label || attachments[0]?.title || '';
+  return title.length > maxTitleLength ? `${title.slice(0, maxTitleLength - 1)}…` : title;
 }

@@ -1,9 +1,9 @@
-import { arrangementOf } from './arrangement.ts';
+import { getArrangement } from './arrangement.ts';
 import type { Conversation, Turn } from './conversation.ts';
 import type { SyncMark } from './merge.ts';
 
 /** What the list of conversations needs of one. */
-export interface Head {
+export interface ConversationSummary {
   readonly id: string;
   readonly title: string;
   readonly pinned?: boolean;
@@ -25,48 +25,48 @@ interface Unsent {
 
 /** Where conversations are kept. */
 export interface Database {
-  heads(): Promise<readonly Head[]>;
+  listSummaries(): Promise<readonly ConversationSummary[]>;
   read(id: string): Promise<Conversation | undefined>;
   /** Writes what differs from `before`, its last form that was written; without it, everything. */
   write(conversation: Conversation, before?: Conversation): Promise<void>;
   remove(id: string): Promise<void>;
   /** Heads of conversations that the service has, and that are not kept here yet. */
-  putHeads(heads: readonly Head[]): Promise<void>;
+  putSummaries(summaries: readonly ConversationSummary[]): Promise<void>;
   /** Writes what the service has too. */
-  take(conversation: Conversation, mark: SyncMark): Promise<void>;
+  putSynced(conversation: Conversation, mark: SyncMark): Promise<void>;
   /** Removes what the service has removed. */
-  forget(id: string): Promise<void>;
+  deleteLocal(id: string): Promise<void>;
   /** Those of which more than the head is kept here. */
-  keptIds(): Promise<ReadonlySet<string>>;
+  listStoredIds(): Promise<ReadonlySet<string>>;
   /** Has everything of it sent again. */
-  revive(id: string): Promise<void>;
-  mark(id: string): Promise<SyncMark | undefined>;
+  resendAll(id: string): Promise<void>;
+  getMark(id: string): Promise<SyncMark | undefined>;
   putMark(mark: SyncMark): Promise<void>;
-  dropMark(id: string): Promise<void>;
-  unsent(): Promise<readonly Unsent[]>;
-  unsentOf(id: string): Promise<Unsent | undefined>;
+  deleteMark(id: string): Promise<void>;
+  listUnsent(): Promise<readonly Unsent[]>;
+  findUnsent(id: string): Promise<Unsent | undefined>;
   /** The service has it now, unless it changed meanwhile. */
-  sent(entry: Unsent): Promise<void>;
+  recordSent(entry: Unsent): Promise<void>;
   /** Removes everything. */
   clear(): Promise<void>;
 }
 
-const mostSaidChars = 20_000;
+const maxTextChars = 20_000;
 
 /** Whether a head has all that was said. */
-export function isWhole({ said }: Pick<Head, 'said'>): boolean {
-  return said.length < mostSaidChars;
+export function isComplete({ said }: Pick<ConversationSummary, 'said'>): boolean {
+  return said.length < maxTextChars;
 }
 
-export function toHead(conversation: Conversation): Head {
+export function toSummary(conversation: Conversation): ConversationSummary {
   const { id, title, deployment, updatedAtMs, turns } = conversation;
-  const { pinned, archived, tags } = arrangementOf(conversation);
-  let said = [title, ...tags].join('\n');
+  const { pinned, archived, tags } = getArrangement(conversation);
+  let searchText = [title, ...tags].join('\n');
   for (const { text } of Object.values(turns)) {
-    if (said.length >= mostSaidChars) break;
-    said += `\n${text}`;
+    if (searchText.length >= maxTextChars) break;
+    searchText += `\n${text}`;
   }
-  return { id, title, pinned, archived, tags, deployment, updatedAtMs, said: said.slice(0, mostSaidChars).toLowerCase() };
+  return { id, title, pinned, archived, tags, deployment, updatedAtMs, said: searchText.slice(0, maxTextChars).toLowerCase() };
 }
 
 const stores = ['heads', 'conversations', 'turns', 'marks', 'unsent'] as const;
@@ -88,7 +88,7 @@ export async function openDatabase(user: string): Promise<Database> {
     opening.result.createObjectStore('unsent', { keyPath: 'id' });
     if (opening.transaction !== null && oldVersion === 1) markAllUnsent(opening.transaction);
   };
-  const database = await done(opening);
+  const database = await toPromise(opening);
   // Another tab that needs a newer form of the database must not wait for this one.
   database.onversionchange = () => database.close();
   const change = (act: (stores: Stores) => void, isLast = false): Promise<void> => {
@@ -101,55 +101,55 @@ export async function openDatabase(user: string): Promise<Database> {
     });
   };
   return {
-    heads: () => done<Head[]>(database.transaction('heads').objectStore('heads').getAll()),
+    listSummaries: () => toPromise<ConversationSummary[]>(database.transaction('heads').objectStore('heads').getAll()),
     async read(id) {
       const reading = database.transaction(['conversations', 'turns']);
-      const [kept, turns] = await Promise.all([
-        done<Omit<Conversation, 'turns'> | undefined>(reading.objectStore('conversations').get(id)),
-        done<(Turn & { conversation?: string })[]>(reading.objectStore('turns').getAll(turnsOf(id))),
+      const [stored, turns] = await Promise.all([
+        toPromise<Omit<Conversation, 'turns'> | undefined>(reading.objectStore('conversations').get(id)),
+        toPromise<(Turn & { conversation?: string })[]>(reading.objectStore('turns').getAll(getTurnRange(id))),
       ]);
-      return kept && { ...kept, turns: toTurns(turns) };
+      return stored && { ...stored, turns: toTurns(turns) };
     },
     write: (conversation, before) =>
       change((all) => {
-        put(all, conversation, before);
+        putConversation(all, conversation, before);
         all.unsent.put({ id: conversation.id, stamp: crypto.randomUUID() });
       }),
     // Called while the page is being left too: what is not committed by then is lost with it.
     remove: (id) =>
       change((all) => {
-        drop(all, id);
+        deleteConversation(all, id);
         all.unsent.put({ id, stamp: crypto.randomUUID(), isRemoved: true });
       }, true),
-    putHeads: (listed) =>
-      change(({ heads }) => {
-        for (const head of listed) heads.put(head);
+    putSummaries: (summaries) =>
+      change(({ heads: summaryStore }) => {
+        for (const summary of summaries) summaryStore.put(summary);
       }),
-    take: (conversation, mark) =>
+    putSynced: (conversation, mark) =>
       change((all) => {
-        put(all, conversation);
+        putConversation(all, conversation);
         all.marks.put(mark);
       }),
-    forget: (id) =>
+    deleteLocal: (id) =>
       change((all) => {
-        drop(all, id);
+        deleteConversation(all, id);
         all.unsent.delete(id);
       }),
-    keptIds: async () =>
+    listStoredIds: async () =>
       new Set(
-        await done<string[]>(database.transaction('conversations').objectStore('conversations').getAllKeys() as IDBRequest),
+        await toPromise<string[]>(database.transaction('conversations').objectStore('conversations').getAllKeys() as IDBRequest),
       ),
-    revive: (id) =>
+    resendAll: (id) =>
       change(({ marks, unsent }) => {
         marks.delete(id);
         unsent.put({ id, stamp: crypto.randomUUID() });
       }),
-    mark: (id) => done<SyncMark | undefined>(database.transaction('marks').objectStore('marks').get(id)),
+    getMark: (id) => toPromise<SyncMark | undefined>(database.transaction('marks').objectStore('marks').get(id)),
     putMark: (mark) => change(({ marks }) => marks.put(mark)),
-    dropMark: (id) => change(({ marks }) => marks.delete(id)),
-    unsent: () => done<Unsent[]>(database.transaction('unsent').objectStore('unsent').getAll()),
-    unsentOf: (id) => done<Unsent | undefined>(database.transaction('unsent').objectStore('unsent').get(id)),
-    sent: ({ id, stamp }) =>
+    deleteMark: (id) => change(({ marks }) => marks.delete(id)),
+    listUnsent: () => toPromise<Unsent[]>(database.transaction('unsent').objectStore('unsent').getAll()),
+    findUnsent: (id) => toPromise<Unsent | undefined>(database.transaction('unsent').objectStore('unsent').get(id)),
+    recordSent: ({ id, stamp }) =>
       change(({ unsent }) => {
         const reading = unsent.get(id);
         reading.onsuccess = () => {
@@ -163,17 +163,22 @@ export async function openDatabase(user: string): Promise<Database> {
   };
 }
 
-function put({ heads, conversations, turns: kept }: Stores, conversation: Conversation, before?: Conversation): void {
-  const { turns, ...rest } = conversation;
-  heads.put(toHead(conversation));
-  conversations.put(rest);
-  for (const turn of Object.values(turns)) if (before?.turns[turn.id] !== turn) kept.put({ ...turn, conversation: rest.id });
+function putConversation(
+  { heads: summaryStore, conversations, turns: storedTurns }: Stores,
+  conversation: Conversation,
+  before?: Conversation,
+): void {
+  const { turns, ...fields } = conversation;
+  summaryStore.put(toSummary(conversation));
+  conversations.put(fields);
+  for (const turn of Object.values(turns))
+    if (before?.turns[turn.id] !== turn) storedTurns.put({ ...turn, conversation: fields.id });
 }
 
-function drop({ heads, conversations, turns, marks }: Stores, id: string): void {
-  heads.delete(id);
+function deleteConversation({ heads: summaryStore, conversations, turns, marks }: Stores, id: string): void {
+  summaryStore.delete(id);
   conversations.delete(id);
-  turns.delete(turnsOf(id));
+  turns.delete(getTurnRange(id));
   marks.delete(id);
 }
 
@@ -185,46 +190,46 @@ function markAllUnsent(upgrade: IDBTransaction): void {
   };
 }
 
-function turnsOf(conversation: string): IDBKeyRange {
+function getTurnRange(conversation: string): IDBKeyRange {
   return IDBKeyRange.bound([conversation], [conversation, []]);
 }
 
 /** In the order they were made. */
-function toTurns(kept: readonly (Turn & { conversation?: string })[]): Conversation['turns'] {
-  const turns = kept.map(({ conversation: _, ...turn }) => turn as Turn).sort((one, other) => one.atMs - other.atMs);
+function toTurns(stored: readonly (Turn & { conversation?: string })[]): Conversation['turns'] {
+  const turns = stored.map(({ conversation: _, ...turn }) => turn as Turn).sort((left, right) => left.atMs - right.atMs);
   return Object.fromEntries(turns.map((turn) => [turn.id, turn]));
 }
 
 /** Keeps nothing: for browsers that do not let the page keep anything. */
-export function forgetfulDatabase(): Database {
-  const nothing = async () => undefined;
+export function createMemoryDatabase(): Database {
+  const noOp = async () => undefined;
   return {
     ...{
-      heads: async () => [],
-      read: nothing,
-      write: nothing,
-      remove: nothing,
-      unsent: async () => [],
-      unsentOf: nothing,
-      mark: nothing,
-      keptIds: async () => new Set<string>(),
+      listSummaries: async () => [],
+      read: noOp,
+      write: noOp,
+      remove: noOp,
+      listUnsent: async () => [],
+      findUnsent: noOp,
+      getMark: noOp,
+      listStoredIds: async () => new Set<string>(),
     },
     ...{
-      putHeads: nothing,
-      take: nothing,
-      revive: nothing,
-      forget: nothing,
-      putMark: nothing,
-      dropMark: nothing,
-      sent: nothing,
-      clear: nothing,
+      putSummaries: noOp,
+      putSynced: noOp,
+      resendAll: noOp,
+      deleteLocal: noOp,
+      putMark: noOp,
+      deleteMark: noOp,
+      recordSent: noOp,
+      clear: noOp,
     },
   };
 }
 
-function done<Value>(request: IDBRequest): Promise<Value>;
-function done(request: IDBOpenDBRequest): Promise<IDBDatabase>;
-function done(request: IDBRequest): Promise<unknown> {
+function toPromise<Value>(request: IDBRequest): Promise<Value>;
+function toPromise(request: IDBOpenDBRequest): Promise<IDBDatabase>;
+function toPromise(request: IDBRequest): Promise<unknown> {
   return new Promise((resolve, reject) => {
     request.onsuccess = () => resolve(request.result);
     request.onerror = () => reject(request.error);

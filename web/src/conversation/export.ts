@@ -1,5 +1,5 @@
 import type { Conversation, Question, Reply } from './conversation.ts';
-import { shownTurns } from './conversation.ts';
+import { listVisibleTurns } from './conversation.ts';
 
 /** The whole conversation with all its branches. */
 export function toExportJson(conversation: Conversation): string {
@@ -8,20 +8,24 @@ export function toExportJson(conversation: Conversation): string {
 
 /** What is shown of the conversation, to read. */
 export function toExportMarkdown(conversation: Conversation, you: string): string {
-  const parts = shownTurns(conversation).map((turn) => (turn.kind === 'question' ? fromQuestion(turn, you) : fromReply(turn)));
+  const parts = listVisibleTurns(conversation).map((turn) =>
+    turn.kind === 'question' ? fromQuestion(turn, you) : fromReply(turn),
+  );
   return `# ${conversation.title}\n\n${parts.join('\n\n')}\n`;
 }
 
 function fromQuestion({ text, attachments, control }: Question, you: string): string {
-  const chosen = control && `${control.label}${control.value === undefined ? '' : `: ${JSON.stringify(control.value)}`}`;
+  const selected = control && `${control.label}${control.value === undefined ? '' : `: ${JSON.stringify(control.value)}`}`;
   const names = attachments.map(({ title, url, type }) => `- ${title ?? url ?? type ?? ''}`).join('\n');
-  return [`## ${you}`, text, chosen, names].filter(Boolean).join('\n\n');
+  return [`## ${you}`, text, selected, names].filter(Boolean).join('\n\n');
 }
 
 function fromReply({ deployment, text, custom }: Reply): string {
-  const shown = (custom.attachments ?? []).map(({ title = '', type = 'text/markdown', data, url, reference_url: source }) => {
-    const body = data === undefined ? (url ?? '') : type === 'text/markdown' ? data : `(${type})`;
-    return [`### ${title}`, body, source].filter(Boolean).join('\n\n');
-  });
-  return [`## ${deployment}`, text, ...shown].filter(Boolean).join('\n\n');
+  const attachments = (custom.attachments ?? []).map(
+    ({ title = '', type = 'text/markdown', data, url, reference_url: source }) => {
+      const body = data === undefined ? (url ?? '') : type === 'text/markdown' ? data : `(${type})`;
+      return [`### ${title}`, body, source].filter(Boolean).join('\n\n');
+    },
+  );
+  return [`## ${deployment}`, text, ...attachments].filter(Boolean).join('\n\n');
 }

@@ -1,17 +1,17 @@
-import { Asking, type AskingParts } from './asking.ts';
-import { forgetfulDatabase } from './database.ts';
+import { ReplyRunner, type ReplyRunnerOptions } from './asking.ts';
+import { createMemoryDatabase } from './database.ts';
 import { Library } from './library.ts';
 import { Outbox } from './outbox.ts';
 
-interface ForgetfulChat {
+interface MemoryChat {
   readonly library: Library;
-  readonly asking: Asking;
+  readonly replyRunner: ReplyRunner;
   readonly outbox: Outbox;
 }
 
 /** Conversations that are kept in memory alone: nothing of them is in the browser's store or on the service, nor known to other tabs. */
-export function createForgetfulChat(parts: Omit<AskingParts, 'library'>): ForgetfulChat {
-  const library = new Library(forgetfulDatabase());
-  const asking = new Asking({ ...parts, library });
-  return { library, asking, outbox: new Outbox({ library, asking }) };
+export function createMemoryChat(options: Omit<ReplyRunnerOptions, 'library'>): MemoryChat {
+  const library = new Library(createMemoryDatabase());
+  const replyRunner = new ReplyRunner({ ...options, library });
+  return { library, replyRunner, outbox: new Outbox({ library, replyRunner }) };
 }

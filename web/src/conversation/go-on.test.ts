@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Reply } from './conversation.ts';
-import { joinText, toGoingOn } from './go-on.ts';
+import { joinText, toContinuation } from './go-on.ts';
 
 const reply = (fields: Partial<Reply>): Reply => ({
   ...{ kind: 'reply', id: 'r', parent: 'q', atMs: 0, deployment: 'demo', state: 'done', text: '', custom: {}, stageTimes: {} },
@@ -40,7 +40,7 @@ describe('two parts of an answer', () => {
   });
 
   it('are asked to be joined at the last words, of a long text at the beginning of one', () => {
-    const { ask } = toGoingOn(reply({ text: `${'Lorem ipsum dolor. '.repeat(40)}The last words` }));
+    const { prompt: ask } = toContinuation(reply({ text: `${'Lorem ipsum dolor. '.repeat(40)}The last words` }));
     const tail = String(ask.content).split('\n\n').at(-1);
     expect([ask.role, tail]).toEqual(['user', 'dolor. Lorem ipsum dolor. Lorem ipsum dolor. Lorem ipsum dolor. The last words']);
   });
@@ -49,7 +49,7 @@ describe('two parts of an answer', () => {
     const counted = (model: string, tokens: number) => ({
       ...{ index: 0, model, name: model, prompt_tokens: tokens, completion_tokens: 1, total_tokens: tokens + 1 },
     });
-    const { total } = toGoingOn(
+    const { withTotals: total } = toContinuation(
       reply({
         thoughts: 'First.',
         usage: { prompt_tokens: 5, completion_tokens: 1, total_tokens: 6 },

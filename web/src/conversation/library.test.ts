@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { Conversation, Turn } from './conversation.ts';
-import { type Database, forgetfulDatabase, toHead } from './database.ts';
+import { createMemoryDatabase, type Database, toSummary } from './database.ts';
 import { Library } from './library.ts';
 
 const never = new AbortController().signal;
 
 async function found(library: Library, query: string): Promise<readonly string[]> {
   const ids: string[] = [];
-  await library.searchLong(query, { signal: never, tell: (more) => void ids.push(...more.map(({ id }) => id)) });
+  await library.searchText(query, { signal: never, onMatches: (more) => void ids.push(...more.map(({ id }) => id)) });
   return ids;
 }
 const question = (id: string, text: string, parent = ''): Turn => ({
@@ -21,8 +21,8 @@ const conversation = (...turns: Turn[]): Conversation => ({
 /** Keeps one conversation. */
 function databaseOf(kept: { now: Conversation }): Database {
   return {
-    ...forgetfulDatabase(),
-    heads: async () => [toHead(kept.now)],
+    ...createMemoryDatabase(),
+    listSummaries: async () => [toSummary(kept.now)],
     read: async () => kept.now,
     // Never done, as that of a slow disk.
     write: () => new Promise(() => undefined),
@@ -46,7 +46,7 @@ function libraryOf(kept: { now: Conversation }) {
   let hear: (id: string) => void = () => undefined;
   const calls = { closed: 0 };
   const library = new Library(databaseOf(kept), {
-    tell: () => undefined,
+    notify: () => undefined,
     onChange(listener) {
       hear = listener;
     },
@@ -68,10 +68,10 @@ describe('another tab', () => {
     await library.load();
     library.put({ ...conversation(question('n', 'new')), id: 'n', updatedAtMs: 2 });
     await change();
-    expect(library.heads().map(({ id }) => id)).toEqual(['n', 'c']);
+    expect(library.getSummaries().map(({ id }) => id)).toEqual(['n', 'c']);
     library.saveAll();
     await change();
-    expect(library.heads().map(({ id }) => id)).toEqual(['n', 'c']);
+    expect(library.getSummaries().map(({ id }) => id)).toEqual(['n', 'c']);
   });
 
   it('is heard until the user signs out', () => {

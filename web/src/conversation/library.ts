@@ -1,8 +1,8 @@
-import { type Arrangement, arrangementOf, isSameArrangement, withArrangementOf } from './arrangement.ts';
-import { type Conversation, settled } from './conversation.ts';
-import { type Database, type Head, toHead } from './database.ts';
-import type { Search, SearchedPlaces } from './deep-search.ts';
-import { hasAll, wordsOf } from './head-words.ts';
+import { type Arrangement, getArrangement, isSameArrangement, mergeArrangement } from './arrangement.ts';
+import { type Conversation, withInterruptedReplies } from './conversation.ts';
+import { type ConversationSummary, type Database, toSummary } from './database.ts';
+import type { Search, SearchSources } from './deep-search.ts';
+import { includesAll, splitWords } from './head-words.ts';
 import type { OtherTabs } from './other-tabs.ts';
 import type { ServerSync } from './server-sync.ts';
 
@@ -17,12 +17,12 @@ export class Library {
   readonly #unsaved = new Map<string, ReturnType<typeof setTimeout>>();
   /** Those that the database is at. */
   readonly #saving = new Set<string>();
-  readonly #views = new Set<() => void>();
+  readonly #listeners = new Set<() => void>();
   /** Those that are about to be removed. */
-  readonly #aside = new Set<string>();
-  #heads: readonly Head[] = [];
+  readonly #pendingRemovals = new Set<string>();
+  #summaries: readonly ConversationSummary[] = [];
   /** Without those that are set aside. */
-  #listed: readonly Head[] = [];
+  #listed: readonly ConversationSummary[] = [];
 
   readonly #tabs: OtherTabs | undefined;
   #sync: ServerSync | undefined;
@@ -31,7 +31,7 @@ export class Library {
   constructor(database: Database, tabs?: OtherTabs) {
     this.#database = database;
     this.#tabs = tabs;
-    tabs?.onChange((id) => void this.#takeIn(id));
+    tabs?.onChange((id) => void this.#reload(id));
   }
 
   /** From now on the service is told of what is written, and asked for what is not here. */
@@ -40,33 +40,33 @@ export class Library {
   }
 
   /** Takes in what another device changed, and the database has. */
-  async noteChange(id: string): Promise<void> {
-    this.#tabs?.tell(id);
-    await this.#takeIn(id);
+  async applyRemoteChange(id: string): Promise<void> {
+    this.#tabs?.notify(id);
+    await this.#reload(id);
   }
 
   async load(): Promise<void> {
-    this.#heads = sorted(await this.#database.heads());
-    this.#tell();
+    this.#summaries = sortByUpdate(await this.#database.listSummaries());
+    this.#notify();
   }
 
-  readonly subscribe = (view: () => void): (() => void) => {
-    this.#views.add(view);
-    return () => this.#views.delete(view);
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
   };
 
   /** The latest first. */
-  readonly heads = (): readonly Head[] => this.#listed;
+  readonly getSummaries = (): readonly ConversationSummary[] => this.#listed;
 
   /** One that is open. */
   readonly find = (id: string): Conversation | undefined => this.#open.get(id);
 
   /** Tells the conversations in which the words stand, here and on the service, with lines of what was said there. */
-  async searchLong(query: string, search: Search): Promise<void> {
+  async searchText(query: string, search: Search): Promise<void> {
     // Searches of one user wait for each other; what was read for one is there for the next.
     this.#preparing?.abort();
     const { searchDeep } = await import('./deep-search.ts');
-    await searchDeep(this.#places(), query, search);
+    await searchDeep(this.#getSearchSources(), query, search);
   }
 
   /** Called when a search may begin soon. Without it the first one is slower. */
@@ -74,77 +74,79 @@ export class Library {
     if (this.#sync?.isFollowing !== true) return;
     this.#preparing = new AbortController();
     const { signal } = this.#preparing;
-    import('./deep-search.ts').then(({ prepareSearch }) => prepareSearch(this.#places(), signal)).catch(() => undefined);
+    import('./deep-search.ts')
+      .then(({ prepareSearch }) => prepareSearch(this.#getSearchSources(), signal))
+      .catch(() => undefined);
   }
 
-  #places(): SearchedPlaces {
+  #getSearchSources(): SearchSources {
     return {
-      heads: this.#heads,
+      summaries: this.#summaries,
       read: async (id) => this.#open.get(id) ?? this.#database.read(id).catch(() => undefined),
       list: async (query, signal) => this.#sync?.list(query, signal),
-      listFound: (found) => this.#listFound(found),
+      addMatches: (matches) => this.#addMatches(matches),
     };
   }
 
   /** Lists what a search has found, and is not listed yet. */
-  async #listFound(found: readonly Head[]): Promise<void> {
-    const listed = new Set(this.#heads.map(({ id }) => id));
-    if (found.every(({ id }) => listed.has(id))) return;
-    const known = new Set((await this.#database.heads()).map(({ id }) => id));
-    await this.#database.putHeads(found.filter(({ id }) => !known.has(id)));
+  async #addMatches(matches: readonly ConversationSummary[]): Promise<void> {
+    const listed = new Set(this.#summaries.map(({ id }) => id));
+    if (matches.every(({ id }) => listed.has(id))) return;
+    const knownIds = new Set((await this.#database.listSummaries()).map(({ id }) => id));
+    await this.#database.putSummaries(matches.filter(({ id }) => !knownIds.has(id)));
     await this.load();
   }
 
   /** One with all its turns, without opening it. */
-  async readWhole(id: string): Promise<Conversation | undefined> {
+  async readFull(id: string): Promise<Conversation | undefined> {
     const read = () => this.#database.read(id).catch(() => undefined);
-    const here = this.#open.get(id) ?? (await read());
-    if (here !== undefined) return here;
+    const local = this.#open.get(id) ?? (await read());
+    if (local !== undefined) return local;
     await this.#sync?.fetch(id);
     return read();
   }
 
   /** Ids of all conversations, those that are not listed here as well. Throws ServiceFault. */
   async allIds(): Promise<readonly string[]> {
-    await this.#sync?.learnAll();
+    await this.#sync?.fetchSummaries();
     await this.load();
-    return this.#heads.map(({ id }) => id);
+    return this.#summaries.map(({ id }) => id);
   }
 
   /** Adds what a file has of a conversation to what is here, which stays as it is. It is shown and sent with `showTaken`. */
-  async takeFromFile(imported: Conversation): Promise<'added' | 'merged' | 'same'> {
+  async importConversation(imported: Conversation): Promise<'added' | 'merged' | 'same'> {
     const { id } = imported;
-    const isKnown = this.#heads.some((head) => head.id === id);
-    const stored = isKnown ? await this.readWhole(id) : await this.#database.read(id);
+    const isKnown = this.#summaries.some((summary) => summary.id === id);
+    const stored = isKnown ? await this.readFull(id) : await this.#database.read(id);
     if (stored === undefined) {
       await this.#database.write(imported);
       return 'added';
     }
     if (Object.keys(imported.turns).every((turn) => stored.turns[turn] !== undefined)) return 'same';
-    const next = withTurnsBeside(stored, imported);
+    const next = mergeTurns(stored, imported);
     if (this.#open.has(id)) this.put(next, 'now');
     else await this.#database.write(next, stored);
     return 'merged';
   }
 
   /** Shows what came out of a file, and sends it. */
-  async showTaken(): Promise<void> {
+  async showImported(): Promise<void> {
     await this.load();
-    this.#tabs?.tell('');
-    this.#sync?.hurry();
+    this.#tabs?.notify('');
+    this.#sync?.syncNow();
   }
 
   /** Opens one; false where there is none of this id. */
   async open(id: string): Promise<boolean> {
     if (this.#open.has(id)) return true;
     const read = () => this.#database.read(id).catch(() => undefined);
-    const kept = await read();
-    if (kept === undefined) await this.#sync?.fetch(id);
-    const stored = kept ?? (await read());
+    const local = await read();
+    if (local === undefined) await this.#sync?.fetch(id);
+    const stored = local ?? (await read());
     if (stored !== undefined && !this.#open.has(id)) {
       this.#saved.set(id, stored);
-      this.#open.set(id, settled(stored));
-      this.#tell();
+      this.#open.set(id, withInterruptedReplies(stored));
+      this.#notify();
     }
     return this.#open.has(id);
   }
@@ -155,7 +157,7 @@ export class Library {
     const before = this.#open.get(id);
     this.#open.set(id, conversation);
     if (before?.updatedAtMs !== conversation.updatedAtMs || !isSameArrangement(before, conversation)) {
-      this.#heads = sorted([toHead(conversation), ...this.#heads.filter((head) => head.id !== id)]);
+      this.#summaries = sortByUpdate([toSummary(conversation), ...this.#summaries.filter((summary) => summary.id !== id)]);
     }
     if (when === 'now') this.#save(id);
     else if (!this.#unsaved.has(id))
@@ -163,13 +165,13 @@ export class Library {
         id,
         setTimeout(() => this.#save(id), saveAfterMs),
       );
-    this.#tell();
+    this.#notify();
   }
 
   /** Saves one, and has the service know all of it. Throws ServiceFault where that cannot be reached. */
-  async bringUp(id: string): Promise<void> {
+  async sync(id: string): Promise<void> {
     if (this.#open.has(id)) this.#save(id);
-    await this.#sync?.bringUp(id);
+    await this.#sync?.sync(id);
   }
 
   /** Changes one that is open. */
@@ -181,15 +183,15 @@ export class Library {
   /** Changes how one stands in the list, open or not. False where nothing is known of it but its head, and the service cannot be reached. */
   async arrange(id: string, arrangement: Partial<Arrangement>): Promise<boolean> {
     const toNext = (conversation: Conversation): Conversation => ({ ...conversation, ...arrangement });
-    const stored = await this.readWhole(id);
+    const stored = await this.readFull(id);
     if (this.#open.has(id)) this.change(id, toNext, 'now');
     else if (stored === undefined) return false;
     else {
       const next = toNext(stored);
       await this.#database.write(next, stored);
-      this.#heads = sorted([toHead(next), ...this.#heads.filter((head) => head.id !== id)]);
-      this.#noteWritten(id);
-      this.#tell();
+      this.#summaries = sortByUpdate([toSummary(next), ...this.#summaries.filter((summary) => summary.id !== id)]);
+      this.#onWritten(id);
+      this.#notify();
     }
     return true;
   }
@@ -199,28 +201,28 @@ export class Library {
    * service drops its links and tells other devices that it is gone. Until it is removed nothing of it is touched anywhere; a
    * browser that dies meanwhile has it still, whole.
    */
-  setAside(id: string): void {
-    this.#aside.add(id);
-    this.#tell();
+  hide(id: string): void {
+    this.#pendingRemovals.add(id);
+    this.#notify();
   }
 
-  bringBack(id: string): void {
-    this.#aside.delete(id);
-    this.#tell();
+  restore(id: string): void {
+    this.#pendingRemovals.delete(id);
+    this.#notify();
   }
 
   remove(id: string): void {
-    this.#aside.delete(id);
+    this.#pendingRemovals.delete(id);
     clearTimeout(this.#unsaved.get(id));
     this.#unsaved.delete(id);
     this.#open.delete(id);
     this.#saved.delete(id);
-    this.#heads = this.#heads.filter((head) => head.id !== id);
+    this.#summaries = this.#summaries.filter((summary) => summary.id !== id);
     void this.#database.remove(id).then(
-      () => this.#noteWritten(id),
+      () => this.#onWritten(id),
       () => undefined,
     );
-    this.#tell();
+    this.#notify();
   }
 
   /** Removes all of them, on the service too. Throws ServiceFault where that cannot be reached. */
@@ -231,7 +233,7 @@ export class Library {
     this.#open.clear();
     this.#saved.clear();
     await this.#database.clear();
-    this.#tabs?.tell('');
+    this.#tabs?.notify('');
     await this.load();
   }
 
@@ -242,7 +244,7 @@ export class Library {
 
   /** Saves what is not saved yet, removes what was set aside, and hears nothing of other tabs any more. */
   close(): void {
-    for (const id of this.#aside) this.remove(id);
+    for (const id of this.#pendingRemovals) this.remove(id);
     this.saveAll();
     this.#tabs?.close();
   }
@@ -258,68 +260,72 @@ export class Library {
     this.#database
       .write(conversation, before)
       .then(
-        () => this.#noteWritten(id),
+        () => this.#onWritten(id),
         () => this.#saved.delete(id),
       )
       .finally(() => this.#saving.delete(id));
   }
 
-  #noteWritten(id: string): void {
-    this.#tabs?.tell(id);
-    this.#sync?.noteWritten(id);
+  #onWritten(id: string): void {
+    this.#tabs?.notify(id);
+    this.#sync?.scheduleSend(id);
   }
 
   /** Another tab changed a conversation: what it has finished there is shown here too. */
-  async #takeIn(id: string): Promise<void> {
-    const [heads, stored] = await Promise.all([this.#database.heads(), this.#database.read(id)]).catch(() => [undefined]);
-    if (heads === undefined) return;
-    const isOwn = (head: { readonly id: string }): boolean => this.#unsaved.has(head.id) || this.#saving.has(head.id);
-    this.#heads = sorted([...this.#heads.filter(isOwn), ...heads.filter((head) => !isOwn(head))]);
+  async #reload(id: string): Promise<void> {
+    const [summaries, stored] = await Promise.all([this.#database.listSummaries(), this.#database.read(id)]).catch(() => [
+      undefined,
+    ]);
+    if (summaries === undefined) return;
+    const isPending = (summary: { readonly id: string }): boolean =>
+      this.#unsaved.has(summary.id) || this.#saving.has(summary.id);
+    this.#summaries = sortByUpdate([...this.#summaries.filter(isPending), ...summaries.filter((summary) => !isPending(summary))]);
     const open = this.#open.get(id);
-    if (open !== undefined && stored === undefined && !heads.some((head) => head.id === id) && !isOwn(open))
+    if (open !== undefined && stored === undefined && !summaries.some((summary) => summary.id === id) && !isPending(open))
       this.#open.delete(id);
     if (open !== undefined && stored !== undefined) {
       const base = this.#saved.get(id);
-      this.#open.set(id, withArrangementOf(withTurnsOf(open, stored), stored, base));
-      if (base !== undefined) this.#saved.set(id, { ...base, ...arrangementOf(stored) });
+      this.#open.set(id, mergeArrangement(mergeFinishedTurns(open, stored), stored, base));
+      if (base !== undefined) this.#saved.set(id, { ...base, ...getArrangement(stored) });
     }
-    this.#tell();
+    this.#notify();
   }
 
-  #tell(): void {
-    this.#listed = this.#aside.size === 0 ? this.#heads : this.#heads.filter(({ id }) => !this.#aside.has(id));
-    for (const view of this.#views) view();
+  #notify(): void {
+    this.#listed =
+      this.#pendingRemovals.size === 0 ? this.#summaries : this.#summaries.filter(({ id }) => !this.#pendingRemovals.has(id));
+    for (const listener of this.#listeners) listener();
   }
 }
 
-function sorted(heads: readonly Head[]): readonly Head[] {
-  return [...heads].sort((one, other) => other.updatedAtMs - one.updatedAtMs);
+function sortByUpdate(summaries: readonly ConversationSummary[]): readonly ConversationSummary[] {
+  return [...summaries].sort((left, right) => right.updatedAtMs - left.updatedAtMs);
 }
 
 /** The heads whose conversation has every word of the query. */
-export function findHeads(heads: readonly Head[], query: string): readonly Head[] {
-  const words = wordsOf(query);
-  return words.length === 0 ? heads : heads.filter(({ said }) => hasAll(said, words));
+export function findSummaries(summaries: readonly ConversationSummary[], query: string): readonly ConversationSummary[] {
+  const words = splitWords(query);
+  return words.length === 0 ? summaries : summaries.filter(({ said }) => includesAll(said, words));
 }
 
 /** A conversation with the turns of another that it has not. */
-function withTurnsBeside(own: Conversation, other: Conversation): Conversation {
-  const all = Object.values({ ...other.turns, ...own.turns }).sort((one, next) => one.atMs - next.atMs);
-  const updatedAtMs = Math.max(own.updatedAtMs, other.updatedAtMs);
-  return { ...own, updatedAtMs, turns: Object.fromEntries(all.map((turn) => [turn.id, turn])) };
+function mergeTurns(local: Conversation, imported: Conversation): Conversation {
+  const all = Object.values({ ...imported.turns, ...local.turns }).sort((left, right) => left.atMs - right.atMs);
+  const updatedAtMs = Math.max(local.updatedAtMs, imported.updatedAtMs);
+  return { ...local, updatedAtMs, turns: Object.fromEntries(all.map((turn) => [turn.id, turn])) };
 }
 
 /** A conversation with the turns that another tab has added and finished. */
-function withTurnsOf(open: Conversation, stored: Conversation): Conversation {
+function mergeFinishedTurns(open: Conversation, stored: Conversation): Conversation {
   const added = Object.values(stored.turns).filter(
     (turn) => open.turns[turn.id] === undefined && !(turn.kind === 'reply' && turn.state === 'running'),
   );
   if (added.length === 0) return open;
-  const shown = Object.fromEntries(added.map(({ parent, id }) => [parent, id]));
+  const addedBranches = Object.fromEntries(added.map(({ parent, id }) => [parent, id]));
   return {
     ...open,
     updatedAtMs: stored.updatedAtMs,
     turns: { ...open.turns, ...Object.fromEntries(added.map((turn) => [turn.id, turn])) },
-    shown: { ...open.shown, ...shown },
+    shown: { ...open.shown, ...addedBranches },
   };
 }

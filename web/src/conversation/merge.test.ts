@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Conversation, Turn } from './conversation.ts';
-import { areFieldsUnsent, fieldsOf, merged, unsentTurns } from './merge.ts';
+import { areFieldsUnsent, getSharedFields, listUnsentTurns, mergeConversations } from './merge.ts';
 
 const turn = (id: string, state = 'done'): Turn =>
   ({ kind: 'reply', id, parent: '', atMs: 1, text: state, state }) as unknown as Turn;
@@ -11,21 +11,25 @@ const conversation = (title: string, ...turns: Turn[]): Conversation => ({
 
 describe('a conversation of two devices', () => {
   it('has the turns of both, and complete ones before those that come', () => {
-    const both = merged(conversation('A', turn('a'), turn('b', 'running')), conversation('A', turn('b'), turn('c')), undefined);
+    const both = mergeConversations(
+      conversation('A', turn('a'), turn('b', 'running')),
+      conversation('A', turn('b'), turn('c')),
+      undefined,
+    );
     expect(Object.values(both.turns).map(({ id, text }) => `${id} ${text}`)).toEqual(['a done', 'b done', 'c done']);
   });
 
   it('has each field as it was changed last, the own change before the other', () => {
-    const base = fieldsOf(conversation('A'));
+    const base = getSharedFields(conversation('A'));
     const other = { ...conversation('A'), deployment: 'elsewhere', shown: { q: 'r' } };
-    const both = merged({ ...conversation('Own'), shown: { p: 'q' } }, other, base);
+    const both = mergeConversations({ ...conversation('Own'), shown: { p: 'q' } }, other, base);
     expect(both).toMatchObject({ title: 'Own', deployment: 'elsewhere', shown: { p: 'q', q: 'r' } });
   });
 
   it('is sent as far as it is complete and was not sent', () => {
     const own = conversation('A', turn('a'), turn('b'), turn('c', 'running'));
-    const mark = { id: 'c', revision: 1, turns: ['a'], fields: fieldsOf(own) };
-    expect(unsentTurns(own, mark).map(({ id }) => id)).toEqual(['b']);
+    const mark = { id: 'c', revision: 1, turns: ['a'], fields: getSharedFields(own) };
+    expect(listUnsentTurns(own, mark).map(({ id }) => id)).toEqual(['b']);
     expect([areFieldsUnsent(own, mark), areFieldsUnsent(own, undefined)]).toEqual([false, true]);
     expect(areFieldsUnsent({ ...own, title: 'B' }, mark)).toBe(true);
   });

@@ -1,5 +1,5 @@
 import type { JsonObject } from '#base/json/json.ts';
-import { type Arrangement, arrangementOf } from './arrangement.ts';
+import { type Arrangement, getArrangement } from './arrangement.ts';
 import type { Conversation, Turn } from './conversation.ts';
 
 /** What the service has of a conversation, as far as this browser knows. */
@@ -14,27 +14,27 @@ export interface SyncMark {
 
 type SharedFields = Arrangement & Pick<Conversation, 'deployment' | 'settings' | 'ratings' | 'shown' | 'createdAtMs'>;
 
-export function fieldsOf(fields: SharedFields): SharedFields {
+export function getSharedFields(fields: SharedFields): SharedFields {
   const { deployment, settings, ratings, shown, createdAtMs } = fields;
   const optional = { ...(settings !== undefined && { settings }), ...(ratings !== undefined && { ratings }) };
-  return { ...arrangementOf(fields), deployment, ...optional, shown, createdAtMs };
+  return { ...getArrangement(fields), deployment, ...optional, shown, createdAtMs };
 }
 
 /** The turns that are to be sent: those that will not change any more and the service has not. */
-export function unsentTurns({ turns }: Conversation, mark: SyncMark | undefined): readonly Turn[] {
+export function listUnsentTurns({ turns }: Conversation, mark: SyncMark | undefined): readonly Turn[] {
   const sent = new Set(mark?.turns);
-  return Object.values(turns).filter((turn) => !sent.has(turn.id) && !isComing(turn));
+  return Object.values(turns).filter((turn) => !sent.has(turn.id) && !isRunning(turn));
 }
 
 /** Whether the fields differ from those that the service has. */
 export function areFieldsUnsent(conversation: Conversation, mark: SyncMark | undefined): boolean {
-  return mark === undefined || !isSame(fieldsOf(conversation), fieldsOf(mark.fields));
+  return mark === undefined || !isSame(getSharedFields(conversation), getSharedFields(mark.fields));
 }
 
 /** What a turn has at least: other clients of the service may write less. */
 function withFields(turn: Turn): Turn {
-  const least = turn.kind === 'question' ? { attachments: [] } : { state: 'done', deployment: '', custom: {}, stageTimes: {} };
-  return { ...least, ...(turn as object) } as Turn;
+  const defaults = turn.kind === 'question' ? { attachments: [] } : { state: 'done', deployment: '', custom: {}, stageTimes: {} };
+  return { ...defaults, ...(turn as object) } as Turn;
 }
 
 /** A conversation as the service tells it, with those of its turns that it told. */
@@ -53,11 +53,11 @@ export function fromChat(chat: JsonObject): Conversation {
     shown = {},
     turns,
   } = chat;
-  const listed = (turns as readonly Turn[]).map(withFields);
+  const parsedTurns = (turns as readonly Turn[]).map(withFields);
   return {
     ...{
       id,
-      ...arrangementOf({ title, pinned, archived, tags } as Arrangement),
+      ...getArrangement({ title, pinned, archived, tags } as Arrangement),
       deployment,
       updatedAtMs,
       createdAtMs: createdAtMs ?? updatedAtMs,
@@ -65,40 +65,40 @@ export function fromChat(chat: JsonObject): Conversation {
     },
     ...(settings !== undefined && { settings }),
     ...(ratings !== undefined && { ratings }),
-    turns: Object.fromEntries(listed.map((turn) => [turn.id, turn])),
+    turns: Object.fromEntries(parsedTurns.map((turn) => [turn.id, turn])),
   } as Conversation;
 }
 
 /** Both of them: every turn of either; of each field the one that changed since `mark`, what both had. */
-export function merged(own: Conversation, other: Conversation, mark: SharedFields | undefined): Conversation {
-  const base = mark && fieldsOf(mark);
-  const fields: Record<string, unknown> = { ...fieldsOf(other) };
-  for (const [key, value] of Object.entries(fieldsOf(own)))
+export function mergeConversations(local: Conversation, remote: Conversation, mark: SharedFields | undefined): Conversation {
+  const base = mark && getSharedFields(mark);
+  const fields: Record<string, unknown> = { ...getSharedFields(remote) };
+  for (const [key, value] of Object.entries(getSharedFields(local)))
     if (base !== undefined && !isSame(value, base[key as keyof SharedFields])) fields[key] = value;
-  const all = { ...own.turns };
-  for (const turn of Object.values(other.turns)) {
-    const there = all[turn.id];
-    if (there === undefined || isComing(there)) all[turn.id] = turn;
+  const all = { ...local.turns };
+  for (const turn of Object.values(remote.turns)) {
+    const existing = all[turn.id];
+    if (existing === undefined || isRunning(existing)) all[turn.id] = turn;
   }
   const turns = Object.fromEntries(
     Object.values(all)
-      .sort((one, next) => one.atMs - next.atMs)
+      .sort((left, right) => left.atMs - right.atMs)
       .map((turn) => [turn.id, turn]),
   );
-  const isShownAnew = base !== undefined && !isSame(own.shown, base.shown);
+  const isShownChanged = base !== undefined && !isSame(local.shown, base.shown);
   return {
     ...(fields as unknown as SharedFields),
-    id: own.id,
-    updatedAtMs: Math.max(own.updatedAtMs, other.updatedAtMs),
+    id: local.id,
+    updatedAtMs: Math.max(local.updatedAtMs, remote.updatedAtMs),
     turns,
-    shown: isShownAnew ? { ...other.shown, ...own.shown } : other.shown,
+    shown: isShownChanged ? { ...remote.shown, ...local.shown } : remote.shown,
   };
 }
 
-function isComing(turn: Turn): boolean {
+function isRunning(turn: Turn): boolean {
   return turn.kind === 'reply' && turn.state === 'running';
 }
 
-function isSame(one: unknown, other: unknown): boolean {
-  return JSON.stringify(one) === JSON.stringify(other);
+function isSame(left: unknown, right: unknown): boolean {
+  return JSON.stringify(left) === JSON.stringify(right);
 }

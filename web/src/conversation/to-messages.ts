@@ -17,9 +17,9 @@ function fromQuestion({ text, attachments, control }: Question): Message {
 function fromReply({ text, custom, functionCall }: Reply): Message[] {
   const { attachments, state } = custom;
   if (text === '' && attachments === undefined && state === undefined && functionCall === undefined) return [];
-  const kept = { ...(attachments !== undefined && { attachments }), ...(state !== undefined && { state }) };
+  const content = { ...(attachments !== undefined && { attachments }), ...(state !== undefined && { state }) };
   const call = functionCall && { function_call: { name: '', arguments: '', ...functionCall } };
   return [
-    { role: 'assistant', content: text, ...(Object.keys(kept).length > 0 && { custom_content: kept }), ...call } as Message,
+    { role: 'assistant', content: text, ...(Object.keys(content).length > 0 && { custom_content: content }), ...call } as Message,
   ];
 }

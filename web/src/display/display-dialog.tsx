@@ -2,58 +2,58 @@ import { useId, useState } from 'react';
 import { FollowUpSection } from '../follow-ups/follow-up-section.tsx';
 import { NoticeChoice } from '../notifications/notice-choice.tsx';
 import { Segments } from '../parts/segments.tsx';
-import { useShownDialog } from '../parts/use-shown-dialog.ts';
+import { useModalDialog } from '../parts/use-shown-dialog.ts';
 import { DictationSection } from '../speech/dictation-section.tsx';
-import { useWords } from '../words/words.tsx';
-import { contrasts, type Display, densities, keepDisplay, motions, readDisplay, textSizes } from './display.ts';
-import { useDisplayWords } from './display-words.ts';
+import { useStrings } from '../words/words.tsx';
+import { contrasts, type Display, densities, motions, readDisplay, saveDisplay, textSizes } from './display.ts';
+import { useDisplayStrings } from './display-words.ts';
 import '../parts/question-dialog.css';
 import './display.css';
 
 /** Text size, spacing, contrast, motion and notifications; what is chosen is seen at once. */
 export function DisplayDialog({ close }: { readonly close: () => void }) {
-  const common = useWords();
-  const words = useDisplayWords();
-  const { dialog, leave } = useShownDialog(close);
+  const common = useStrings();
+  const strings = useDisplayStrings();
+  const { dialog, closeDialog } = useModalDialog(close);
   const title = useId();
   const [display, setDisplay] = useState(readDisplay);
   const choose = (change: Partial<Display>): void => {
     const next = { ...display, ...change };
     setDisplay(next);
-    keepDisplay(next);
+    saveDisplay(next);
   };
   return (
     <dialog {...{ ref: dialog, className: 'question-dialog display-dialog', 'aria-labelledby': title, closedby: 'any' }}>
       <h2 id={title}>{common.display}</h2>
       <Segments
-        name={words.textSize}
+        name={strings.textSize}
         value={display.textSize}
-        choose={(textSize) => choose({ textSize })}
-        options={textSizes.map((each) => [each, words.textSizes[each]])}
+        onSelect={(textSize) => choose({ textSize })}
+        options={textSizes.map((item) => [item, strings.textSizes[item]])}
       />
       <Segments
-        name={words.density}
+        name={strings.density}
         value={display.density}
-        choose={(density) => choose({ density })}
-        options={densities.map((each) => [each, words.densities[each]])}
+        onSelect={(density) => choose({ density })}
+        options={densities.map((item) => [item, strings.densities[item]])}
       />
       <Segments
-        name={words.contrast}
+        name={strings.contrast}
         value={display.contrast}
-        choose={(contrast) => choose({ contrast })}
-        options={contrasts.map((each) => [each, words.contrasts[each]])}
+        onSelect={(contrast) => choose({ contrast })}
+        options={contrasts.map((item) => [item, strings.contrasts[item]])}
       />
       <Segments
-        name={words.motion}
+        name={strings.motion}
         value={display.motion}
-        choose={(motion) => choose({ motion })}
-        options={motions.map((each) => [each, words.motions[each]])}
+        onSelect={(motion) => choose({ motion })}
+        options={motions.map((item) => [item, strings.motions[item]])}
       />
       <NoticeChoice />
       <FollowUpSection />
       <DictationSection />
       <div className="row end">
-        <button type="button" className="button primary" onClick={leave}>
+        <button type="button" className="button primary" onClick={closeDialog}>
           {common.close}
         </button>
       </div>

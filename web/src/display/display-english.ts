@@ -29,4 +29,4 @@ export const displayEnglish = {
   },
 };
 
-export type DisplayWords = typeof displayEnglish;
+export type DisplayStrings = typeof displayEnglish;

@@ -1,6 +1,6 @@
-import type { DisplayWords } from './display-english.ts';
+import type { DisplayStrings } from './display-english.ts';
 
-export const displayFrench: DisplayWords = {
+export const displayFrench: DisplayStrings = {
   textSize: 'Taille du texte',
   textSizes: { small: 'Petite', medium: 'Moyenne', large: 'Grande', largest: 'Très grande' },
   density: 'Espacement',

@@ -1,6 +1,6 @@
-import type { DisplayWords } from './display-english.ts';
+import type { DisplayStrings } from './display-english.ts';
 
-export const displayGerman: DisplayWords = {
+export const displayGerman: DisplayStrings = {
   textSize: 'Schriftgröße',
   textSizes: { small: 'Klein', medium: 'Mittel', large: 'Groß', largest: 'Sehr groß' },
   density: 'Abstände',

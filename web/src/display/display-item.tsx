@@ -1,14 +1,14 @@
 import { DialogButton } from '../palette/dialog-button.tsx';
 import { lazyView } from '../parts/lazy-view.tsx';
-import { useWords } from '../words/words.tsx';
+import { useStrings } from '../words/words.tsx';
 
 const DisplayDialog = lazyView(() => import('./display-dialog.tsx').then(({ DisplayDialog: view }) => view));
 
 /** Opens the choice of how the page is drawn. */
 export function DisplayItem() {
-  const words = useWords();
+  const strings = useStrings();
   return (
-    <DialogButton {...{ id: 'display', icon: 'text', title: words.display, form: 'line' }}>
+    <DialogButton {...{ id: 'display', icon: 'text', title: strings.display, form: 'line' }}>
       {(close) => <DisplayDialog close={close} />}
     </DialogButton>
   );

@@ -1,6 +1,6 @@
-import type { DisplayWords } from './display-english.ts';
+import type { DisplayStrings } from './display-english.ts';
 
-export const displaySpanish: DisplayWords = {
+export const displaySpanish: DisplayStrings = {
   textSize: 'Tamaño del texto',
   textSizes: { small: 'Pequeño', medium: 'Mediano', large: 'Grande', largest: 'Muy grande' },
   density: 'Espaciado',

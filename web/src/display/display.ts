@@ -13,33 +13,33 @@ export interface Display {
   readonly motion: (typeof motions)[number];
 }
 
-const keptAs = 'parley display';
-const wishes = { contrast: '(prefers-contrast: more)', motion: '(prefers-reduced-motion: reduce)' } as const;
+const storageKey = 'parley display';
+const mediaQueries = { contrast: '(prefers-contrast: more)', motion: '(prefers-reduced-motion: reduce)' } as const;
 
 /** What was chosen in this browser. */
 export function readDisplay(): Display {
-  const kept = tryParseJson(localStorage.getItem(keptAs) ?? '');
-  const said = isJsonObject(kept) ? kept : {};
-  const one = <Value>(values: readonly Value[], wanted: unknown): Value | undefined => values.find((each) => each === wanted);
+  const stored = tryParseJson(localStorage.getItem(storageKey) ?? '');
+  const values = isJsonObject(stored) ? stored : {};
+  const pick = <Value>(values: readonly Value[], value: unknown): Value | undefined => values.find((item) => item === value);
   return {
-    textSize: one(textSizes, said.textSize) ?? 'medium',
-    density: one(densities, said.density) ?? 'roomy',
-    contrast: one(contrasts, said.contrast) ?? 'system',
-    motion: one(motions, said.motion) ?? 'system',
+    textSize: pick(textSizes, values.textSize) ?? 'medium',
+    density: pick(densities, values.density) ?? 'roomy',
+    contrast: pick(contrasts, values.contrast) ?? 'system',
+    motion: pick(motions, values.motion) ?? 'system',
   };
 }
 
 /** Keeps what is chosen, and draws the page so. */
-export function keepDisplay(display: Display): void {
-  localStorage.setItem(keptAs, JSON.stringify(display));
+export function saveDisplay(display: Display): void {
+  localStorage.setItem(storageKey, JSON.stringify(display));
   showDisplay();
 }
 
 /** Draws the page as was chosen, and again when the system or another tab wants it otherwise. */
 export function followDisplay(): void {
   showDisplay();
-  for (const wish of Object.values(wishes)) matchMedia(wish).addEventListener('change', showDisplay);
-  addEventListener('storage', ({ key }) => key === keptAs && showDisplay());
+  for (const mediaQuery of Object.values(mediaQueries)) matchMedia(mediaQuery).addEventListener('change', showDisplay);
+  addEventListener('storage', ({ key }) => key === storageKey && showDisplay());
 }
 
 /** The styles ask for these marks alone: what the system wants and what was chosen is one thing to them. */
@@ -48,6 +48,6 @@ function showDisplay(): void {
   const { dataset } = document.documentElement;
   dataset.textSize = textSize;
   dataset.density = density;
-  dataset.contrast = contrast === 'more' || matchMedia(wishes.contrast).matches ? 'more' : 'usual';
-  dataset.motion = motion === 'less' || matchMedia(wishes.motion).matches ? 'less' : 'usual';
+  dataset.contrast = contrast === 'more' || matchMedia(mediaQueries.contrast).matches ? 'more' : 'usual';
+  dataset.motion = motion === 'less' || matchMedia(mediaQueries.motion).matches ? 'less' : 'usual';
 }

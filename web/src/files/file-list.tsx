@@ -1,8 +1,8 @@
-import { toHash } from '../page/place.ts';
+import { formatRoute } from '../page/place.ts';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { useLanguage } from '../words/words.tsx';
-import { useFilesWords } from './files-words.ts';
+import { useFilesStrings } from './files-words.ts';
 import type { StoredItem } from './stored-files.ts';
 
 interface FileListProps {
@@ -14,20 +14,20 @@ interface FileListProps {
 
 /** Folders and files, each with what can be done with it. */
 export function FileList({ folder, items, ...acts }: FileListProps) {
-  const words = useFilesWords();
+  const strings = useFilesStrings();
   return (
     <table className="file-list">
       <thead>
         <tr>
-          <th scope="col">{words.name}</th>
+          <th scope="col">{strings.name}</th>
           <th scope="col" className="file-size">
-            {words.size}
+            {strings.size}
           </th>
           <th scope="col" className="file-time">
-            {words.changed}
+            {strings.changed}
           </th>
           <th scope="col">
-            <span className="heard-only">{words.actions}</span>
+            <span className="heard-only">{strings.actions}</span>
           </th>
         </tr>
       </thead>
@@ -45,17 +45,17 @@ export function FileList({ folder, items, ...acts }: FileListProps) {
 }
 
 function FolderRow({ folder, item: { name } }: { readonly folder: string; readonly item: StoredItem }) {
-  const words = useFilesWords();
+  const strings = useFilesStrings();
   const path = folder === '' ? name : `${folder}/${name}`;
   return (
     <tr>
       <th scope="row">
-        <a className="file-name" href={toHash({ at: 'files', folder: path })} aria-label={words.openFolder(name)}>
+        <a className="file-name" href={formatRoute({ at: 'files', folder: path })} aria-label={strings.openFolder(name)}>
           <Icon name="folder" />
           {name}
         </a>
       </th>
-      <td className="file-size soft">{words.folder}</td>
+      <td className="file-size soft">{strings.folder}</td>
       <td className="file-time" />
       <td />
     </tr>
@@ -63,7 +63,7 @@ function FolderRow({ folder, item: { name } }: { readonly folder: string; readon
 }
 
 function FileRow({ item, download, remove }: { readonly item: StoredItem } & Pick<FileListProps, 'download' | 'remove'>) {
-  const words = useFilesWords();
+  const strings = useFilesStrings();
   const { language } = useLanguage();
   const { name, bytes, changedAtMs, reference } = item;
   const time = changedAtMs === undefined ? undefined : new Date(changedAtMs);
@@ -87,18 +87,18 @@ function FileRow({ item, download, remove }: { readonly item: StoredItem } & Pic
         <button
           type="button"
           className="icon-button"
-          aria-label={words.download(name)}
-          title={words.download(name)}
+          aria-label={strings.download(name)}
+          title={strings.download(name)}
           onClick={() => download(item)}
         >
           <Icon name="save" />
         </button>
-        <CopyButton text={() => reference} label={words.copyReference(name)} />
+        <CopyButton text={() => reference} label={strings.copyReference(name)} />
         <button
           type="button"
           className="icon-button"
-          aria-label={words.remove(name)}
-          title={words.remove(name)}
+          aria-label={strings.remove(name)}
+          title={strings.remove(name)}
           onClick={() => remove(item)}
         >
           <Icon name="trash" />

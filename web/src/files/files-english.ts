@@ -19,7 +19,7 @@ export const filesEnglish = {
   actions: 'Actions',
   folder: 'Folder',
   openFolder: (name: string) => `Open the folder ${name}`,
-  more: 'Show more',
+  showMore: 'Show more',
   download: (name: string) => `Download ${name}`,
   copyReference: (name: string) => `Copy the reference of ${name}`,
   remove: (name: string) => `Delete ${name}`,
@@ -35,4 +35,4 @@ export const filesEnglish = {
   noStore: 'This service keeps no files.',
 };
 
-export type FilesWords = typeof filesEnglish;
+export type FilesStrings = typeof filesEnglish;

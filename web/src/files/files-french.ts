@@ -1,6 +1,6 @@
-import type { FilesWords } from './files-english.ts';
+import type { FilesStrings } from './files-english.ts';
 
-export const filesFrench: FilesWords = {
+export const filesFrench: FilesStrings = {
   title: 'Fichiers',
   intro:
     'Ce que vous avez déposé ici et joint à vos conversations. Personne d’autre ne le voit, sauf les applications à qui vous l’indiquez.',
@@ -21,7 +21,7 @@ export const filesFrench: FilesWords = {
   actions: 'Actions',
   folder: 'Dossier',
   openFolder: (name) => `Ouvrir le dossier ${name}`,
-  more: 'Afficher plus',
+  showMore: 'Afficher plus',
   download: (name) => `Télécharger ${name}`,
   copyReference: (name) => `Copier la référence de ${name}`,
   remove: (name) => `Supprimer ${name}`,

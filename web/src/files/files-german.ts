@@ -1,6 +1,6 @@
-import type { FilesWords } from './files-english.ts';
+import type { FilesStrings } from './files-english.ts';
 
-export const filesGerman: FilesWords = {
+export const filesGerman: FilesStrings = {
   title: 'Dateien',
   intro:
     'Dateien, die du hier abgelegt oder in Gesprächen mitgeschickt hast. Nur du siehst sie, und die Anwendungen, denen du sie gibst.',
@@ -21,7 +21,7 @@ export const filesGerman: FilesWords = {
   actions: 'Aktionen',
   folder: 'Ordner',
   openFolder: (name) => `Ordner ${name} öffnen`,
-  more: 'Mehr zeigen',
+  showMore: 'Mehr zeigen',
   download: (name) => `${name} herunterladen`,
   copyReference: (name) => `Verweis auf ${name} kopieren`,
   remove: (name) => `${name} löschen`,

@@ -2,20 +2,20 @@ import { type DragEvent, type FormEvent, useCallback, useId, useRef, useState } 
 import { usePage } from '../page/page.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { NamedPage } from '../parts/named-page.tsx';
-import { useQuestion } from '../parts/question-dialog.tsx';
+import { useConfirmation } from '../parts/question-dialog.tsx';
 import { saveFile } from '../parts/save-file.ts';
-import { Trouble } from '../parts/trouble.tsx';
-import { type Fault, faultOf } from '../service/fault.ts';
+import { ErrorMessage } from '../parts/trouble.tsx';
+import { type ErrorDetails, toErrorDetails } from '../service/fault.ts';
 import { FileList } from './file-list.tsx';
-import { useFilesWords } from './files-words.ts';
+import { useFilesStrings } from './files-words.ts';
 import { type FolderPage, StoredFiles, type StoredItem } from './stored-files.ts';
-import { type Storing, useStoring } from './use-storing.ts';
+import { type PendingUpload, useFileUploads } from './use-storing.ts';
 import './files.css';
-import { toHash } from '../page/place.ts';
+import { formatRoute } from '../page/place.ts';
 import { isComposing } from '../parts/is-composing.ts';
 import { useLoaded } from '../parts/use-loaded.ts';
-import { saidOf } from '../words/fault-words.ts';
-import { useWords } from '../words/words.tsx';
+import { describeError } from '../words/fault-words.ts';
+import { useStrings } from '../words/words.tsx';
 
 interface FilesPageProps {
   /** Undefined: all files. */
@@ -25,7 +25,7 @@ interface FilesPageProps {
 
 /** The user's own stored files. */
 export function FilesPage({ folder = '', openMenu }: FilesPageProps) {
-  const { title } = useFilesWords();
+  const { title } = useFilesStrings();
   const { service } = usePage();
   const [files] = useState(() => new StoredFiles(service));
   return (
@@ -37,63 +37,63 @@ export function FilesPage({ folder = '', openMenu }: FilesPageProps) {
 
 /** What lies in a folder, and what can be done with it. */
 function FolderView({ files, folder }: { readonly files: StoredFiles; readonly folder: string }) {
-  const words = useFilesWords();
-  const { items, fault, isLoading, more, reload } = useFolder(files, folder);
-  const { ask, dialog } = useQuestion();
-  const { fault: failed, tell, download, remove } = useFileActs({ files, ask, reload });
-  const storing = useStoring({
+  const strings = useFilesStrings();
+  const { items, error, isLoading, loadMore, reload } = useFolder(files, folder);
+  const { askConfirmation, dialog } = useConfirmation();
+  const { error: actionError, reportDone, download, remove } = useFileActions({ files, askConfirmation, reload });
+  const uploads = useFileUploads({
     ...{ files, folder },
-    mayReplace: (name) => ask(words.replaceQuestion(name), words.replaceAnswer),
-    onStored: (name) => tell(words.uploaded(name)),
+    mayReplace: (name) => askConfirmation(strings.replaceQuestion(name), strings.replaceAnswer),
+    onStored: (name) => reportDone(strings.uploaded(name)),
   });
-  const dropping = useDropping(storing.add);
-  const look = dropping.isDropping ? 'sheet files dropping' : 'sheet files';
-  if (fault?.code === 'route_not_found') {
+  const dropping = useDropping(uploads.add);
+  const className = dropping.isDropping ? 'sheet files dropping' : 'sheet files';
+  if (error?.code === 'route_not_found') {
     return (
       <div className="sheet">
-        <h1>{words.title}</h1>
-        <p className="soft">{words.noStore}</p>
+        <h1>{strings.title}</h1>
+        <p className="soft">{strings.noStore}</p>
       </div>
     );
   }
   return (
-    <div className={look} aria-busy={isLoading} {...dropping.handlers}>
-      <h1>{words.title}</h1>
-      <Trouble fault={failed ?? fault} />
-      <p className="soft">{words.intro}</p>
+    <div className={className} aria-busy={isLoading} {...dropping.handlers}>
+      <h1>{strings.title}</h1>
+      <ErrorMessage error={actionError ?? error} />
+      <p className="soft">{strings.intro}</p>
       <div className="row">
-        <UploadButton add={storing.add} />
+        <UploadButton add={uploads.add} />
         <NewFolder folder={folder} />
       </div>
       <FolderPath folder={folder} />
-      <StoringList {...storing} />
-      {items?.length === 0 && <p className="soft files-empty">{folder === '' ? words.emptyRoot : words.empty}</p>}
+      <UploadList {...uploads} />
+      {items?.length === 0 && <p className="soft files-empty">{folder === '' ? strings.emptyRoot : strings.empty}</p>}
       {items !== undefined && items.length > 0 && <FileList {...{ folder, items, download, remove }} />}
-      {more !== undefined && (
-        <button type="button" className="button" onClick={more}>
-          {words.more}
+      {loadMore !== undefined && (
+        <button type="button" className="button" onClick={loadMore}>
+          {strings.showMore}
         </button>
       )}
-      {dropping.isDropping && <p className="drop-note">{words.drop}</p>}
+      {dropping.isDropping && <p className="drop-note">{strings.drop}</p>}
       {dialog}
     </div>
   );
 }
 
-interface FileActTools {
+interface FileActionOptions {
   readonly files: StoredFiles;
-  readonly ask: (question: string, answer: string) => Promise<boolean>;
+  readonly askConfirmation: (question: string, answer: string) => Promise<boolean>;
   readonly reload: () => void;
 }
 
-function useFileActs({ files, ask, reload }: FileActTools) {
-  const words = useFilesWords();
+function useFileActions({ files, askConfirmation, reload }: FileActionOptions) {
+  const strings = useFilesStrings();
   const { announce } = usePage();
-  const [fault, setFault] = useState<Fault>();
-  const fail = (thrown: unknown): void => setFault(faultOf(thrown));
+  const [error, setError] = useState<ErrorDetails>();
+  const fail = (error: unknown): void => setError(toErrorDetails(error));
   /** Says what was done, and shows it. */
-  const tell = (text: string): void => {
-    setFault(undefined);
+  const reportDone = (text: string): void => {
+    setError(undefined);
     announce(text);
     reload();
   };
@@ -101,13 +101,13 @@ function useFileActs({ files, ask, reload }: FileActTools) {
     files.read(item).then((content) => saveFile(item.name, content), fail);
   };
   const remove = async (item: StoredItem): Promise<void> => {
-    if (!(await ask(words.removeQuestion(item.name), words.removeAnswer))) return;
-    await files.remove(item).then(() => tell(words.removed(item.name)), fail);
+    if (!(await askConfirmation(strings.removeQuestion(item.name), strings.removeAnswer))) return;
+    await files.remove(item).then(() => reportDone(strings.removed(item.name)), fail);
   };
-  return { fault, tell, download, remove };
+  return { error, reportDone, download, remove };
 }
 
-function useDropping(add: (chosen: Iterable<File>) => void) {
+function useDropping(add: (newFiles: Iterable<File>) => void) {
   const [isDropping, setIsDropping] = useState(false);
   const handlers = {
     onDragOver(event: DragEvent): void {
@@ -126,13 +126,13 @@ function useDropping(add: (chosen: Iterable<File>) => void) {
   return { isDropping, handlers };
 }
 
-function UploadButton({ add }: { readonly add: (chosen: Iterable<File>) => void }) {
-  const filesWords = useFilesWords();
+function UploadButton({ add }: { readonly add: (newFiles: Iterable<File>) => void }) {
+  const filesStrings = useFilesStrings();
   const picker = useRef<HTMLInputElement>(null);
   return (
     <>
       <input
-        {...{ ref: picker, type: 'file', multiple: true, hidden: true, 'aria-label': filesWords.choose }}
+        {...{ ref: picker, type: 'file', multiple: true, hidden: true, 'aria-label': filesStrings.choose }}
         onChange={({ target }) => {
           add([...(target.files ?? [])]);
           target.value = '';
@@ -140,7 +140,7 @@ function UploadButton({ add }: { readonly add: (chosen: Iterable<File>) => void 
       />
       <button type="button" className="button primary" onClick={() => picker.current?.click()}>
         <Icon name="plus" />
-        {filesWords.choose}
+        {filesStrings.choose}
       </button>
     </>
   );
@@ -148,17 +148,17 @@ function UploadButton({ add }: { readonly add: (chosen: Iterable<File>) => void 
 
 /** The way from all files to a folder. */
 function FolderPath({ folder }: { readonly folder: string }) {
-  const words = useFilesWords();
+  const strings = useFilesStrings();
   const names = folder === '' ? [] : folder.split('/');
   const steps = names.map((name, at) => ({ name, path: names.slice(0, at + 1).join('/') }));
   return (
-    <nav className="folder-path" aria-label={words.path}>
+    <nav className="folder-path" aria-label={strings.path}>
       <ol>
         <li>
           {steps.length === 0 ? (
-            <span aria-current="page">{words.root}</span>
+            <span aria-current="page">{strings.root}</span>
           ) : (
-            <a href={toHash({ at: 'files' })}>{words.root}</a>
+            <a href={formatRoute({ at: 'files' })}>{strings.root}</a>
           )}
         </li>
         {steps.map(({ name, path }, at) => (
@@ -166,7 +166,7 @@ function FolderPath({ folder }: { readonly folder: string }) {
             {at === steps.length - 1 ? (
               <span aria-current="page">{name}</span>
             ) : (
-              <a href={toHash({ at: 'files', folder: path })}>{name}</a>
+              <a href={formatRoute({ at: 'files', folder: path })}>{name}</a>
             )}
           </li>
         ))}
@@ -177,8 +177,8 @@ function FolderPath({ folder }: { readonly folder: string }) {
 
 /** Leads to a folder in the one that is open; it is there once a file is in it. */
 function NewFolder({ folder }: { readonly folder: string }) {
-  const words = useWords();
-  const filesWords = useFilesWords();
+  const strings = useStrings();
+  const filesStrings = useFilesStrings();
   const { go } = usePage();
   const [isOpen, setIsOpen] = useState(false);
   const [isBad, setIsBad] = useState(false);
@@ -193,7 +193,7 @@ function NewFolder({ folder }: { readonly folder: string }) {
     return (
       <button type="button" className="button" onClick={() => setIsOpen(true)}>
         <Icon name="folder" />
-        {filesWords.newFolder}
+        {filesStrings.newFolder}
       </button>
     );
   }
@@ -203,18 +203,18 @@ function NewFolder({ folder }: { readonly folder: string }) {
       onSubmit={submit}
       onKeyDown={({ key, nativeEvent }) => key === 'Escape' && !isComposing(nativeEvent) && setIsOpen(false)}
     >
-      <label htmlFor={field}>{filesWords.folderName}</label>
+      <label htmlFor={field}>{filesStrings.folderName}</label>
       <div className="row">
         <input {...{ id: field, name: 'name', autoComplete: 'off', ref: focusOn }} aria-describedby={hint} aria-invalid={isBad} />
         <button type="submit" className="button">
-          {filesWords.open}
+          {filesStrings.open}
         </button>
         <button type="button" className="button quiet" onClick={() => setIsOpen(false)}>
-          {words.cancel}
+          {strings.cancel}
         </button>
       </div>
       <p id={hint} className={isBad ? 'trouble' : 'soft small'}>
-        {isBad ? filesWords.badFolderName : filesWords.folderHint}
+        {isBad ? filesStrings.badFolderName : filesStrings.folderHint}
       </p>
     </form>
   );
@@ -229,22 +229,24 @@ function isFolderName(name: string): boolean {
 }
 
 /** Files on their way, each with how far it has come. */
-function StoringList({ all, remove }: { readonly all: readonly Storing[]; readonly remove: (id: string) => void }) {
-  const words = useWords();
-  const filesWords = useFilesWords();
+function UploadList({ all, remove }: { readonly all: readonly PendingUpload[]; readonly remove: (id: string) => void }) {
+  const strings = useStrings();
+  const filesStrings = useFilesStrings();
   if (all.length === 0) return null;
   return (
-    <ul className="storing" aria-label={filesWords.uploads}>
-      {all.map(({ id, name, share, fault }) => (
-        <li key={id} className={fault === undefined ? undefined : 'trouble'}>
-          <Icon name={fault === undefined ? 'file' : 'alert'} />
-          <span className="storing-name">{fault === undefined ? name : words.uploadFailed(name, saidOf(fault, words))}</span>
-          {fault === undefined && <progress value={share} aria-label={words.uploading(name, Math.round(share * 100))} />}
+    <ul className="storing" aria-label={filesStrings.uploads}>
+      {all.map(({ id, name, share, error }) => (
+        <li key={id} className={error === undefined ? undefined : 'trouble'}>
+          <Icon name={error === undefined ? 'file' : 'alert'} />
+          <span className="storing-name">
+            {error === undefined ? name : strings.uploadFailed(name, describeError(error, strings))}
+          </span>
+          {error === undefined && <progress value={share} aria-label={strings.uploading(name, Math.round(share * 100))} />}
           <button
             type="button"
             className="icon-button"
-            aria-label={fault === undefined ? filesWords.stop(name) : filesWords.dismiss(name)}
-            title={fault === undefined ? filesWords.stop(name) : filesWords.dismiss(name)}
+            aria-label={error === undefined ? filesStrings.stop(name) : filesStrings.dismiss(name)}
+            title={error === undefined ? filesStrings.stop(name) : filesStrings.dismiss(name)}
             onClick={() => remove(id)}
           >
             <Icon name="close" />
@@ -258,33 +260,33 @@ function StoringList({ all, remove }: { readonly all: readonly Storing[]; readon
 interface FolderState {
   /** Undefined until the first page is there. */
   readonly items: readonly StoredItem[] | undefined;
-  readonly fault: Fault | undefined;
+  readonly error: ErrorDetails | undefined;
   readonly isLoading: boolean;
   /** Undefined where nothing is left. */
-  readonly more: (() => void) | undefined;
+  readonly loadMore: (() => void) | undefined;
   readonly reload: () => void;
 }
 
 /** What lies in a folder, page by page. */
 function useFolder(files: StoredFiles, folder: string): FolderState {
   const first = useLoaded(useCallback((signal: AbortSignal) => files.list(folder, undefined, signal), [files, folder]));
-  const [further, setFurther] = useState<{ behind: FolderPage; pages: readonly FolderPage[] }>();
-  const [fault, setFault] = useState<Fault>();
-  const begin = first.value;
-  const pages = begin === undefined ? [] : [begin, ...(further?.behind === begin ? further.pages : [])];
+  const [further, setFurther] = useState<{ after: FolderPage; pages: readonly FolderPage[] }>();
+  const [error, setError] = useState<ErrorDetails>();
+  const firstPage = first.value;
+  const pages = firstPage === undefined ? [] : [firstPage, ...(further?.after === firstPage ? further.pages : [])];
   const next = pages.at(-1)?.next;
-  const more = (): void => {
-    if (begin === undefined) return;
+  const loadMore = (): void => {
+    if (firstPage === undefined) return;
     files.list(folder, next).then(
-      (page) => setFurther({ behind: begin, pages: [...pages.slice(1), page] }),
-      (thrown: unknown) => setFault(faultOf(thrown)),
+      (page) => setFurther({ after: firstPage, pages: [...pages.slice(1), page] }),
+      (error: unknown) => setError(toErrorDetails(error)),
     );
   };
   return {
-    items: begin && pages.flatMap(({ items }) => items),
-    fault: first.fault ?? fault,
+    items: firstPage && pages.flatMap(({ items }) => items),
+    error: first.error ?? error,
     isLoading: first.isLoading,
-    more: next === undefined ? undefined : more,
+    loadMore: next === undefined ? undefined : loadMore,
     reload: first.reload,
   };
 }

@@ -1,6 +1,6 @@
-import type { FilesWords } from './files-english.ts';
+import type { FilesStrings } from './files-english.ts';
 
-export const filesSpanish: FilesWords = {
+export const filesSpanish: FilesStrings = {
   title: 'Archivos',
   intro:
     'Lo que has guardado aquí y lo que has adjuntado en conversaciones. Nadie más lo ve, salvo las aplicaciones a las que se lo indicas.',
@@ -21,7 +21,7 @@ export const filesSpanish: FilesWords = {
   actions: 'Acciones',
   folder: 'Carpeta',
   openFolder: (name) => `Abrir la carpeta ${name}`,
-  more: 'Mostrar más',
+  showMore: 'Mostrar más',
   download: (name) => `Descargar ${name}`,
   copyReference: (name) => `Copiar la referencia de ${name}`,
   remove: (name) => `Eliminar ${name}`,

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
-import { faultOf } from '../service/fault.ts';
-import { inPath, type Service } from '../service/service.ts';
+import { toErrorDetails } from '../service/fault.ts';
+import { encodePath, type Service } from '../service/service.ts';
 
 /** A file or folder of the user's own. */
 export interface StoredItem {
@@ -34,8 +34,8 @@ export class StoredFiles {
   /** One page of a folder, which is '' or a path without a slash at its end. */
   async list(folder: string, token: string | undefined, signal?: AbortSignal): Promise<FolderPage> {
     const query = new URLSearchParams({ limit: '100', ...(token !== undefined && { token }) });
-    const path = `v1/metadata/files/${await this.#pathOf(folder === '' ? '' : `${folder}/`)}`;
-    const answer = await this.#service.json(`${path}?${query}`, signal && { signal }).catch(emptyIfGone);
+    const path = `v1/metadata/files/${await this.#getPath(folder === '' ? '' : `${folder}/`)}`;
+    const answer = await this.#service.json(`${path}?${query}`, signal && { signal }).catch(emptyIfMissing);
     const { items, nextToken } = isJsonObject(answer) ? answer : {};
     return {
       items: Array.isArray(items) ? items.filter(isJsonObject).map(toItem) : [],
@@ -45,16 +45,16 @@ export class StoredFiles {
 
   async has(path: string): Promise<boolean> {
     try {
-      await this.#service.send(`v1/metadata/files/${await this.#pathOf(path)}`);
+      await this.#service.send(`v1/metadata/files/${await this.#getPath(path)}`);
       return true;
-    } catch (thrown) {
-      if (faultOf(thrown).code === 'file_not_found') return false;
-      throw thrown;
+    } catch (error) {
+      if (toErrorDetails(error).code === 'file_not_found') return false;
+      throw error;
     }
   }
 
-  async store(path: string, file: File, watching: Parameters<Service['upload']>[2]): Promise<void> {
-    await this.#service.upload(`v1/files/${await this.#pathOf(path)}`, file, watching);
+  async store(path: string, file: File, progress: Parameters<Service['upload']>[2]): Promise<void> {
+    await this.#service.upload(`v1/files/${await this.#getPath(path)}`, file, progress);
   }
 
   async read({ reference }: StoredItem): Promise<Blob> {
@@ -65,8 +65,8 @@ export class StoredFiles {
     await this.#service.sendReference(reference, { method: 'DELETE' });
   }
 
-  async #pathOf(path: string): Promise<string> {
-    return `${inPath(await this.#bucket)}/${inPath(path)}`;
+  async #getPath(path: string): Promise<string> {
+    return `${encodePath(await this.#bucket)}/${encodePath(path)}`;
   }
 }
 
@@ -81,7 +81,7 @@ function toItem({ name, nodeType, url, contentLength, updatedAt }: JsonObject): 
 }
 
 /** A folder is there as long as something lies in it. */
-function emptyIfGone(thrown: unknown): JsonObject {
-  if (faultOf(thrown).code === 'file_not_found') return {};
-  throw thrown;
+function emptyIfMissing(error: unknown): JsonObject {
+  if (toErrorDetails(error).code === 'file_not_found') return {};
+  throw error;
 }

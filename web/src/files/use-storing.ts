@@ -1,17 +1,17 @@
 import { useEffect, useRef, useState } from 'react';
-import { type Fault, faultOf } from '../service/fault.ts';
+import { type ErrorDetails, toErrorDetails } from '../service/fault.ts';
 import type { StoredFiles } from './stored-files.ts';
 
 /** A file on its way into the store. */
-export interface Storing {
+export interface PendingUpload {
   readonly id: string;
   readonly name: string;
   /** From 0 to 1. */
   readonly share: number;
-  readonly fault?: Fault;
+  readonly error?: ErrorDetails;
 }
 
-interface StoringTools {
+interface StoringOptions {
   readonly files: StoredFiles;
   readonly folder: string;
   /** Asks whether the file of this name may be replaced. */
@@ -19,32 +19,32 @@ interface StoringTools {
   readonly onStored: (name: string) => void;
 }
 
-interface StoringState {
-  readonly all: readonly Storing[];
-  readonly add: (chosen: Iterable<File>) => void;
+interface FileUploads {
+  readonly all: readonly PendingUpload[];
+  readonly add: (newFiles: Iterable<File>) => void;
   /** Stops one, or takes one that failed off the list. */
   readonly remove: (id: string) => void;
 }
 
 /** Stores what is added, one after another; what is stored leaves the list. */
-export function useStoring({ files, folder, mayReplace, onStored }: StoringTools): StoringState {
-  const [all, setAll] = useState<readonly Storing[]>([]);
+export function useFileUploads({ files, folder, mayReplace, onStored }: StoringOptions): FileUploads {
+  const [all, setAll] = useState<readonly PendingUpload[]>([]);
   const running = useRef(new Map<string, AbortController>());
   const last = useRef(Promise.resolve());
   useEffect(() => {
-    const each = running.current;
+    const controllers = running.current;
     return () => {
-      for (const leaving of each.values()) leaving.abort();
+      for (const controller of controllers.values()) controller.abort();
     };
   }, []);
   const remove = (id: string): void => {
     running.current.get(id)?.abort();
     running.current.delete(id);
-    setAll((now) => now.filter((each) => each.id !== id));
+    setAll((now) => now.filter((item) => item.id !== id));
   };
   const store = async (id: string, file: File, signal: AbortSignal): Promise<void> => {
-    const change = (part: Partial<Storing>): void => {
-      if (!signal.aborted) setAll((now) => now.map((each) => (each.id === id ? { ...each, ...part } : each)));
+    const change = (part: Partial<PendingUpload>): void => {
+      if (!signal.aborted) setAll((now) => now.map((item) => (item.id === id ? { ...item, ...part } : item)));
     };
     const path = folder === '' ? file.name : `${folder}/${file.name}`;
     try {
@@ -54,17 +54,17 @@ export function useStoring({ files, folder, mayReplace, onStored }: StoringTools
         onStored(file.name);
       }
       remove(id);
-    } catch (thrown) {
-      change({ fault: faultOf(thrown) });
+    } catch (error) {
+      change({ error: toErrorDetails(error) });
     }
   };
-  const add = (chosen: Iterable<File>): void => {
-    for (const file of chosen) {
+  const add = (newFiles: Iterable<File>): void => {
+    for (const file of newFiles) {
       const id = crypto.randomUUID();
-      const leaving = new AbortController();
-      running.current.set(id, leaving);
+      const controller = new AbortController();
+      running.current.set(id, controller);
       setAll((now) => [...now, { id, name: file.name, share: 0 }]);
-      last.current = last.current.then(() => store(id, file, leaving.signal));
+      last.current = last.current.then(() => store(id, file, controller.signal));
     }
   };
   return { all, add, remove };

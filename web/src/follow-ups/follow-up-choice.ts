@@ -1,11 +1,11 @@
-const keptAs = 'parley follow-ups';
+const storageKey = 'parley follow-ups';
 
 /** Whether this browser is to suggest what to ask next: off until it is chosen, as it takes tokens of the user's. */
 export function wantsFollowUps(): boolean {
-  return localStorage.getItem(keptAs) === 'on';
+  return localStorage.getItem(storageKey) === 'on';
 }
 
 export function chooseFollowUps(isOn: boolean): void {
-  if (isOn) localStorage.setItem(keptAs, 'on');
-  else localStorage.removeItem(keptAs);
+  if (isOn) localStorage.setItem(storageKey, 'on');
+  else localStorage.removeItem(storageKey);
 }

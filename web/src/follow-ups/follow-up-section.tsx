@@ -1,32 +1,32 @@
 import { useState } from 'react';
-import { useDisplayWords } from '../display/display-words.ts';
-import { useNameOf, usePage } from '../page/page.tsx';
+import { useDisplayStrings } from '../display/display-words.ts';
+import { useGetName, usePage } from '../page/page.tsx';
 import { Segments } from '../parts/segments.tsx';
 import { chooseFollowUps, wantsFollowUps } from './follow-up-choice.ts';
 
 /** Whether to suggest what to ask next; nothing where no model is set for such. */
 export function FollowUpSection() {
-  const words = useDisplayWords();
+  const strings = useDisplayStrings();
   const { titleModel } = usePage();
-  const nameOf = useNameOf();
+  const getName = useGetName();
   const [isOn, setIsOn] = useState(wantsFollowUps);
   if (titleModel === undefined) return null;
-  const choose = (wanted: boolean): void => {
-    chooseFollowUps(wanted);
-    setIsOn(wanted);
+  const choose = (isEnabled: boolean): void => {
+    chooseFollowUps(isEnabled);
+    setIsOn(isEnabled);
   };
   return (
     <>
       <Segments
-        name={words.followUps}
+        name={strings.followUps}
         value={isOn ? 'on' : 'off'}
         options={[
-          ['off', words.followUpsOff],
-          ['on', words.followUpsOn],
+          ['off', strings.followUpsOff],
+          ['on', strings.followUpsOn],
         ]}
-        choose={(value) => choose(value === 'on')}
+        onSelect={(value) => choose(value === 'on')}
       />
-      <p className="note">{words.followUpsMean(nameOf(titleModel))}</p>
+      <p className="note">{strings.followUpsMean(getName(titleModel))}</p>
     </>
   );
 }

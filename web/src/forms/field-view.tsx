@@ -1,14 +1,14 @@
 import type { ReactNode } from 'react';
 import type { Field, Option } from './field.ts';
-import { type Draft, type FormFaults, pathOf } from './form-value.ts';
-import { useFormsWords } from './forms-words.ts';
+import { type Draft, type FormErrors, joinPath } from './form-value.ts';
+import { useFormsStrings } from './forms-words.ts';
 
 /** What all fields of one form share. */
 interface FormState {
   readonly id: string;
   readonly draft: Draft;
-  readonly faults: FormFaults;
-  readonly change: (path: string, value: unknown) => void;
+  readonly errors: FormErrors;
+  readonly onChange: (path: string, value: unknown) => void;
 }
 
 interface FieldViewProps {
@@ -25,10 +25,10 @@ export function toFieldId(formId: string, path: string): string {
 
 /** One field with its label, its hint and what is wrong with it. */
 export function FieldView({ field, base, form }: FieldViewProps) {
-  const own = useFormsWords();
-  const path = pathOf(base, field.name);
+  const formsStrings = useFormsStrings();
+  const path = joinPath(base, field.name);
   const id = toFieldId(form.id, path);
-  const fault = form.faults.get(path);
+  const error = form.errors.get(path);
   if (field.kind === 'group' || field.kind === 'choices') {
     return (
       <fieldset className="field-group">
@@ -42,27 +42,27 @@ export function FieldView({ field, base, form }: FieldViewProps) {
       </fieldset>
     );
   }
-  const described = [field.hint !== '' && `${id}-hint`, fault !== undefined && `${id}-fault`].filter(Boolean).join(' ');
+  const describedBy = [field.hint !== '' && `${id}-hint`, error !== undefined && `${id}-fault`].filter(Boolean).join(' ');
   return (
     <div className={field.kind === 'switch' ? 'field switch' : 'field'}>
       <label htmlFor={id}>
         {field.label}
-        {field.isRequired && field.kind !== 'switch' && <span className="soft small"> · {own.required}</span>}
+        {field.isRequired && field.kind !== 'switch' && <span className="soft small"> · {formsStrings.required}</span>}
       </label>
       {field.hint !== '' && (
         <p className="soft small" id={`${id}-hint`}>
           {field.hint}
         </p>
       )}
-      {control(field, {
-        value: form.draft.has(path) ? form.draft.get(path) : field.start,
-        change: (value) => form.change(path, value),
-        chooseOne: own.chooseOne,
-        common: { id, 'aria-invalid': fault !== undefined, ...(described !== '' && { 'aria-describedby': described }) },
+      {renderControl(field, {
+        value: form.draft.has(path) ? form.draft.get(path) : field.initialValue,
+        onChange: (value) => form.onChange(path, value),
+        placeholderLabel: formsStrings.chooseOne,
+        common: { id, 'aria-invalid': error !== undefined, ...(describedBy !== '' && { 'aria-describedby': describedBy }) },
       })}
-      {fault !== undefined && (
+      {error !== undefined && (
         <p className="trouble" id={`${id}-fault`}>
-          {fault}
+          {error}
         </p>
       )}
     </div>
@@ -71,25 +71,25 @@ export function FieldView({ field, base, form }: FieldViewProps) {
 
 interface ControlParts {
   readonly value: unknown;
-  readonly change: (value: unknown) => void;
-  readonly chooseOne: string;
+  readonly onChange: (value: unknown) => void;
+  readonly placeholderLabel: string;
   readonly common: { readonly id: string; readonly 'aria-invalid': boolean; readonly 'aria-describedby'?: string };
 }
 
-function control(field: Field, { value, change, chooseOne, common }: ControlParts): ReactNode {
+function renderControl(field: Field, { value, onChange, placeholderLabel, common }: ControlParts): ReactNode {
   const text =
     value === undefined ? '' : typeof value === 'string' || field.kind === 'number' ? String(value) : JSON.stringify(value);
   if (field.kind === 'switch') {
-    return <input {...common} type="checkbox" checked={value === true} onChange={({ target }) => change(target.checked)} />;
+    return <input {...common} type="checkbox" checked={value === true} onChange={({ target }) => onChange(target.checked)} />;
   }
   if (field.kind === 'choice') {
-    const chosen = field.options.findIndex((option) => isSame(option.value, value));
+    const selected = field.options.findIndex((option) => isSame(option.value, value));
     return (
-      <select {...common} value={chosen} onChange={({ target }) => change(field.options[Number(target.value)]?.value)}>
-        <option value={-1}>{chooseOne}</option>
-        {field.options.map(({ label }, at) => (
+      <select {...common} value={selected} onChange={({ target }) => onChange(field.options[Number(target.value)]?.value)}>
+        <option value={-1}>{placeholderLabel}</option>
+        {field.options.map(({ label }, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: options have no other identity and never move
-          <option key={at} value={at}>
+          <option key={index} value={index}>
             {label}
           </option>
         ))}
@@ -97,7 +97,7 @@ function control(field: Field, { value, change, chooseOne, common }: ControlPart
     );
   }
   if (field.kind === 'json' || (field.kind === 'text' && field.isLong)) {
-    return <textarea {...common} rows={3} value={text} onChange={({ target }) => change(target.value)} />;
+    return <textarea {...common} rows={3} value={text} onChange={({ target }) => onChange(target.value)} />;
   }
   const type = field.kind === 'text' ? field.inputType : 'text';
   const inputMode = field.kind === 'number' ? 'decimal' : undefined;
@@ -110,7 +110,7 @@ function control(field: Field, { value, change, chooseOne, common }: ControlPart
       inputMode={inputMode}
       placeholder={placeholder}
       value={text}
-      onChange={({ target }) => change(target.value)}
+      onChange={({ target }) => onChange(target.value)}
     />
   );
 }
@@ -124,17 +124,17 @@ function Choices({
   path: string;
   form: FormState;
 }) {
-  const written = form.draft.has(path) ? form.draft.get(path) : field.start;
-  const chosen: readonly unknown[] = Array.isArray(written) ? written : [];
-  const isChosen = ({ value }: Option): boolean => chosen.some((each) => isSame(each, value));
+  const input = form.draft.has(path) ? form.draft.get(path) : field.initialValue;
+  const selected: readonly unknown[] = Array.isArray(input) ? input : [];
+  const isSelected = ({ value }: Option): boolean => selected.some((item) => isSame(item, value));
   return field.options.map((option) => (
     <label key={option.label} className="check">
       <input
         type="checkbox"
-        checked={isChosen(option)}
+        checked={isSelected(option)}
         onChange={({ target }) => {
-          const others = field.options.filter((each) => (each === option ? target.checked : isChosen(each)));
-          form.change(path, others.length === 0 ? undefined : others.map(({ value }) => value));
+          const selectedOptions = field.options.filter((item) => (item === option ? target.checked : isSelected(item)));
+          form.onChange(path, selectedOptions.length === 0 ? undefined : selectedOptions.map(({ value }) => value));
         }}
       />
       {option.label}
@@ -142,6 +142,6 @@ function Choices({
   ));
 }
 
-function isSame(one: unknown, other: unknown): boolean {
-  return one === other || (typeof one === 'object' && JSON.stringify(one) === JSON.stringify(other));
+function isSame(left: unknown, right: unknown): boolean {
+  return left === right || (typeof left === 'object' && JSON.stringify(left) === JSON.stringify(right));
 }

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, keysOfPointer } from '#base/json/json.ts';
+import { isJsonObject, type JsonObject, parsePointer } from '#base/json/json.ts';
 
 interface FieldCommon {
   readonly name: string;
@@ -6,7 +6,7 @@ interface FieldCommon {
   readonly hint: string;
   readonly isRequired: boolean;
   /** What it begins with; undefined for nothing. */
-  readonly start: unknown;
+  readonly initialValue: unknown;
 }
 
 /** One field of a form, as a JSON Schema asks for it. `json`: what no other kind fits. */
@@ -22,7 +22,7 @@ export type Field = FieldCommon &
         readonly min?: number;
         readonly max?: number;
       }
-    | { readonly kind: 'number'; readonly isWhole: boolean; readonly min?: number; readonly max?: number }
+    | { readonly kind: 'number'; readonly isInteger: boolean; readonly min?: number; readonly max?: number }
     | { readonly kind: 'switch' }
     | { readonly kind: 'choice' | 'choices'; readonly options: readonly Option[] }
     | { readonly kind: 'group'; readonly fields: readonly Field[] }
@@ -34,8 +34,8 @@ export interface Option {
   readonly value: unknown;
 }
 
-const mostFields = 100;
-const deepestGroup = 3;
+const maxFields = 100;
+const maxGroupDepth = 3;
 const longTextChars = 120;
 const inputTypes: Readonly<Record<string, string>> = {
   date: 'date',
@@ -50,78 +50,78 @@ const inputTypes: Readonly<Record<string, string>> = {
 export function toFields(source: unknown, root = source, depth = 0): readonly Field[] | undefined {
   const document = isJsonObject(root) ? root : {};
   const schema = toPlainSchema(source, document);
-  if (depth > deepestGroup || !isJsonObject(schema.properties)) return undefined;
+  if (depth > maxGroupDepth || !isJsonObject(schema.properties)) return undefined;
   if (schema.type !== undefined && schema.type !== 'object') return undefined;
   if (['$ref', 'oneOf', 'anyOf', 'allOf', 'if'].some((key) => schema[key] !== undefined)) return undefined;
   const entries = Object.entries(schema.properties);
-  if (entries.length === 0 || entries.length > mostFields) return undefined;
+  if (entries.length === 0 || entries.length > maxFields) return undefined;
   const required: readonly unknown[] = Array.isArray(schema.required) ? schema.required : [];
   return entries.map(([name, part]) =>
     toField(name, toPlainSchema(part, document), { isRequired: required.includes(name), root: document, depth }),
   );
 }
 
-interface FieldPlace {
+interface FieldContext {
   readonly isRequired: boolean;
   /** What references in the schema lead into. */
   readonly root: JsonObject;
   readonly depth: number;
 }
 
-function toField(name: string, schema: JsonObject, { isRequired, root, depth }: FieldPlace): Field {
+function toField(name: string, schema: JsonObject, { isRequired, root, depth }: FieldContext): Field {
   const common: FieldCommon = {
     name,
-    label: textOf(schema.title) || toLabel(name),
-    hint: textOf(schema.description),
+    label: toText(schema.title) || toLabel(name),
+    hint: toText(schema.description),
     isRequired,
-    start: schema.const ?? schema.default,
+    initialValue: schema.const ?? schema.default,
   };
   const options = toOptions(schema);
   if (options !== undefined) return { ...common, kind: 'choice', options };
-  if (schema.type === 'string') return { ...common, kind: 'text', ...toText(schema) };
+  if (schema.type === 'string') return { ...common, kind: 'text', ...toTextField(schema) };
   if (schema.type === 'number' || schema.type === 'integer') {
-    return { ...common, kind: 'number', isWhole: schema.type === 'integer', ...bounds(schema.minimum, schema.maximum) };
+    return { ...common, kind: 'number', isInteger: schema.type === 'integer', ...toBounds(schema.minimum, schema.maximum) };
   }
   if (schema.type === 'boolean') return { ...common, kind: 'switch' };
-  const several = schema.type === 'array' ? toOptions(toPlainSchema(schema.items, root)) : undefined;
-  if (several !== undefined) return { ...common, kind: 'choices', options: several };
+  const itemOptions = schema.type === 'array' ? toOptions(toPlainSchema(schema.items, root)) : undefined;
+  if (itemOptions !== undefined) return { ...common, kind: 'choices', options: itemOptions };
   const fields = schema.type === 'object' ? toFields(schema, root, depth + 1) : undefined;
   return fields === undefined ? { ...common, kind: 'json' } : { ...common, kind: 'group', fields };
 }
 
-function toText(schema: JsonObject): Omit<Field & { readonly kind: 'text' }, 'kind' | keyof FieldCommon> {
-  const limits = bounds(schema.minLength, schema.maxLength);
-  const inputType = inputTypes[textOf(schema.format)] ?? 'text';
+function toTextField(schema: JsonObject): Omit<Field & { readonly kind: 'text' }, 'kind' | keyof FieldCommon> {
+  const limits = toBounds(schema.minLength, schema.maxLength);
+  const inputType = inputTypes[toText(schema.format)] ?? 'text';
   const isLong = inputType === 'text' && ((limits.max ?? 0) > longTextChars || schema.format === 'textarea');
-  return { isLong, inputType, format: textOf(schema.format), pattern: textOf(schema.pattern), ...limits };
+  return { isLong, inputType, format: toText(schema.format), pattern: toText(schema.pattern), ...limits };
 }
 
 /** Of `enum`, and of `oneOf` or `anyOf` with nothing but constants and further enums. */
 function toOptions(schema: JsonObject): readonly Option[] | undefined {
   if (Array.isArray(schema.enum) && schema.enum.length > 0) {
     const names: readonly unknown[] = Array.isArray(schema.enumNames) ? schema.enumNames : [];
-    return schema.enum.map((value, at) => ({ label: textOf(names[at]) || shown(value), value }));
+    return schema.enum.map((value, index) => ({ label: toText(names[index]) || stringify(value), value }));
   }
   const branches = schema.oneOf ?? schema.anyOf;
   if (!Array.isArray(branches) || branches.length === 0) return undefined;
   const options = branches.map((branch) => (isJsonObject(branch) ? toBranchOptions(branch) : undefined));
-  return options.every((each) => each !== undefined) ? options.flat() : undefined;
+  return options.every((option) => option !== undefined) ? options.flat() : undefined;
 }
 
 function toBranchOptions(branch: JsonObject): readonly Option[] | undefined {
   if (!Object.hasOwn(branch, 'const')) return Array.isArray(branch.enum) ? toOptions(branch) : undefined;
-  return [{ label: textOf(branch.title) || shown(branch.const), value: branch.const }];
+  return [{ label: toText(branch.title) || stringify(branch.const), value: branch.const }];
 }
 
-function bounds(min: unknown, max: unknown): { min?: number; max?: number } {
+function toBounds(min: unknown, max: unknown): { min?: number; max?: number } {
   return { ...(typeof min === 'number' && { min }), ...(typeof max === 'number' && { max }) };
 }
 
-function textOf(value: unknown): string {
+function toText(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-function shown(value: unknown): string {
+function stringify(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
@@ -135,22 +135,22 @@ function toLabel(name: string): string {
   return words === '' ? name : `${words[0]?.toUpperCase()}${words.slice(1)}`;
 }
 
-const deepestReference = 5;
+const maxReferenceDepth = 5;
 
 /** A schema without its detours: references into its own document, a lone `allOf`, and “or null” are followed. Never throws. */
 function toPlainSchema(schema: unknown, root: JsonObject, depth = 0): JsonObject {
   if (!isJsonObject(schema)) return {};
-  if (depth > deepestReference) return {};
-  const { $ref: reference, allOf, ...own } = schema;
-  if (typeof reference === 'string') return { ...toPlainSchema(at(root, reference), root, depth + 1), ...own };
-  if (Array.isArray(allOf) && allOf.length === 1) return { ...toPlainSchema(allOf[0], root, depth + 1), ...own };
+  if (depth > maxReferenceDepth) return {};
+  const { $ref: reference, allOf, ...siblings } = schema;
+  if (typeof reference === 'string') return { ...toPlainSchema(resolveReference(root, reference), root, depth + 1), ...siblings };
+  if (Array.isArray(allOf) && allOf.length === 1) return { ...toPlainSchema(allOf[0], root, depth + 1), ...siblings };
   for (const key of ['anyOf', 'oneOf'] as const) {
     const branches = schema[key];
     if (!Array.isArray(branches)) continue;
     const { [key]: _, ...rest } = schema;
-    const others = branches.filter((branch) => !isNull(branch)).map((branch) => toPlainSchema(branch, root, depth + 1));
-    if (others.length === 1 && branches.length > 1) return { ...others[0], ...rest };
-    return { ...rest, [key]: others };
+    const branchSchemas = branches.filter((branch) => !isNull(branch)).map((branch) => toPlainSchema(branch, root, depth + 1));
+    if (branchSchemas.length === 1 && branches.length > 1) return { ...branchSchemas[0], ...rest };
+    return { ...rest, [key]: branchSchemas };
   }
   if (!Array.isArray(schema.type)) return schema;
   const types = schema.type.filter((type) => type !== 'null');
@@ -162,8 +162,8 @@ function isNull(schema: unknown): boolean {
 }
 
 /** What a reference such as `#/$defs/Colour` means; undefined if it leads elsewhere. */
-function at(root: JsonObject, reference: string): unknown {
+function resolveReference(root: JsonObject, reference: string): unknown {
   if (!reference.startsWith('#/')) return undefined;
   const step = (part: unknown, key: string) => (isJsonObject(part) && Object.hasOwn(part, key) ? part[key] : undefined);
-  return keysOfPointer(reference).reduce<unknown>(step, root);
+  return parsePointer(reference).reduce<unknown>(step, root);
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type Field, toFields } from './field.ts';
 import { toDraft, toValue } from './form-value.ts';
 import { formsEnglish as english } from './forms-english.ts';
-import { inWords } from './schema-form.tsx';
+import { describeValue } from './schema-form.tsx';
 
 const schema = {
   type: 'object',
@@ -35,7 +35,7 @@ describe('a schema', () => {
       ['place', 'group', 'Place'],
       ['anything', 'json', 'Anything'],
     ]);
-    expect(fields[0]).toMatchObject({ isRequired: true, hint: 'How good', isWhole: true, min: 1, max: 5 });
+    expect(fields[0]).toMatchObject({ isRequired: true, hint: 'How good', isInteger: true, min: 1, max: 5 });
     expect(fields[2]).toMatchObject({ inputType: 'date', isLong: false });
     expect(fields[3]).toMatchObject({ isLong: true });
     expect(fields[6]).toMatchObject({
@@ -103,21 +103,27 @@ describe('a schema with detours', () => {
       ...['choice', 'choice', 'choice', 'choices', 'choice', 'choice', 'text', 'json', 'json'],
     ]);
     expect(drawn[0]).toMatchObject({ hint: 'Which one', label: 'Colour' });
-    expect(drawn[2]).toMatchObject({ start: 'red' });
+    expect(drawn[2]).toMatchObject({ initialValue: 'red' });
     expect(drawn[5]).toMatchObject({ options: [{ label: 'One' }, { label: 'Two' }] });
   });
 
   it('is told by its titles once it is sent', () => {
     const value = { shade: 'red', several: ['red', 'blue'], mixed: 'b', named: 2, note: 'x' };
-    expect(inWords(drawn, value, english)).toEqual(['Colour: red', 'Several: red, blue', 'Mixed: B', 'Named: Two', 'Note: x']);
-    expect(inWords(fields, { gift: false, place: { city: 'Rome' } }, english)).toEqual(['Gift: no', 'City: Rome']);
+    expect(describeValue(drawn, value, english)).toEqual([
+      'Colour: red',
+      'Several: red, blue',
+      'Mixed: B',
+      'Named: Two',
+      'Note: x',
+    ]);
+    expect(describeValue(fields, { gift: false, place: { city: 'Rome' } }, english)).toEqual(['Gift: no', 'City: Rome']);
   });
 });
 
 describe('the form of a text', () => {
   const faultOf = (rules: object, text: string) => {
     const drawn = toFields({ properties: { a: { type: 'string', ...rules } } }) ?? [];
-    return toValue(drawn, new Map([['/a', text]]), english).faults.get('/a');
+    return toValue(drawn, new Map([['/a', text]]), english).errors.get('/a');
   };
 
   it.each([
@@ -150,7 +156,7 @@ describe('a filled form', () => {
   const fill = (entries: Record<string, unknown>) => toValue(fields, new Map(Object.entries(entries)), english);
 
   it('gives the value', () => {
-    const { value, faults } = fill({
+    const { value, errors } = fill({
       '/stars': '4',
       '/colour': 7,
       '/place/city': 'Rome',
@@ -158,23 +164,23 @@ describe('a filled form', () => {
       '/anything': '[{"a": 1}]',
       '/remark': '',
     });
-    expect([...faults]).toEqual([]);
+    expect([...errors]).toEqual([]);
     expect(value).toEqual({ stars: 4, colour: 7, gift: true, extras: ['card'], place: { city: 'Rome' }, anything: [{ a: 1 }] });
   });
 
   it('says what is missing and what is wrong, and where', () => {
-    const { faults } = fill({ '/stars': '2.5', '/remark': 'x'.repeat(201), '/place/city': 'R', '/anything': '{' });
-    expect(Object.fromEntries(faults)).toEqual({
+    const { errors } = fill({ '/stars': '2.5', '/remark': 'x'.repeat(201), '/place/city': 'R', '/anything': '{' });
+    expect(Object.fromEntries(errors)).toEqual({
       '/stars': english.mustBeWhole,
       '/colour': english.mustBeFilled,
       '/remark': english.shortEnough(200),
       '/place/city': english.longEnough(2),
       '/anything': english.mustBeJson,
     });
-    expect(fill({ '/stars': 'many' }).faults.get('/stars')).toBe(english.mustBeNumber);
-    expect(fill({ '/stars': '9' }).faults.get('/stars')).toBe(english.atMost(5));
-    expect(fill({ '/stars': '0' }).faults.get('/stars')).toBe(english.atLeast(1));
-    expect(fill({}).faults.get('/place/city')).toBe(english.mustBeFilled);
+    expect(fill({ '/stars': 'many' }).errors.get('/stars')).toBe(english.mustBeNumber);
+    expect(fill({ '/stars': '9' }).errors.get('/stars')).toBe(english.atMost(5));
+    expect(fill({ '/stars': '0' }).errors.get('/stars')).toBe(english.atLeast(1));
+    expect(fill({}).errors.get('/place/city')).toBe(english.mustBeFilled);
   });
 });
 
@@ -187,7 +193,7 @@ describe('a form that was sent', () => {
     const draft = toDraft(fields, value);
     expect(draft.get('/place/city')).toBe('Porto');
     expect(draft.get('/anything')).toBe('[{"a":1}]');
-    expect(toValue(fields, draft, english)).toEqual({ value, faults: new Map() });
+    expect(toValue(fields, draft, english)).toEqual({ value, errors: new Map() });
   });
 
   it('of another shape leaves its fields empty', () => {

@@ -19,4 +19,4 @@ export const formsEnglish = {
   asJsonValue: 'This form is unusual; fill it in as JSON.',
 };
 
-export type FormsWords = typeof formsEnglish;
+export type FormsStrings = typeof formsEnglish;

@@ -1,9 +1,9 @@
-import { pluralIn } from '../words/plural.ts';
-import type { FormsWords } from './forms-english.ts';
+import { createPlural } from '../words/plural.ts';
+import type { FormsStrings } from './forms-english.ts';
 
-const plural = pluralIn('fr');
+const plural = createPlural('fr');
 
-export const formsFrench: FormsWords = {
+export const formsFrench: FormsStrings = {
   required: 'obligatoire',
   chooseOne: 'Choisir…',
   mustBeFilled: 'Ce champ est obligatoire.',

@@ -1,6 +1,6 @@
-import type { FormsWords } from './forms-english.ts';
+import type { FormsStrings } from './forms-english.ts';
 
-export const formsGerman: FormsWords = {
+export const formsGerman: FormsStrings = {
   required: 'erforderlich',
   chooseOne: 'Wählen …',
   mustBeFilled: 'Das wird gebraucht.',

@@ -1,9 +1,9 @@
-import { pluralIn } from '../words/plural.ts';
-import type { FormsWords } from './forms-english.ts';
+import { createPlural } from '../words/plural.ts';
+import type { FormsStrings } from './forms-english.ts';
 
-const plural = pluralIn('es');
+const plural = createPlural('es');
 
-export const formsSpanish: FormsWords = {
+export const formsSpanish: FormsStrings = {
   required: 'obligatorio',
   chooseOne: 'Elegir…',
   mustBeFilled: 'Este campo es obligatorio.',

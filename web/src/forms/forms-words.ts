@@ -1,10 +1,10 @@
-import { useWordsOf } from '../words/words.tsx';
-import { type FormsWords, formsEnglish } from './forms-english.ts';
+import { useLocalizedStrings } from '../words/words.tsx';
+import { type FormsStrings, formsEnglish } from './forms-english.ts';
 import { formsFrench } from './forms-french.ts';
 import { formsGerman } from './forms-german.ts';
 import { formsSpanish } from './forms-spanish.ts';
 
 /** What a form says; apart from the other words, so that it is loaded with the first one. */
-export function useFormsWords(): FormsWords {
-  return useWordsOf({ en: formsEnglish, de: formsGerman, fr: formsFrench, es: formsSpanish });
+export function useFormsStrings(): FormsStrings {
+  return useLocalizedStrings({ en: formsEnglish, de: formsGerman, fr: formsFrench, es: formsSpanish });
 }

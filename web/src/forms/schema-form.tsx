@@ -1,12 +1,12 @@
 import { type FormEvent, useId, useMemo, useState } from 'react';
 import { isJsonObject, tryParseJson } from '#base/json/json.ts';
-import { useWords } from '../words/words.tsx';
+import { useStrings } from '../words/words.tsx';
 import { ChoiceButton } from './choice-button.tsx';
 import { type Field, toFields } from './field.ts';
 import { FieldView, toFieldId } from './field-view.tsx';
-import { type Draft, type FormFaults, toDraft, toValue } from './form-value.ts';
-import type { FormsWords } from './forms-english.ts';
-import { useFormsWords } from './forms-words.ts';
+import { type Draft, type FormErrors, toDraft, toValue } from './form-value.ts';
+import type { FormsStrings } from './forms-english.ts';
+import { useFormsStrings } from './forms-words.ts';
 
 interface SchemaFormProps {
   readonly schema: object;
@@ -14,37 +14,38 @@ interface SchemaFormProps {
   readonly sent?: Readonly<Record<string, unknown>> | undefined;
   /** `filled`: what was filled in, in the words of the form. */
   /** What the button says; absent: that it is sent. */
-  readonly submitWord?: string;
+  readonly submitLabel?: string;
   readonly onSubmit: (value: Record<string, unknown>, filled?: readonly string[]) => void;
 }
 
 /** A form drawn from a JSON Schema. What the schema says beyond what is drawn is checked by the service. */
-export function SchemaForm({ schema, sent, submitWord, onSubmit }: SchemaFormProps) {
-  const words = useWords();
-  const own = useFormsWords();
+export function SchemaForm({ schema, sent, submitLabel, onSubmit }: SchemaFormProps) {
+  const strings = useStrings();
+  const formsStrings = useFormsStrings();
   const fields = useMemo(() => toFields(schema), [schema]);
   const [draft, setDraft] = useState<Draft>(() => (sent === undefined ? new Map() : toDraft(fields ?? [], sent)));
-  const [faults, setFaults] = useState<FormFaults>(new Map());
+  const [errors, setErrors] = useState<FormErrors>(new Map());
   const id = useId();
-  if (fields === undefined) return <JsonForm {...{ schema, sent, onSubmit }} {...(submitWord !== undefined && { submitWord })} />;
+  if (fields === undefined)
+    return <JsonForm {...{ schema, sent, onSubmit }} {...(submitLabel !== undefined && { submitLabel })} />;
   const submitValue = (now: Draft): void => {
-    const filled = toValue(fields, now, own);
-    setFaults(filled.faults);
-    const [first] = filled.faults.keys();
-    if (first === undefined) onSubmit(filled.value, inWords(fields, filled.value, own));
+    const result = toValue(fields, now, formsStrings);
+    setErrors(result.errors);
+    const [first] = result.errors.keys();
+    if (first === undefined) onSubmit(result.value, describeValue(fields, result.value, formsStrings));
     else document.getElementById(toFieldId(id, first))?.focus();
   };
-  const only = onlyChoice(fields);
-  if (only !== undefined) {
+  const onlyField = findOnlyChoice(fields);
+  if (onlyField !== undefined) {
     return (
       <div className="options">
-        {only.hint !== '' && <p className="soft small">{only.hint}</p>}
-        {only.options.map(({ label, value }) => (
+        {onlyField.hint !== '' && <p className="soft small">{onlyField.hint}</p>}
+        {onlyField.options.map(({ label, value }) => (
           <ChoiceButton
             key={label}
             label={label}
-            isChosen={sent !== undefined && JSON.stringify(sent[only.name]) === JSON.stringify(value)}
-            choose={() => onSubmit({ [only.name]: value }, inWords(fields, { [only.name]: value }, own))}
+            isChosen={sent !== undefined && JSON.stringify(sent[onlyField.name]) === JSON.stringify(value)}
+            choose={() => onSubmit({ [onlyField.name]: value }, describeValue(fields, { [onlyField.name]: value }, formsStrings))}
           />
         ))}
       </div>
@@ -54,31 +55,31 @@ export function SchemaForm({ schema, sent, submitWord, onSubmit }: SchemaFormPro
     event.preventDefault();
     submitValue(draft);
   };
-  const change = (path: string, value: unknown): void => setDraft((now) => new Map(now).set(path, value));
+  const onChange = (path: string, value: unknown): void => setDraft((now) => new Map(now).set(path, value));
   return (
     <form className="form" noValidate onSubmit={submit}>
       {fields.map((field) => (
-        <FieldView key={field.name} {...{ field, base: '', form: { id, draft, faults, change } }} />
+        <FieldView key={field.name} {...{ field, base: '', form: { id, draft, errors, onChange } }} />
       ))}
       <button type="submit" className="button primary">
-        {submitWord ?? words.submit}
+        {submitLabel ?? strings.submit}
       </button>
     </form>
   );
 }
 
-const mostButtons = 8;
+const maxButtons = 8;
 
 /** A form of one choice is drawn as a button for each option. */
-function onlyChoice(fields: readonly Field[]): (Field & { readonly kind: 'choice' | 'choices' }) | undefined {
+function findOnlyChoice(fields: readonly Field[]): (Field & { readonly kind: 'choice' | 'choices' }) | undefined {
   const [field] = fields;
   if (fields.length !== 1 || field?.kind !== 'choice') return undefined;
-  return field.isRequired && field.options.length <= mostButtons ? field : undefined;
+  return field.isRequired && field.options.length <= maxButtons ? field : undefined;
 }
 
-function JsonForm({ sent, submitWord, onSubmit }: SchemaFormProps) {
-  const words = useWords();
-  const own = useFormsWords();
+function JsonForm({ sent, submitLabel, onSubmit }: SchemaFormProps) {
+  const strings = useStrings();
+  const formsStrings = useFormsStrings();
   const [text, setText] = useState(() => JSON.stringify(sent ?? {}, null, 2));
   const [isWrong, setIsWrong] = useState(false);
   const id = useId();
@@ -90,40 +91,40 @@ function JsonForm({ sent, submitWord, onSubmit }: SchemaFormProps) {
   };
   return (
     <form className="form" onSubmit={submit}>
-      <label htmlFor={id}>{own.asJsonValue}</label>
+      <label htmlFor={id}>{formsStrings.asJsonValue}</label>
       <textarea
         {...{ id, rows: 4, value: text, className: 'code', 'aria-invalid': isWrong }}
         onChange={({ target }) => setText(target.value)}
       />
-      {isWrong && <p className="trouble">{own.mustBeJson}</p>}
+      {isWrong && <p className="trouble">{formsStrings.mustBeJson}</p>}
       <button type="submit" className="button primary">
-        {submitWord ?? words.submit}
+        {submitLabel ?? strings.submit}
       </button>
     </form>
   );
 }
 
 /** What was filled in as the form says it: each field by its title, each choice by its own. */
-export function inWords(
+export function describeValue(
   fields: readonly Field[],
   value: Readonly<Record<string, unknown>>,
-  words: FormsWords,
+  strings: FormsStrings,
 ): readonly string[] {
   return fields.flatMap((field) => {
-    const filled = Object.hasOwn(value, field.name) ? value[field.name] : undefined;
-    if (filled === undefined) return [];
-    if (field.kind === 'group') return isJsonObject(filled) ? inWords(field.fields, filled, words) : [];
-    const items = field.kind === 'choices' && Array.isArray(filled) ? filled : [filled];
-    return [`${field.label}: ${items.map((item) => toText(field, item, words)).join(', ')}`];
+    const fieldValue = Object.hasOwn(value, field.name) ? value[field.name] : undefined;
+    if (fieldValue === undefined) return [];
+    if (field.kind === 'group') return isJsonObject(fieldValue) ? describeValue(field.fields, fieldValue, strings) : [];
+    const items = field.kind === 'choices' && Array.isArray(fieldValue) ? fieldValue : [fieldValue];
+    return [`${field.label}: ${items.map((item) => toText(field, item, strings)).join(', ')}`];
   });
 }
 
-function toText(field: Field, value: unknown, words: FormsWords): string {
+function toText(field: Field, value: unknown, strings: FormsStrings): string {
   if (field.kind === 'choice' || field.kind === 'choices') {
-    const told = JSON.stringify(value);
-    const option = field.options.find((each) => JSON.stringify(each.value) === told);
+    const serialized = JSON.stringify(value);
+    const option = field.options.find((item) => JSON.stringify(item.value) === serialized);
     if (option !== undefined) return option.label;
   }
-  if (typeof value === 'boolean') return value ? words.yes : words.no;
+  if (typeof value === 'boolean') return value ? strings.yes : strings.no;
   return typeof value === 'string' ? value : JSON.stringify(value);
 }

@@ -22,8 +22,8 @@ export const Block = memo(
 );
 
 /** Whether two blocks are drawn alike. */
-export function isSame(one: Token, other: Token | undefined): boolean {
-  return one === other || one.raw === other?.raw;
+export function isSame(left: Token, right: Token | undefined): boolean {
+  return left === right || left.raw === right?.raw;
 }
 
 function Blocks({ tokens }: { readonly tokens: readonly Token[] }): ReactNode {
@@ -42,7 +42,7 @@ function drawBlock(token: Token, isOpen: boolean, isInner: boolean): ReactNode {
         </p>
       );
     case 'code':
-      return <CodeBlock text={token.text} language={token.lang ?? ''} isWhole={!isOpen} />;
+      return <CodeBlock text={token.text} language={token.lang ?? ''} isComplete={!isOpen} />;
     case 'blockquote':
       return (
         <blockquote dir={isInner ? undefined : 'auto'}>
@@ -88,11 +88,11 @@ function List({ token }: { readonly token: Tokens.List }) {
   if (items.length <= itemsInPiece) return <Items {...token} />;
   const count = Math.ceil(items.length / itemsInPiece);
   return Array.from({ length: count }, (_, at) => {
-    const some = items.slice(at * itemsInPiece, (at + 1) * itemsInPiece);
+    const pieceItems = items.slice(at * itemsInPiece, (at + 1) * itemsInPiece);
     const first = typeof start === 'number' ? start + at * itemsInPiece : start;
     return (
       // biome-ignore lint/suspicious/noArrayIndexKey: a list grows at its end, so a piece keeps its place
-      <Piece key={at} items={some} isDrawn={at === 0 || at >= count - 2} ordered={token.ordered} start={first} />
+      <Piece key={at} items={pieceItems} isDrawn={at === 0 || at >= count - 2} ordered={token.ordered} start={first} />
     );
   });
 }
@@ -137,14 +137,14 @@ const Item = memo(
   (before, after) => before.item.raw === after.item.raw,
 );
 
-const rowsAtFirst = 100;
+const initialRows = 100;
 
 /** Of a long table the beginning; the rest when it is asked for. */
 function Table({ token: { header, rows, align } }: { readonly token: Tokens.Table }) {
-  const { words, language } = useLanguage();
+  const { strings, language } = useLanguage();
   const [showsAll, setShowsAll] = useState(false);
-  const shown = showsAll ? rows : rows.slice(0, rowsAtFirst);
-  const hidden = rows.length - shown.length;
+  const visibleRows = showsAll ? rows : rows.slice(0, initialRows);
+  const hidden = rows.length - visibleRows.length;
   return (
     <>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be reached by the keyboard */}
@@ -161,7 +161,7 @@ function Table({ token: { header, rows, align } }: { readonly token: Tokens.Tabl
             </tr>
           </thead>
           <tbody>
-            {shown.map((row, at) => (
+            {visibleRows.map((row, at) => (
               // biome-ignore lint/suspicious/noArrayIndexKey: as above
               <Row key={at} row={row} />
             ))}
@@ -170,7 +170,7 @@ function Table({ token: { header, rows, align } }: { readonly token: Tokens.Tabl
       </div>
       {hidden > 0 && (
         <button type="button" className="button slim" onClick={() => setShowsAll(true)}>
-          {words.showMoreRows(hidden, language)}
+          {strings.showMoreRows(hidden, language)}
         </button>
       )}
     </>

@@ -2,7 +2,7 @@ import { Fragment, memo, type ReactNode, useEffect, useMemo, useState } from 're
 import { CopyButton } from '../parts/copy-button.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { saveFile, toFileName } from '../parts/save-file.ts';
-import { useWords } from '../words/words.tsx';
+import { useStrings } from '../words/words.tsx';
 import type { ColouredCode } from './colours.ts';
 
 interface CodeBlockProps {
@@ -10,12 +10,12 @@ interface CodeBlockProps {
   /** As it stands behind the fence; '' where nothing does. */
   readonly language: string;
   /** No more of it comes: only then is it coloured. */
-  readonly isWhole: boolean;
+  readonly isComplete: boolean;
   /** What people wrote, whose lines are long: it is wrapped from the beginning. */
   readonly isProse?: boolean;
 }
 
-const mostColouredChars = 30_000;
+const maxColouredChars = 30_000;
 const linesInPiece = 100;
 
 /** Endings of files where they are not the name of the language. */
@@ -24,17 +24,17 @@ const extensions: Readonly<Record<string, string>> = {
   ...{ yaml: 'yml', csharp: 'cs', kotlin: 'kt', plaintext: 'txt', text: 'txt' },
 };
 
-function extensionOf(language: string): string {
+function getExtension(language: string): string {
   const name = language.toLowerCase();
   return extensions[name] ?? (/^[a-z\d]{1,10}$/.test(name) ? name : 'txt');
 }
 
 /** Code with its language, to be copied, saved, and read without scrolling. */
-export function CodeBlock({ text, language, isWhole, isProse = false }: CodeBlockProps) {
-  const words = useWords();
+export function CodeBlock({ text, language, isComplete, isProse = false }: CodeBlockProps) {
+  const strings = useStrings();
   const [isWrapped, setIsWrapped] = useState(isProse);
   const [name = ''] = language.split(/[\s{,]/, 1);
-  const coloured = useColours(text, isWhole && text.length <= mostColouredChars ? name : '');
+  const coloured = useColours(text, isComplete && text.length <= maxColouredChars ? name : '');
   return (
     <div className={isWrapped ? 'code-block wrapped' : 'code-block'}>
       <div className="code-head">
@@ -42,15 +42,15 @@ export function CodeBlock({ text, language, isWhole, isProse = false }: CodeBloc
         <span className="code-tools">
           <button
             {...{ type: 'button', className: 'icon-button', 'aria-pressed': isWrapped }}
-            aria-label={words.wrapLines}
-            title={words.wrapLines}
+            aria-label={strings.wrapLines}
+            title={strings.wrapLines}
             onClick={() => setIsWrapped(!isWrapped)}
           >
             <Icon name="wrap" />
           </button>
           <button
-            {...{ type: 'button', className: 'icon-button', 'aria-label': words.download, title: words.download }}
-            onClick={() => saveFile(toFileName('code', extensionOf(name)), new Blob([text], { type: 'text/plain' }))}
+            {...{ type: 'button', className: 'icon-button', 'aria-label': strings.download, title: strings.download }}
+            onClick={() => saveFile(toFileName('code', getExtension(name)), new Blob([text], { type: 'text/plain' }))}
           >
             <Icon name="save" />
           </button>
@@ -83,13 +83,13 @@ function useColours(text: string, language: string): ColouredCode | undefined {
   const [coloured, setColoured] = useState<{ readonly text: string; readonly root: ColouredCode }>();
   useEffect(() => {
     if (language === '') return;
-    let isGone = false;
+    let isCanceled = false;
     void import('./colours.ts').then(({ colour }) => {
-      const root = isGone ? undefined : colour(text, language);
+      const root = isCanceled ? undefined : colour(text, language);
       if (root !== undefined) setColoured({ text, root });
     });
     return () => {
-      isGone = true;
+      isCanceled = true;
     };
   }, [text, language]);
   return coloured?.text === text ? coloured.root : undefined;

@@ -5,7 +5,7 @@ interface FormulaProps {
   readonly isBlock: boolean;
 }
 
-const mostChars = 5000;
+const maxChars = 5000;
 /** Asked for once, however many formulas there are: each import would look through the whole page for its style sheet. */
 const SetFormula = lazy(() => import('./set-formula.tsx').then(({ SetFormula: view }) => ({ default: view })));
 
@@ -13,7 +13,7 @@ const SetFormula = lazy(() => import('./set-formula.tsx').then(({ SetFormula: vi
 export function Formula({ text, isBlock }: FormulaProps) {
   return (
     <span className={isBlock ? 'formula block' : 'formula'}>
-      {text.length > mostChars ? (
+      {text.length > maxChars ? (
         text
       ) : (
         <Suspense fallback={text}>

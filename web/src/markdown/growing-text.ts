@@ -8,11 +8,11 @@ const hasDefinitions = /^ {0,3}\[[^\]\n]+\]:\s*\S/m;
 
 /** A number of which the dot is yet to come: with it, it goes on with the list before. */
 const mayBecomeItem = /^ {0,3}\d{1,9}$/;
-const atFirst = 8000;
+const initialChars = 8000;
 /** Characters that are added at once. */
-const fewest = 400;
-const most = 8000;
-const mostOfWhole = 16_000;
+const minChars = 400;
+const maxChars = 8000;
+const maxCompleteChars = 16_000;
 /** Of two frames: all was drawn in time, or far from it. */
 const goodMs = 42;
 const poorMs = 60;
@@ -41,7 +41,7 @@ export class GrowingBlocks {
     this.#text = text;
     if (!isGrowing && hasDefinitions.test(text)) return this.#lex(text);
     const unsettled = text.slice(this.#settledChars);
-    const open = grown(this.#first, unsettled, this.#lex) ?? this.#lex(unsettled);
+    const open = parseGrown(this.#first, unsettled, this.#lex) ?? this.#lex(unsettled);
     const all = [...this.#settled, ...open];
     const last = open.findLastIndex(({ type }) => type !== 'space');
     const settled = mayBecomeItem.test(open[last]?.raw ?? '') ? [] : open.slice(0, Math.max(last, 0));
@@ -66,42 +66,42 @@ type Lex = (text: string) => readonly Token[];
  * The blocks of `text`, which begins with a block that was read before and has grown since: of a long table, list or block of
  * code only the end is read. Undefined where all of it has to be read.
  */
-function grown(block: Token | undefined, text: string, lex: Lex): readonly Token[] | undefined {
-  if (block?.type === 'table') return grownTable(block as Tokens.Table, text, lex);
-  if (block?.type === 'list') return grownList(block as Tokens.List, text, lex);
-  return block?.type === 'code' ? grownCode(block as Tokens.Code, text) : undefined;
+function parseGrown(block: Token | undefined, text: string, lex: Lex): readonly Token[] | undefined {
+  if (block?.type === 'table') return parseGrownTable(block as Tokens.Table, text, lex);
+  if (block?.type === 'list') return parseGrownList(block as Tokens.List, text, lex);
+  return block?.type === 'code' ? parseGrownCode(block as Tokens.Code, text) : undefined;
 }
 
 /** Rows stand for themselves: the last one, which may have been cut, is read with what came behind it. */
-function grownTable(table: Tokens.Table, text: string, lex: Lex): readonly Token[] | undefined {
+function parseGrownTable(table: Tokens.Table, text: string, lex: Lex): readonly Token[] | undefined {
   // Pattern bound: the user's own tab: one block of an answer.
   const lines = table.raw.replace(/\n+$/, '').split('\n');
   if (lines.length < 4 || lines.length - 2 !== table.rows.length) return undefined;
   const head = `${lines.slice(0, 2).join('\n')}\n`;
-  const kept = `${lines.slice(0, -1).join('\n')}\n`;
-  if (!text.startsWith(kept)) return undefined;
-  const [more, ...behind] = lex(head + text.slice(kept.length));
-  if (more?.type !== 'table') return undefined;
-  const { rows, raw } = more as Tokens.Table;
-  return [{ ...table, raw: kept + raw.slice(head.length), rows: [...table.rows.slice(0, -1), ...rows] }, ...behind];
+  const unchanged = `${lines.slice(0, -1).join('\n')}\n`;
+  if (!text.startsWith(unchanged)) return undefined;
+  const [nextTable, ...following] = lex(head + text.slice(unchanged.length));
+  if (nextTable?.type !== 'table') return undefined;
+  const { rows, raw } = nextTable as Tokens.Table;
+  return [{ ...table, raw: unchanged + raw.slice(head.length), rows: [...table.rows.slice(0, -1), ...rows] }, ...following];
 }
 
 /** Whether items have room between them is known by two of them. */
-function grownList(list: Tokens.List, text: string, lex: Lex): readonly Token[] | undefined {
-  const kept = list.items.slice(0, -2);
-  const chars = kept.reduce((sum, { raw }) => sum + raw.length, 0);
-  if (kept.length === 0 || !text.startsWith(list.raw.slice(0, chars))) return undefined;
-  const [more, ...behind] = lex(text.slice(chars));
-  const { ordered, loose, items, raw } = (more ?? {}) as Partial<Tokens.List>;
-  if (more?.type !== 'list' || ordered !== list.ordered || loose !== list.loose || items === undefined) return undefined;
-  return [{ ...list, raw: list.raw.slice(0, chars) + raw, items: [...kept, ...items] }, ...behind];
+function parseGrownList(list: Tokens.List, text: string, lex: Lex): readonly Token[] | undefined {
+  const unchanged = list.items.slice(0, -2);
+  const chars = unchanged.reduce((sum, { raw }) => sum + raw.length, 0);
+  if (unchanged.length === 0 || !text.startsWith(list.raw.slice(0, chars))) return undefined;
+  const [nextList, ...following] = lex(text.slice(chars));
+  const { ordered, loose, items, raw } = (nextList ?? {}) as Partial<Tokens.List>;
+  if (nextList?.type !== 'list' || ordered !== list.ordered || loose !== list.loose || items === undefined) return undefined;
+  return [{ ...list, raw: list.raw.slice(0, chars) + raw, items: [...unchanged, ...items] }, ...following];
 }
 
 // Pattern bound: the user's own tab: one block of an answer.
 const opening = /^(`{3,}|~{3,})[^\n]*\n/;
 
 /** Until its fence comes, all that follows is code. */
-function grownCode(code: Tokens.Code, text: string): readonly Token[] | undefined {
+function parseGrownCode(code: Tokens.Code, text: string): readonly Token[] | undefined {
   const [line, fence = ''] = opening.exec(code.raw) ?? [];
   if (line === undefined || !text.startsWith(code.raw) || code.text.length + line.length < code.raw.length - 1) return undefined;
   const lastLine = Math.max(code.raw.lastIndexOf('\n'), line.length - 1);
@@ -110,22 +110,22 @@ function grownCode(code: Tokens.Code, text: string): readonly Token[] | undefine
 }
 
 /** A text that may grow, as much of it as is to be drawn now. */
-export function usePacedText(text: string, isWhole: boolean): string {
+export function usePacedText(text: string, isComplete: boolean): string {
   const [pace] = useState(() => new Pace());
-  const [shownChars, setShownChars] = useState(Math.min(text.length, atFirst));
-  const shown = useRef(shownChars);
+  const [visibleChars, setVisibleChars] = useState(Math.min(text.length, initialChars));
+  const visible = useRef(visibleChars);
   useEffect(() => {
     let frame = 0;
-    const look = (): void => {
-      const chars = pace.frame(performance.now(), text.length - shown.current, isWhole);
-      shown.current += chars;
-      if (chars > 0) setShownChars(shown.current);
-      if (shown.current < text.length || pace.isMeasuring) frame = requestAnimationFrame(look);
+    const drawFrame = (): void => {
+      const chars = pace.frame(performance.now(), text.length - visible.current, isComplete);
+      visible.current += chars;
+      if (chars > 0) setVisibleChars(visible.current);
+      if (visible.current < text.length || pace.isMeasuring) frame = requestAnimationFrame(drawFrame);
     };
-    if (shown.current < text.length || pace.isMeasuring) frame = requestAnimationFrame(look);
+    if (visible.current < text.length || pace.isMeasuring) frame = requestAnimationFrame(drawFrame);
     return () => cancelAnimationFrame(frame);
-  }, [text, isWhole, pace]);
-  return shownChars < text.length ? text.slice(0, shownChars) : text;
+  }, [text, isComplete, pace]);
+  return visibleChars < text.length ? text.slice(0, visibleChars) : text;
 }
 
 /**
@@ -133,7 +133,7 @@ export function usePacedText(text: string, isWhole: boolean): string {
  * A piece that took long is followed by a pause of the same length.
  */
 export class Pace {
-  #chars = fewest;
+  #chars = minChars;
   #added: { readonly atMs: number; readonly isFull: boolean; frames: number } | undefined;
   #notBeforeMs = 0;
 
@@ -143,10 +143,10 @@ export class Pace {
   }
 
   /** Called in each frame; gives how many characters are added in it. `isWhole`: no more of them come. */
-  frame(nowMs: number, waitingChars: number, isWhole: boolean): number {
+  frame(nowMs: number, waitingChars: number, isComplete: boolean): number {
     if (!this.#isDrawn(nowMs) || waitingChars <= 0 || nowMs < this.#notBeforeMs) return 0;
-    const least = Math.min(most, waitingChars / 8);
-    const chars = Math.min(waitingChars, isWhole ? mostOfWhole : Math.max(this.#chars, least));
+    const minimum = Math.min(maxChars, waitingChars / 8);
+    const chars = Math.min(waitingChars, isComplete ? maxCompleteChars : Math.max(this.#chars, minimum));
     this.#added = { atMs: nowMs, isFull: chars >= this.#chars, frames: 0 };
     return chars;
   }
@@ -160,9 +160,9 @@ export class Pace {
     this.#added = undefined;
     const tookMs = nowMs - added.atMs;
     if (tookMs > poorMs) {
-      this.#chars = Math.max(fewest, this.#chars / 2);
+      this.#chars = Math.max(minChars, this.#chars / 2);
       this.#notBeforeMs = nowMs + tookMs;
-    } else if (tookMs < goodMs && added.isFull) this.#chars = Math.min(most, this.#chars * 2);
+    } else if (tookMs < goodMs && added.isFull) this.#chars = Math.min(maxChars, this.#chars * 2);
     return true;
   }
 }

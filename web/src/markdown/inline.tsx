@@ -2,7 +2,7 @@ import type { Token, Tokens } from 'marked';
 import { type ReactNode, use } from 'react';
 import { citationMarks } from '../attachments/cited.ts';
 import { Icon } from '../parts/icon.tsx';
-import { useWords } from '../words/words.tsx';
+import { useStrings } from '../words/words.tsx';
 import { Formula } from './formula.tsx';
 import type { MathToken } from './lexer.ts';
 import { SourcesContext } from './sources.ts';
@@ -62,29 +62,29 @@ function Link({ token: { href }, children }: { readonly token: Tokens.Link; read
 
 /** A picture inside the text itself is shown; one that lies elsewhere would tell its owner who reads, so it is only named. */
 function Picture({ token: { href, text } }: { readonly token: Tokens.Image }) {
-  const words = useWords();
+  const strings = useStrings();
   if (/^data:image\/(png|jpe?g|gif|webp);base64,/i.test(href)) return <img src={href} alt={text} />;
   const address = safeLink(href);
   if (address === undefined) return text;
   return (
     <a className="remote-picture" href={address} target="_blank" rel="noopener noreferrer">
       <Icon name="picture" />
-      {text || words.remoteImage(new URL(address).host)}
-      <span className="soft small">{words.remoteImage(new URL(address).host)}</span>
+      {text || strings.remoteImage(new URL(address).host)}
+      <span className="soft small">{strings.remoteImage(new URL(address).host)}</span>
     </a>
   );
 }
 
 /** Of one piece of text; what has more is not for reading. */
-const mostMarks = 100;
-const longestName = 80;
+const maxMarks = 100;
+const maxNameLength = 80;
 
 /** A text whose marks lead to what they cite. */
 function CitedText({ text }: { readonly text: string }): ReactNode {
   if (use(SourcesContext) === undefined) return text;
   const parts: ReactNode[] = [];
   let end = 0;
-  for (const { 0: mark, index } of [...text.matchAll(citationMarks)].slice(0, mostMarks)) {
+  for (const { 0: mark, index } of [...text.matchAll(citationMarks)].slice(0, maxMarks)) {
     parts.push(text.slice(end, index), <Mark key={index} mark={mark} />);
     end = index + mark.length;
   }
@@ -100,11 +100,11 @@ function Mark({ mark }: { readonly mark: string }): ReactNode {
 }
 
 function Lead({ number, text }: { readonly number: number; readonly text: string }): ReactNode {
-  const words = useWords();
+  const strings = useStrings();
   const sources = use(SourcesContext);
-  const name = sources?.nameOf(number);
+  const name = sources?.getName(number);
   if (name === undefined) return text;
-  const label = words.showSource(number, name.slice(0, longestName));
+  const label = strings.showSource(number, name.slice(0, maxNameLength));
   return (
     <button type="button" className="cited" aria-label={label} title={name} onClick={() => sources?.show(number)}>
       {text}

@@ -34,16 +34,16 @@ const drawnAtEnd = 2;
 function Text({ text, isGrowing }: MarkdownProps) {
   const [blocks] = useState(() => new GrowingBlocks());
   const [work] = useState(() => new FrameWork());
-  const shown = usePacedText(text, !isGrowing);
-  const isUnfinished = isGrowing || shown.length < text.length;
+  const visibleText = usePacedText(text, !isGrowing);
+  const isUnfinished = isGrowing || visibleText.length < text.length;
   // What is whole stands below as its source until it is read.
   const isEndInSight = isGrowing || !isUnfinished;
-  const tokens = useMemo(() => blocks.read(shown, isUnfinished), [blocks, shown, isUnfinished]);
+  const tokens = useMemo(() => blocks.read(visibleText, isUnfinished), [blocks, visibleText, isUnfinished]);
   const parts = useMemo(() => toParts(tokens), [tokens]);
   return (
     <div className="markdown" aria-busy={isUnfinished}>
       <Guard
-        instead={
+        fallback={
           <div className="plain" dir="auto">
             {text}
           </div>
@@ -61,7 +61,7 @@ function Text({ text, isGrowing }: MarkdownProps) {
           ))}
         </FrameWorkContext>
       </Guard>
-      {!isGrowing && isUnfinished && <Rest text={text} from={shown.length} />}
+      {!isGrowing && isUnfinished && <Rest text={text} from={visibleText.length} />}
     </div>
   );
 }
@@ -72,8 +72,8 @@ const charsInPiece = 8000;
 function Rest({ text, from }: { readonly text: string; readonly from: number }) {
   const first = Math.floor(from / charsInPiece);
   const count = Math.ceil(text.length / charsInPiece);
-  return Array.from({ length: count - first }, (_, nth) => {
-    const at = first + nth;
+  return Array.from({ length: count - first }, (_, index) => {
+    const at = first + index;
     return <Source key={at} text={text.slice(Math.max(from, at * charsInPiece), (at + 1) * charsInPiece)} />;
   });
 }
@@ -115,8 +115,8 @@ const Part = memo(
     before.tokens.every((token, at) => isSame(token, after.tokens[at])),
 );
 
-const mostBlocks = 24;
-const mostChars = 1200;
+const maxBlocks = 24;
+const maxChars = 1200;
 
 /** Blocks in groups that are drawn as one. A text that grows at its end keeps its groups, but for the last. */
 function toParts(tokens: readonly Token[]): readonly (readonly Token[])[] {
@@ -124,7 +124,7 @@ function toParts(tokens: readonly Token[]): readonly (readonly Token[])[] {
   let chars = Number.POSITIVE_INFINITY;
   for (const token of tokens) {
     const last = parts.at(-1);
-    if (last === undefined || last.length >= mostBlocks || chars >= mostChars) {
+    if (last === undefined || last.length >= maxBlocks || chars >= maxChars) {
       parts.push([token]);
       chars = token.raw.length;
     } else {

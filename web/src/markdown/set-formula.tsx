@@ -5,16 +5,16 @@ import 'katex/dist/katex.min.css';
 
 /** A formula as it is printed; its source until its turn comes. Nothing it says can load or link anything. */
 export function SetFormula({ text, isBlock }: { readonly text: string; readonly isBlock: boolean }) {
-  const place = useRef<HTMLSpanElement>(null);
+  const element = useRef<HTMLSpanElement>(null);
   const work = use(FrameWorkContext);
   useLayoutEffect(() => {
     const set = (): void => {
-      if (place.current === null) return;
+      if (element.current === null) return;
       const bounds = { throwOnError: false, trust: false, strict: 'ignore', maxExpand: 200, maxSize: 40 } as const;
-      katex.render(text, place.current, { displayMode: isBlock, ...bounds });
+      katex.render(text, element.current, { displayMode: isBlock, ...bounds });
     };
     if (work === undefined) return set();
     return work.add(set);
   }, [text, isBlock, work]);
-  return <span ref={place}>{text}</span>;
+  return <span ref={element}>{text}</span>;
 }

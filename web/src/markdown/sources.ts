@@ -3,7 +3,7 @@ import { createContext } from 'react';
 /** What numbers in a text lead to. */
 export interface Sources {
   /** What a number stands for; undefined for nothing. */
-  readonly nameOf: (number: number) => string | undefined;
+  readonly getName: (number: number) => string | undefined;
   readonly show: (number: number) => void;
 }
 

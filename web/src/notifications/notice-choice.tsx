@@ -1,31 +1,31 @@
 import { useState } from 'react';
-import { useDisplayWords } from '../display/display-words.ts';
+import { useDisplayStrings } from '../display/display-words.ts';
 import { Segments } from '../parts/segments.tsx';
 import { canNotify, setNotices, wantsNotices } from './notices.ts';
 
 /** Whether to be told of answers while looking at something else; nothing where the browser has no notifications. */
 export function NoticeChoice() {
-  const words = useDisplayWords();
+  const strings = useDisplayStrings();
   const [isOn, setIsOn] = useState(wantsNotices);
   const [isRefused, setIsRefused] = useState(false);
   if (!canNotify()) return null;
-  const choose = async (wanted: boolean): Promise<void> => {
-    setIsRefused(!(await setNotices(wanted)));
+  const choose = async (isEnabled: boolean): Promise<void> => {
+    setIsRefused(!(await setNotices(isEnabled)));
     setIsOn(wantsNotices());
   };
   return (
     <>
       <Segments
-        name={words.notices}
+        name={strings.notices}
         value={isOn ? 'on' : 'off'}
         options={[
-          ['off', words.noticesOff],
-          ['on', words.noticesOn],
+          ['off', strings.noticesOff],
+          ['on', strings.noticesOn],
         ]}
-        choose={(value) => void choose(value === 'on')}
+        onSelect={(value) => void choose(value === 'on')}
       />
       <p className={isRefused ? 'trouble small' : 'note'} role="status">
-        {isRefused ? words.noticesRefused : words.noticesWhen}
+        {isRefused ? strings.noticesRefused : strings.noticesWhen}
       </p>
     </>
   );

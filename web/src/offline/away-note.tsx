@@ -1,19 +1,19 @@
 import { Icon } from '../parts/icon.tsx';
-import { useWords } from '../words/words.tsx';
+import { useStrings } from '../words/words.tsx';
 import { readKnownUser } from './known-user.ts';
 
 /** Says that nobody can sign in, and leads to what the browser has. */
-export function AwayNote({ readKept }: { readonly readKept: () => void }) {
-  const words = useWords();
+export function UnreachableNote({ onReadOffline }: { readonly onReadOffline: () => void }) {
+  const strings = useStrings();
   return (
     <div className="farewell" role="status">
       <p className="away-note">
         <Icon name="offline" />
-        {words.awaySigningIn(!navigator.onLine)}
+        {strings.awaySigningIn(!navigator.onLine)}
       </p>
       {readKnownUser() !== undefined && (
-        <button type="button" className="button" onClick={readKept}>
-          {words.readKept}
+        <button type="button" className="button" onClick={onReadOffline}>
+          {strings.readOffline}
         </button>
       )}
     </div>

@@ -1,9 +1,9 @@
-import type { KeptWords } from './kept-english.ts';
+import type { OfflineStrings } from './kept-english.ts';
 
-export const keptGerman: KeptWords = {
+export const offlineGerman: OfflineStrings = {
   away: (isOffline) =>
     `${isOffline ? 'Du bist offline.' : 'Der Dienst ist nicht erreichbar.'} Das sind die Unterhaltungen, die dieser Browser hat, zum Lesen.`,
   back: 'Der Dienst ist wieder erreichbar. Melde dich an, um weiterzuschreiben.',
   choose: 'Wähle eine Unterhaltung, um sie zu lesen.',
-  none: 'Dieser Browser hat keine deiner Unterhaltungen.',
+  noConversations: 'Dieser Browser hat keine deiner Unterhaltungen.',
 };

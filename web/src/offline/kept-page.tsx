@@ -1,44 +1,44 @@
 import { useEffect, useId, useMemo, useState } from 'react';
 import { ReadOnlyTurn } from '../chat/turns/read-only-turn.tsx';
-import { type Conversation, shownTurns } from '../conversation/conversation.ts';
-import { type Database, type Head, openDatabase } from '../conversation/database.ts';
-import { createForgetfulChat } from '../conversation/forgetful-chat.ts';
-import { findHeads } from '../conversation/library.ts';
+import { type Conversation, listVisibleTurns } from '../conversation/conversation.ts';
+import { type ConversationSummary, type Database, openDatabase } from '../conversation/database.ts';
+import { createMemoryChat } from '../conversation/forgetful-chat.ts';
+import { findSummaries } from '../conversation/library.ts';
 import { type Page, PageContext } from '../page/page.tsx';
 import { CommandRegistry } from '../palette/command-registry.ts';
 import { Icon } from '../parts/icon.tsx';
 import { Mark } from '../parts/operator-brand.tsx';
 import { Service } from '../service/service.ts';
-import { useAway } from '../service/use-away.ts';
-import { useLanguage, useWordsOf } from '../words/words.tsx';
+import { useIsUnreachable } from '../service/use-away.ts';
+import { useLanguage, useLocalizedStrings } from '../words/words.tsx';
 import { type KnownUser, readKnownUser } from './known-user.ts';
 import '../chat/turns/thread.css';
 import '../chat/turns/turns.css';
 import './kept.css';
-import { type KeptWords, keptEnglish } from './kept-english.ts';
-import { keptFrench } from './kept-french.ts';
-import { keptGerman } from './kept-german.ts';
-import { keptSpanish } from './kept-spanish.ts';
+import { type OfflineStrings, offlineEnglish } from './kept-english.ts';
+import { offlineFrench } from './kept-french.ts';
+import { offlineGerman } from './kept-german.ts';
+import { offlineSpanish } from './kept-spanish.ts';
 
 /** Turns that are drawn before anybody scrolls. */
 const drawnTurns = 6;
 
 /** Conversations of the one who was here last, without a sign-in: they are read, and nothing is changed. */
-export function KeptPage({ leave }: { readonly leave: () => void }) {
-  const [known] = useState(readKnownUser);
-  return known && <Reader {...{ known, leave }} />;
+export function OfflinePage({ close }: { readonly close: () => void }) {
+  const [knownUser] = useState(readKnownUser);
+  return knownUser && <Reader {...{ knownUser, close }} />;
 }
 
-function Reader({ known, leave }: { readonly known: KnownUser; readonly leave: () => void }) {
-  const words = useKeptWords();
-  const { words: common } = useLanguage();
-  const page = useReadOnlyPage(known, leave);
-  const isAway = useAway(page.service);
+function Reader({ knownUser, close }: { readonly knownUser: KnownUser; readonly close: () => void }) {
+  const strings = useOfflineStrings();
+  const { strings: common } = useLanguage();
+  const page = useReadOnlyPage(knownUser, close);
+  const isUnreachable = useIsUnreachable(page.service);
   const [id, setId] = useState<string>();
-  const { heads, open } = useKeptChats(known.user, id);
+  const { summaries, open } = useOfflineChats(knownUser.user, id);
   return (
     <PageContext value={page}>
-      <main className={id === undefined ? 'kept' : 'kept reading-one'} aria-busy={heads === undefined}>
+      <main className={id === undefined ? 'kept' : 'kept reading-one'} aria-busy={summaries === undefined}>
         <h1 className="heard-only">{open === undefined ? common.conversations : open.title || common.untitled}</h1>
         <nav className="kept-list" aria-label={common.conversations}>
           <p className="wordmark">
@@ -46,38 +46,38 @@ function Reader({ known, leave }: { readonly known: KnownUser; readonly leave: (
             {common.product}
           </p>
           <div className="kept-note" role="status">
-            <p>{isAway ? words.away(!navigator.onLine) : words.back}</p>
-            <button type="button" className={isAway ? 'button' : 'button primary'} onClick={leave}>
-              {isAway ? common.close : common.signIn}
+            <p>{isUnreachable ? strings.away(!navigator.onLine) : strings.back}</p>
+            <button type="button" className={isUnreachable ? 'button' : 'button primary'} onClick={close}>
+              {isUnreachable ? common.close : common.signIn}
             </button>
           </div>
-          {heads !== undefined && <Heads {...{ heads, id }} choose={setId} />}
+          {summaries !== undefined && <ConversationList {...{ summaries, id }} choose={setId} />}
         </nav>
         <div className="content" aria-busy={id !== undefined && open === undefined}>
           <button type="button" className="quiet-link narrow-only" onClick={() => setId(undefined)}>
             <Icon name="left" />
             {common.conversations}
           </button>
-          {id === undefined ? <p className="soft kept-hint">{words.choose}</p> : open && <Kept conversation={open} />}
+          {id === undefined ? <p className="soft kept-hint">{strings.choose}</p> : open && <OfflineThread conversation={open} />}
         </div>
       </main>
     </PageContext>
   );
 }
 
-interface HeadsProps {
-  readonly heads: readonly Head[];
+interface ConversationListProps {
+  readonly summaries: readonly ConversationSummary[];
   readonly id: string | undefined;
   readonly choose: (id: string) => void;
 }
 
-function Heads({ heads, id, choose }: HeadsProps) {
-  const words = useKeptWords();
-  const { words: common } = useLanguage();
+function ConversationList({ summaries, id, choose }: ConversationListProps) {
+  const strings = useOfflineStrings();
+  const { strings: common } = useLanguage();
   const [query, setQuery] = useState('');
   const search = useId();
-  const found = findHeads(heads, query);
-  if (heads.length === 0) return <p className="soft small">{words.none}</p>;
+  const matches = findSummaries(summaries, query);
+  if (summaries.length === 0) return <p className="soft small">{strings.noConversations}</p>;
   return (
     <>
       <div className="search">
@@ -90,12 +90,12 @@ function Heads({ heads, id, choose }: HeadsProps) {
           onChange={({ target }) => setQuery(target.value)}
         />
       </div>
-      {found.length === 0 && <p className="soft small">{common.nothingFound(query.trim())}</p>}
+      {matches.length === 0 && <p className="soft small">{common.nothingFound(query.trim())}</p>}
       <ul className="kept-heads">
-        {found.map((head) => (
-          <li key={head.id}>
-            <button type="button" aria-current={head.id === id} onClick={() => choose(head.id)}>
-              {head.title || common.untitled}
+        {matches.map((summary) => (
+          <li key={summary.id}>
+            <button type="button" aria-current={summary.id === id} onClick={() => choose(summary.id)}>
+              {summary.title || common.untitled}
             </button>
           </li>
         ))}
@@ -104,17 +104,17 @@ function Heads({ heads, id, choose }: HeadsProps) {
   );
 }
 
-function Kept({ conversation }: { readonly conversation: Conversation }) {
-  const { words } = useLanguage();
+function OfflineThread({ conversation }: { readonly conversation: Conversation }) {
+  const { strings } = useLanguage();
   return (
     <div className="thread-frame">
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be reached by the keyboard */}
-      <section className="thread" aria-label={words.conversation} tabIndex={0}>
+      <section className="thread" aria-label={strings.conversation} tabIndex={0}>
         <div className="turns">
           <p className="kept-title" aria-hidden="true">
-            {conversation.title || words.untitled}
+            {conversation.title || strings.untitled}
           </p>
-          {shownTurns(conversation).map((turn, at) => (
+          {listVisibleTurns(conversation).map((turn, at) => (
             <ReadOnlyTurn key={turn.id} turn={turn} isLate={at >= drawnTurns} />
           ))}
         </div>
@@ -124,52 +124,54 @@ function Kept({ conversation }: { readonly conversation: Conversation }) {
 }
 
 /** What the views of a conversation need to know, with nobody signed in: nothing can be asked, and nothing is written. */
-function useReadOnlyPage({ user, deployments }: KnownUser, leave: () => void): Page {
+function useReadOnlyPage({ user, deployments }: KnownUser, close: () => void): Page {
   return useMemo(() => {
-    const service = new Service({ show: async () => ({}), renew: async () => false });
-    service.reach.noteAway();
+    const service = new Service({ getHeaders: async () => ({}), renew: async () => false });
+    service.reach.reportUnreachable();
     return {
-      ...{ service, deployments, user, sharesChats: false, isAdmin: false, isStorageGone: false },
-      ...createForgetfulChat({ service, nextFrame: () => undefined }),
-      ...{ refresh: async () => undefined, place: { at: 'new' }, go: () => undefined, announce: () => undefined },
-      ...{ signOut: leave, offerUndo: () => undefined, commands: new CommandRegistry() },
+      ...{ service, deployments, user, sharesChats: false, isAdmin: false, isStorageUnavailable: false },
+      ...createMemoryChat({ service, nextFrame: () => undefined }),
+      ...{ refresh: async () => undefined, route: { at: 'new' }, go: () => undefined, announce: () => undefined },
+      ...{ signOut: close, offerUndo: () => undefined, commands: new CommandRegistry() },
     };
-  }, [user, deployments, leave]);
+  }, [user, deployments, close]);
 }
 
-interface KeptChats {
+interface OfflineChats {
   /** Those that can be read here, the latest first; undefined until they are known. */
-  readonly heads: readonly Head[] | undefined;
+  readonly summaries: readonly ConversationSummary[] | undefined;
   /** The one that is open; undefined while it is read, and where none is. */
   readonly open: Conversation | undefined;
 }
 
 /** What the browser has of a user’s conversations, and one of them. */
-function useKeptChats(user: string, id: string | undefined): KeptChats {
+function useOfflineChats(user: string, id: string | undefined): OfflineChats {
   const [database, setDatabase] = useState<Database>();
-  const [heads, setHeads] = useState<readonly Head[]>();
+  const [summaries, setSummaries] = useState<readonly ConversationSummary[]>();
   const [open, setOpen] = useState<Conversation>();
   useEffect(() => {
-    const read = async (): Promise<void> => {
+    const load = async (): Promise<void> => {
       const opened = await openDatabase(user);
-      const [all, kept] = await Promise.all([opened.heads(), opened.keptIds()]);
+      const [all, storedIds] = await Promise.all([opened.listSummaries(), opened.listStoredIds()]);
       setDatabase(opened);
-      setHeads(all.filter((head) => kept.has(head.id)).sort((one, other) => other.updatedAtMs - one.updatedAtMs));
+      setSummaries(
+        all.filter((summary) => storedIds.has(summary.id)).sort((left, right) => right.updatedAtMs - left.updatedAtMs),
+      );
     };
-    void read().catch(() => setHeads([]));
+    void load().catch(() => setSummaries([]));
   }, [user]);
   useEffect(() => {
-    let isGone = false;
+    let isCanceled = false;
     setOpen(undefined);
-    if (id !== undefined) void database?.read(id).then((read) => !isGone && setOpen(read));
+    if (id !== undefined) void database?.read(id).then((stored) => !isCanceled && setOpen(stored));
     return () => {
-      isGone = true;
+      isCanceled = true;
     };
   }, [database, id]);
-  return { heads, open };
+  return { summaries, open };
 }
 
 /** What is said where conversations are read without a network; apart from the other words, so that only who reads so loads it. */
-function useKeptWords(): KeptWords {
-  return useWordsOf({ en: keptEnglish, de: keptGerman, fr: keptFrench, es: keptSpanish });
+function useOfflineStrings(): OfflineStrings {
+  return useLocalizedStrings({ en: offlineEnglish, de: offlineGerman, fr: offlineFrench, es: offlineSpanish });
 }

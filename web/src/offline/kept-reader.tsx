@@ -1,14 +1,14 @@
 import { Suspense } from 'react';
 import { Guard, lazyView, MissingPart } from '../parts/lazy-view.tsx';
 
-const KeptPage = lazyView(() => import('./kept-page.tsx').then(({ KeptPage: view }) => view));
+const OfflinePage = lazyView(() => import('./kept-page.tsx').then(({ OfflinePage: view }) => view));
 
 /** What the browser has of the one who was here last, for reading. */
-export function KeptReader({ leave }: { readonly leave: () => void }) {
+export function OfflineReader({ close }: { readonly close: () => void }) {
   return (
-    <Guard instead={<MissingPart />}>
+    <Guard fallback={<MissingPart />}>
       <Suspense fallback={<main aria-busy="true" />}>
-        <KeptPage leave={leave} />
+        <OfflinePage close={close} />
       </Suspense>
     </Guard>
   );

@@ -10,27 +10,27 @@ export interface KnownUser {
   readonly deployments: readonly Deployment[];
 }
 
-const keptAs = 'parley known';
+const storageKey = 'parley known';
 
 /** Keeps it until the user signs out; nothing where the operator wants browsers to keep nothing. */
-export function noteKnownUser(known: KnownUser): void {
+export function saveKnownUser(knownUser: KnownUser): void {
   if (readBrand().offline === false) return;
   try {
-    localStorage.setItem(keptAs, JSON.stringify(known));
+    localStorage.setItem(storageKey, JSON.stringify(knownUser));
   } catch {
     // More than the browser keeps: without a network there is nothing to begin with.
-    localStorage.removeItem(keptAs);
+    localStorage.removeItem(storageKey);
   }
 }
 
 export function readKnownUser(): KnownUser | undefined {
-  const kept = tryParseJson(localStorage.getItem(keptAs) ?? '');
-  const isWhole =
-    isJsonObject(kept) && typeof kept.user === 'string' && isJsonObject(kept.info) && Array.isArray(kept.deployments);
-  return isWhole ? (kept as unknown as KnownUser) : undefined;
+  const stored = tryParseJson(localStorage.getItem(storageKey) ?? '');
+  const isValid =
+    isJsonObject(stored) && typeof stored.user === 'string' && isJsonObject(stored.info) && Array.isArray(stored.deployments);
+  return isValid ? (stored as unknown as KnownUser) : undefined;
 }
 
 /** Another user of the same browser stays known; nobody does where no user is named. */
-export function forgetKnownUser(user?: string): void {
-  if (user === undefined || readKnownUser()?.user === user) localStorage.removeItem(keptAs);
+export function deleteKnownUser(user?: string): void {
+  if (user === undefined || readKnownUser()?.user === user) localStorage.removeItem(storageKey);
 }

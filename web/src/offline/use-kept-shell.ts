@@ -1,28 +1,28 @@
 import { useEffect, useRef } from 'react';
-import { forgetAllDrafts } from '../chat/composer/drafts.ts';
+import { deleteAllDrafts } from '../chat/composer/drafts.ts';
 import { readBrand } from '../page/brand.ts';
 import { isSparing } from './is-sparing.ts';
-import { forgetKnownUser } from './known-user.ts';
+import { deleteKnownUser } from './known-user.ts';
 import { shellCaches } from './shell-caches.ts';
 
 /** So long after somebody came in, and nobody waits for it. */
-const keepAfterMs = 3_000;
+const installAfterMs = 3_000;
 
 /** Keeps the page in the browser of one who signed in; gives up what is kept, whoever comes, where the operator says so. */
-export function useKeptShell(isInside: boolean): void {
-  const isAsked = useRef(false);
+export function useOfflineShell(isSignedIn: boolean): void {
+  const isRequested = useRef(false);
   useEffect(() => {
     if (!import.meta.env.PROD) return;
     // A browser that does not let it be kept has the page all the same.
-    if (readBrand().offline === false) return void giveUpShell().catch(() => undefined);
+    if (readBrand().offline === false) return void removeShell().catch(() => undefined);
     // Once for each load of the page: who signs in again has it, and its policy cannot be made twice.
-    if (!isInside || isAsked.current) return;
+    if (!isSignedIn || isRequested.current) return;
     const timer = setTimeout(() => {
-      isAsked.current = true;
-      void keepShell().catch(() => undefined);
-    }, keepAfterMs);
+      isRequested.current = true;
+      void installShell().catch(() => undefined);
+    }, installAfterMs);
     return () => clearTimeout(timer);
-  }, [isInside]);
+  }, [isSignedIn]);
 }
 
 const address = './service-worker.js';
@@ -32,7 +32,7 @@ interface ScriptPolicies {
 }
 
 /** Has the browser keep the page, so that it opens without a network. */
-async function keepShell(): Promise<void> {
+async function installShell(): Promise<void> {
   const { serviceWorker: workers } = navigator;
   if (workers === undefined || isSparing()) return;
   const { trustedTypes } = globalThis as { trustedTypes?: ScriptPolicies };
@@ -42,11 +42,11 @@ async function keepShell(): Promise<void> {
 }
 
 /** Has the browser keep nothing of the page any more, and of whoever was here. */
-async function giveUpShell(): Promise<void> {
-  forgetKnownUser();
-  forgetAllDrafts();
-  const kept = await navigator.serviceWorker?.getRegistration();
-  await kept?.unregister();
+async function removeShell(): Promise<void> {
+  deleteKnownUser();
+  deleteAllDrafts();
+  const registration = await navigator.serviceWorker?.getRegistration();
+  await registration?.unregister();
   const names = (await globalThis.caches?.keys()) ?? [];
   for (const name of names) if (name.startsWith(shellCaches)) await caches.delete(name);
 }

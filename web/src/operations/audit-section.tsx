@@ -2,11 +2,11 @@ import { useCallback, useEffect, useId, useState } from 'react';
 import { usePage } from '../page/page.tsx';
 import { DataTable } from '../parts/data-table.tsx';
 import { DeploymentName } from '../parts/deployment-name.tsx';
-import { Trouble } from '../parts/trouble.tsx';
+import { ErrorMessage } from '../parts/trouble.tsx';
 import { useLoaded } from '../parts/use-loaded.ts';
-import { type Fault, faultOf } from '../service/fault.ts';
+import { type ErrorDetails, toErrorDetails } from '../service/fault.ts';
 import { useLanguage } from '../words/words.tsx';
-import { useOperationsWords } from './operations-words.ts';
+import { useOperationsStrings } from './operations-words.ts';
 import { type AuditPage, type AuditRecord, readAudit } from './read-operations.ts';
 import { toMoment } from './to-moment.ts';
 
@@ -21,56 +21,56 @@ interface AuditSectionProps {
 
 /** What was done that somebody may have to answer for, the newest first. What comes while it is read is offered, not put above it. */
 export function AuditSection({ round, latest }: AuditSectionProps) {
-  const words = useOperationsWords();
+  const strings = useOperationsStrings();
   const { service } = usePage();
   const [kind, setKind] = useState('');
   const field = useId();
   // biome-ignore lint/correctness/useExhaustiveDependencies: another round reads anew
   const load = useCallback((signal: AbortSignal) => readAudit(service, { kind, signal }), [service, kind, round]);
-  const { value: first, fault, isLoading, reload } = useLoaded(load);
+  const { value: first, error, isLoading, reload } = useLoaded(load);
   const hasNewer = useHasNewer({ first, kind, latest });
-  const [older, setOlder] = useState<{ behind: AuditPage; pages: readonly AuditPage[] }>();
-  const [failed, setFailed] = useState<Fault>();
-  const pages = first === undefined ? [] : [first, ...(older?.behind === first ? older.pages : [])];
+  const [older, setOlder] = useState<{ after: AuditPage; pages: readonly AuditPage[] }>();
+  const [loadMoreError, setLoadMoreError] = useState<ErrorDetails>();
+  const pages = first === undefined ? [] : [first, ...(older?.after === first ? older.pages : [])];
   const records = pages.flatMap((page) => page.records);
   const token = pages.at(-1)?.next;
-  const more = (): void => {
+  const loadMore = (): void => {
     if (first === undefined || token === undefined) return;
     readAudit(service, { kind, token }).then(
-      (page) => setOlder({ behind: first, pages: [...pages.slice(1), page] }),
-      (thrown: unknown) => setFailed(faultOf(thrown)),
+      (page) => setOlder({ after: first, pages: [...pages.slice(1), page] }),
+      (error: unknown) => setLoadMoreError(toErrorDetails(error)),
     );
   };
   return (
     <section className="sheet-section" aria-busy={isLoading}>
       <div className="sheet-title">
-        <h2>{words.audit}</h2>
+        <h2>{strings.audit}</h2>
         <div className="audit-kind">
-          <label htmlFor={field}>{words.kind}</label>
+          <label htmlFor={field}>{strings.kind}</label>
           <select id={field} value={kind} onChange={({ target }) => setKind(target.value)}>
-            <option value="">{words.everything}</option>
-            {kinds.map((each) => (
-              <option key={each} value={each}>
-                {words.kinds[each]}
+            <option value="">{strings.everything}</option>
+            {kinds.map((kindName) => (
+              <option key={kindName} value={kindName}>
+                {strings.kinds[kindName]}
               </option>
             ))}
           </select>
         </div>
       </div>
-      <Trouble fault={fault ?? failed} />
-      {first !== undefined && records.length === 0 && <p className="soft">{words.noRecords}</p>}
+      <ErrorMessage error={error ?? loadMoreError} />
+      {first !== undefined && records.length === 0 && <p className="soft">{strings.noRecords}</p>}
       {hasNewer && (
         <div>
           <button type="button" className="button" onClick={reload}>
-            {words.newer}
+            {strings.newer}
           </button>
         </div>
       )}
       {records.length > 0 && <Records records={records} />}
       {token !== undefined && (
         <div>
-          <button type="button" className="button" onClick={more}>
-            {words.older}
+          <button type="button" className="button" onClick={loadMore}>
+            {strings.older}
           </button>
         </div>
       )}
@@ -78,54 +78,57 @@ export function AuditSection({ round, latest }: AuditSectionProps) {
   );
 }
 
-interface Newer {
+interface NewerOptions {
   readonly first: AuditPage | undefined;
   readonly kind: string;
   readonly latest: object | undefined;
 }
 
 /** Whether there is a record that was not there when the first page was read; looked for each time the rest is brought up to date. */
-function useHasNewer({ first, kind, latest }: Newer): boolean {
+function useHasNewer({ first, kind, latest }: NewerOptions): boolean {
   const { service } = usePage();
   const [newer, setNewer] = useState<AuditPage>();
   // biome-ignore lint/correctness/useExhaustiveDependencies: looked for anew each time
   useEffect(() => {
     if (first === undefined || latest === undefined || newer === first) return;
-    const leaving = new AbortController();
-    const { signal } = leaving;
+    const controller = new AbortController();
+    const { signal } = controller;
     readAudit(service, { kind, limit: 1, signal }).then(
       ({ records: [newest] }) => {
         if (!signal.aborted && newest !== undefined && newest.id !== first.records[0]?.id) setNewer(first);
       },
       () => undefined,
     );
-    return () => leaving.abort();
+    return () => controller.abort();
   }, [latest]);
   return first !== undefined && newer === first;
 }
 
 function Records({ records }: { readonly records: readonly AuditRecord[] }) {
-  const words = useOperationsWords();
+  const strings = useOperationsStrings();
   const { language } = useLanguage();
   return (
     <DataTable<AuditRecord>
-      label={words.audit}
+      label={strings.audit}
       isStacked
       rows={records}
-      keyOf={({ id }) => id}
+      getKey={({ id }) => id}
       columns={[
         {
-          name: words.time,
-          show: ({ atMs }) => (
+          name: strings.time,
+          render: ({ atMs }) => (
             <time className="audit-time" dateTime={new Date(atMs).toISOString()}>
               {toMoment(atMs, language)}
             </time>
           ),
         },
-        { name: words.action, show: ({ action }) => (Object.hasOwn(words.actions, action) ? words.actions[action] : action) },
-        { name: words.who, show: ({ user }) => user },
-        { name: words.object, show: (record) => <Target {...record} /> },
-        { name: words.details, show: ({ details }) => <Details details={details} /> },
+        {
+          name: strings.action,
+          render: ({ action }) => (Object.hasOwn(strings.actions, action) ? strings.actions[action] : action),
+        },
+        { name: strings.who, render: ({ user }) => user },
+        { name: strings.object, render: (record) => <Target {...record} /> },
+        { name: strings.details, render: ({ details }) => <Details details={details} /> },
       ]}
     />
   );

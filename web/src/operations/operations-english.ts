@@ -9,7 +9,7 @@ export const operationsEnglish = {
   ok: 'All is well',
   degraded: 'It serves, but something is wrong',
   notReady: 'It takes no calls',
-  upstreamsInTrouble: (count: number) => (count === 1 ? 'One upstream is in trouble' : `${count} upstreams are in trouble`),
+  upstreamsWithIssues: (count: number) => (count === 1 ? 'One upstream is in trouble' : `${count} upstreams are in trouble`),
   configurationRefused: 'The last change of the configuration was refused',
   version: (version: string, runtime: string) => `Parley ${version} on Node ${runtime}`,
   upSince: (time: string) => `since ${time}`,
@@ -30,7 +30,7 @@ export const operationsEnglish = {
   deployment: 'Deployment',
   upstream: 'Upstream',
   state: 'State',
-  asked: 'in use',
+  inUse: 'in use',
   rateLimited: 'over its rate limit',
   failing: 'keeps failing',
   failedLast: (count: number) => (count === 1 ? 'failed the last time' : `failed the last ${count} times`),
@@ -42,7 +42,7 @@ export const operationsEnglish = {
       403: 'Its key may not do this.',
     })[status] ?? 'It is asked again.',
   filter: 'Filter',
-  troubled: 'In trouble',
+  withIssues: 'In trouble',
   noneMatch: 'None is like that.',
   backAt: (when: string) => `left alone until ${when}`,
   tier: 'Tier',
@@ -50,10 +50,10 @@ export const operationsEnglish = {
 
   configuration: 'Configuration',
   embedded: 'No file was named: the embedded default is served.',
-  filesOf: 'Files',
+  configurationFiles: 'Files',
   loadedAt: (time: string) => `In force since ${time}.`,
   refusedAt: (time: string) => `The change of ${time} was refused. What was there before stays in force.`,
-  faults: 'Faults',
+  errors: 'Faults',
   warnings: 'Warnings',
   wholeFile: 'The whole file',
 
@@ -80,4 +80,4 @@ export const operationsEnglish = {
   older: 'Show older ones',
 };
 
-export type OperationsWords = typeof operationsEnglish;
+export type OperationsStrings = typeof operationsEnglish;

@@ -1,6 +1,6 @@
-import type { OperationsWords } from './operations-english.ts';
+import type { OperationsStrings } from './operations-english.ts';
 
-export const operationsFrench: OperationsWords = {
+export const operationsFrench: OperationsStrings = {
   title: 'Exploitation',
   refresh: 'Actualiser',
   byItself: 'Actualiser automatiquement',
@@ -10,7 +10,7 @@ export const operationsFrench: OperationsWords = {
   ok: 'Tout va bien',
   degraded: 'Le nœud répond, mais quelque chose ne va pas',
   notReady: 'Le nœud n’accepte pas d’appels',
-  upstreamsInTrouble: (count) =>
+  upstreamsWithIssues: (count) =>
     count === 1 ? 'Un service en amont a un problème' : `${count} services en amont ont un problème`,
   configurationRefused: 'La dernière modification de la configuration a été refusée',
   version: (version, runtime) => `Parley ${version} sur Node ${runtime}`,
@@ -32,7 +32,7 @@ export const operationsFrench: OperationsWords = {
   deployment: 'Modèle ou application',
   upstream: 'Service en amont',
   state: 'État',
-  asked: 'en service',
+  inUse: 'en service',
   rateLimited: 'au-delà de sa limite de débit',
   failing: 'échoue de façon répétée',
   failedLast: (count) => (count === 1 ? 'dernier appel en échec' : `les ${count} derniers appels en échec`),
@@ -44,7 +44,7 @@ export const operationsFrench: OperationsWords = {
       403: 'Sa clé n’en a pas le droit.',
     })[status] ?? 'Il est de nouveau appelé.',
   filter: 'Filtrer',
-  troubled: 'Avec problème',
+  withIssues: 'Avec problème',
   noneMatch: 'Aucun ne correspond.',
   backAt: (when) => `laissé au repos jusqu’à ${when}`,
   tier: 'Niveau',
@@ -52,10 +52,10 @@ export const operationsFrench: OperationsWords = {
 
   configuration: 'Configuration',
   embedded: 'Aucun fichier n’est indiqué : la configuration intégrée est utilisée.',
-  filesOf: 'Fichiers',
+  configurationFiles: 'Fichiers',
   loadedAt: (time) => `En vigueur depuis ${time}.`,
   refusedAt: (time) => `La modification de ${time} a été refusée. La version précédente reste en vigueur.`,
-  faults: 'Erreurs',
+  errors: 'Erreurs',
   warnings: 'Avertissements',
   wholeFile: 'Le fichier entier',
 

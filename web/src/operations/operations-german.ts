@@ -1,6 +1,6 @@
-import type { OperationsWords } from './operations-english.ts';
+import type { OperationsStrings } from './operations-english.ts';
 
-export const operationsGerman: OperationsWords = {
+export const operationsGerman: OperationsStrings = {
   title: 'Betrieb',
   refresh: 'Aktualisieren',
   byItself: 'Von selbst aktualisieren',
@@ -10,7 +10,7 @@ export const operationsGerman: OperationsWords = {
   ok: 'Alles in Ordnung',
   degraded: 'Er arbeitet, aber etwas stimmt nicht',
   notReady: 'Er nimmt keine Aufrufe an',
-  upstreamsInTrouble: (count) =>
+  upstreamsWithIssues: (count) =>
     count === 1 ? 'Eine Gegenstelle macht Schwierigkeiten' : `${count} Gegenstellen machen Schwierigkeiten`,
   configurationRefused: 'Die letzte Änderung der Konfiguration wurde abgelehnt',
   version: (version, runtime) => `Parley ${version} auf Node ${runtime}`,
@@ -32,7 +32,7 @@ export const operationsGerman: OperationsWords = {
   deployment: 'Modell oder Anwendung',
   upstream: 'Gegenstelle',
   state: 'Zustand',
-  asked: 'in Gebrauch',
+  inUse: 'in Gebrauch',
   rateLimited: 'über ihrem Anfragelimit',
   failing: 'scheitert immer wieder',
   failedLast: (count) => (count === 1 ? 'zuletzt gescheitert' : `die letzten ${count} Male gescheitert`),
@@ -44,7 +44,7 @@ export const operationsGerman: OperationsWords = {
       403: 'Ihr Schlüssel darf das nicht.',
     })[status] ?? 'Sie wird wieder gefragt.',
   filter: 'Filtern',
-  troubled: 'Mit Schwierigkeiten',
+  withIssues: 'Mit Schwierigkeiten',
   noneMatch: 'Keine ist so.',
   backAt: (when) => `in Ruhe gelassen bis ${when}`,
   tier: 'Stufe',
@@ -52,10 +52,10 @@ export const operationsGerman: OperationsWords = {
 
   configuration: 'Konfiguration',
   embedded: 'Keine Datei wurde genannt: Es läuft die eingebaute Vorgabe.',
-  filesOf: 'Dateien',
+  configurationFiles: 'Dateien',
   loadedAt: (time) => `In Kraft seit ${time}.`,
   refusedAt: (time) => `Die Änderung von ${time} wurde abgelehnt. Was vorher galt, bleibt in Kraft.`,
-  faults: 'Fehler',
+  errors: 'Fehler',
   warnings: 'Warnungen',
   wholeFile: 'Die ganze Datei',
 

@@ -2,58 +2,58 @@ import { useCallback, useEffect, useRef, useState } from 'react';
 import { usePage } from '../page/page.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { NamedPage } from '../parts/named-page.tsx';
-import { Trouble } from '../parts/trouble.tsx';
+import { ErrorMessage } from '../parts/trouble.tsx';
 import { useLoaded } from '../parts/use-loaded.ts';
 import { useLanguage } from '../words/words.tsx';
 import { AuditSection } from './audit-section.tsx';
-import { useOperationsWords } from './operations-words.ts';
-import { type ConfigurationFault, type NodeState, readState } from './read-operations.ts';
+import { useOperationsStrings } from './operations-words.ts';
+import { type ConfigurationIssue, type NodeState, readState } from './read-operations.ts';
 import { UpstreamsSection } from './upstreams-section.tsx';
 import './operations.css';
-import type { OperationsWords } from './operations-english.ts';
+import type { OperationsStrings } from './operations-english.ts';
 import { toMoment } from './to-moment.ts';
-import { troublesOf } from './trouble-of.ts';
+import { findIssues } from './trouble-of.ts';
 
-const everyMs = 15_000;
+const refreshMs = 15_000;
 
 /** How the service is, for those who look after it: what is wrong first, and brought up to date by itself. */
 export function OperationsPage({ openMenu }: { readonly openMenu: () => void }) {
   const { language } = useLanguage();
-  const words = useOperationsWords();
+  const strings = useOperationsStrings();
   const { service, announce } = usePage();
   /** Grows when it is asked for, and everything may stand in another order. */
   const [round, setRound] = useState(0);
   const [isOn, setIsOn] = useState(true);
   const load = useCallback(async (signal: AbortSignal) => ({ ...(await readState(service, signal)), round }), [service, round]);
-  const { value: state, fault, isLoading, reload } = useLoaded(load);
-  useRefreshing(reload, { everyMs, isOn });
-  const asOf = state && words.asOf(new Date(state.nowMs).toLocaleTimeString(language));
+  const { value: state, error, isLoading, reload } = useLoaded(load);
+  useRefreshing(reload, { everyMs: refreshMs, isOn });
+  const asOfText = state && strings.asOf(new Date(state.nowMs).toLocaleTimeString(language));
   // What comes by itself is not read out again and again.
-  const shownRound = state?.round ?? 0;
+  const visibleRound = state?.round ?? 0;
   // biome-ignore lint/correctness/useExhaustiveDependencies: once for each round
   useEffect(() => {
-    if (shownRound > 0 && asOf !== undefined) announce(asOf);
-  }, [shownRound]);
+    if (visibleRound > 0 && asOfText !== undefined) announce(asOfText);
+  }, [visibleRound]);
   return (
-    <NamedPage name={words.title} openMenu={openMenu}>
+    <NamedPage name={strings.title} openMenu={openMenu}>
       <div className="sheet wide" aria-busy={isLoading}>
         <div className="sheet-title">
-          <h1>{words.title}</h1>
+          <h1>{strings.title}</h1>
           <div className="refreshing">
             <label>
               <input type="checkbox" checked={isOn} onChange={() => setIsOn(!isOn)} />
-              {words.byItself}
+              {strings.byItself}
             </label>
             <button type="button" className="button" onClick={() => setRound((now) => now + 1)}>
               <Icon name="again" />
-              {words.refresh}
+              {strings.refresh}
             </button>
           </div>
         </div>
-        <Trouble fault={fault} />
+        <ErrorMessage error={error} />
         {state !== undefined && (
           <>
-            <p className="soft as-of">{asOf}</p>
+            <p className="soft as-of">{asOfText}</p>
             <HealthSection state={state} />
             <UpstreamsSection upstreams={state.upstreams} round={state.round} />
             <ConfigurationSection state={state} />
@@ -67,16 +67,16 @@ export function OperationsPage({ openMenu }: { readonly openMenu: () => void }) 
 
 /** What is in force since when, what was refused, and where it is at fault. */
 function ConfigurationSection({ state }: { readonly state: NodeState }) {
-  const words = useOperationsWords();
+  const strings = useOperationsStrings();
   const { language } = useLanguage();
-  const { files, loadedAtMs, refusedAtMs, faults, warnings } = state;
+  const { files, loadedAtMs, refusedAtMs, errors, warnings } = state;
   return (
-    <section className="sheet-section operations-configuration" aria-label={words.configuration}>
-      <h2 tabIndex={-1}>{words.configuration}</h2>
+    <section className="sheet-section operations-configuration" aria-label={strings.configuration}>
+      <h2 tabIndex={-1}>{strings.configuration}</h2>
       {files.length === 0 ? (
-        <p className="soft">{words.embedded}</p>
+        <p className="soft">{strings.embedded}</p>
       ) : (
-        <ul className="configuration-files" aria-label={words.filesOf}>
+        <ul className="configuration-files" aria-label={strings.configurationFiles}>
           {files.map((file) => (
             <li key={file}>
               <code>{file}</code>
@@ -84,24 +84,24 @@ function ConfigurationSection({ state }: { readonly state: NodeState }) {
           ))}
         </ul>
       )}
-      <p className="soft">{words.loadedAt(toMoment(loadedAtMs, language))}</p>
-      {refusedAtMs !== undefined && <p className="verdict bad">{words.refusedAt(toMoment(refusedAtMs, language))}</p>}
-      <Faults title={words.faults} faults={faults} />
-      <Faults title={words.warnings} faults={warnings} />
+      <p className="soft">{strings.loadedAt(toMoment(loadedAtMs, language))}</p>
+      {refusedAtMs !== undefined && <p className="verdict bad">{strings.refusedAt(toMoment(refusedAtMs, language))}</p>}
+      <ConfigurationIssues title={strings.errors} issues={errors} />
+      <ConfigurationIssues title={strings.warnings} issues={warnings} />
     </section>
   );
 }
 
-function Faults({ title, faults }: { readonly title: string; readonly faults: readonly ConfigurationFault[] }) {
-  const words = useOperationsWords();
-  if (faults.length === 0) return null;
+function ConfigurationIssues({ title, issues }: { readonly title: string; readonly issues: readonly ConfigurationIssue[] }) {
+  const strings = useOperationsStrings();
+  if (issues.length === 0) return null;
   return (
     <>
       <h3>{title}</h3>
       <ul className="faults">
-        {faults.map(({ file, path, message, hint }) => (
+        {issues.map(({ file, path, message, hint }) => (
           <li key={`${file} ${path} ${message}`}>
-            <p className="fault-path">{path === '' ? words.wholeFile : <code>{path}</code>}</p>
+            <p className="fault-path">{path === '' ? strings.wholeFile : <code>{path}</code>}</p>
             <p>{[message, hint].filter((part) => part !== '').join('; ')}</p>
             {file !== '' && <p className="soft small">{file}</p>}
           </li>
@@ -113,28 +113,28 @@ function Faults({ title, faults }: { readonly title: string; readonly faults: re
 
 /** Whether all is well, and if not, why. */
 function HealthSection({ state }: { readonly state: NodeState }) {
-  const words = useOperationsWords();
+  const strings = useOperationsStrings();
   const { language } = useLanguage();
-  const { version, runtime, startedAtMs, stores, hindrances, reasons } = state;
-  const { look, upstreams, isConfigurationRefused } = troublesOf(state);
-  const said = { good: words.ok, doubtful: words.degraded, bad: words.notReady }[look];
+  const { version, runtime, startedAtMs, stores, notReadyReasons, reasons } = state;
+  const { severity, upstreams, isConfigurationRefused } = findIssues(state);
+  const verdict = { good: strings.ok, doubtful: strings.degraded, bad: strings.notReady }[severity];
   return (
-    <section className="sheet-section" aria-label={words.health}>
-      <h2>{words.health}</h2>
-      <p className={`verdict ${look}`}>{said}</p>
-      {look !== 'good' && (
+    <section className="sheet-section" aria-label={strings.health}>
+      <h2>{strings.health}</h2>
+      <p className={`verdict ${severity}`}>{verdict}</p>
+      {severity !== 'good' && (
         <ul className="reasons">
           {upstreams > 0 && (
             <li>
-              <WayTo section="upstreams">{words.upstreamsInTrouble(upstreams)}</WayTo>
+              <SectionLink section="upstreams">{strings.upstreamsWithIssues(upstreams)}</SectionLink>
             </li>
           )}
           {isConfigurationRefused && (
             <li>
-              <WayTo section="configuration">{words.configurationRefused}</WayTo>
+              <SectionLink section="configuration">{strings.configurationRefused}</SectionLink>
             </li>
           )}
-          {[...hindrances, ...reasons].map(({ code, message }) => (
+          {[...notReadyReasons, ...reasons].map(({ code, message }) => (
             <li key={`${code} ${message}`}>
               {message} <code className="soft small">{code}</code>
             </li>
@@ -142,15 +142,15 @@ function HealthSection({ state }: { readonly state: NodeState }) {
         </ul>
       )}
       <p className="soft">
-        {words.version(version, runtime)}, {words.upSince(toMoment(startedAtMs, language))}
+        {strings.version(version, runtime)}, {strings.upSince(toMoment(startedAtMs, language))}
       </p>
-      <dl className="facts" aria-label={words.stores}>
+      <dl className="facts" aria-label={strings.stores}>
         {stores.map(({ holds, kind, isAway }) => (
           <div key={holds}>
-            <dt>{nameOf(words, holds)}</dt>
+            <dt>{getName(strings, holds)}</dt>
             <dd>
-              {nameOf(words, kind)}
-              {isAway && <strong className="trouble"> · {words.away}</strong>}
+              {getName(strings, kind)}
+              {isAway && <strong className="trouble"> · {strings.away}</strong>}
             </dd>
           </div>
         ))}
@@ -159,13 +159,13 @@ function HealthSection({ state }: { readonly state: NodeState }) {
   );
 }
 
-interface WayToProps {
+interface SectionLinkProps {
   readonly section: 'upstreams' | 'configuration';
   readonly children: string;
 }
 
 /** Leads to the part of the page that has more of it. */
-function WayTo({ section, children }: WayToProps) {
+function SectionLink({ section, children }: SectionLinkProps) {
   const go = (): void => {
     const heading = document.querySelector<HTMLElement>(`.operations-${section} h2`);
     heading?.scrollIntoView({ block: 'start' });
@@ -178,12 +178,12 @@ function WayTo({ section, children }: WayToProps) {
   );
 }
 
-const named = ['records', 'files', 'limits', 'sqlite', 'postgres', 'disk', 's3', 'memory', 'redis'] as const;
+const knownNames = ['records', 'files', 'limits', 'sqlite', 'postgres', 'disk', 's3', 'memory', 'redis'] as const;
 
 /** In words; a word that this page does not know yet, as it is. */
-function nameOf(words: OperationsWords, name: string): string {
-  const known = named.find((each) => each === name);
-  return known === undefined ? name : words[known];
+function getName(strings: OperationsStrings, name: string): string {
+  const key = knownNames.find((candidate) => candidate === name);
+  return key === undefined ? name : strings[key];
 }
 
 /**

@@ -1,6 +1,6 @@
-import type { OperationsWords } from './operations-english.ts';
+import type { OperationsStrings } from './operations-english.ts';
 
-export const operationsSpanish: OperationsWords = {
+export const operationsSpanish: OperationsStrings = {
   title: 'Operación',
   refresh: 'Actualizar',
   byItself: 'Actualizar automáticamente',
@@ -10,7 +10,7 @@ export const operationsSpanish: OperationsWords = {
   ok: 'Todo está bien',
   degraded: 'El nodo responde, pero algo va mal',
   notReady: 'El nodo no acepta llamadas',
-  upstreamsInTrouble: (count) =>
+  upstreamsWithIssues: (count) =>
     count === 1 ? 'Un servicio de origen tiene problemas' : `${count} servicios de origen tienen problemas`,
   configurationRefused: 'El último cambio de la configuración se rechazó',
   version: (version, runtime) => `Parley ${version} en Node ${runtime}`,
@@ -32,7 +32,7 @@ export const operationsSpanish: OperationsWords = {
   deployment: 'Modelo o aplicación',
   upstream: 'Servicio de origen',
   state: 'Estado',
-  asked: 'en uso',
+  inUse: 'en uso',
   rateLimited: 'por encima de su límite de solicitudes',
   failing: 'falla de forma repetida',
   failedLast: (count) => (count === 1 ? 'falló la última vez' : `falló las últimas ${count} veces`),
@@ -44,7 +44,7 @@ export const operationsSpanish: OperationsWords = {
       403: 'Su clave no tiene permiso.',
     })[status] ?? 'Se le vuelve a llamar.',
   filter: 'Filtrar',
-  troubled: 'Con problemas',
+  withIssues: 'Con problemas',
   noneMatch: 'Ninguno es así.',
   backAt: (when) => `en pausa hasta ${when}`,
   tier: 'Nivel',
@@ -52,10 +52,10 @@ export const operationsSpanish: OperationsWords = {
 
   configuration: 'Configuración',
   embedded: 'No se indicó ningún archivo: se usa la configuración integrada.',
-  filesOf: 'Archivos',
+  configurationFiles: 'Archivos',
   loadedAt: (time) => `En vigor desde ${time}.`,
   refusedAt: (time) => `El cambio de ${time} se rechazó. Lo anterior sigue en vigor.`,
-  faults: 'Errores',
+  errors: 'Errores',
   warnings: 'Advertencias',
   wholeFile: 'El archivo completo',
 

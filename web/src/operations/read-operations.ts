@@ -17,7 +17,7 @@ export interface Upstream {
   readonly offUntilMs: number | undefined;
 }
 
-export interface ConfigurationFault {
+export interface ConfigurationIssue {
   readonly file: string;
   readonly path: string;
   readonly message: string;
@@ -37,14 +37,14 @@ export interface NodeState {
   readonly nowMs: number;
   readonly reasons: readonly Reason[];
   /** Why it takes no calls. */
-  readonly hindrances: readonly Reason[];
+  readonly notReadyReasons: readonly Reason[];
   readonly stores: readonly { readonly holds: string; readonly kind: string; readonly isAway: boolean }[];
   readonly upstreams: readonly Upstream[];
   readonly files: readonly string[];
   readonly loadedAtMs: number;
   readonly refusedAtMs: number | undefined;
-  readonly faults: readonly ConfigurationFault[];
-  readonly warnings: readonly ConfigurationFault[];
+  readonly errors: readonly ConfigurationIssue[];
+  readonly warnings: readonly ConfigurationIssue[];
 }
 
 export interface AuditRecord {
@@ -66,26 +66,26 @@ export interface AuditPage {
 
 /** Throws ServiceFault. */
 export async function readState(service: Service, signal: AbortSignal): Promise<NodeState> {
-  const body = objectOf(await service.json('v1/admin/state', { signal }));
-  const [node, configuration] = [objectOf(body.node), objectOf(body.configuration)];
+  const body = toObject(await service.json('v1/admin/state', { signal }));
+  const [node, configuration] = [toObject(body.node), toObject(body.configuration)];
   return {
-    version: text(node.version),
-    runtime: text(node.runtime),
+    version: toText(node.version),
+    runtime: toText(node.runtime),
     startedAtMs: Number(node.startedAt),
     nowMs: Number(node.now),
-    reasons: objects(objectOf(body.health).reasons).map(toReason),
-    hindrances: objects(body.hindrances).map(toReason),
-    stores: objects(body.stores).map(({ holds, kind, isAway }) => ({
-      holds: text(holds),
-      kind: text(kind),
+    reasons: toObjects(toObject(body.health).reasons).map(toReason),
+    notReadyReasons: toObjects(body.hindrances).map(toReason),
+    stores: toObjects(body.stores).map(({ holds, kind, isAway }) => ({
+      holds: toText(holds),
+      kind: toText(kind),
       isAway: isAway === true,
     })),
-    upstreams: objects(body.upstreams).map(toUpstream),
+    upstreams: toObjects(body.upstreams).map(toUpstream),
     files: Array.isArray(configuration.files) ? configuration.files.map(String) : [],
     loadedAtMs: Number(configuration.loadedAt),
-    refusedAtMs: number(configuration.refusedAt),
-    faults: objects(configuration.faults).map(toFault),
-    warnings: objects(configuration.warnings).map(toFault),
+    refusedAtMs: toNumber(configuration.refusedAt),
+    errors: toObjects(configuration.faults).map(toIssue),
+    warnings: toObjects(configuration.warnings).map(toIssue),
   };
 }
 
@@ -99,53 +99,53 @@ export async function readAudit(
     ...(kind !== '' && { kind }),
     ...(token !== undefined && { token }),
   });
-  const body = objectOf(await service.json(`v1/admin/audit?${query}`, signal && { signal }));
+  const body = toObject(await service.json(`v1/admin/audit?${query}`, signal && { signal }));
   return {
-    records: objects(body.data).map(({ id, at, action, user, object, requestId, details }) => ({
-      ...{ id: text(id), atMs: Number(at), action: text(action), user: text(user) },
-      ...{ object: text(object), requestId: text(requestId), details: objectOf(details) },
+    records: toObjects(body.data).map(({ id, at, action, user, object, requestId, details }) => ({
+      ...{ id: toText(id), atMs: Number(at), action: toText(action), user: toText(user) },
+      ...{ object: toText(object), requestId: toText(requestId), details: toObject(details) },
     })),
     next: typeof body.nextToken === 'string' ? body.nextToken : undefined,
   };
 }
 
 function toReason({ code, message }: JsonObject): Reason {
-  return { code: text(code), message: text(message) };
+  return { code: toText(code), message: toText(message) };
 }
 
 function toUpstream(item: JsonObject): Upstream {
   const { state } = item;
   return {
-    id: text(item.id),
-    deployment: text(item.deployment),
-    protocol: text(item.protocol),
-    origin: text(item.origin),
-    model: text(item.model),
+    id: toText(item.id),
+    deployment: toText(item.deployment),
+    protocol: toText(item.protocol),
+    origin: toText(item.origin),
+    model: toText(item.model),
     tier: Number(item.tier),
     weight: Number(item.weight),
     state: state === 'rate_limited' || state === 'failing' ? state : 'ok',
-    failuresInARow: number(item.failuresInARow) ?? 0,
-    refusedStatus: number(item.refusedStatus),
-    offUntilMs: number(item.offUntil),
+    failuresInARow: toNumber(item.failuresInARow) ?? 0,
+    refusedStatus: toNumber(item.refusedStatus),
+    offUntilMs: toNumber(item.offUntil),
   };
 }
 
-function toFault({ file, path, message, hint }: JsonObject): ConfigurationFault {
-  return { file: text(file), path: text(path), message: text(message), hint: text(hint) };
+function toIssue({ file, path, message, hint }: JsonObject): ConfigurationIssue {
+  return { file: toText(file), path: toText(path), message: toText(message), hint: toText(hint) };
 }
 
-function objectOf(value: unknown): JsonObject {
+function toObject(value: unknown): JsonObject {
   return isJsonObject(value) ? value : {};
 }
 
-function objects(value: unknown): readonly JsonObject[] {
+function toObjects(value: unknown): readonly JsonObject[] {
   return Array.isArray(value) ? value.filter(isJsonObject) : [];
 }
 
-function text(value: unknown): string {
+function toText(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-function number(value: unknown): number | undefined {
+function toNumber(value: unknown): number | undefined {
   return typeof value === 'number' ? value : undefined;
 }

@@ -1,16 +1,16 @@
 import { useId, useRef, useState } from 'react';
-import { useNameOf } from '../page/page.tsx';
+import { useGetName } from '../page/page.tsx';
 import { DataTable } from '../parts/data-table.tsx';
 import { DeploymentName } from '../parts/deployment-name.tsx';
 import { Segments } from '../parts/segments.tsx';
 import { useLanguage } from '../words/words.tsx';
-import { useOperationsWords } from './operations-words.ts';
+import { useOperationsStrings } from './operations-words.ts';
 import type { Upstream } from './read-operations.ts';
 import { toMoment } from './to-moment.ts';
-import { lookOf, ordered } from './trouble-of.ts';
+import { getSeverity, sortUpstreams } from './trouble-of.ts';
 
 /** From so many on they can be filtered. */
-const many = 6;
+const filterThreshold = 6;
 
 interface UpstreamsSectionProps {
   readonly upstreams: readonly Upstream[];
@@ -20,61 +20,61 @@ interface UpstreamsSectionProps {
 
 /** Every upstream of the configuration, and whether it is asked at present; those in trouble first. */
 export function UpstreamsSection({ upstreams, round }: UpstreamsSectionProps) {
-  const words = useOperationsWords();
+  const strings = useOperationsStrings();
   const { language } = useLanguage();
-  const nameOf = useNameOf();
+  const getName = useGetName();
   const [text, setText] = useState('');
   const [which, setWhich] = useState<'all' | 'troubled'>('all');
   const field = useId();
-  const rows = useInPlace(upstreams, round);
-  const troubled = rows.filter((upstream) => lookOf(upstream) !== 'good');
-  const asked = text.trim().toLowerCase().split(/\s+/).filter(Boolean);
-  const stands = ({ deployment, protocol, model, origin }: Upstream): boolean => {
-    const said = [deployment, nameOf(deployment), protocol, model, origin].join('\n').toLowerCase();
-    return asked.every((word) => said.includes(word));
+  const rows = useStableOrder(upstreams, round);
+  const withIssues = rows.filter((upstream) => getSeverity(upstream) !== 'good');
+  const queryWords = text.trim().toLowerCase().split(/\s+/).filter(Boolean);
+  const isMatch = ({ deployment, protocol, model, origin }: Upstream): boolean => {
+    const text = [deployment, getName(deployment), protocol, model, origin].join('\n').toLowerCase();
+    return queryWords.every((word) => text.includes(word));
   };
-  const shown = (which === 'all' ? rows : troubled).filter(stands);
+  const visibleUpstreams = (which === 'all' ? rows : withIssues).filter(isMatch);
   const number = (value: number): string => value.toLocaleString(language);
   const options = [
-    ['all', `${words.everything} (${number(rows.length)})`],
-    ['troubled', `${words.troubled} (${number(troubled.length)})`],
+    ['all', `${strings.everything} (${number(rows.length)})`],
+    ['troubled', `${strings.withIssues} (${number(withIssues.length)})`],
   ] as const;
   return (
     <section className="sheet-section operations-upstreams">
-      <h2 tabIndex={-1}>{words.upstreams}</h2>
-      {upstreams.length === 0 && <p className="soft">{words.noUpstreams}</p>}
-      {upstreams.length >= many && (
+      <h2 tabIndex={-1}>{strings.upstreams}</h2>
+      {upstreams.length === 0 && <p className="soft">{strings.noUpstreams}</p>}
+      {upstreams.length >= filterThreshold && (
         <div className="upstream-filters">
           <div>
             <label className="overline" htmlFor={field}>
-              {words.filter}
+              {strings.filter}
             </label>
             <input id={field} type="search" value={text} onChange={({ target }) => setText(target.value)} />
           </div>
-          <Segments<'all' | 'troubled'> {...{ name: words.kind, value: which, choose: setWhich, options }} />
+          <Segments<'all' | 'troubled'> {...{ name: strings.kind, value: which, onSelect: setWhich, options }} />
         </div>
       )}
-      {upstreams.length > 0 && shown.length === 0 && <p className="soft">{words.noneMatch}</p>}
-      {shown.length > 0 && (
+      {upstreams.length > 0 && visibleUpstreams.length === 0 && <p className="soft">{strings.noneMatch}</p>}
+      {visibleUpstreams.length > 0 && (
         <DataTable<Upstream>
-          label={words.upstreams}
+          label={strings.upstreams}
           isStacked
-          keyOf={({ id }) => id}
-          rows={shown}
+          getKey={({ id }) => id}
+          rows={visibleUpstreams}
           columns={[
-            { name: words.deployment, show: ({ deployment }) => <DeploymentName id={deployment} /> },
-            { name: words.state, show: (upstream) => <State upstream={upstream} /> },
+            { name: strings.deployment, render: ({ deployment }) => <DeploymentName id={deployment} /> },
+            { name: strings.state, render: (upstream) => <State upstream={upstream} /> },
             {
-              name: words.upstream,
-              show: ({ protocol, origin, model }) => (
+              name: strings.upstream,
+              render: ({ protocol, origin, model }) => (
                 <span>
                   {protocol} · {model}
                   {origin !== '' && <span className="soft small upstream-origin">{origin}</span>}
                 </span>
               ),
             },
-            { name: words.tier, isNumber: true, show: ({ tier }) => number(tier) },
-            { name: words.weight, isNumber: true, show: ({ weight }) => number(weight) },
+            { name: strings.tier, isNumber: true, render: ({ tier }) => number(tier) },
+            { name: strings.weight, isNumber: true, render: ({ weight }) => number(weight) },
           ]}
         />
       )}
@@ -83,24 +83,24 @@ export function UpstreamsSection({ upstreams, round }: UpstreamsSectionProps) {
 }
 
 /** In the order that they had first in this round. */
-function useInPlace(upstreams: readonly Upstream[], round: number): readonly Upstream[] {
-  const shown = useRef({ round, ids: [] as readonly string[] });
-  const rows = ordered(upstreams, shown.current.round === round ? shown.current.ids : []);
-  shown.current = { round, ids: rows.map(({ id }) => id) };
+function useStableOrder(upstreams: readonly Upstream[], round: number): readonly Upstream[] {
+  const visible = useRef({ round, ids: [] as readonly string[] });
+  const rows = sortUpstreams(upstreams, visible.current.round === round ? visible.current.ids : []);
+  visible.current = { round, ids: rows.map(({ id }) => id) };
   return rows;
 }
 
 function State({ upstream }: { readonly upstream: Upstream }) {
-  const words = useOperationsWords();
+  const strings = useOperationsStrings();
   const { language } = useLanguage();
   const { state, failuresInARow, refusedStatus, offUntilMs } = upstream;
-  const said = { ok: words.asked, rate_limited: words.rateLimited, failing: words.failing }[state];
+  const stateText = { ok: strings.inUse, rate_limited: strings.rateLimited, failing: strings.failing }[state];
   return (
-    <span className={`verdict ${lookOf(upstream)}`}>
-      {refusedStatus !== undefined && state === 'ok' ? words.refusedLast(refusedStatus) : said}
-      {state === 'ok' && failuresInARow > 0 && <span className="soft small">{words.failedLast(failuresInARow)}</span>}
-      {refusedStatus !== undefined && state === 'ok' && <span className="soft small">{words.refusedHint(refusedStatus)}</span>}
-      {offUntilMs !== undefined && <span className="soft small">{words.backAt(toMoment(offUntilMs, language))}</span>}
+    <span className={`verdict ${getSeverity(upstream)}`}>
+      {refusedStatus !== undefined && state === 'ok' ? strings.refusedLast(refusedStatus) : stateText}
+      {state === 'ok' && failuresInARow > 0 && <span className="soft small">{strings.failedLast(failuresInARow)}</span>}
+      {refusedStatus !== undefined && state === 'ok' && <span className="soft small">{strings.refusedHint(refusedStatus)}</span>}
+      {offUntilMs !== undefined && <span className="soft small">{strings.backAt(toMoment(offUntilMs, language))}</span>}
     </span>
   );
 }

@@ -3,18 +3,18 @@ import { useEffect, useState } from 'react';
 export const appearances = ['system', 'light', 'dark'] as const;
 export type Appearance = (typeof appearances)[number];
 
-const keptAs = 'parley appearance';
+const storageKey = 'parley appearance';
 
 /** Light, dark, or as the system has it. */
 export function useAppearance(): readonly [Appearance, (next: Appearance) => void] {
-  const [appearance, setAppearance] = useState<Appearance>(firstAppearance);
+  const [appearance, setAppearance] = useState<Appearance>(getInitialAppearance);
   useEffect(() => {
     document.documentElement.dataset.appearance = appearance;
-    localStorage.setItem(keptAs, appearance);
+    localStorage.setItem(storageKey, appearance);
   }, [appearance]);
   return [appearance, setAppearance];
 }
 
-function firstAppearance(): Appearance {
-  return appearances.find((each) => each === localStorage.getItem(keptAs)) ?? 'system';
+function getInitialAppearance(): Appearance {
+  return appearances.find((option) => option === localStorage.getItem(storageKey)) ?? 'system';
 }

@@ -11,8 +11,8 @@ export interface Brand {
 }
 
 export function readBrand(): Brand {
-  const given = tryParseJson(document.querySelector<HTMLMetaElement>('meta[name="parley-brand"]')?.content ?? '');
-  if (!isJsonObject(given)) return {};
-  const text = (key: keyof Brand) => (typeof given[key] === 'string' ? { [key]: given[key] } : {});
-  return { ...text('name'), ...text('logo'), ...text('notice'), ...(given.offline === false && { offline: false }) };
+  const value = tryParseJson(document.querySelector<HTMLMetaElement>('meta[name="parley-brand"]')?.content ?? '');
+  if (!isJsonObject(value)) return {};
+  const text = (key: keyof Brand) => (typeof value[key] === 'string' ? { [key]: value[key] } : {});
+  return { ...text('name'), ...text('logo'), ...text('notice'), ...(value.offline === false && { offline: false }) };
 }

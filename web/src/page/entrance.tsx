@@ -1,121 +1,130 @@
 import { Suspense, useCallback, useEffect, useState } from 'react';
-import { KeptReader } from '../offline/kept-reader.tsx';
-import { forgetKnownUser } from '../offline/known-user.ts';
-import { useKeptShell } from '../offline/use-kept-shell.ts';
+import { OfflineReader } from '../offline/kept-reader.tsx';
+import { deleteKnownUser } from '../offline/known-user.ts';
+import { useOfflineShell } from '../offline/use-kept-shell.ts';
 import { Guard, lazyView, MissingPart } from '../parts/lazy-view.tsx';
-import { faultOf } from '../service/fault.ts';
+import { toErrorDetails } from '../service/fault.ts';
 import { Service } from '../service/service.ts';
-import { takeArrival } from '../sign-in/arrival.ts';
-import { readSignIn } from '../sign-in/kept.ts';
-import { OverNote } from '../sign-in/over-note.tsx';
-import { SignInFault } from '../sign-in/sign-in-fault.ts';
+import { consumeProviderResponse } from '../sign-in/arrival.ts';
+import { loadSignIn } from '../sign-in/kept.ts';
+import { SessionEndedNote } from '../sign-in/over-note.tsx';
+import { SignInError } from '../sign-in/sign-in-fault.ts';
 import { useTypeface } from '../typeface/use-typeface.ts';
-import type { Words } from '../words/english.ts';
-import { useWords } from '../words/words.tsx';
+import type { Strings } from '../words/english.ts';
+import { useStrings } from '../words/words.tsx';
 import { useAppearance } from './appearance.ts';
 import { openSession, type Session } from './session.ts';
-import type { Trouble } from './sign-in.tsx';
+import type { SignInFailure } from './sign-in.tsx';
 import { SignedIn } from './signed-in.tsx';
-import { keepKey, readKey, takeLinkedKey, type Visitor, visitorWithKey } from './visitor.ts';
+import { consumeLinkedKey, createKeyVisitor, loadKey, storeKey, type Visitor } from './visitor.ts';
 
 const SignIn = lazyView(() => import('./sign-in.tsx').then(({ SignIn: view }) => view));
 const LinkedKey = lazyView(() => import('../sign-in/linked-key.tsx').then(({ LinkedKey: view }) => view));
 
-interface Inside {
+interface ActiveSession {
   readonly session: Session;
   readonly visitor: Visitor;
 }
 
 /** Shows the page to those whom the service knows, the others the ways in. */
 export function Entrance() {
-  const words = useWords();
-  const [inside, setInside] = useState<Inside>();
-  const [trouble, setTrouble] = useState<Trouble>();
-  const [{ first, linked: firstLinked }] = useState(findFirstVisitor);
+  const strings = useStrings();
+  const [active, setActive] = useState<ActiveSession>();
+  const [failure, setFailure] = useState<SignInFailure>();
+  const [{ loadFirst, linkedKey: firstLinked }] = useState(findFirstVisitor);
   /** The key of a link, until it is used or declined. */
-  const [linked, setLinked] = useState(firstLinked);
+  const [linkedKey, setLinkedKey] = useState(firstLinked);
   const [isTrying, setIsTrying] = useState(true);
   /** Whoever opened the page may be let in without a word. */
-  const [isArriving, setIsArriving] = useState(first !== undefined);
-  const [isReading, setIsReading] = useState(false);
-  const [left, setLeft] = useState<{ name: string; address: string }>();
+  const [isRestoring, setIsRestoring] = useState(loadFirst !== undefined);
+  const [isReadingOffline, setIsReadingOffline] = useState(false);
+  const [providerSignOut, setProviderSignOut] = useState<{ name: string; address: string }>();
   const [appearance, setAppearance] = useAppearance();
-  const isOver = useKept(inside);
-  useKeptShell(inside !== undefined);
+  const isEnded = useActiveSession(active);
+  useOfflineShell(active !== undefined);
   useTypeface(!isTrying);
 
   const enter = useCallback(
-    async (coming: Promise<Visitor>) => {
+    async (pendingVisitor: Promise<Visitor>) => {
       setIsTrying(true);
-      setTrouble(undefined);
-      const opened = await coming
-        .then((visitor) => letIn(visitor, words))
-        .catch((thrown): Trouble => ({ said: whyOf(thrown, words) }));
-      if ('said' in opened) {
-        setTrouble(opened);
+      setFailure(undefined);
+      const result = await pendingVisitor
+        .then((visitor) => signInVisitor(visitor, strings))
+        .catch((error): SignInFailure => ({ message: getReason(error, strings) }));
+      if ('message' in result) {
+        setFailure(result);
         // Only a session that is over may be replaced without a question.
-        if (opened.isRefused !== true) setLinked(undefined);
-      } else setInside(opened);
+        if (result.isRejected !== true) setLinkedKey(undefined);
+      } else setActive(result);
       setIsTrying(false);
-      setIsArriving(false);
+      setIsRestoring(false);
     },
-    [words],
+    [strings],
   );
 
   // Whoever opened the page is let in once, whatever changes afterwards.
   // biome-ignore lint/correctness/useExhaustiveDependencies: see above
   useEffect(() => {
-    if (first === undefined) setIsTrying(false);
-    else void enter(first());
-  }, [first]);
+    if (loadFirst === undefined) setIsTrying(false);
+    else void enter(loadFirst());
+  }, [loadFirst]);
 
   useEffect(() => {
-    const follow = (): void => setLinked((known) => takeLinkedKey() ?? known);
-    addEventListener('hashchange', follow);
-    return () => removeEventListener('hashchange', follow);
+    const onHashChange = (): void => setLinkedKey((current) => consumeLinkedKey() ?? current);
+    addEventListener('hashchange', onHashChange);
+    return () => removeEventListener('hashchange', onHashChange);
   }, []);
 
   const enterLinked = useCallback(
     (key: string) => {
-      setLinked(undefined);
-      void enter(Promise.resolve(visitorWithKey(key)));
+      setLinkedKey(undefined);
+      void enter(Promise.resolve(createKeyVisitor(key)));
     },
     [enter],
   );
 
   useEffect(() => {
-    if (linked !== undefined && inside === undefined && !isTrying) enterLinked(linked);
-  }, [linked, inside, isTrying, enterLinked]);
+    if (linkedKey !== undefined && active === undefined && !isTrying) enterLinked(linkedKey);
+  }, [linkedKey, active, isTrying, enterLinked]);
 
   const signOut = useCallback(() => {
-    const provider = inside?.visitor.provider;
-    const address = provider?.signOutAddress();
+    const provider = active?.visitor.provider;
+    const address = provider?.getSignOutUrl();
     void provider?.signOut();
-    setLeft(provider === undefined || address === undefined ? undefined : { name: provider.displayName, address });
-    setInside(undefined);
-  }, [inside]);
+    setProviderSignOut(provider === undefined || address === undefined ? undefined : { name: provider.displayName, address });
+    setActive(undefined);
+  }, [active]);
 
-  if (inside === undefined) {
-    const onKey = (key: string): void => void enter(Promise.resolve(visitorWithKey(key)));
-    if (isReading) return <KeptReader leave={() => setIsReading(false)} />;
-    if (isArriving) return <main className="sign-in" aria-busy="true" />;
+  if (active === undefined) {
+    const onKey = (key: string): void => void enter(Promise.resolve(createKeyVisitor(key)));
+    if (isReadingOffline) return <OfflineReader close={() => setIsReadingOffline(false)} />;
+    if (isRestoring) return <main className="sign-in" aria-busy="true" />;
     return (
-      <Guard instead={<MissingPart />}>
+      <Guard fallback={<MissingPart />}>
         <Suspense fallback={<main className="sign-in" aria-busy="true" />}>
-          <SignIn {...{ isTrying, trouble, left, onKey }} onTrouble={setTrouble} readKept={() => setIsReading(true)} />
+          <SignIn
+            {...{ isTrying, failure, providerSignOut, onKey }}
+            onFailure={setFailure}
+            onReadOffline={() => setIsReadingOffline(true)}
+          />
         </Suspense>
       </Guard>
     );
   }
-  const { session, visitor } = inside;
+  const { session, visitor } = active;
   return (
     <>
-      {isOver && visitor.provider !== undefined && <OverNote provider={visitor.provider} />}
+      {isEnded && visitor.provider !== undefined && <SessionEndedNote provider={visitor.provider} />}
       <SignedIn {...{ session, signOut, appearance, setAppearance }} />
-      {linked !== undefined && (
-        <Guard key={linked} instead={null}>
+      {linkedKey !== undefined && (
+        <Guard key={linkedKey} fallback={null}>
           <Suspense>
-            <LinkedKey {...{ linked, visitor }} user={session.user} enter={enterLinked} close={() => setLinked(undefined)} />
+            <LinkedKey
+              {...{ linkedKey, visitor }}
+              user={session.user}
+              onEnter={enterLinked}
+              onClose={() => setLinkedKey(undefined)}
+            />
           </Suspense>
         </Guard>
       )}
@@ -124,44 +133,48 @@ export function Entrance() {
 }
 
 /** Keeps in the tab who is inside until another is, or nobody; tells whether their sign-in is over. */
-function useKept(inside: Inside | undefined): boolean {
-  const [over, setOver] = useState<Visitor>();
+function useActiveSession(active: ActiveSession | undefined): boolean {
+  const [endedVisitor, setEndedVisitor] = useState<Visitor>();
   useEffect(() => {
-    if (inside === undefined) return;
-    const { visitor, session } = inside;
-    visitor.keep(session.user);
-    visitor.provider?.onOver(() => setOver(visitor));
+    if (active === undefined) return;
+    const { visitor, session } = active;
+    visitor.store(session.user);
+    visitor.provider?.onEnd(() => setEndedVisitor(visitor));
     return () => {
-      visitor.leave();
-      session.asking.stopAll();
-      session.leave();
+      visitor.clear();
+      session.replyRunner.stopAll();
+      session.close();
     };
-  }, [inside]);
-  return over !== undefined && over === inside?.visitor;
+  }, [active]);
+  return endedVisitor !== undefined && endedVisitor === active?.visitor;
 }
 
 /** What is there for the visitor, or what to tell one whom the service does not know. */
-async function letIn(visitor: Visitor, words: Words): Promise<Inside | Trouble> {
+async function signInVisitor(visitor: Visitor, strings: Strings): Promise<ActiveSession | SignInFailure> {
   try {
-    return { visitor, session: await openSession(new Service(visitor), visitor.knownAs) };
-  } catch (thrown) {
-    const { status, message } = faultOf(thrown);
-    if (status !== 401) throw thrown;
-    if (visitor.knownAs !== undefined) forgetKnownUser(visitor.knownAs);
-    visitor.leave();
-    return { said: visitor.refusal(words, message), isOfKey: visitor.provider === undefined, isRefused: true };
+    return { visitor, session: await openSession(new Service(visitor), visitor.knownUser) };
+  } catch (error) {
+    const { status, message } = toErrorDetails(error);
+    if (status !== 401) throw error;
+    if (visitor.knownUser !== undefined) deleteKnownUser(visitor.knownUser);
+    visitor.clear();
+    return {
+      message: visitor.describeRejection(strings, message),
+      isKeyFailure: visitor.provider === undefined,
+      isRejected: true,
+    };
   }
 }
 
-function whyOf(thrown: unknown, words: Words): Trouble['said'] {
-  return thrown instanceof SignInFault ? thrown.trouble : faultOf(thrown).message || words.unreachable;
+function getReason(error: unknown, strings: Strings): SignInFailure['message'] {
+  return error instanceof SignInError ? error.problem : toErrorDetails(error).message || strings.unreachable;
 }
 
 interface FirstVisitor {
   /** Gives the visitor, and may be called more than once. Undefined if the page does not know one. */
-  readonly first: (() => Promise<Visitor>) | undefined;
+  readonly loadFirst: (() => Promise<Visitor>) | undefined;
   /** The key of a link that the page was opened by, while the tab knows another visitor. */
-  readonly linked: string | undefined;
+  readonly linkedKey: string | undefined;
 }
 
 /**
@@ -169,36 +182,36 @@ interface FirstVisitor {
  * visitor. The function immediately removes the sign-in data from the address.
  */
 function findFirstVisitor(): FirstVisitor {
-  const linked = takeLinkedKey();
-  const known = findKnownVisitor();
-  if (known !== undefined || linked === undefined) return { first: known, linked };
+  const linkedKey = consumeLinkedKey();
+  const loadKnown = findKnownVisitor();
+  if (loadKnown !== undefined || linkedKey === undefined) return { loadFirst: loadKnown, linkedKey };
   // A reload while the service is away must not lose it.
-  keepKey(linked);
-  return { first: async () => visitorWithKey(linked), linked: undefined };
+  storeKey(linkedKey);
+  return { loadFirst: async () => createKeyVisitor(linkedKey), linkedKey: undefined };
 }
 
 function findKnownVisitor(): (() => Promise<Visitor>) | undefined {
-  const arrival = takeArrival();
-  const kept = readSignIn();
-  const key = readKey();
-  if (arrival !== undefined)
+  const providerResponse = consumeProviderResponse();
+  const storedSignIn = loadSignIn();
+  const key = loadKey();
+  if (providerResponse !== undefined)
     return once(async () => {
       const { redeem } = await import('../sign-in/authorization-code.ts');
       const { TokenVisitor } = await import('../sign-in/token-visitor.ts');
-      return new TokenVisitor(await redeem(arrival), { isResumed: false });
+      return new TokenVisitor(await redeem(providerResponse), { isResumed: false });
     });
-  if (kept !== undefined)
+  if (storedSignIn !== undefined)
     return async () => {
       const { TokenVisitor } = await import('../sign-in/token-visitor.ts');
-      return new TokenVisitor(kept, { isResumed: true });
+      return new TokenVisitor(storedSignIn, { isResumed: true });
     };
-  return key === undefined ? undefined : async () => visitorWithKey(key);
+  return key === undefined ? undefined : async () => createKeyVisitor(key);
 }
 
-function once<Value>(make: () => Promise<Value>): () => Promise<Value> {
-  let made: Promise<Value> | undefined;
+function once<Value>(create: () => Promise<Value>): () => Promise<Value> {
+  let created: Promise<Value> | undefined;
   return () => {
-    made ??= make();
-    return made;
+    created ??= create();
+    return created;
   };
 }

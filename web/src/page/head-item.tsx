@@ -1,65 +1,65 @@
 import { type KeyboardEvent, Suspense, useEffect, useRef, useState, useSyncExternalStore } from 'react';
-import type { Head } from '../conversation/database.ts';
+import type { ConversationSummary } from '../conversation/database.ts';
 import { isComposing } from '../parts/is-composing.ts';
-import { LaterDialog, lazyView } from '../parts/lazy-view.tsx';
-import { useWords } from '../words/words.tsx';
-import { type HeadAct, HeadMenu, useArranging } from './head-menu.tsx';
+import { LazyDialog, lazyView } from '../parts/lazy-view.tsx';
+import { useStrings } from '../words/words.tsx';
+import { type ConversationAction, ConversationMenu, useUpdateAttributes } from './head-menu.tsx';
 import { usePage } from './page.tsx';
-import { toHash } from './place.ts';
+import { formatRoute } from './place.ts';
 
 const TagsDialog = lazyView(() => import('./tags-dialog.tsx').then(({ TagsDialog: view }) => view));
 
 const ExcerptLine = lazyView(() => import('../search/excerpt-line.tsx').then(({ ExcerptLine: view }) => view));
 
-interface HeadItemProps {
-  readonly head: Head;
+interface ConversationItemProps {
+  readonly summary: ConversationSummary;
   /** What is searched for; '' for nothing. */
   readonly query: string;
   readonly excerpt: string | undefined;
 }
 
 /** One conversation of the list: the way to it, what is going on in it, and what can be done with it. */
-export function HeadItem({ head, query, excerpt }: HeadItemProps) {
-  const words = useWords();
-  const { place, library, go, offerUndo } = usePage();
-  const isHere = place.at === 'conversation' && place.id === head.id;
-  const title = head.title || words.untitled;
-  const standing = useStanding(head.id, isHere);
-  const [act, setAct] = useState<HeadAct>();
+export function ConversationItem({ summary, query, excerpt }: ConversationItemProps) {
+  const strings = useStrings();
+  const { route, library, go, offerUndo } = usePage();
+  const isOpen = route.at === 'conversation' && route.id === summary.id;
+  const title = summary.title || strings.untitled;
+  const status = useReplyStatus(summary.id, isOpen);
+  const [action, setAction] = useState<ConversationAction>();
   const link = useRef<HTMLAnchorElement>(null);
   const remove = (): void => {
-    const { id } = head;
-    library.setAside(id);
+    const { id } = summary;
+    library.hide(id);
     offerUndo({
-      said: words.isDeleted(title),
-      settle: () => library.remove(id),
+      message: strings.isDeleted(title),
+      onExpire: () => library.remove(id),
       undo() {
-        library.bringBack(id);
-        if (isHere) go({ at: 'conversation', id });
+        library.restore(id);
+        if (isOpen) go({ at: 'conversation', id });
       },
     });
-    if (isHere) go({ at: 'new' });
+    if (isOpen) go({ at: 'new' });
     document.querySelector<HTMLElement>('.new-conversation')?.focus();
   };
-  const actByKey = (event: KeyboardEvent): void => {
-    if (event.key === 'F2') setAct('rename');
+  const handleKeyDown = (event: KeyboardEvent): void => {
+    if (event.key === 'F2') setAction('rename');
     else if (event.key === 'Delete') remove();
     else return;
     event.preventDefault();
   };
-  if (act === 'rename') {
-    const end = (): void => {
-      setAct(undefined);
+  if (action === 'rename') {
+    const onEnd = (): void => {
+      setAction(undefined);
       requestAnimationFrame(() => link.current?.focus());
     };
-    return <Renaming {...{ head, end }} />;
+    return <RenameField {...{ summary, onEnd }} />;
   }
   return (
     <li className="head">
       <a
-        {...{ ref: link, title, onKeyDown: actByKey }}
-        href={toHash({ at: 'conversation', id: head.id, ...(query !== '' && { find: query }) })}
-        aria-current={isHere ? 'page' : undefined}
+        {...{ ref: link, title, onKeyDown: handleKeyDown }}
+        href={formatRoute({ at: 'conversation', id: summary.id, ...(query !== '' && { find: query }) })}
+        aria-current={isOpen ? 'page' : undefined}
       >
         {title}
         {excerpt !== undefined && (
@@ -68,38 +68,41 @@ export function HeadItem({ head, query, excerpt }: HeadItemProps) {
           </Suspense>
         )}
       </a>
-      {standing !== 'still' && (
+      {status !== 'still' && (
         <span
-          className={`head-standing ${standing}`}
+          className={`head-standing ${status}`}
           role="img"
-          aria-label={standing === 'answering' ? words.answering : words.answeredUnseen}
+          aria-label={status === 'answering' ? strings.answering : strings.answeredUnseen}
         />
       )}
-      <HeadMenu {...{ head, title }} choose={(chosen) => (chosen === 'delete' ? remove() : setAct(chosen))} />
-      {act === 'tag' && (
-        <LaterDialog close={() => setAct(undefined)}>
-          <TagsDialog {...{ head, title }} close={() => setAct(undefined)} />
-        </LaterDialog>
+      <ConversationMenu
+        {...{ summary, title }}
+        onSelect={(selected) => (selected === 'delete' ? remove() : setAction(selected))}
+      />
+      {action === 'tag' && (
+        <LazyDialog onClose={() => setAction(undefined)}>
+          <TagsDialog {...{ summary, title }} onClose={() => setAction(undefined)} />
+        </LazyDialog>
       )}
     </li>
   );
 }
 
-function Renaming({ head, end }: { readonly head: Head; readonly end: () => void }) {
-  const words = useWords();
-  const arrange = useArranging(head);
-  const [title, setTitle] = useState(head.title);
+function RenameField({ summary, onEnd }: { readonly summary: ConversationSummary; readonly onEnd: () => void }) {
+  const strings = useStrings();
+  const updateAttributes = useUpdateAttributes(summary);
+  const [title, setTitle] = useState(summary.title);
   const input = useRef<HTMLInputElement>(null);
   useEffect(() => input.current?.select(), []);
   const save = (): void => {
     const next = title.trim().replace(/\s+/g, ' ');
-    if (next !== '' && next !== head.title) void arrange({ title: next });
-    end();
+    if (next !== '' && next !== summary.title) void updateAttributes({ title: next });
+    onEnd();
   };
   return (
     <li className="head">
       <input
-        {...{ ref: input, className: 'head-name', value: title, maxLength: 200, 'aria-label': words.renameTo(head.title) }}
+        {...{ ref: input, className: 'head-name', value: title, maxLength: 200, 'aria-label': strings.renameTo(summary.title) }}
         onChange={({ target }) => setTitle(target.value)}
         onBlur={save}
         onKeyDown={(event) => {
@@ -107,7 +110,7 @@ function Renaming({ head, end }: { readonly head: Head; readonly end: () => void
           if (event.key === 'Enter') save();
           if (event.key !== 'Escape') return;
           event.nativeEvent.stopImmediatePropagation();
-          end();
+          onEnd();
         }}
       />
     </li>
@@ -115,15 +118,15 @@ function Renaming({ head, end }: { readonly head: Head; readonly end: () => void
 }
 
 /** Whether an answer is coming into a conversation, or came while the user was elsewhere. */
-function useStanding(id: string, isHere: boolean): 'still' | 'answering' | 'answered' {
-  const { library, asking } = usePage();
-  const isAnswering = useSyncExternalStore(library.subscribe, () => asking.isAnswering(id));
+function useReplyStatus(id: string, isOpen: boolean): 'still' | 'answering' | 'answered' {
+  const { library, replyRunner } = usePage();
+  const isAnswering = useSyncExternalStore(library.subscribe, () => replyRunner.isAnswering(id));
   const [isUnseen, setIsUnseen] = useState(false);
   useEffect(() => {
-    if (isHere) setIsUnseen(false);
+    if (isOpen) setIsUnseen(false);
     else if (isAnswering) return () => setIsUnseen(true);
     return undefined;
-  }, [isHere, isAnswering]);
+  }, [isOpen, isAnswering]);
   if (isAnswering) return 'answering';
   return isUnseen ? 'answered' : 'still';
 }

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import type { Head } from '../conversation/database.ts';
-import { toHeadGroups } from './head-list.tsx';
+import type { ConversationSummary } from '../conversation/database.ts';
+import { groupSummaries } from './head-list.tsx';
 
 const now = new Date(2026, 2, 10, 15).getTime();
-const head = (id: string, at: Date, fields: Partial<Head> = {}): Head => ({
+const head = (id: string, at: Date, fields: Partial<ConversationSummary> = {}): ConversationSummary => ({
   ...{ id, title: id, deployment: 'demo', said: id, updatedAtMs: at.getTime() },
   ...fields,
 });
@@ -19,7 +19,7 @@ it('conversations are listed by when they were gone on with, pinned ones first, 
     head('in January', new Date(2026, 0, 20)),
     head('early in January', new Date(2026, 0, 2)),
   ];
-  expect(toHeadGroups(heads, now).map(({ name, items }) => [name, items.map(({ id }) => id)])).toEqual([
+  expect(groupSummaries(heads, now).map(({ name, items }) => [name, items.map(({ id }) => id)])).toEqual([
     ['pinned', ['kept']],
     ['today', ['now']],
     ['yesterday', ['last night']],

@@ -1,18 +1,18 @@
 import { memo, useDeferredValue, useEffect, useMemo, useRef, useState } from 'react';
-import type { Head } from '../conversation/database.ts';
-import type { Found } from '../conversation/deep-search.ts';
-import { findHeads } from '../conversation/library.ts';
+import type { ConversationSummary } from '../conversation/database.ts';
+import type { SearchMatch } from '../conversation/deep-search.ts';
+import { findSummaries } from '../conversation/library.ts';
 import { moveFocus } from '../parts/move-focus.ts';
 import { useLanguage } from '../words/words.tsx';
-import { HeadItem } from './head-item.tsx';
-import { useHeads, usePage } from './page.tsx';
+import { ConversationItem } from './head-item.tsx';
+import { usePage, useSummaries } from './page.tsx';
 
-const drawnAtOnce = 100;
-const nothing = { asked: '', ids: new Set<string>(), isDone: true };
-const none: Excerpts = new Map();
+const pageSize = 100;
+const noResults = { query: '', ids: new Set<string>(), isDone: true };
+const noExcerpts: Excerpts = new Map();
 
-interface HeadListProps {
-  readonly heads: readonly Head[];
+interface ConversationListProps {
+  readonly summaries: readonly ConversationSummary[];
   readonly excerpts: Excerpts;
   /** What is searched for; '' for nothing. */
   readonly query: string;
@@ -22,79 +22,79 @@ interface HeadListProps {
 }
 
 /** Conversations by day, each with what is going on in it; as many as were scrolled to. Drawn anew only if they change. */
-export const HeadList = memo(function HeadList({ heads, excerpts, query, empty, todayMs }: HeadListProps) {
-  const { language, words } = useLanguage();
-  const [most, setMost] = useState(drawnAtOnce);
+export const ConversationList = memo(function HeadList({ summaries, excerpts, query, empty, todayMs }: ConversationListProps) {
+  const { language, strings } = useLanguage();
+  const [limit, setLimit] = useState(pageSize);
   const end = useRef<HTMLDivElement>(null);
-  const isMore = heads.length > most;
+  const hasMore = summaries.length > limit;
   useEffect(() => {
-    if (end.current === null || !isMore) return;
-    const watch = new IntersectionObserver(([entry]) => entry?.isIntersecting && setMost(most + drawnAtOnce), {
+    if (end.current === null || !hasMore) return;
+    const observer = new IntersectionObserver(([entry]) => entry?.isIntersecting && setLimit(limit + pageSize), {
       rootMargin: '400px',
     });
-    watch.observe(end.current);
-    return () => watch.disconnect();
-  }, [isMore, most]);
-  const groups = useMemo(() => toHeadGroups(heads, todayMs), [heads, todayMs]);
-  if (heads.length === 0) return <p className="sidebar-empty soft small">{empty}</p>;
+    observer.observe(end.current);
+    return () => observer.disconnect();
+  }, [hasMore, limit]);
+  const groups = useMemo(() => groupSummaries(summaries, todayMs), [summaries, todayMs]);
+  if (summaries.length === 0) return <p className="sidebar-empty soft small">{empty}</p>;
   const names = {
-    ...{ pinned: words.pinned, today: words.today, yesterday: words.yesterday },
-    ...{ week: words.lastWeek, month: words.lastMonth, archived: words.archived },
+    ...{ pinned: strings.pinned, today: strings.today, yesterday: strings.yesterday },
+    ...{ week: strings.lastWeek, month: strings.lastMonth, archived: strings.archived },
   };
   const month = new Intl.DateTimeFormat(language, { month: 'long', year: 'numeric' });
-  const nameOf = ({ name }: HeadGroup): string => (typeof name === 'number' ? month.format(name) : names[name]);
+  const getName = ({ name }: SummaryGroup): string => (typeof name === 'number' ? month.format(name) : names[name]);
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: the arrows act on the links inside, whose keys arrive here
     <div className="heads" onKeyDown={(event) => moveFocus(event, '.head > a')}>
-      {firstOf(groups, most).map((group) => (
-        <section key={group.name} aria-label={nameOf(group)}>
-          <h2 className="overline">{nameOf(group)}</h2>
+      {takeFirst(groups, limit).map((group) => (
+        <section key={group.name} aria-label={getName(group)}>
+          <h2 className="overline">{getName(group)}</h2>
           <ul>
-            {group.items.map((head) => (
-              <HeadItem key={head.id} {...{ head, query }} excerpt={excerpts.get(head.id)} />
+            {group.items.map((summary) => (
+              <ConversationItem key={summary.id} {...{ summary, query }} excerpt={excerpts.get(summary.id)} />
             ))}
           </ul>
         </section>
       ))}
-      {isMore && <div ref={end} />}
+      {hasMore && <div ref={end} />}
     </div>
   );
 });
 
-function firstOf(groups: readonly HeadGroup[], most: number): readonly HeadGroup[] {
-  let left = most;
+function takeFirst(groups: readonly SummaryGroup[], limit: number): readonly SummaryGroup[] {
+  let remaining = limit;
   return groups.flatMap(({ name, items }) => {
-    const shown = items.slice(0, left);
-    left -= shown.length;
-    return shown.length > 0 ? [{ name, items: shown }] : [];
+    const visibleItems = items.slice(0, remaining);
+    remaining -= visibleItems.length;
+    return visibleItems.length > 0 ? [{ name, items: visibleItems }] : [];
   });
 }
 
 /** What one group of the list is: a time from today back, or a month by its first moment. */
 type GroupName = 'pinned' | 'today' | 'yesterday' | 'week' | 'month' | 'archived' | number;
 
-interface HeadGroup {
+interface SummaryGroup {
   readonly name: GroupName;
-  readonly items: readonly Head[];
+  readonly items: readonly ConversationSummary[];
 }
 
 /** Heads, the latest first, as they are listed: pinned ones, then by day and by month, archived ones last. */
-export function toHeadGroups(heads: readonly Head[], nowMs: number): readonly HeadGroup[] {
-  const groupOf = groupsUpTo(nowMs);
-  const groups = Map.groupBy(heads, (head) => {
+export function groupSummaries(summaries: readonly ConversationSummary[], nowMs: number): readonly SummaryGroup[] {
+  const getGroup = createGrouper(nowMs);
+  const groups = Map.groupBy(summaries, (head) => {
     if (head.archived === true) return 'archived';
-    return head.pinned === true ? 'pinned' : groupOf(head.updatedAtMs);
+    return head.pinned === true ? 'pinned' : getGroup(head.updatedAtMs);
   });
-  const places = new Map<GroupName, number>([
+  const ranks = new Map<GroupName, number>([
     ['pinned', 0],
     ['archived', 2],
   ]);
   return [...groups]
     .map(([name, items]) => ({ name, items }))
-    .sort((one, other) => (places.get(one.name) ?? 1) - (places.get(other.name) ?? 1));
+    .sort((left, right) => (ranks.get(left.name) ?? 1) - (ranks.get(right.name) ?? 1));
 }
 
-function groupsUpTo(nowMs: number): (atMs: number) => GroupName {
+function createGrouper(nowMs: number): (atMs: number) => GroupName {
   const daysAgo = (days: number): number => {
     const day = new Date(nowMs);
     return new Date(day.getFullYear(), day.getMonth(), day.getDate() - days).getTime();
@@ -106,8 +106,8 @@ function groupsUpTo(nowMs: number): (atMs: number) => GroupName {
     ['month', daysAgo(30)],
   ] as const;
   return (atMs) => {
-    const near = days.find(([, fromMs]) => atMs >= fromMs);
-    if (near !== undefined) return near[0];
+    const group = days.find(([, fromMs]) => atMs >= fromMs);
+    if (group !== undefined) return group[0];
     const at = new Date(atMs);
     return new Date(at.getFullYear(), at.getMonth()).getTime();
   };
@@ -116,46 +116,47 @@ function groupsUpTo(nowMs: number): (atMs: number) => GroupName {
 /** Lines around what was searched for, by the ids of conversations. */
 type Excerpts = ReadonlyMap<string, string>;
 
-interface FoundHeads {
-  readonly heads: readonly Head[];
+interface SearchResult {
+  readonly summaries: readonly ConversationSummary[];
   readonly excerpts: Excerpts;
   /** There may be more of them. */
   readonly isSearching: boolean;
 }
 
 /** The conversations in which every word of the query stands: at once by their beginnings, then by all that was said. */
-export function useFoundHeads(query: string): FoundHeads {
+export function useSearchResult(query: string): SearchResult {
   const { library } = usePage();
-  const heads = useHeads();
-  const asked = useDeferredValue(query);
-  const [later, setLater] = useState(nothing);
+  const summaries = useSummaries();
+  const deferredQuery = useDeferredValue(query);
+  const [deepResults, setDeepResults] = useState(noResults);
   // Those of the search before stay until this one is done: a line that goes and comes moves the list.
-  const [excerpts, setExcerpts] = useState(none);
+  const [excerpts, setExcerpts] = useState(noExcerpts);
   useEffect(() => {
-    if (asked.trim() === '') return setExcerpts(none);
-    const leaving = new AbortController();
-    const { signal } = leaving;
-    const fresh = new Map<string, string>();
-    setLater({ ...nothing, asked, isDone: false });
-    const tell = (more: readonly Found[]): void => {
-      setLater((now) => ({ ...now, ids: new Set([...now.ids, ...more.map(({ id }) => id)]) }));
-      for (const { id, excerpt } of more) if (excerpt !== undefined) fresh.set(id, excerpt);
-      setExcerpts((now) => new Map([...now, ...fresh]));
+    if (deferredQuery.trim() === '') return setExcerpts(noExcerpts);
+    const controller = new AbortController();
+    const { signal } = controller;
+    const newExcerpts = new Map<string, string>();
+    setDeepResults({ ...noResults, query: deferredQuery, isDone: false });
+    const onMatches = (matches: readonly SearchMatch[]): void => {
+      setDeepResults((now) => ({ ...now, ids: new Set([...now.ids, ...matches.map(({ id }) => id)]) }));
+      for (const { id, excerpt } of matches) if (excerpt !== undefined) newExcerpts.set(id, excerpt);
+      setExcerpts((now) => new Map([...now, ...newExcerpts]));
     };
     const end = (): void => {
       if (signal.aborted) return;
-      setLater((now) => ({ ...now, isDone: true }));
-      setExcerpts(fresh);
+      setDeepResults((now) => ({ ...now, isDone: true }));
+      setExcerpts(newExcerpts);
     };
-    library.searchLong(asked, { signal, tell }).then(end, end);
-    return () => leaving.abort();
-  }, [library, asked]);
-  const ids = later.asked === asked ? later.ids : nothing.ids;
-  const found = useMemo(() => {
-    if (asked.trim() === '') return heads;
-    const atOnce = new Set(findHeads(heads, asked));
-    return heads.filter((head) => atOnce.has(head) || ids.has(head.id));
-  }, [heads, asked, ids]);
-  const isSearching = query !== asked || (asked.trim() !== '' && !(later.asked === asked && later.isDone));
-  return { heads: found, excerpts, isSearching };
+    library.searchText(deferredQuery, { signal, onMatches }).then(end, end);
+    return () => controller.abort();
+  }, [library, deferredQuery]);
+  const ids = deepResults.query === deferredQuery ? deepResults.ids : noResults.ids;
+  const matches = useMemo(() => {
+    if (deferredQuery.trim() === '') return summaries;
+    const titleMatches = new Set(findSummaries(summaries, deferredQuery));
+    return summaries.filter((summary) => titleMatches.has(summary) || ids.has(summary.id));
+  }, [summaries, deferredQuery, ids]);
+  const isSearching =
+    query !== deferredQuery || (deferredQuery.trim() !== '' && !(deepResults.query === deferredQuery && deepResults.isDone));
+  return { summaries: matches, excerpts, isSearching };
 }

@@ -1,68 +1,68 @@
 import { type RefObject, useCallback, useId, useLayoutEffect, useRef, useState } from 'react';
-import type { Head } from '../conversation/database.ts';
+import type { ConversationSummary } from '../conversation/database.ts';
 import { Icon } from '../parts/icon.tsx';
-import { useWords } from '../words/words.tsx';
+import { useStrings } from '../words/words.tsx';
 import './head-menu.css';
 import type { Arrangement } from '../conversation/arrangement.ts';
 import { usePage } from './page.tsx';
 
 /** What is done with a conversation of the list. */
-export type HeadAct = 'rename' | 'tag' | 'delete';
+export type ConversationAction = 'rename' | 'tag' | 'delete';
 
-interface HeadMenuProps {
-  readonly head: Head;
+interface ConversationMenuProps {
+  readonly summary: ConversationSummary;
   readonly title: string;
-  readonly choose: (act: HeadAct) => void;
+  readonly onSelect: (action: ConversationAction) => void;
 }
 
 /** What can be done with a conversation of the list. Escape and a press elsewhere fold it. */
-export function HeadMenu({ head, title, choose }: HeadMenuProps) {
-  const words = useWords();
+export function ConversationMenu({ summary, title, onSelect }: ConversationMenuProps) {
+  const strings = useStrings();
   const [isOpen, setIsOpen] = useState(false);
   const button = useRef<HTMLButtonElement>(null);
   const id = useId();
   return (
     <>
       <button
-        {...{ ref: button, type: 'button', className: 'icon-button head-more', title: words.moreOf }}
-        aria-label={words.actionsOf(title)}
+        {...{ ref: button, type: 'button', className: 'icon-button head-more', title: strings.more }}
+        aria-label={strings.moreFor(title)}
         aria-expanded={isOpen}
         aria-controls={isOpen ? id : undefined}
         onClick={() => setIsOpen(!isOpen)}
       >
         <Icon name="more" />
       </button>
-      {isOpen && <Choices {...{ id, head, title, choose, button }} close={() => setIsOpen(false)} />}
+      {isOpen && <Choices {...{ id, summary, title, onSelect, button }} close={() => setIsOpen(false)} />}
     </>
   );
 }
 
-interface ChoicesProps extends HeadMenuProps {
+interface ChoicesProps extends ConversationMenuProps {
   readonly id: string;
   readonly button: RefObject<HTMLButtonElement | null>;
   readonly close: () => void;
 }
 
-function Choices({ id, head, title, choose, button, close }: ChoicesProps) {
-  const words = useWords();
-  const arrange = useArranging(head);
+function Choices({ id, summary, title, onSelect, button, close }: ChoicesProps) {
+  const strings = useStrings();
+  const updateAttributes = useUpdateAttributes(summary);
   const { offerUndo } = usePage();
   const list = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
-    if (list.current !== null && button.current !== null) unfold(list.current, button.current);
+    if (list.current !== null && button.current !== null) showMenu(list.current, button.current);
   }, [button]);
-  const { pinned = false, archived = false } = head;
-  const shelve = async (): Promise<void> => {
-    if (!(await arrange({ archived: !archived, pinned: false }))) return;
-    const said = archived ? words.isBackFromArchive(title) : words.isArchived(title);
-    offerUndo({ said, undo: () => void arrange({ archived, pinned }) });
+  const { pinned = false, archived = false } = summary;
+  const toggleArchived = async (): Promise<void> => {
+    if (!(await updateAttributes({ archived: !archived, pinned: false }))) return;
+    const message = archived ? strings.isBackFromArchive(title) : strings.isArchived(title);
+    offerUndo({ message, undo: () => void updateAttributes({ archived, pinned }) });
   };
   const choices: readonly [string, () => void][] = [
-    [words.rename, () => choose('rename')],
-    ...(archived ? [] : [[pinned ? words.unpin : words.pin, () => void arrange({ pinned: !pinned })] as const]),
-    [words.tagsOf, () => choose('tag')],
-    [archived ? words.unarchive : words.archive, () => void shelve()],
-    [words.deleteThis, () => choose('delete')],
+    [strings.rename, () => onSelect('rename')],
+    ...(archived ? [] : [[pinned ? strings.unpin : strings.pin, () => void updateAttributes({ pinned: !pinned })] as const]),
+    [strings.tags, () => onSelect('tag')],
+    [archived ? strings.unarchive : strings.archive, () => void toggleArchived()],
+    [strings.deleteThis, () => onSelect('delete')],
   ] as [string, () => void][];
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: the keys go from one of the buttons inside to the next
@@ -72,7 +72,7 @@ function Choices({ id, head, title, choose, button, close }: ChoicesProps) {
       onKeyDown={(event) => {
         // An Escape that folds the choices leaves the drawer they are in open.
         if (event.key === 'Escape') event.nativeEvent.stopImmediatePropagation();
-        step(event.key, event.currentTarget);
+        moveFocusInMenu(event.key, event.currentTarget);
       }}
     >
       {choices.map(([name, act]) => (
@@ -93,7 +93,7 @@ function Choices({ id, head, title, choose, button, close }: ChoicesProps) {
 }
 
 /** Shows the choices beside their button, within the window. */
-function unfold(list: HTMLElement, button: HTMLElement): void {
+function showMenu(list: HTMLElement, button: HTMLElement): void {
   list.showPopover();
   const { bottom, top, right } = button.getBoundingClientRect();
   const { width, height } = list.getBoundingClientRect();
@@ -102,23 +102,23 @@ function unfold(list: HTMLElement, button: HTMLElement): void {
   list.querySelector('button')?.focus();
 }
 
-function step(key: string, list: HTMLElement): void {
+function moveFocusInMenu(key: string, list: HTMLElement): void {
   const by = key === 'ArrowDown' ? 1 : key === 'ArrowUp' ? -1 : 0;
   const buttons = [...list.querySelectorAll('button')];
-  const at = buttons.indexOf(document.activeElement as HTMLButtonElement);
-  if (by !== 0) buttons.at((at + by) % buttons.length)?.focus();
+  const current = buttons.indexOf(document.activeElement as HTMLButtonElement);
+  if (by !== 0) buttons.at((current + by) % buttons.length)?.focus();
 }
 
 /** Changes how a conversation stands in the list; resolves with whether that is done, and says so where it is not. */
-export function useArranging({ id }: Head): (arrangement: Partial<Arrangement>) => Promise<boolean> {
-  const words = useWords();
+export function useUpdateAttributes({ id }: ConversationSummary): (attributes: Partial<Arrangement>) => Promise<boolean> {
+  const strings = useStrings();
   const { library, announce } = usePage();
   return useCallback(
-    async (arrangement) => {
-      const isDone = await library.arrange(id, arrangement).catch(() => false);
-      announce(isDone ? '' : words.arrangingFailed);
+    async (attributes) => {
+      const isDone = await library.arrange(id, attributes).catch(() => false);
+      announce(isDone ? '' : strings.arrangingFailed);
       return isDone;
     },
-    [id, library, announce, words],
+    [id, library, announce, strings],
   );
 }

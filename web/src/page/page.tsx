@@ -1,20 +1,20 @@
 import { createContext, useContext, useSyncExternalStore } from 'react';
-import type { Asking } from '../conversation/asking.ts';
+import type { ReplyRunner } from '../conversation/asking.ts';
 import type { Conversation } from '../conversation/conversation.ts';
-import type { Head } from '../conversation/database.ts';
+import type { ConversationSummary } from '../conversation/database.ts';
 import type { Library } from '../conversation/library.ts';
 import type { Outbox } from '../conversation/outbox.ts';
 import type { CommandRegistry } from '../palette/command-registry.ts';
-import { type Deployment, plainName } from '../service/deployments.ts';
+import { type Deployment, getPlainName } from '../service/deployments.ts';
 import type { Service } from '../service/service.ts';
-import type { Place } from './place.ts';
+import type { Route } from './place.ts';
 import type { UndoOffer } from './undo-offer.ts';
 
 /** What every part of the page may use once somebody has signed in. */
 export interface Page {
   readonly service: Service;
   readonly library: Library;
-  readonly asking: Asking;
+  readonly replyRunner: ReplyRunner;
   /** Messages that wait for an answer to end. */
   readonly outbox: Outbox;
   readonly deployments: readonly Deployment[];
@@ -28,16 +28,16 @@ export interface Page {
   readonly isAdmin: boolean;
   /** Learns anew what is open to the user. */
   readonly refresh: () => Promise<void>;
-  readonly place: Place;
-  readonly go: (place: Place) => void;
+  readonly route: Route;
+  readonly go: (route: Route) => void;
   /** From now on it is asked, with the address that leads away, whether the place stays as it is; undefined ends that. */
-  readonly hold?: (stays: ((hash: string) => boolean) | undefined) => void;
+  readonly blockNavigation?: (shouldStay: ((hash: string) => boolean) | undefined) => void;
   readonly signOut: () => void;
   /** Says something to people who listen to the page. */
   readonly announce: (text: string) => void;
   /** Offers to take back what was just done. */
   readonly offerUndo: (offer: UndoOffer) => void;
-  readonly isStorageGone: boolean;
+  readonly isStorageUnavailable: boolean;
   /** What the palette offers beside conversations, deployments and pages. */
   readonly commands: CommandRegistry;
   /** Whether an application is tried here that is being built. */
@@ -54,9 +54,9 @@ export function usePage(): Page {
   return page;
 }
 
-export function useHeads(): readonly Head[] {
+export function useSummaries(): readonly ConversationSummary[] {
   const { library } = usePage();
-  return useSyncExternalStore(library.subscribe, library.heads);
+  return useSyncExternalStore(library.subscribe, library.getSummaries);
 }
 
 export function useConversation(id: string): Conversation | undefined {
@@ -65,7 +65,7 @@ export function useConversation(id: string): Conversation | undefined {
 }
 
 /** The name of a deployment as people know it; its id where it is not offered to the user. */
-export function useNameOf(): (id: string) => string {
+export function useGetName(): (id: string) => string {
   const { deployments } = usePage();
-  return (id) => deployments.find((deployment) => deployment.id === id)?.name ?? plainName(id);
+  return (id) => deployments.find((deployment) => deployment.id === id)?.name ?? getPlainName(id);
 }

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { type Place, toHash, toPlace } from './place.ts';
+import { formatRoute, parseRoute, type Route } from './place.ts';
 
-it.each<[string, Place]>([
+it.each<[string, Route]>([
   ['#/', { at: 'new' }],
   ['#/?with=a%2Fb', { at: 'new', deployment: 'a/b' }],
   ['#/temporary', { at: 'temporary' }],
@@ -18,21 +18,24 @@ it.each<[string, Place]>([
   ['#/consent/applications/x%20y', { at: 'consent', deployment: 'applications/x y' }],
   ['#/consent/app?back=1', { at: 'consent', deployment: 'app', back: '1' }],
 ])('%s is a place', (hash, place) => {
-  expect(toPlace(hash)).toEqual(place);
-  expect(toHash(place)).toBe(hash);
+  expect(parseRoute(hash)).toEqual(place);
+  expect(formatRoute(place)).toBe(hash);
 });
 
 it.each(['', '#', '#key=parley-1'])('%j leads to the beginning', (hash) => {
-  expect(toPlace(hash)).toEqual({ at: 'new' });
+  expect(parseRoute(hash)).toEqual({ at: 'new' });
 });
 
 it.each(['#/nowhere', '#/chat/', '#/chat/%E0%A4%A', '#/usage2'])(
   '%j leads to the beginning, which says that there is no such view',
   (hash) => {
-    expect(toPlace(hash)).toEqual({ at: 'new', lost: 'view' });
+    expect(parseRoute(hash)).toEqual({ at: 'new', missingTarget: 'view' });
   },
 );
 
 it('a conversation that is not there leads to the beginning, which says so', () => {
-  expect(toPlace(toHash({ at: 'new', lost: 'conversation' }))).toEqual({ at: 'new', lost: 'conversation' });
+  expect(parseRoute(formatRoute({ at: 'new', missingTarget: 'conversation' }))).toEqual({
+    at: 'new',
+    missingTarget: 'conversation',
+  });
 });

@@ -1,7 +1,7 @@
 /** Where in the page the user is. Kept in the address behind `#`, so that no path of the API is taken. */
-export type Place =
+export type Route =
   /** `lost`: the user came for a conversation, or a view, that is not there. */
-  | { readonly at: 'new'; readonly deployment?: string; readonly lost?: Lost }
+  | { readonly at: 'new'; readonly deployment?: string; readonly missingTarget?: MissingTarget }
   /** `find`: words that are marked in it. */
   | { readonly at: 'conversation'; readonly id: string; readonly find?: string }
   /** A conversation that is kept nowhere; `deployment` it is to begin with. */
@@ -21,63 +21,67 @@ export type Place =
   /** `back`: the conversation the user came from. */
   | { readonly at: 'consent'; readonly deployment: string; readonly back?: string };
 
-export type Lost = 'conversation' | 'view';
+export type MissingTarget = 'conversation' | 'view';
 
-export function toPlace(hash: string): Place {
+export function parseRoute(hash: string): Route {
   const [path = '', query = ''] = hash.replace(/^#\/?/, '').split('?');
   const [at, ...rest] = path.split('/');
-  const id = decoded(rest.join('/'));
+  const id = decode(rest.join('/'));
   const fields = new URLSearchParams(query);
-  if (at === 'chat' && id !== '') return { at: 'conversation', id, ...given('find', fields.get('find')) };
+  if (at === 'chat' && id !== '') return { at: 'conversation', id, ...optional('find', fields.get('find')) };
   if (at === 'shared' && id !== '') return { at, token: id };
-  if (at === 'consent' && id !== '') return { at, deployment: id, ...given('back', fields.get('back')) };
+  if (at === 'consent' && id !== '') return { at, deployment: id, ...optional('back', fields.get('back')) };
   if (at === 'consent') return { at: 'consents' };
   if (at === 'build') return id === '' ? { at: 'applications' } : { at: 'applications', id: id === 'new' ? '' : id };
-  if (at === 'files') return { at, ...given('folder', id) };
-  if (at === 'background') return { at, ...given('id', id) };
-  if (at === 'temporary') return { at, ...given('deployment', fields.get('with')) };
+  if (at === 'files') return { at, ...optional('folder', id) };
+  if (at === 'background') return { at, ...optional('id', id) };
+  if (at === 'temporary') return { at, ...optional('deployment', fields.get('with')) };
   if (at === 'usage' || at === 'operations') return { at };
-  return toNewPlace(path, fields);
+  return parseNewRoute(path, fields);
 }
 
 /** A link with a key is taken elsewhere, and leads to a new conversation. */
-function toNewPlace(path: string, fields: URLSearchParams): Place {
-  if (path !== '' && !path.startsWith('key=')) return { at: 'new', lost: 'view' };
-  return { at: 'new', ...given('deployment', fields.get('with')), ...(fields.has('lost') && { lost: 'conversation' }) };
+function parseNewRoute(path: string, fields: URLSearchParams): Route {
+  if (path !== '' && !path.startsWith('key=')) return { at: 'new', missingTarget: 'view' };
+  return {
+    at: 'new',
+    ...optional('deployment', fields.get('with')),
+    ...(fields.has('lost') && { missingTarget: 'conversation' }),
+  };
 }
 
-export function toHash(place: Place): string {
-  if (place.at === 'conversation') return `#/chat/${encodeURIComponent(place.id)}${toQuery('find', place.find)}`;
-  if (place.at === 'shared') return `#/shared/${encodeURIComponent(place.token)}`;
-  if (place.at === 'consents') return '#/consent';
-  if (place.at === 'applications')
-    return place.id === undefined ? '#/build' : `#/build/${place.id === '' ? 'new' : toPath(place.id)}`;
-  if (place.at === 'files') return place.folder === undefined ? '#/files' : `#/files/${toPath(place.folder)}`;
-  if (place.at === 'background') return place.id === undefined ? '#/background' : `#/background/${encodeURIComponent(place.id)}`;
-  if (place.at === 'usage' || place.at === 'operations') return `#/${place.at}`;
-  if (place.at === 'new') return toNewHash(place);
-  if (place.at === 'temporary') return `#/temporary${toQuery('with', place.deployment)}`;
-  return `#/consent/${toPath(place.deployment)}${toQuery('back', place.back)}`;
+export function formatRoute(route: Route): string {
+  if (route.at === 'conversation') return `#/chat/${encodeURIComponent(route.id)}${toQuery('find', route.find)}`;
+  if (route.at === 'shared') return `#/shared/${encodeURIComponent(route.token)}`;
+  if (route.at === 'consents') return '#/consent';
+  if (route.at === 'applications')
+    return route.id === undefined ? '#/build' : `#/build/${route.id === '' ? 'new' : encodePath(route.id)}`;
+  if (route.at === 'files') return route.folder === undefined ? '#/files' : `#/files/${encodePath(route.folder)}`;
+  if (route.at === 'background') return route.id === undefined ? '#/background' : `#/background/${encodeURIComponent(route.id)}`;
+  if (route.at === 'usage' || route.at === 'operations') return `#/${route.at}`;
+  if (route.at === 'new') return formatNewRoute(route);
+  if (route.at === 'temporary') return `#/temporary${toQuery('with', route.deployment)}`;
+  return `#/consent/${encodePath(route.deployment)}${toQuery('back', route.back)}`;
 }
 
 function toQuery(name: string, value: string | undefined): string {
   return value === undefined ? '' : `?${name}=${encodeURIComponent(value)}`;
 }
 
-function toNewHash({ deployment, lost }: Extract<Place, { at: 'new' }>): string {
-  if (lost !== undefined) return '#/?lost';
+function formatNewRoute({ deployment, missingTarget }: Extract<Route, { at: 'new' }>): string {
+  if (missingTarget !== undefined) return '#/?lost';
   return `#/${toQuery('with', deployment)}`;
 }
 
-function toPath(id: string): string {
+function encodePath(id: string): string {
   return id.split('/').map(encodeURIComponent).join('/');
 }
 
-function given<Key extends string>(key: Key, value: string | null): { [key in Key]?: string } {
+function optional<Key extends string>(key: Key, value: string | null): { [key in Key]?: string } {
   return value === null || value === '' ? {} : ({ [key]: value } as { [key in Key]: string });
 }
 
-function decoded(text: string): string {
+function decode(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {

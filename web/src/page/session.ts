@@ -1,25 +1,25 @@
 import { isJsonObject } from '#base/json/json.ts';
 import { adminRole } from '#contract/roles.ts';
-import { forgetDrafts, keptOutboxOf } from '../chat/composer/drafts.ts';
-import { Asking } from '../conversation/asking.ts';
-import { type Database, forgetfulDatabase, openDatabase } from '../conversation/database.ts';
+import { createOutboxStorage, deleteDrafts } from '../chat/composer/drafts.ts';
+import { ReplyRunner } from '../conversation/asking.ts';
+import { createMemoryDatabase, type Database, openDatabase } from '../conversation/database.ts';
 import { Library } from '../conversation/library.ts';
-import type { Naming } from '../conversation/name-conversation.ts';
-import { otherTabsOf } from '../conversation/other-tabs.ts';
+import type { NamingOptions } from '../conversation/name-conversation.ts';
+import { connectOtherTabs } from '../conversation/other-tabs.ts';
 import { Outbox } from '../conversation/outbox.ts';
 import { ServerSync } from '../conversation/server-sync.ts';
-import { forgetKnownUser, type KnownUser, noteKnownUser, readKnownUser } from '../offline/known-user.ts';
+import { deleteKnownUser, type KnownUser, readKnownUser, saveKnownUser } from '../offline/known-user.ts';
 import { Chats } from '../service/chats.ts';
 import { type Deployment, listDeployments } from '../service/deployments.ts';
-import { faultOf } from '../service/fault.ts';
-import { isFromBetween } from '../service/is-from-between.ts';
+import { toErrorDetails } from '../service/fault.ts';
+import { isGatewayError } from '../service/is-from-between.ts';
 import type { Service } from '../service/service.ts';
 
 /** What is there from signing in to signing out. */
 export interface Session {
   readonly service: Service;
   readonly library: Library;
-  readonly asking: Asking;
+  readonly replyRunner: ReplyRunner;
   readonly outbox: Outbox;
   readonly deployments: readonly Deployment[];
   /** As the service names them. */
@@ -31,14 +31,14 @@ export interface Session {
   /** Has the role `admin`. */
   readonly isAdmin: boolean;
   /** Sends what the service has not yet, and leaves nothing of it in this browser. */
-  readonly leave: () => void;
+  readonly close: () => void;
   /** The browser lets the page keep nothing. */
-  readonly isStorageGone: boolean;
+  readonly isStorageUnavailable: boolean;
 }
 
 const hiddenFrameMs = 400;
 /** The page is shown with what the browser has if the service takes longer. */
-const longestStartMs = 1500;
+const maxStartMs = 1500;
 /** By then the page can be used. */
 const prepareAfterMs = 1000;
 
@@ -46,71 +46,86 @@ const prepareAfterMs = 1000;
  * Learns who the user is and what is open to them. If the service cannot be reached, that is what it said last, as far as it said
  * so of the same sign-in (`knownAs`). Throws ServiceFault.
  */
-export async function openSession(service: Service, knownAs: string | undefined): Promise<Session> {
-  const { user, info, deployments } = await learnUser(service, knownAs);
+export async function openSession(service: Service, knownUser: string | undefined): Promise<Session> {
+  const { user, info, deployments } = await loadUser(service, knownUser);
   const { titleModel } = info;
   const canName = deployments.some(({ id }) => id === titleModel);
   const sharesChats = info.sharesChats === true;
   const isAdmin = Array.isArray(info.roles) && info.roles.includes(adminRole);
   const database = await openDatabase(user).catch(() => undefined);
-  const library = new Library(database ?? forgetfulDatabase(), otherTabsOf(user));
+  const library = new Library(database ?? createMemoryDatabase(), connectOtherTabs(user));
   await library.load();
-  const leaveSync = database === undefined ? undefined : await followServer(service, database, library);
-  const asking = new Asking({
-    ...{ service, library, nextFrame, reasons: (id) => deployments.some((each) => each.id === id && each.reasons) },
-    ...(canName && { onAnswered: (id) => void nameIt({ service, library, model: String(titleModel) }, id) }),
+  const stopSync = database === undefined ? undefined : await startSync(service, database, library);
+  const replyRunner = new ReplyRunner({
+    ...{
+      service,
+      library,
+      nextFrame,
+      canReason: (id) => deployments.some((deployment) => deployment.id === id && deployment.reasons),
+    },
+    ...(canName && { onReplyDone: (id) => void createTitle({ service, library, model: String(titleModel) }, id) }),
   });
-  const outbox = new Outbox({ library, asking, kept: keptOutboxOf(user) });
+  const outbox = new Outbox({ library, replyRunner, storage: createOutboxStorage(user) });
   return {
-    ...{ service, library, asking, outbox, deployments, user, sharesChats, isAdmin, isStorageGone: database === undefined },
+    ...{
+      service,
+      library,
+      replyRunner,
+      outbox,
+      deployments,
+      user,
+      sharesChats,
+      isAdmin,
+      isStorageUnavailable: database === undefined,
+    },
     ...(canName && { titleModel: String(titleModel) }),
-    leave() {
+    close() {
       library.close();
       outbox.close();
-      leaveSync?.();
-      forgetKnownUser(user);
-      forgetDrafts(user);
+      stopSync?.();
+      deleteKnownUser(user);
+      deleteDrafts(user);
     },
   };
 }
 
-async function learnUser(service: Service, knownAs: string | undefined): Promise<KnownUser> {
+async function loadUser(service: Service, knownUser: string | undefined): Promise<KnownUser> {
   try {
-    const [told, deployments] = await Promise.all([service.json('v1/user/info'), listDeployments(service)]);
-    const info = isJsonObject(told) ? told : {};
-    const known = { user: isJsonObject(told) ? String(told.user) : '', info, deployments };
-    noteKnownUser(known);
-    return known;
-  } catch (thrown) {
-    const { status } = faultOf(thrown);
-    const known = readKnownUser();
-    const isAway = status === 0 || isFromBetween(status);
-    if (!isAway || known === undefined || known.user !== knownAs) throw thrown;
-    service.reach.noteAway();
-    return known;
+    const [response, deployments] = await Promise.all([service.json('v1/user/info'), listDeployments(service)]);
+    const info = isJsonObject(response) ? response : {};
+    const knownUserData = { user: isJsonObject(response) ? String(response.user) : '', info, deployments };
+    saveKnownUser(knownUserData);
+    return knownUserData;
+  } catch (error) {
+    const { status } = toErrorDetails(error);
+    const storedUser = readKnownUser();
+    const isUnreachable = status === 0 || isGatewayError(status);
+    if (!isUnreachable || storedUser === undefined || storedUser.user !== knownUser) throw error;
+    service.reach.reportUnreachable();
+    return storedUser;
   }
 }
 
 /** A title is no reason for a fault: where it cannot be had, the old one stays. */
-async function nameIt(naming: Naming, conversationId: string): Promise<void> {
+async function createTitle(options: NamingOptions, conversationId: string): Promise<void> {
   await import('../conversation/name-conversation.ts')
-    .then(({ nameConversation }) => nameConversation(naming, conversationId))
+    .then(({ nameConversation }) => nameConversation(options, conversationId))
     .catch(() => undefined);
 }
 
 /** Has the library the same on every device; gives what ends that. Resolves when it knows what there is, or after a short while. */
-async function followServer(service: Service, database: Database, library: Library): Promise<() => void> {
-  const sync = new ServerSync({ chats: new Chats(service), database, onChange: (id) => void library.noteChange(id) });
+async function startSync(service: Service, database: Database, library: Library): Promise<() => void> {
+  const sync = new ServerSync({ chats: new Chats(service), database, onChange: (id) => void library.applyRemoteChange(id) });
   library.follow(sync);
   const started = sync.start();
   void started.then(() => setTimeout(() => library.prepareSearch(), prepareAfterMs));
-  await Promise.race([started, new Promise((resolve) => setTimeout(resolve, longestStartMs))]);
-  addEventListener('online', sync.hurry);
-  document.addEventListener('visibilitychange', sync.hurry);
+  await Promise.race([started, new Promise((resolve) => setTimeout(resolve, maxStartMs))]);
+  addEventListener('online', sync.syncNow);
+  document.addEventListener('visibilitychange', sync.syncNow);
   return () => {
-    removeEventListener('online', sync.hurry);
-    document.removeEventListener('visibilitychange', sync.hurry);
-    void sync.leave();
+    removeEventListener('online', sync.syncNow);
+    document.removeEventListener('visibilitychange', sync.syncNow);
+    void sync.close();
   };
 }
 

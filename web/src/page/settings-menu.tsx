@@ -2,12 +2,12 @@ import { useRef, useState } from 'react';
 import { DisplayItem } from '../display/display-item.tsx';
 import { useCommands } from '../palette/use-commands.ts';
 import { Icon } from '../parts/icon.tsx';
-import { useQuestion } from '../parts/question-dialog.tsx';
+import { useConfirmation } from '../parts/question-dialog.tsx';
 import { Segments } from '../parts/segments.tsx';
 import { ShareButton } from '../share/share-button.tsx';
 import { TransferItem } from '../transfer/transfer-item.tsx';
-import type { Words } from '../words/english.ts';
-import { type Language, languages, nameOf, useLanguage } from '../words/words.tsx';
+import type { Strings } from '../words/english.ts';
+import { getLanguageName, type Language, languages, useLanguage } from '../words/words.tsx';
 import { type Appearance, appearances } from './appearance.ts';
 import { usePage } from './page.tsx';
 
@@ -16,22 +16,22 @@ interface SettingsMenuProps {
   readonly setAppearance: (next: Appearance) => void;
 }
 
-const ofKey = 'key:';
+const keyPrefix = 'key:';
 
 /** Who signed in: all keys of a project are one user (docs/wire.md, Credentials). */
-function whoIs(user: string, words: Words): string {
-  return user.startsWith(ofKey) ? words.signedInWithKey(user.slice(ofKey.length)) : words.signedInAs(user);
+function formatUser(user: string, strings: Strings): string {
+  return user.startsWith(keyPrefix) ? strings.signedInWithKey(user.slice(keyPrefix.length)) : strings.signedInAs(user);
 }
 
 /** How the page looks and speaks, and the way out. */
 export function SettingsMenu({ appearance, setAppearance }: SettingsMenuProps) {
-  const { words, language, speak } = useLanguage();
-  const { signOut, library, asking, go, user } = usePage();
-  const { ask, dialog } = useQuestion();
+  const { strings, language, setLanguage } = useLanguage();
+  const { signOut, library, replyRunner, go, user } = usePage();
+  const { askConfirmation, dialog } = useConfirmation();
   const [isFailed, setIsFailed] = useState(false);
   const removeAll = async (): Promise<void> => {
-    if (!(await ask(words.deleteAllQuestion, words.deleteForGood))) return;
-    asking.stopAll();
+    if (!(await askConfirmation(strings.deleteAllQuestion, strings.deleteForGood))) return;
+    replyRunner.stopAll();
     await library.removeAll().then(
       () => go({ at: 'new' }),
       () => setIsFailed(true),
@@ -48,19 +48,24 @@ export function SettingsMenu({ appearance, setAppearance }: SettingsMenuProps) {
       menu.current.querySelector('summary')?.focus();
     });
   };
-  const names: Record<Appearance, string> = { system: words.followSystem, light: words.light, dark: words.dark };
+  const names: Record<Appearance, string> = { system: strings.followSystem, light: strings.light, dark: strings.dark };
   useCommands(() => [
-    { id: 'settings', title: words.settings, kind: 'action', icon: 'sliders', run: open },
+    { id: 'settings', title: strings.settings, kind: 'action', icon: 'sliders', run: open },
     ...appearances.map((each) => ({
-      ...({ id: `appearance ${each}`, title: `${words.appearance}: ${names[each]}`, kind: 'action', icon: 'sliders' } as const),
+      ...({ id: `appearance ${each}`, title: `${strings.appearance}: ${names[each]}`, kind: 'action', icon: 'sliders' } as const),
       run: () => setAppearance(each),
     })),
     ...languages.map((each) => ({
-      ...({ id: `language ${each}`, title: `${words.languageOf}: ${nameOf(each)}`, kind: 'action', icon: 'speech' } as const),
-      run: () => speak(each),
+      ...({
+        id: `language ${each}`,
+        title: `${strings.language}: ${getLanguageName(each)}`,
+        kind: 'action',
+        icon: 'speech',
+      } as const),
+      run: () => setLanguage(each),
     })),
-    { id: 'delete all', title: words.deleteAll, kind: 'action', icon: 'trash', run: () => void removeAll() },
-    { id: 'sign out', title: words.signOut, kind: 'action', icon: 'leave', run: signOut },
+    { id: 'delete all', title: strings.deleteAll, kind: 'action', icon: 'trash', run: () => void removeAll() },
+    { id: 'sign out', title: strings.signOut, kind: 'action', icon: 'leave', run: signOut },
   ]);
   return (
     <details
@@ -70,32 +75,32 @@ export function SettingsMenu({ appearance, setAppearance }: SettingsMenuProps) {
     >
       <summary className="quiet-link">
         <Icon name="sliders" />
-        {words.settings}
+        {strings.settings}
       </summary>
       <div className="settings-body">
-        <p className="soft small">{whoIs(user, words)}</p>
+        <p className="soft small">{formatUser(user, strings)}</p>
         <Segments
-          name={words.appearance}
+          name={strings.appearance}
           value={appearance}
           options={appearances.map((each) => [each, names[each]])}
-          choose={setAppearance}
+          onSelect={setAppearance}
         />
         <Segments<Language>
-          {...{ name: words.languageOf, value: language, choose: speak }}
-          options={languages.map((each) => [each, nameOf(each)])}
+          {...{ name: strings.language, value: language, onSelect: setLanguage }}
+          options={languages.map((each) => [each, getLanguageName(each)])}
         />
         <DisplayItem />
         <TransferItem />
         <ShareButton />
         <button type="button" className="quiet-link" onClick={() => void removeAll()}>
           <Icon name="trash" />
-          {words.deleteAll}
+          {strings.deleteAll}
         </button>
-        {isFailed && <p className="trouble small">{words.deleteAllFailed}</p>}
+        {isFailed && <p className="trouble small">{strings.deleteAllFailed}</p>}
         {dialog}
         <button type="button" className="quiet-link" onClick={signOut}>
           <Icon name="leave" />
-          {words.signOut}
+          {strings.signOut}
         </button>
       </div>
     </details>

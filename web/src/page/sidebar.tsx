@@ -3,13 +3,13 @@ import { isJsonObject } from '#base/json/json.ts';
 import { toKeys } from '../palette/keys.ts';
 import { Icon, type IconName } from '../parts/icon.tsx';
 import { Mark } from '../parts/operator-brand.tsx';
-import { useWords } from '../words/words.tsx';
+import { useStrings } from '../words/words.tsx';
 import type { Appearance } from './appearance.ts';
-import { HeadList, useFoundHeads } from './head-list.tsx';
-import { useHeads, usePage } from './page.tsx';
-import { toHash } from './place.ts';
+import { ConversationList, useSearchResult } from './head-list.tsx';
+import { usePage, useSummaries } from './page.tsx';
+import { formatRoute } from './place.ts';
 import { SettingsMenu } from './settings-menu.tsx';
-import { onShelf, type Shelf, tagsOf } from './shelf.ts';
+import { type ConversationFilter, filterConversations, listTags } from './shelf.ts';
 
 interface SidebarProps {
   readonly isMenuOpen: boolean;
@@ -21,46 +21,49 @@ interface SidebarProps {
 
 /** The user's conversations and the way to everything else; on narrow screens a drawer. */
 export function Sidebar({ isMenuOpen, closeMenu, openPalette, appearance, setAppearance }: SidebarProps) {
-  const words = useWords();
-  const { place, isAdmin, isStorageGone, library } = usePage();
+  const strings = useStrings();
+  const { route, isAdmin, isStorageUnavailable, library } = usePage();
   const hasBackground = useHasBackground();
   const [query, setQuery] = useState('');
-  const [shelf, setShelf] = useState<Shelf>('all');
-  const asked = query.trim();
-  const { heads: found, excerpts, isSearching } = useFoundHeads(query);
-  const isSearch = asked !== '';
-  const heads = useMemo(() => onShelf(found, shelf, isSearch), [found, shelf, isSearch]);
-  const nothing = isSearching ? words.loading : words.nothingFound(asked);
+  const [filter, setFilter] = useState<ConversationFilter>('all');
+  const searchText = query.trim();
+  const { summaries: foundSummaries, excerpts, isSearching } = useSearchResult(query);
+  const isSearch = searchText !== '';
+  const visibleSummaries = useMemo(
+    () => filterConversations(foundSummaries, filter, isSearch),
+    [foundSummaries, filter, isSearch],
+  );
+  const emptyText = isSearching ? strings.loading : strings.nothingFound(searchText);
   const panel = useRef<HTMLElement>(null);
   const search = useId();
-  useListedPlace({
-    isListed: place.at !== 'conversation' || heads.some(({ id }) => id === place.id),
+  useClearFilter({
+    isListed: route.at !== 'conversation' || visibleSummaries.some(({ id }) => id === route.id),
     unfilter: () => {
       setQuery('');
-      setShelf('all');
+      setFilter('all');
     },
   });
-  useModalPanel({ panel, isOpen: isMenuOpen, close: closeMenu, otherwise: '.page-header button' });
+  useModalPanel({ panel, isOpen: isMenuOpen, close: closeMenu, fallbackSelector: '.page-header button' });
   return (
     <>
       {isMenuOpen && (
         <button
           {...{ type: 'button', className: 'curtain', tabIndex: -1 }}
-          aria-label={words.hideConversations}
+          aria-label={strings.hideConversations}
           onClick={closeMenu}
         />
       )}
-      <nav {...{ ref: panel, className: isMenuOpen ? 'sidebar open' : 'sidebar' }} aria-label={words.conversations}>
+      <nav {...{ ref: panel, className: isMenuOpen ? 'sidebar open' : 'sidebar' }} aria-label={strings.conversations}>
         <div className="sidebar-top">
-          <a className="wordmark" href={toHash({ at: 'new' })}>
+          <a className="wordmark" href={formatRoute({ at: 'new' })}>
             <Mark size={26} />
-            {words.product}
+            {strings.product}
           </a>
           <button
             type="button"
             className="icon-button"
-            aria-label={words.findAnything}
-            title={`${words.findAnything} (${toKeys('Mod K').join(' ')})`}
+            aria-label={strings.findAnything}
+            title={`${strings.findAnything} (${toKeys('Mod K').join(' ')})`}
             aria-haspopup="dialog"
             onClick={openPalette}
           >
@@ -69,8 +72,8 @@ export function Sidebar({ isMenuOpen, closeMenu, openPalette, appearance, setApp
           <button
             type="button"
             className="icon-button narrow-only"
-            aria-label={words.close}
-            title={words.close}
+            aria-label={strings.close}
+            title={strings.close}
             onClick={closeMenu}
           >
             <Icon name="close" />
@@ -78,22 +81,22 @@ export function Sidebar({ isMenuOpen, closeMenu, openPalette, appearance, setApp
         </div>
         <a
           className="button new-conversation"
-          href={toHash({ at: 'new' })}
-          aria-current={place.at === 'new' ? 'page' : undefined}
+          href={formatRoute({ at: 'new' })}
+          aria-current={route.at === 'new' ? 'page' : undefined}
           onClick={closeMenu}
         >
           <Icon name="plus" />
-          {words.newConversation}
+          {strings.newConversation}
         </a>
         <div className="search">
           <Icon name="search" />
           <label className="heard-only" htmlFor={search}>
-            {words.searchConversations}
+            {strings.searchConversations}
           </label>
           <input
             id={search}
             type="search"
-            placeholder={words.searchConversations}
+            placeholder={strings.searchConversations}
             value={query}
             onFocus={() => library.prepareSearch()}
             onChange={({ target }) => setQuery(target.value)}
@@ -104,19 +107,19 @@ export function Sidebar({ isMenuOpen, closeMenu, openPalette, appearance, setApp
             }}
           />
         </div>
-        <Shelves {...{ shelf }} choose={setShelf} />
-        <HeadList
-          {...{ heads, excerpts, query: asked, empty: isSearch ? nothing : words.noConversations }}
+        <FilterList {...{ filter }} onSelect={setFilter} />
+        <ConversationList
+          {...{ summaries: visibleSummaries, excerpts, query: searchText, empty: isSearch ? emptyText : strings.noConversations }}
           todayMs={new Date().setHours(0, 0, 0, 0)}
         />
-        {isStorageGone && <p className="trouble small">{words.storageFailed}</p>}
+        {isStorageUnavailable && <p className="trouble small">{strings.storageFailed}</p>}
         <div className="sidebar-foot">
-          <PageLink to="applications" icon="build" name={words.applicationsPage} />
-          <PageLink to="consents" icon="shield" name={words.consentPage} />
-          <PageLink to="files" icon="file" name={words.filesPage} />
-          {hasBackground && <PageLink to="background" icon="clock" name={words.backgroundPage} />}
-          <PageLink to="usage" icon="bars" name={words.usagePage} />
-          {isAdmin && <PageLink to="operations" icon="pulse" name={words.operationsPage} />}
+          <PageLink to="applications" icon="build" name={strings.applicationsPage} />
+          <PageLink to="consents" icon="shield" name={strings.consentPage} />
+          <PageLink to="files" icon="file" name={strings.filesPage} />
+          {hasBackground && <PageLink to="background" icon="clock" name={strings.backgroundPage} />}
+          <PageLink to="usage" icon="bars" name={strings.usagePage} />
+          {isAdmin && <PageLink to="operations" icon="pulse" name={strings.operationsPage} />}
           <SettingsMenu {...{ appearance, setAppearance }} />
         </div>
       </nav>
@@ -125,13 +128,13 @@ export function Sidebar({ isMenuOpen, closeMenu, openPalette, appearance, setApp
 }
 
 /** Whoever begins a conversation, or opens one from elsewhere, finds it in the list: what kept it out is taken back. */
-function useListedPlace({ isListed, unfilter }: { readonly isListed: boolean; readonly unfilter: () => void }): void {
-  const { place } = usePage();
-  const to = place.at === 'conversation' ? place.id : place.at;
+function useClearFilter({ isListed, unfilter }: { readonly isListed: boolean; readonly unfilter: () => void }): void {
+  const { route } = usePage();
+  const target = route.at === 'conversation' ? route.id : route.at;
   // biome-ignore lint/correctness/useExhaustiveDependencies: once for each place, not for each letter that is searched for
   useEffect(() => {
-    if (to === 'new' || !isListed) unfilter();
-  }, [to]);
+    if (target === 'new' || !isListed) unfilter();
+  }, [target]);
 }
 
 interface PageLinkProps {
@@ -141,43 +144,45 @@ interface PageLinkProps {
 }
 
 function PageLink({ to, icon, name }: PageLinkProps) {
-  const { place } = usePage();
+  const { route } = usePage();
   return (
-    <a className="quiet-link" href={toHash({ at: to })} aria-current={place.at === to ? 'page' : undefined}>
+    <a className="quiet-link" href={formatRoute({ at: to })} aria-current={route.at === to ? 'page' : undefined}>
       <Icon name={icon} />
       {name}
     </a>
   );
 }
 
-interface ShelvesProps {
-  readonly shelf: Shelf;
-  readonly choose: (shelf: Shelf) => void;
+interface FilterListProps {
+  readonly filter: ConversationFilter;
+  readonly onSelect: (filter: ConversationFilter) => void;
 }
 
 /** Tags and the archive, to list only what is in one; nothing before there is any. */
-function Shelves({ shelf, choose }: ShelvesProps) {
-  const words = useWords();
-  const heads = useHeads();
-  const tags = tagsOf(heads);
-  const isArchive = heads.some(({ archived }) => archived === true);
-  const isGone = typeof shelf === 'object' ? !tags.includes(shelf.tag) : shelf === 'archived' && !isArchive;
+function FilterList({ filter, onSelect }: FilterListProps) {
+  const strings = useStrings();
+  const summaries = useSummaries();
+  const tags = listTags(summaries);
+  const isArchive = summaries.some(({ archived }) => archived === true);
+  const isStale = typeof filter === 'object' ? !tags.includes(filter.tag) : filter === 'archived' && !isArchive;
   useEffect(() => {
-    if (isGone) choose('all');
-  }, [isGone, choose]);
+    if (isStale) onSelect('all');
+  }, [isStale, onSelect]);
   if (tags.length === 0 && !isArchive) return null;
-  const shelves: readonly [string, Shelf, boolean][] = [
-    ...tags.map((tag) => [tag, { tag }, typeof shelf === 'object' && shelf.tag === tag] as [string, Shelf, boolean]),
-    ...(isArchive ? [[words.archived, 'archived', shelf === 'archived'] as [string, Shelf, boolean]] : []),
+  const options: readonly [string, ConversationFilter, boolean][] = [
+    ...tags.map(
+      (tag) => [tag, { tag }, typeof filter === 'object' && filter.tag === tag] as [string, ConversationFilter, boolean],
+    ),
+    ...(isArchive ? [[strings.archived, 'archived', filter === 'archived'] as [string, ConversationFilter, boolean]] : []),
   ];
   return (
-    <div {...{ className: 'shelves', role: 'group', 'aria-label': words.showOnly }}>
-      {shelves.map(([name, each, isChosen]) => (
+    <div {...{ className: 'shelves', role: 'group', 'aria-label': strings.showOnly }}>
+      {options.map(([name, option, isChosen]) => (
         <button
-          key={typeof each === 'object' ? `tag ${name}` : each}
+          key={typeof option === 'object' ? `tag ${name}` : option}
           {...{ type: 'button', className: 'button slim' }}
           aria-pressed={isChosen}
-          onClick={() => choose(isChosen ? 'all' : each)}
+          onClick={() => onSelect(isChosen ? 'all' : option)}
         >
           {name}
         </button>
@@ -187,25 +192,25 @@ function Shelves({ shelf, choose }: ShelvesProps) {
 }
 
 /** So long after the page is there, and nobody waits for it. */
-const askAfterMs = 1_500;
+const checkDelayMs = 1_500;
 
 /** Whether anything was answered in the background for the user: most people never meet it, and need no way there. */
 function useHasBackground(): boolean {
-  const { service, place } = usePage();
-  const [isSome, setIsSome] = useState(false);
+  const { service, route } = usePage();
+  const [hasResponses, setHasResponses] = useState(false);
   useEffect(() => {
-    const leaving = new AbortController();
-    const ask = async (): Promise<void> => {
-      const listed = await service.json('v1/user/responses?limit=1', { signal: leaving.signal });
-      setIsSome(isJsonObject(listed) && Array.isArray(listed.data) && listed.data.length > 0);
+    const controller = new AbortController();
+    const check = async (): Promise<void> => {
+      const response = await service.json('v1/user/responses?limit=1', { signal: controller.signal });
+      setHasResponses(isJsonObject(response) && Array.isArray(response.data) && response.data.length > 0);
     };
-    const timer = setTimeout(() => void ask().catch(() => undefined), askAfterMs);
+    const timer = setTimeout(() => void check().catch(() => undefined), checkDelayMs);
     return () => {
       clearTimeout(timer);
-      leaving.abort();
+      controller.abort();
     };
   }, [service]);
-  return isSome || place.at === 'background';
+  return hasResponses || route.at === 'background';
 }
 
 interface ModalPanel {
@@ -213,37 +218,42 @@ interface ModalPanel {
   readonly isOpen: boolean;
   readonly close: () => void;
   /** Where the focus goes at the end if what had it before is gone. */
-  readonly otherwise: string;
+  readonly fallbackSelector: string;
 }
 
 /** While a panel is open, nothing beside it can be reached; Escape closes it, and the focus goes back to where it was. */
-function useModalPanel({ panel, isOpen, close, otherwise }: ModalPanel): void {
+function useModalPanel({ panel, isOpen, close, fallbackSelector }: ModalPanel): void {
   const onKeyDown = useEffectEvent(({ key }: KeyboardEvent) => key === 'Escape' && close());
   useEffect(() => {
-    const own = panel.current;
-    if (!isOpen || own === null) return;
-    const before = document.activeElement;
-    const beside = besideOf(own);
-    for (const each of beside) each.inert = true;
-    own.querySelector<HTMLElement>('a, button')?.focus();
-    const listen = (event: KeyboardEvent): void => void onKeyDown(event);
-    document.addEventListener('keydown', listen);
+    const element = panel.current;
+    if (!isOpen || element === null) return;
+    const previousFocus = document.activeElement;
+    const outsideElements = listOutsideElements(element);
+    for (const outside of outsideElements) outside.inert = true;
+    element.querySelector<HTMLElement>('a, button')?.focus();
+    const onDocumentKeyDown = (event: KeyboardEvent): void => void onKeyDown(event);
+    document.addEventListener('keydown', onDocumentKeyDown);
     return () => {
-      document.removeEventListener('keydown', listen);
-      for (const each of beside) each.inert = false;
-      const isThere = before instanceof HTMLElement && before !== document.body && before.isConnected;
-      (isThere ? before : document.querySelector<HTMLElement>(otherwise))?.focus();
+      document.removeEventListener('keydown', onDocumentKeyDown);
+      for (const outside of outsideElements) outside.inert = false;
+      const canRestore = previousFocus instanceof HTMLElement && previousFocus !== document.body && previousFocus.isConnected;
+      (canRestore ? previousFocus : document.querySelector<HTMLElement>(fallbackSelector))?.focus();
     };
-  }, [panel, isOpen, otherwise]);
+  }, [panel, isOpen, fallbackSelector]);
 }
 
 /** Everything outside of an element, but for the curtain that closes it. */
-function besideOf(own: HTMLElement): readonly HTMLElement[] {
-  const beside: HTMLElement[] = [];
-  for (let inner: HTMLElement = own; inner.parentElement !== null && inner !== document.body; inner = inner.parentElement) {
-    for (const each of inner.parentElement.children) {
-      if (each !== inner && each instanceof HTMLElement && !each.matches('.curtain, [role=status]')) beside.push(each);
+function listOutsideElements(panel: HTMLElement): readonly HTMLElement[] {
+  const outsideElements: HTMLElement[] = [];
+  for (
+    let ancestor: HTMLElement = panel;
+    ancestor.parentElement !== null && ancestor !== document.body;
+    ancestor = ancestor.parentElement
+  ) {
+    for (const sibling of ancestor.parentElement.children) {
+      if (sibling !== ancestor && sibling instanceof HTMLElement && !sibling.matches('.curtain, [role=status]'))
+        outsideElements.push(sibling);
     }
   }
-  return beside;
+  return outsideElements;
 }

@@ -1,84 +1,84 @@
 import { type FormEvent, useId, useState } from 'react';
-import { AwayNote } from '../offline/away-note.tsx';
+import { UnreachableNote } from '../offline/away-note.tsx';
 import { Mark, Notice } from '../parts/operator-brand.tsx';
 import { ProviderButtons } from '../sign-in/provider-buttons.tsx';
-import type { SignInTrouble } from '../sign-in/sign-in-fault.ts';
-import { useSignInWords } from '../sign-in/sign-in-words.ts';
-import { tellTrouble } from '../sign-in/tell-trouble.ts';
-import { useWays } from '../sign-in/use-ways.ts';
-import { useWords } from '../words/words.tsx';
+import type { SignInProblem } from '../sign-in/sign-in-fault.ts';
+import { useSignInStrings } from '../sign-in/sign-in-words.ts';
+import { describeProblem } from '../sign-in/tell-trouble.ts';
+import { useProviders } from '../sign-in/use-ways.ts';
+import { useStrings } from '../words/words.tsx';
 import { readBrand } from './brand.ts';
-import { toPlace } from './place.ts';
+import { parseRoute } from './place.ts';
 
 /** Why nobody was let in. */
-export interface Trouble {
+export interface SignInFailure {
   /** What is said of it, or what came of a sign-in with an identity provider. */
-  readonly said: string | SignInTrouble;
+  readonly message: string | SignInProblem;
   /** It is the key that is not taken. */
-  readonly isOfKey?: boolean;
+  readonly isKeyFailure?: boolean;
   /** The service does not accept the credentials, so their session is over. */
-  readonly isRefused?: boolean;
+  readonly isRejected?: boolean;
 }
 
 interface SignInProps {
   readonly isTrying: boolean;
-  readonly trouble: Trouble | undefined;
-  readonly onTrouble: (trouble: Trouble | undefined) => void;
+  readonly failure: SignInFailure | undefined;
+  readonly onFailure: (failure: SignInFailure | undefined) => void;
   readonly onKey: (key: string) => void;
   /** Where the one who signed out here can sign out as well. */
-  readonly left: { readonly name: string; readonly address: string } | undefined;
+  readonly providerSignOut: { readonly name: string; readonly address: string } | undefined;
   /** Shows what the browser has, where nobody can sign in. */
-  readonly readKept: () => void;
+  readonly onReadOffline: () => void;
 }
 
 /** The ways in: the identity providers that are configured, and a key. */
-export function SignIn({ isTrying, trouble, onTrouble, onKey, left, readKept }: SignInProps) {
-  const own = useSignInWords();
+export function SignIn({ isTrying, failure, onFailure, onKey, providerSignOut, onReadOffline }: SignInProps) {
+  const signInStrings = useSignInStrings();
   const [{ name }] = useState(readBrand);
-  const { ways, isAway } = useWays();
-  const hasProviders = ways !== undefined && ways.length > 0;
+  const { providers, isUnreachable } = useProviders();
+  const hasProviders = providers !== undefined && providers.length > 0;
   return (
-    <main className="sign-in" aria-busy={ways === undefined}>
+    <main className="sign-in" aria-busy={providers === undefined}>
       <div className="sign-in-card">
         <Mark size={44} />
-        <h1>{name ?? own.signInTitle}</h1>
+        <h1>{name ?? signInStrings.signInTitle}</h1>
         <Notice />
-        {toPlace(location.hash).at === 'shared' && <p>{own.sharedWaits}</p>}
-        {left !== undefined && (
+        {parseRoute(location.hash).at === 'shared' && <p>{signInStrings.sharedWaits}</p>}
+        {providerSignOut !== undefined && (
           <div className="farewell" role="status">
-            <p className="soft">{own.signedOutHere(left.name)}</p>
-            <button type="button" className="button" onClick={() => location.assign(left.address)}>
-              {own.signOutThere(left.name)}
+            <p className="soft">{signInStrings.signedOutHere(providerSignOut.name)}</p>
+            <button type="button" className="button" onClick={() => location.assign(providerSignOut.address)}>
+              {signInStrings.signOutThere(providerSignOut.name)}
             </button>
           </div>
         )}
-        {isAway && <AwayNote readKept={readKept} />}
-        <Alert trouble={trouble?.isOfKey || isAway ? undefined : trouble} />
-        {hasProviders && <ProviderButtons {...{ ways, onTrouble }} />}
-        {ways !== undefined && <KeyForm {...{ isTrying, onKey, trouble, isPrimary: !hasProviders }} />}
+        {isUnreachable && <UnreachableNote onReadOffline={onReadOffline} />}
+        <Alert failure={failure?.isKeyFailure || isUnreachable ? undefined : failure} />
+        {hasProviders && <ProviderButtons {...{ providers, onProblem: onFailure }} />}
+        {providers !== undefined && <KeyForm {...{ isTrying, onKey, failure, isPrimary: !hasProviders }} />}
       </div>
     </main>
   );
 }
 
-function Alert({ trouble }: { readonly trouble: Trouble | undefined }) {
-  const own = useSignInWords();
-  const said = trouble?.said;
+function Alert({ failure }: { readonly failure: SignInFailure | undefined }) {
+  const signInStrings = useSignInStrings();
+  const message = failure?.message;
   return (
     <p className="trouble" role="alert">
-      {typeof said === 'object' ? tellTrouble(said, own) : said}
+      {typeof message === 'object' ? describeProblem(message, signInStrings) : message}
     </p>
   );
 }
 
-interface KeyFormProps extends Pick<SignInProps, 'isTrying' | 'onKey' | 'trouble'> {
+interface KeyFormProps extends Pick<SignInProps, 'isTrying' | 'onKey' | 'failure'> {
   readonly isPrimary: boolean;
 }
 
-function KeyForm({ isTrying, onKey, trouble, isPrimary }: KeyFormProps) {
-  const words = useWords();
-  const own = useSignInWords();
-  const [field, hint] = [useId(), useId()];
+function KeyForm({ isTrying, onKey, failure, isPrimary }: KeyFormProps) {
+  const strings = useStrings();
+  const signInStrings = useSignInStrings();
+  const [inputId, hintId] = [useId(), useId()];
   const submit = (event: FormEvent<HTMLFormElement>): void => {
     event.preventDefault();
     const key = String(new FormData(event.currentTarget).get('key') ?? '').trim();
@@ -86,18 +86,18 @@ function KeyForm({ isTrying, onKey, trouble, isPrimary }: KeyFormProps) {
   };
   return (
     <form className="key-form" onSubmit={submit}>
-      <p id={hint} className="soft">
-        {own.signInHint}
+      <p id={hintId} className="soft">
+        {signInStrings.signInHint}
       </p>
-      <label htmlFor={field}>{words.key}</label>
+      <label htmlFor={inputId}>{strings.key}</label>
       <input
-        {...{ id: field, name: 'key', type: 'password', autoComplete: 'off', spellCheck: false, required: true }}
-        aria-describedby={hint}
-        aria-invalid={trouble?.isOfKey === true}
+        {...{ id: inputId, name: 'key', type: 'password', autoComplete: 'off', spellCheck: false, required: true }}
+        aria-describedby={hintId}
+        aria-invalid={failure?.isKeyFailure === true}
       />
-      <Alert trouble={trouble?.isOfKey ? trouble : undefined} />
+      <Alert failure={failure?.isKeyFailure ? failure : undefined} />
       <button type="submit" className={isPrimary ? 'button primary' : 'button'} disabled={isTrying}>
-        {isTrying ? own.signingIn : words.signIn}
+        {isTrying ? signInStrings.signingIn : strings.signIn}
       </button>
     </form>
   );

@@ -7,10 +7,10 @@ import { Shortcuts } from '../palette/shortcuts.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { Guard, lazyView, MissingPart } from '../parts/lazy-view.tsx';
 import { listDeployments } from '../service/deployments.ts';
-import { useWords } from '../words/words.tsx';
+import { useStrings } from '../words/words.tsx';
 import type { Appearance } from './appearance.ts';
 import { type Page, PageContext, usePage } from './page.tsx';
-import { type Place, toHash, toPlace } from './place.ts';
+import { formatRoute, parseRoute, type Route } from './place.ts';
 import type { Session } from './session.ts';
 import { Sidebar } from './sidebar.tsx';
 import { useUndo } from './use-undo.tsx';
@@ -24,7 +24,7 @@ const BackgroundPage = lazyView(() => import('../background/background-page.tsx'
 const TemporaryChat = lazyView(() => import('../temporary/temporary-chat.tsx').then(({ TemporaryChat: view }) => view));
 const SharedPage = lazyView(() => import('../share/shared-page.tsx').then(({ SharedPage: view }) => view));
 const OperationsPage = lazyView(() => import('../operations/operations-page.tsx').then(({ OperationsPage: view }) => view));
-const everyMs = 300_000;
+const checkIntervalMs = 300_000;
 
 interface SignedInProps {
   readonly session: Session;
@@ -35,36 +35,36 @@ interface SignedInProps {
 
 /** The page of one who signed in. */
 export function SignedIn({ session, signOut, appearance, setAppearance }: SignedInProps) {
-  const words = useWords();
-  const [place, setPlace] = useState<Place>(() => toPlace(location.hash));
+  const strings = useStrings();
+  const [route, setRoute] = useState<Route>(() => parseRoute(location.hash));
   const [deployments, setDeployments] = useState(session.deployments);
-  const [said, setSaid] = useState('');
+  const [announcement, setAnnouncement] = useState('');
   const [isMenuOpen, setIsMenuOpen] = useState(false);
   const [commands] = useState(() => new CommandRegistry());
-  const [opening, setOpening] = useState(0);
+  const [paletteOpenCount, setPaletteOpenCount] = useState(0);
   const { offerUndo, note } = useUndo();
 
-  const stays = useRef<(hash: string) => boolean>(undefined);
-  const hold = useCallback<NonNullable<Page['hold']>>((next) => {
-    stays.current = next;
+  const shouldStay = useRef<(hash: string) => boolean>(undefined);
+  const blockNavigation = useCallback<NonNullable<Page['blockNavigation']>>((next) => {
+    shouldStay.current = next;
   }, []);
-  const go = useCallback((next: Place) => {
-    if (toHash(next) === location.hash) setPlace(next);
-    else location.hash = toHash(next);
+  const go = useCallback((next: Route) => {
+    if (formatRoute(next) === location.hash) setRoute(next);
+    else location.hash = formatRoute(next);
   }, []);
 
   useEffect(() => {
-    const arrive = (): void => {
-      if (stays.current?.(location.hash)) return;
-      setPlace(toPlace(location.hash));
+    const onHashChange = (): void => {
+      if (shouldStay.current?.(location.hash)) return;
+      setRoute(parseRoute(location.hash));
       setIsMenuOpen(false);
     };
     const save = (): void => session.library.saveAll();
-    addEventListener('hashchange', arrive);
+    addEventListener('hashchange', onHashChange);
     document.addEventListener('visibilitychange', save);
     addEventListener('pagehide', save);
     return () => {
-      removeEventListener('hashchange', arrive);
+      removeEventListener('hashchange', onHashChange);
       document.removeEventListener('visibilitychange', save);
       removeEventListener('pagehide', save);
     };
@@ -72,13 +72,24 @@ export function SignedIn({ session, signOut, appearance, setAppearance }: Signed
 
   const refresh = useCallback(() => listDeployments(session.service).then(setDeployments), [session]);
   const page = useMemo<Page>(
-    () => ({ ...session, deployments, refresh, place, go, hold, signOut, commands, offerUndo, announce: setSaid }),
-    [session, deployments, refresh, place, go, hold, signOut, commands, offerUndo],
+    () => ({
+      ...session,
+      deployments,
+      refresh,
+      route,
+      go,
+      blockNavigation,
+      signOut,
+      commands,
+      offerUndo,
+      announce: setAnnouncement,
+    }),
+    [session, deployments, refresh, route, go, blockNavigation, signOut, commands, offerUndo],
   );
   return (
     <PageContext value={page}>
       <button type="button" className="skip" onClick={focusMessage}>
-        {words.skipToMessage}
+        {strings.skipToMessage}
       </button>
       <VersionNote />
       {note}
@@ -88,48 +99,49 @@ export function SignedIn({ session, signOut, appearance, setAppearance }: Signed
         <Sidebar
           {...{ isMenuOpen, appearance, setAppearance }}
           closeMenu={() => setIsMenuOpen(false)}
-          openPalette={() => setOpening((count) => count + 1)}
+          openPalette={() => setPaletteOpenCount((count) => count + 1)}
         />
-        <Guard key={place.at} instead={<MissingPart />}>
-          <Content place={place} openMenu={() => setIsMenuOpen(true)} />
+        <Guard key={route.at} fallback={<MissingPart />}>
+          <Content route={route} openMenu={() => setIsMenuOpen(true)} />
         </Guard>
       </div>
-      <Guard instead={null}>
-        <Shortcuts opening={opening} />
+      <Guard fallback={null}>
+        <Shortcuts opening={paletteOpenCount} />
       </Guard>
       <p className="heard-only" role="status">
-        {said}
+        {announcement}
       </p>
     </PageContext>
   );
 }
 
-function Content({ place, openMenu }: { readonly place: Place; readonly openMenu: () => void }) {
+function Content({ route, openMenu }: { readonly route: Route; readonly openMenu: () => void }) {
   const { isAdmin } = usePage();
-  const later = laterContent(place, isAdmin, openMenu);
-  if (later !== undefined) return <Suspense fallback={<main className="content" aria-busy="true" />}>{later}</Suspense>;
-  const id = place.at === 'conversation' ? place.id : undefined;
-  const preferred = place.at === 'new' ? place.deployment : undefined;
+  const lazyContent = renderLazyContent(route, isAdmin, openMenu);
+  if (lazyContent !== undefined)
+    return <Suspense fallback={<main className="content" aria-busy="true" />}>{lazyContent}</Suspense>;
+  const id = route.at === 'conversation' ? route.id : undefined;
+  const preferred = route.at === 'new' ? route.deployment : undefined;
   return (
     <ChatPage
       key={id ?? `new ${preferred ?? ''}`}
       {...{ id, preferred, openMenu }}
-      lost={place.at === 'new' ? place.lost : place.at === 'conversation' ? undefined : 'view'}
+      missingTarget={route.at === 'new' ? route.missingTarget : route.at === 'conversation' ? undefined : 'view'}
     />
   );
 }
 
 /** What is loaded when somebody comes to it. */
-function laterContent(place: Place, isAdmin: boolean, openMenu: () => void) {
-  if (place.at === 'consents') return <ConsentsPage openMenu={openMenu} />;
-  if (place.at === 'consent') return <ConsentPage key={place.deployment} {...{ openMenu }} {...place} />;
-  if (place.at === 'applications') return <Builder id={place.id} openMenu={openMenu} />;
-  if (place.at === 'files') return <FilesPage key={place.folder} folder={place.folder} openMenu={openMenu} />;
-  if (place.at === 'background') return <BackgroundPage key={place.id} id={place.id} openMenu={openMenu} />;
-  if (place.at === 'shared') return <SharedPage key={place.token} token={place.token} openMenu={openMenu} />;
-  if (place.at === 'temporary') return <TemporaryChat deployment={place.deployment} openMenu={openMenu} />;
-  if (place.at === 'usage') return <UsagePage openMenu={openMenu} />;
-  if (place.at === 'operations' && isAdmin) return <OperationsPage openMenu={openMenu} />;
+function renderLazyContent(route: Route, isAdmin: boolean, openMenu: () => void) {
+  if (route.at === 'consents') return <ConsentsPage openMenu={openMenu} />;
+  if (route.at === 'consent') return <ConsentPage key={route.deployment} {...{ openMenu }} {...route} />;
+  if (route.at === 'applications') return <Builder id={route.id} openMenu={openMenu} />;
+  if (route.at === 'files') return <FilesPage key={route.folder} folder={route.folder} openMenu={openMenu} />;
+  if (route.at === 'background') return <BackgroundPage key={route.id} id={route.id} openMenu={openMenu} />;
+  if (route.at === 'shared') return <SharedPage key={route.token} token={route.token} openMenu={openMenu} />;
+  if (route.at === 'temporary') return <TemporaryChat deployment={route.deployment} openMenu={openMenu} />;
+  if (route.at === 'usage') return <UsagePage openMenu={openMenu} />;
+  if (route.at === 'operations' && isAdmin) return <OperationsPage openMenu={openMenu} />;
   return undefined;
 }
 
@@ -139,12 +151,12 @@ function focusMessage(): void {
 
 /** Says that the service has a new version of the page. Nothing is reloaded by itself, and nothing while an answer is coming. */
 function VersionNote() {
-  const words = useWords();
-  const { library, asking } = usePage();
+  const strings = useStrings();
+  const { library, replyRunner } = usePage();
   const isNew = useNewVersion();
-  const [isPutOff, setIsPutOff] = useState(false);
-  const isBusy = useSyncExternalStore(library.subscribe, () => asking.isBusy());
-  if (!isNew || isPutOff) return null;
+  const [isDismissed, setIsDismissed] = useState(false);
+  const isBusy = useSyncExternalStore(library.subscribe, () => replyRunner.isBusy());
+  if (!isNew || isDismissed) return null;
   const reload = (): void => {
     library.saveAll();
     location.reload();
@@ -152,14 +164,14 @@ function VersionNote() {
   return (
     <div className="banner over-note version-note" role="status">
       <Icon name="again" />
-      <p>{isBusy ? words.newVersionWaits : words.newVersion}</p>
+      <p>{isBusy ? strings.newVersionWaits : strings.newVersion}</p>
       {!isBusy && (
         <button type="button" className="button" onClick={reload}>
-          {words.reload}
+          {strings.reload}
         </button>
       )}
-      <button type="button" className="button quiet" onClick={() => setIsPutOff(true)}>
-        {words.later}
+      <button type="button" className="button quiet" onClick={() => setIsDismissed(true)}>
+        {strings.later}
       </button>
     </div>
   );
@@ -170,24 +182,24 @@ function useNewVersion(): boolean {
   const [isNew, setIsNew] = useState(false);
   useEffect(() => {
     if (isNew) return;
-    const look = (): void => {
-      if (!document.hidden && navigator.onLine) void isAnotherServed().then((isAnother) => isAnother && setIsNew(true));
+    const check = (): void => {
+      if (!document.hidden && navigator.onLine) void isNewVersionServed().then((isOutdated) => isOutdated && setIsNew(true));
     };
-    const timer = setInterval(look, everyMs);
-    document.addEventListener('visibilitychange', look);
+    const timer = setInterval(check, checkIntervalMs);
+    document.addEventListener('visibilitychange', check);
     return () => {
       clearInterval(timer);
-      document.removeEventListener('visibilitychange', look);
+      document.removeEventListener('visibilitychange', check);
     };
   }, [isNew]);
   return isNew;
 }
 
 /** The names of built scripts change with what is in them. False where that cannot be told. */
-async function isAnotherServed(): Promise<boolean> {
-  const own = document.querySelector('script[type="module"][src*="/assets/"]')?.getAttribute('src');
+async function isNewVersionServed(): Promise<boolean> {
+  const currentScript = document.querySelector('script[type="module"][src*="/assets/"]')?.getAttribute('src');
   const answer = await fetch('./', { cache: 'no-cache', credentials: 'omit' }).catch(() => undefined);
-  if (own == null || answer?.ok !== true) return false;
-  const served = await answer.text().catch(() => '');
-  return served.includes('src="./assets/') && !served.includes(`src="${own}"`);
+  if (currentScript == null || answer?.ok !== true) return false;
+  const html = await answer.text().catch(() => '');
+  return html.includes('src="./assets/') && !html.includes(`src="${currentScript}"`);
 }

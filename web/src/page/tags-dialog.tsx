@@ -1,48 +1,48 @@
 import { type FormEvent, useId, useState } from 'react';
-import type { Head } from '../conversation/database.ts';
-import { useShownDialog } from '../parts/use-shown-dialog.ts';
-import { useArranging } from './head-menu.tsx';
-import { useHeads } from './page.tsx';
-import { tagsOf } from './shelf.ts';
+import type { ConversationSummary } from '../conversation/database.ts';
+import { useModalDialog } from '../parts/use-shown-dialog.ts';
+import { useUpdateAttributes } from './head-menu.tsx';
+import { useSummaries } from './page.tsx';
+import { listTags } from './shelf.ts';
 import '../parts/question-dialog.css';
-import { useWordsOf } from '../words/words.tsx';
-import { type TagsWords, tagsEnglish } from './tags-english.ts';
+import { useLocalizedStrings } from '../words/words.tsx';
+import { type TagsStrings, tagsEnglish } from './tags-english.ts';
 import { tagsFrench } from './tags-french.ts';
 import { tagsGerman } from './tags-german.ts';
 import { tagsSpanish } from './tags-spanish.ts';
 
-const mostTags = 20;
+const maxTags = 20;
 
 interface TagsDialogProps {
-  readonly head: Head;
+  readonly summary: ConversationSummary;
   readonly title: string;
-  readonly close: () => void;
+  readonly onClose: () => void;
 }
 
 /** Which tags a conversation has: those that are there to tick, and a new one. */
-export function TagsDialog({ head, title, close }: TagsDialogProps) {
-  const own = useTagsWords();
-  const arrange = useArranging(head);
-  const { dialog, leave } = useShownDialog(close);
-  const [added, setAdded] = useState('');
-  const { tags = [] } = head;
-  const known = tagsOf(useHeads());
-  const name = useId();
-  const field = useId();
+export function TagsDialog({ summary, title, onClose }: TagsDialogProps) {
+  const tagsStrings = useTagsStrings();
+  const updateAttributes = useUpdateAttributes(summary);
+  const { dialog, closeDialog } = useModalDialog(onClose);
+  const [newTag, setNewTag] = useState('');
+  const { tags = [] } = summary;
+  const knownTags = listTags(useSummaries());
+  const titleId = useId();
+  const inputId = useId();
   const toggle = (tag: string): void =>
-    void arrange({ tags: tags.includes(tag) ? tags.filter((each) => each !== tag) : [...tags, tag] });
+    void updateAttributes({ tags: tags.includes(tag) ? tags.filter((selectedTag) => selectedTag !== tag) : [...tags, tag] });
   const add = (event: FormEvent): void => {
     event.preventDefault();
-    const tag = added.trim().replace(/\s+/g, ' ');
-    setAdded('');
+    const tag = newTag.trim().replace(/\s+/g, ' ');
+    setNewTag('');
     if (tag !== '' && !tags.includes(tag)) toggle(tag);
   };
-  const isFull = tags.length >= mostTags;
+  const isFull = tags.length >= maxTags;
   return (
-    <dialog {...{ ref: dialog, className: 'question-dialog tags-dialog', 'aria-labelledby': name, closedby: 'any' }}>
-      <p id={name}>{own.tagsOfConversation(title)}</p>
+    <dialog {...{ ref: dialog, className: 'question-dialog tags-dialog', 'aria-labelledby': titleId, closedby: 'any' }}>
+      <p id={titleId}>{tagsStrings.tagsOfConversation(title)}</p>
       <div className="tag-choices">
-        {known.map((tag) => (
+        {knownTags.map((tag) => (
           <label key={tag} className="tag-choice">
             <input
               {...{ type: 'checkbox', checked: tags.includes(tag), disabled: isFull && !tags.includes(tag) }}
@@ -53,18 +53,27 @@ export function TagsDialog({ head, title, close }: TagsDialogProps) {
         ))}
       </div>
       <form onSubmit={add}>
-        <label className="heard-only" htmlFor={field}>
-          {own.newTag}
+        <label className="heard-only" htmlFor={inputId}>
+          {tagsStrings.newTag}
         </label>
         <input
-          {...{ id: field, value: added, maxLength: 60, placeholder: own.newTag, disabled: isFull, autoComplete: 'off' }}
-          onChange={({ target }) => setAdded(target.value)}
+          {...{
+            id: inputId,
+            value: newTag,
+            maxLength: 60,
+            placeholder: tagsStrings.newTag,
+            disabled: isFull,
+            autoComplete: 'off',
+          }}
+          onChange={({ target }) => setNewTag(target.value)}
         />
-        <button {...{ type: 'submit', className: 'button', disabled: added.trim() === '' || isFull }}>{own.addTag}</button>
+        <button {...{ type: 'submit', className: 'button', disabled: newTag.trim() === '' || isFull }}>
+          {tagsStrings.addTag}
+        </button>
       </form>
       <div className="row end">
-        <button type="button" className="button primary" onClick={leave}>
-          {own.done}
+        <button type="button" className="button primary" onClick={closeDialog}>
+          {tagsStrings.done}
         </button>
       </div>
     </dialog>
@@ -72,6 +81,6 @@ export function TagsDialog({ head, title, close }: TagsDialogProps) {
 }
 
 /** What the tags of a conversation say; apart from the other words, so that it is loaded with them. */
-function useTagsWords(): TagsWords {
-  return useWordsOf({ en: tagsEnglish, de: tagsGerman, fr: tagsFrench, es: tagsSpanish });
+function useTagsStrings(): TagsStrings {
+  return useLocalizedStrings({ en: tagsEnglish, de: tagsGerman, fr: tagsFrench, es: tagsSpanish });
 }

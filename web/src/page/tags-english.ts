@@ -5,4 +5,4 @@ export const tagsEnglish = {
   done: 'Done',
 };
 
-export type TagsWords = typeof tagsEnglish;
+export type TagsStrings = typeof tagsEnglish;

@@ -1,6 +1,6 @@
-import type { TagsWords } from './tags-english.ts';
+import type { TagsStrings } from './tags-english.ts';
 
-export const tagsFrench: TagsWords = {
+export const tagsFrench: TagsStrings = {
   tagsOfConversation: (title) => `Étiquettes de « ${title} »`,
   newTag: 'Nouvelle étiquette',
   addTag: 'Ajouter',

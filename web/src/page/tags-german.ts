@@ -1,6 +1,6 @@
-import type { TagsWords } from './tags-english.ts';
+import type { TagsStrings } from './tags-english.ts';
 
-export const tagsGerman: TagsWords = {
+export const tagsGerman: TagsStrings = {
   tagsOfConversation: (title) => `Schlagwörter von „${title}“`,
   newTag: 'Neues Schlagwort',
   addTag: 'Hinzufügen',

@@ -1,6 +1,6 @@
-import type { TagsWords } from './tags-english.ts';
+import type { TagsStrings } from './tags-english.ts';
 
-export const tagsSpanish: TagsWords = {
+export const tagsSpanish: TagsStrings = {
   tagsOfConversation: (title) => `Etiquetas de «${title}»`,
   newTag: 'Nueva etiqueta',
   addTag: 'Añadir',

@@ -1,8 +1,8 @@
 /** Something that was done a moment ago. */
 export interface UndoOffer {
   /** What was done. */
-  readonly said: string;
+  readonly message: string;
   readonly undo: () => void;
   /** Called if it is not undone. */
-  readonly settle?: () => void;
+  readonly onExpire?: () => void;
 }

@@ -1,7 +1,7 @@
 import { type ReactNode, useState } from 'react';
 import { createPortal } from 'react-dom';
 import { Icon, type IconName } from '../parts/icon.tsx';
-import { LaterDialog } from '../parts/lazy-view.tsx';
+import { LazyDialog } from '../parts/lazy-view.tsx';
 import { useCommands } from './use-commands.ts';
 
 interface DialogButtonProps {
@@ -47,7 +47,7 @@ export function DialogButton({
         {isLine && label}
       </button>
       {/* Not inside a menu that may be folded, or a drawer that is shut: nothing of it would be seen. */}
-      {isOpen && createPortal(<LaterDialog close={close}>{children(close)}</LaterDialog>, document.body)}
+      {isOpen && createPortal(<LazyDialog onClose={close}>{children(close)}</LazyDialog>, document.body)}
     </>
   );
 }

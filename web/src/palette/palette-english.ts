@@ -2,8 +2,8 @@
 export const paletteEnglish = {
   title: 'Find anything',
   placeholder: 'A conversation, a model, a page, or what to do',
-  found: (count: number) => (count === 1 ? 'One found' : `${count} found`),
-  nothing: (query: string) => `Nothing here is called “${query}”.`,
+  matchCount: (count: number) => (count === 1 ? 'One found' : `${count} found`),
+  noMatches: (query: string) => `Nothing here is called “${query}”.`,
   action: 'Action',
   view: 'Go to',
   deployment: 'Talk to',
@@ -28,4 +28,4 @@ export const paletteEnglish = {
   open: 'Open it',
 };
 
-export type PaletteWords = typeof paletteEnglish;
+export type PaletteStrings = typeof paletteEnglish;

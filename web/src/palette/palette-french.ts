@@ -1,13 +1,13 @@
-import { pluralIn } from '../words/plural.ts';
-import type { PaletteWords } from './palette-english.ts';
+import { createPlural } from '../words/plural.ts';
+import type { PaletteStrings } from './palette-english.ts';
 
-const plural = pluralIn('fr');
+const plural = createPlural('fr');
 
-export const paletteFrench: PaletteWords = {
+export const paletteFrench: PaletteStrings = {
   title: 'Tout rechercher',
   placeholder: 'Une conversation, un modèle, une page ou une action',
-  found: (count) => `${count} ${plural(count, 'résultat', 'résultats')}`,
-  nothing: (query) => `Rien ici ne s’appelle « ${query} ».`,
+  matchCount: (count) => `${count} ${plural(count, 'résultat', 'résultats')}`,
+  noMatches: (query) => `Rien ici ne s’appelle « ${query} ».`,
   action: 'Action',
   view: 'Aller à',
   deployment: 'Discuter avec',

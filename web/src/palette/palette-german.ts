@@ -1,10 +1,10 @@
-import type { PaletteWords } from './palette-english.ts';
+import type { PaletteStrings } from './palette-english.ts';
 
-export const paletteGerman: PaletteWords = {
+export const paletteGerman: PaletteStrings = {
   title: 'Alles finden',
   placeholder: 'Ein Gespräch, ein Modell, eine Seite oder was zu tun ist',
-  found: (count) => (count === 1 ? 'Eines gefunden' : `${count} gefunden`),
-  nothing: (query) => `Nichts heißt hier „${query}“.`,
+  matchCount: (count) => (count === 1 ? 'Eines gefunden' : `${count} gefunden`),
+  noMatches: (query) => `Nichts heißt hier „${query}“.`,
   action: 'Aktion',
   view: 'Gehe zu',
   deployment: 'Sprich mit',

@@ -1,13 +1,13 @@
-import { pluralIn } from '../words/plural.ts';
-import type { PaletteWords } from './palette-english.ts';
+import { createPlural } from '../words/plural.ts';
+import type { PaletteStrings } from './palette-english.ts';
 
-const plural = pluralIn('es');
+const plural = createPlural('es');
 
-export const paletteSpanish: PaletteWords = {
+export const paletteSpanish: PaletteStrings = {
   title: 'Buscar en todo',
   placeholder: 'Una conversación, un modelo, una página o una acción',
-  found: (count) => `${count} ${plural(count, 'resultado', 'resultados')}`,
-  nothing: (query) => `Aquí nada se llama «${query}».`,
+  matchCount: (count) => `${count} ${plural(count, 'resultado', 'resultados')}`,
+  noMatches: (query) => `Aquí nada se llama «${query}».`,
   action: 'Acción',
   view: 'Ir a',
   deployment: 'Hablar con',

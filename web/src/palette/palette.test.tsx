@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { best } from './palette.tsx';
+import { findBest } from './palette.tsx';
 
 const titles = (query: string, ...all: readonly string[]): readonly string[] =>
-  best(
+  findBest(
     all.map((title) => ({ title })),
     query,
   ).map(({ title }) => title);

@@ -1,115 +1,120 @@
 import { type KeyboardEvent, useEffect, useId, useMemo, useState } from 'react';
 import { Icon, type IconName } from '../parts/icon.tsx';
 import { isComposing } from '../parts/is-composing.ts';
-import { useShownDialog } from '../parts/use-shown-dialog.ts';
+import { useModalDialog } from '../parts/use-shown-dialog.ts';
 import type { Command } from './command-registry.ts';
-import { usePaletteWords } from './palette-words.ts';
+import { usePaletteStrings } from './palette-words.ts';
 import '../parts/question-dialog.css';
 import './palette.css';
 import { escapePattern } from '#base/text/escape-pattern.ts';
 import { usePage } from '../page/page.tsx';
-import type { Place } from '../page/place.ts';
-import type { Words } from '../words/english.ts';
-import { useWords } from '../words/words.tsx';
+import type { Route } from '../page/place.ts';
+import type { Strings } from '../words/english.ts';
+import { useStrings } from '../words/words.tsx';
 import { useFollow } from './use-follow.ts';
 
-const mostShown = 40;
+const maxItems = 40;
 /** Of each kind, before anything is written. */
-const mostOfKind = 5;
+const maxPerKind = 5;
 
 /** Everything that can be done or gone to, found by a few letters of its name. */
 export function Palette({ close }: { readonly close: () => void }) {
-  const words = usePaletteWords();
+  const strings = usePaletteStrings();
   const all = useAllCommands();
-  const { dialog, leave } = useShownDialog(close);
+  const { dialog, closeDialog } = useModalDialog(close);
   const ids = useId();
   const [query, setQuery] = useState('');
   const [at, setAt] = useState(0);
-  const found = useMemo(() => (query.trim() === '' ? firstOfEach(all) : best(all, query).slice(0, mostShown)), [all, query]);
-  const idOf = (place: number): string => `${ids}-${place}`;
+  const matches = useMemo(
+    () => (query.trim() === '' ? listDefaults(all) : findBest(all, query).slice(0, maxItems)),
+    [all, query],
+  );
+  const getOptionId = (index: number): string => `${ids}-${index}`;
   useEffect(() => {
     document.getElementById(`${ids}-${at}`)?.scrollIntoView({ block: 'nearest' });
   }, [ids, at]);
   const pick = (command: Command | undefined): void => {
     if (command === undefined) return;
-    leave();
+    closeDialog();
     command.run();
   };
   const onKeyDown = (event: KeyboardEvent): void => {
     if (isComposing(event.nativeEvent)) return;
-    if (event.key === 'Enter') pick(found[at]);
-    else if (event.key === 'ArrowDown') setAt((at + 1) % Math.max(found.length, 1));
-    else if (event.key === 'ArrowUp') setAt((at + found.length - 1) % Math.max(found.length, 1));
+    if (event.key === 'Enter') pick(matches[at]);
+    else if (event.key === 'ArrowDown') setAt((at + 1) % Math.max(matches.length, 1));
+    else if (event.key === 'ArrowUp') setAt((at + matches.length - 1) % Math.max(matches.length, 1));
     else return;
     event.preventDefault();
   };
   return (
-    <dialog {...{ ref: dialog, className: 'question-dialog palette', 'aria-label': words.title, closedby: 'any' }}>
+    <dialog {...{ ref: dialog, className: 'question-dialog palette', 'aria-label': strings.title, closedby: 'any' }}>
       <div className="search">
         <Icon name="search" />
         <input
           {...{ type: 'text', role: 'combobox', autoComplete: 'off', spellCheck: false, value: query, onKeyDown }}
-          {...{ 'aria-label': words.title, 'aria-autocomplete': 'list', 'aria-expanded': true, 'aria-controls': ids }}
-          aria-activedescendant={found.length > 0 ? idOf(at) : undefined}
-          placeholder={words.placeholder}
+          {...{ 'aria-label': strings.title, 'aria-autocomplete': 'list', 'aria-expanded': true, 'aria-controls': ids }}
+          aria-activedescendant={matches.length > 0 ? getOptionId(at) : undefined}
+          placeholder={strings.placeholder}
           onChange={({ target }) => {
             setQuery(target.value);
             setAt(0);
           }}
         />
       </div>
-      <div className="palette-list" id={ids} role="listbox" aria-label={words.title}>
-        {found.map((command, place) => (
+      <div className="palette-list" id={ids} role="listbox" aria-label={strings.title}>
+        {matches.map((command, index) => (
           // biome-ignore lint/a11y/useKeyWithClickEvents: the keys arrive in the field, which keeps the focus
           <div
             key={command.id}
             role="option"
-            id={idOf(place)}
+            id={getOptionId(index)}
             tabIndex={-1}
-            aria-selected={place === at}
+            aria-selected={index === at}
             onMouseDown={(event) => event.preventDefault()}
             onClick={() => pick(command)}
           >
             <Icon name={command.icon} />
             <span className="palette-title">{command.title}</span>
-            <span className="soft small">{words[command.kind]}</span>
+            <span className="soft small">{strings[command.kind]}</span>
           </div>
         ))}
       </div>
-      {found.length === 0 && <p className="soft">{words.nothing(query.trim())}</p>}
+      {matches.length === 0 && <p className="soft">{strings.noMatches(query.trim())}</p>}
       <p className="heard-only" role="status">
-        {query.trim() !== '' && words.found(found.length)}
+        {query.trim() !== '' && strings.matchCount(matches.length)}
       </p>
     </dialog>
   );
 }
 
 /** What is gone back to most comes first. */
-function firstOfEach(all: readonly Command[]): readonly Command[] {
-  const of = (wanted: Command['kind']): readonly Command[] => all.filter(({ kind }) => kind === wanted);
-  const some = (['conversation', 'deployment'] as const).flatMap((kind) => of(kind).slice(0, mostOfKind));
-  const [begin, ...actions] = of('action').toSorted((one, other) => Number(other.id === 'new') - Number(one.id === 'new'));
-  return [...(begin === undefined ? [] : [begin]), ...some, ...of('view'), ...actions];
+function listDefaults(all: readonly Command[]): readonly Command[] {
+  const byKind = (wantedKind: Command['kind']): readonly Command[] => all.filter(({ kind }) => kind === wantedKind);
+  const topCommands = (['conversation', 'deployment'] as const).flatMap((kind) => byKind(kind).slice(0, maxPerKind));
+  const [newCommand, ...actions] = byKind('action').toSorted(
+    (left, right) => Number(right.id === 'new') - Number(left.id === 'new'),
+  );
+  return [...(newCommand === undefined ? [] : [newCommand]), ...topCommands, ...byKind('view'), ...actions];
 }
 
 /** A word of what is written. */
-interface Asked {
+interface QueryWord {
   readonly word: string;
   /** Its letters one after the other from the beginning of a word on, with no more than a few left out between two. */
   readonly letters: RegExp | undefined;
 }
 
 /** Those that fit, the best first; of those that fit alike, the earlier ones first. */
-export function best<Item extends { readonly title: string }>(items: readonly Item[], query: string): readonly Item[] {
-  const asked = toPlain(query).split(/\s+/).filter(Boolean).map(toAsked);
+export function findBest<Item extends { readonly title: string }>(items: readonly Item[], query: string): readonly Item[] {
+  const queryWords = toPlain(query).split(/\s+/).filter(Boolean).map(toQueryWord);
   const fits = items.flatMap((item) => {
-    const fit = toFit(item.title, asked);
+    const fit = toFit(item.title, queryWords);
     return fit === undefined ? [] : [{ item, fit }];
   });
-  return fits.sort((one, other) => other.fit - one.fit).map(({ item }) => item);
+  return fits.sort((left, right) => right.fit - left.fit).map(({ item }) => item);
 }
 
-function toAsked(word: string): Asked {
+function toQueryWord(word: string): QueryWord {
   const escaped = [...word].map(escapePattern);
   // Pattern bound: the user's own tab: one escaped word of a search field.
   const letters = word.length > 1 ? new RegExp(`(?<![\\p{L}\\p{N}])${escaped.join('.{0,7}?')}`, 'u') : undefined;
@@ -117,25 +122,25 @@ function toAsked(word: string): Asked {
 }
 
 /** How well a text fits what is written; undefined where a word of it does not fit at all. The more, the better. */
-function toFit(text: string, asked: readonly Asked[]): number | undefined {
+function toFit(text: string, queryWords: readonly QueryWord[]): number | undefined {
   const plain = toPlain(text);
   let fit = 0;
-  for (const each of asked) {
-    const fitOfWord = fitOf(plain, each);
-    if (fitOfWord === 0) return undefined;
-    fit += fitOfWord;
+  for (const queryWord of queryWords) {
+    const wordFit = rateWord(plain, queryWord);
+    if (wordFit === 0) return undefined;
+    fit += wordFit;
   }
   // Of two that fit alike, the shorter one says less that was not asked for.
   return fit - Math.min(plain.length, 500) / 1000;
 }
 
-function fitOf(text: string, { word, letters }: Asked): number {
+function rateWord(text: string, { word, letters }: QueryWord): number {
   const at = text.indexOf(word);
   if (at === -1) return letters?.test(text) === true ? 1 : 0;
   const words = text.split(/[^\p{L}\p{N}]+/u);
-  const whole = words.includes(word) ? 1 : 0;
-  if (at === 0) return 8 + whole;
-  return words.some((each) => each.startsWith(word)) ? 6 + whole : 3;
+  const exactBonus = words.includes(word) ? 1 : 0;
+  if (at === 0) return 8 + exactBonus;
+  return words.some((part) => part.startsWith(word)) ? 6 + exactBonus : 3;
 }
 
 /** Without accents, and small. */
@@ -145,17 +150,17 @@ function toPlain(text: string): string {
 
 /** All there is, as it is when somebody begins to look: what can be done, pages, conversations, whom to talk to. */
 function useAllCommands(): readonly Command[] {
-  const words = useWords();
+  const strings = useStrings();
   const { commands, library, deployments, isAdmin } = usePage();
   const follow = useFollow();
   const collect = (): readonly Command[] => [
     ...commands.all(),
-    ...views(words, isAdmin).map(([place, title, icon]) => ({
-      ...{ id: `view ${place.at}`, kind: 'view' as const, title, icon },
-      run: () => follow(place),
+    ...listViews(strings, isAdmin).map(([route, title, icon]) => ({
+      ...{ id: `view ${route.at}`, kind: 'view' as const, title, icon },
+      run: () => follow(route),
     })),
-    ...library.heads().map(({ id, title }) => ({
-      ...{ id: `chat ${id}`, kind: 'conversation' as const, icon: 'speech' as const, title: title || words.untitled },
+    ...library.getSummaries().map(({ id, title }) => ({
+      ...{ id: `chat ${id}`, kind: 'conversation' as const, icon: 'speech' as const, title: title || strings.untitled },
       run: () => follow({ at: 'conversation', id }),
     })),
     ...deployments.map(({ id, name, isApplication }) => ({
@@ -166,14 +171,14 @@ function useAllCommands(): readonly Command[] {
   return useState(collect)[0];
 }
 
-function views(words: Words, isAdmin: boolean): readonly (readonly [Place, string, IconName])[] {
+function listViews(strings: Strings, isAdmin: boolean): readonly (readonly [Route, string, IconName])[] {
   return [
-    [{ at: 'temporary' }, words.temporaryChat, 'hourglass'],
-    [{ at: 'applications' }, words.applicationsPage, 'build'],
-    [{ at: 'consents' }, words.consentPage, 'shield'],
-    [{ at: 'files' }, words.filesPage, 'file'],
-    [{ at: 'usage' }, words.usagePage, 'bars'],
-    [{ at: 'background' }, words.backgroundPage, 'clock'],
-    ...(isAdmin ? ([[{ at: 'operations' }, words.operationsPage, 'pulse']] as const) : []),
+    [{ at: 'temporary' }, strings.temporaryChat, 'hourglass'],
+    [{ at: 'applications' }, strings.applicationsPage, 'build'],
+    [{ at: 'consents' }, strings.consentPage, 'shield'],
+    [{ at: 'files' }, strings.filesPage, 'file'],
+    [{ at: 'usage' }, strings.usagePage, 'bars'],
+    [{ at: 'background' }, strings.backgroundPage, 'clock'],
+    ...(isAdmin ? ([[{ at: 'operations' }, strings.operationsPage, 'pulse']] as const) : []),
   ];
 }

@@ -1,17 +1,17 @@
 import { Fragment, useId } from 'react';
-import { useShownDialog } from '../parts/use-shown-dialog.ts';
-import { useWords } from '../words/words.tsx';
+import { useModalDialog } from '../parts/use-shown-dialog.ts';
+import { useStrings } from '../words/words.tsx';
 import { toKeys } from './keys.ts';
-import type { PaletteWords } from './palette-english.ts';
-import { usePaletteWords } from './palette-words.ts';
+import type { PaletteStrings } from './palette-english.ts';
+import { usePaletteStrings } from './palette-words.ts';
 import '../parts/question-dialog.css';
 import './palette.css';
 
-type Shortcut = readonly [says: keyof PaletteWords & Saying, ...ways: readonly string[]];
-type Saying = { [key in keyof PaletteWords]: PaletteWords[key] extends string ? key : never }[keyof PaletteWords];
+type Shortcut = readonly [says: keyof PaletteStrings & StringKey, ...ways: readonly string[]];
+type StringKey = { [key in keyof PaletteStrings]: PaletteStrings[key] extends string ? key : never }[keyof PaletteStrings];
 
 /** Keys that are pressed together stand in one text, with spaces between. */
-const groups: readonly (readonly [Saying, readonly Shortcut[]])[] = [
+const groups: readonly (readonly [StringKey, readonly Shortcut[]])[] = [
   [
     'everywhere',
     [
@@ -43,23 +43,23 @@ const groups: readonly (readonly [Saying, readonly Shortcut[]])[] = [
 
 /** What the keys do. */
 export function ShortcutList({ close }: { readonly close: () => void }) {
-  const words = useWords();
-  const own = usePaletteWords();
-  const { dialog, leave } = useShownDialog(close);
+  const strings = useStrings();
+  const paletteStrings = usePaletteStrings();
+  const { dialog, closeDialog } = useModalDialog(close);
   const title = useId();
   return (
     <dialog {...{ ref: dialog, className: 'question-dialog shortcut-list', 'aria-labelledby': title, closedby: 'any' }}>
-      <h2 id={title}>{own.shortcuts}</h2>
+      <h2 id={title}>{paletteStrings.shortcuts}</h2>
       {groups.map(([name, shortcuts]) => (
-        <section key={name} aria-label={own[name]}>
-          <h3 className="overline">{own[name]}</h3>
+        <section key={name} aria-label={paletteStrings[name]}>
+          <h3 className="overline">{paletteStrings[name]}</h3>
           <dl>
-            {shortcuts.map(([says, ...ways]) => (
-              <div key={says}>
+            {shortcuts.map(([stringKey, ...combinations]) => (
+              <div key={stringKey}>
                 <dt>
-                  {ways.map((keys, at) => (
+                  {combinations.map((keys, at) => (
                     <Fragment key={keys}>
-                      {at > 0 && <span className="soft small"> {own.or} </span>}
+                      {at > 0 && <span className="soft small"> {paletteStrings.or} </span>}
                       {toKeys(keys).map((key) => (
                         <Fragment key={key}>
                           <kbd>{key}</kbd>{' '}
@@ -68,15 +68,15 @@ export function ShortcutList({ close }: { readonly close: () => void }) {
                     </Fragment>
                   ))}
                 </dt>
-                <dd>{own[says]}</dd>
+                <dd>{paletteStrings[stringKey]}</dd>
               </div>
             ))}
           </dl>
         </section>
       ))}
       <div className="row end">
-        <button type="button" className="button" onClick={leave}>
-          {words.close}
+        <button type="button" className="button" onClick={closeDialog}>
+          {strings.close}
         </button>
       </div>
     </dialog>

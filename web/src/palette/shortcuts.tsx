@@ -2,7 +2,7 @@ import { Suspense, useEffect, useEffectEvent, useState } from 'react';
 import { focusMessage } from '../chat/focus-message.ts';
 import { isComposing } from '../parts/is-composing.ts';
 import { lazyView } from '../parts/lazy-view.tsx';
-import { useWords } from '../words/words.tsx';
+import { useStrings } from '../words/words.tsx';
 import { useCommands } from './use-commands.ts';
 import { useFollow } from './use-follow.ts';
 
@@ -11,25 +11,25 @@ const ShortcutList = lazyView(() => import('./shortcut-list.tsx').then(({ Shortc
 
 /** What the keys of the whole page open. `opening` counts how often the palette was asked for otherwise. */
 export function Shortcuts({ opening }: { readonly opening: number }) {
-  const words = useWords();
+  const strings = useStrings();
   const follow = useFollow();
-  const [shown, setShown] = useState<'palette' | 'list'>();
+  const [visible, setVisible] = useState<'palette' | 'list'>();
   const [seen, setSeen] = useState(opening);
   if (seen !== opening) {
     setSeen(opening);
-    setShown('palette');
+    setVisible('palette');
   }
-  const close = (which: typeof shown): void => setShown((now) => (now === which ? undefined : now));
-  const begin = (): void => {
+  const close = (which: typeof visible): void => setVisible((now) => (now === which ? undefined : now));
+  const startConversation = (): void => {
     follow({ at: 'new' });
     focusMessage();
   };
   const onKeyDown = useEffectEvent((event: KeyboardEvent) => {
-    const meant = meantBy(event);
-    if (meant === undefined) return;
+    const shortcut = parseShortcut(event);
+    if (shortcut === undefined) return;
     event.preventDefault();
-    if (meant === 'new') begin();
-    else setShown(shown === meant ? undefined : meant);
+    if (shortcut === 'new') startConversation();
+    else setVisible(visible === shortcut ? undefined : shortcut);
   });
   useEffect(() => {
     const listen = (event: KeyboardEvent): void => void onKeyDown(event);
@@ -37,18 +37,18 @@ export function Shortcuts({ opening }: { readonly opening: number }) {
     return () => document.removeEventListener('keydown', listen);
   }, []);
   useCommands(() => [
-    { id: 'new', title: words.newConversation, kind: 'action', icon: 'plus', run: begin },
-    { id: 'shortcuts', title: words.shortcuts, kind: 'action', icon: 'keyboard', run: () => setShown('list') },
+    { id: 'new', title: strings.newConversation, kind: 'action', icon: 'plus', run: startConversation },
+    { id: 'shortcuts', title: strings.shortcuts, kind: 'action', icon: 'keyboard', run: () => setVisible('list') },
   ]);
   return (
     <Suspense fallback={null}>
-      {shown === 'palette' && <Palette close={() => close('palette')} />}
-      {shown === 'list' && <ShortcutList close={() => close('list')} />}
+      {visible === 'palette' && <Palette close={() => close('palette')} />}
+      {visible === 'list' && <ShortcutList close={() => close('list')} />}
     </Suspense>
   );
 }
 
-function meantBy(event: KeyboardEvent) {
+function parseShortcut(event: KeyboardEvent) {
   const { key, ctrlKey, metaKey, altKey, shiftKey, target } = event;
   if (altKey || isComposing(event)) return undefined;
   const small = key.toLowerCase();

@@ -4,7 +4,7 @@ import './choice-list.css';
 /** What the field does with its keys while the choice is open. */
 export interface ChoiceKeys {
   /** Whether the key was meant for the choice. */
-  readonly take: (event: KeyboardEvent) => boolean;
+  readonly handleKey: (event: KeyboardEvent) => boolean;
 }
 
 interface Item {
@@ -16,25 +16,25 @@ interface ChoiceListProps {
   readonly label: string;
   readonly items: readonly Item[];
   readonly keys: RefObject<ChoiceKeys | null>;
-  readonly pick: (place: number) => void;
-  readonly close: () => void;
+  readonly onSelect: (index: number) => void;
+  readonly onClose: () => void;
   /** Whether the last one leads to something else. */
   readonly isLastOther?: boolean;
 }
 
 /** A list above the message, whose keys go through it while the message keeps the focus. */
-export function ChoiceList({ label, items, keys, pick, close, isLastOther = false }: ChoiceListProps) {
+export function ChoiceList({ label, items, keys, onSelect, onClose, isLastOther = false }: ChoiceListProps) {
   const id = useId();
-  const [at, setAt] = useState(0);
+  const [position, setPosition] = useState(0);
   const last = items.length - 1;
-  const chosen = Math.min(at, last);
+  const selected = Math.min(position, last);
   useImperativeHandle(keys, () => ({
-    take(event) {
+    handleKey(event) {
       if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
         const step = event.key === 'ArrowDown' ? 1 : last;
-        setAt((chosen + step) % items.length);
-      } else if (event.key === 'Enter' || event.key === 'Tab') pick(chosen);
-      else if (event.key === 'Escape') close();
+        setPosition((selected + step) % items.length);
+      } else if (event.key === 'Enter' || event.key === 'Tab') onSelect(selected);
+      else if (event.key === 'Escape') onClose();
       else return false;
       event.preventDefault();
       return true;
@@ -42,17 +42,17 @@ export function ChoiceList({ label, items, keys, pick, close, isLastOther = fals
   }));
   return (
     <div className="choice-list" role="listbox" aria-label={label}>
-      {items.map((item, place) => (
+      {items.map((item, index) => (
         // biome-ignore lint/a11y/useKeyWithClickEvents: the keys arrive in the message, which keeps the focus
         <div
           key={item.id}
-          id={`${id}-${place}`}
+          id={`${id}-${index}`}
           role="option"
           tabIndex={-1}
-          aria-selected={place === chosen}
-          className={isLastOther && place === last ? 'soft' : undefined}
+          aria-selected={index === selected}
+          className={isLastOther && index === last ? 'soft' : undefined}
           onMouseDown={(event) => event.preventDefault()}
-          onClick={() => pick(place)}
+          onClick={() => onSelect(index)}
         >
           {item.name}
         </div>

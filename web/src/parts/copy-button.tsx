@@ -1,16 +1,16 @@
 import { useEffect, useState } from 'react';
-import { useWords } from '../words/words.tsx';
+import { useStrings } from '../words/words.tsx';
 import { Icon } from './icon.tsx';
 
-const shownMs = 1600;
+const visibleMs = 1600;
 
 /** Puts a text on the clipboard, and says so for a moment. */
 export function CopyButton({ text, label }: { readonly text: () => string; readonly label?: string }) {
-  const words = useWords();
+  const strings = useStrings();
   const [isCopied, setIsCopied] = useState(false);
   useEffect(() => {
     if (!isCopied) return;
-    const timer = setTimeout(() => setIsCopied(false), shownMs);
+    const timer = setTimeout(() => setIsCopied(false), visibleMs);
     return () => clearTimeout(timer);
   }, [isCopied]);
   const copy = (): void => {
@@ -19,7 +19,7 @@ export function CopyButton({ text, label }: { readonly text: () => string; reado
       () => undefined,
     );
   };
-  const name = isCopied ? words.copied : (label ?? words.copy);
+  const name = isCopied ? strings.copied : (label ?? strings.copy);
   return (
     <button type="button" className="icon-button" aria-label={name} title={name} onClick={copy}>
       <Icon name={isCopied ? 'check' : 'copy'} />

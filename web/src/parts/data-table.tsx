@@ -3,7 +3,7 @@ import './data-table.css';
 
 export interface Column<Row> {
   readonly name: string;
-  readonly show: (row: Row) => ReactNode;
+  readonly render: (row: Row) => ReactNode;
   readonly isNumber?: boolean;
 }
 
@@ -12,15 +12,15 @@ interface DataTableProps<Row> {
   /** The first one names the row. */
   readonly columns: readonly [Column<Row>, ...Column<Row>[]];
   readonly rows: readonly Row[];
-  readonly keyOf: (row: Row) => string;
+  readonly getKey: (row: Row) => string;
   /** Where the window is narrow, each row is a card. */
   readonly isStacked?: boolean;
 }
 
 /** Rows under their heads; where the window is narrow it scrolls by itself, or is stacked. */
-export function DataTable<Row>({ label, columns, rows, keyOf, isStacked }: DataTableProps<Row>) {
-  const [head, ...others] = columns;
-  const look = ({ isNumber }: Column<Row>): string | undefined => (isNumber ? 'number' : undefined);
+export function DataTable<Row>({ label, columns, rows, getKey, isStacked }: DataTableProps<Row>) {
+  const [firstColumn, ...otherColumns] = columns;
+  const getClassName = ({ isNumber }: Column<Row>): string | undefined => (isNumber ? 'number' : undefined);
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be reached by the keyboard
     <section className="table-frame" tabIndex={0} aria-label={label}>
@@ -28,7 +28,7 @@ export function DataTable<Row>({ label, columns, rows, keyOf, isStacked }: DataT
         <thead>
           <tr>
             {columns.map((column) => (
-              <th key={column.name} scope="col" className={look(column)}>
+              <th key={column.name} scope="col" className={getClassName(column)}>
                 {column.name}
               </th>
             ))}
@@ -36,11 +36,11 @@ export function DataTable<Row>({ label, columns, rows, keyOf, isStacked }: DataT
         </thead>
         <tbody>
           {rows.map((row) => (
-            <tr key={keyOf(row)}>
-              <th scope="row">{head.show(row)}</th>
-              {others.map((column) => (
-                <td key={column.name} className={look(column)} data-name={column.name}>
-                  {column.show(row)}
+            <tr key={getKey(row)}>
+              <th scope="row">{firstColumn.render(row)}</th>
+              {otherColumns.map((column) => (
+                <td key={column.name} className={getClassName(column)} data-name={column.name}>
+                  {column.render(row)}
                 </td>
               ))}
             </tr>

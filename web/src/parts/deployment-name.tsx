@@ -3,9 +3,9 @@ import { usePage } from '../page/page.tsx';
 /** The name of a deployment, its id in small type below; of one that is not open to the user, what its id ends with. */
 export function DeploymentName({ id }: { readonly id: string }) {
   const { deployments } = usePage();
-  const known = deployments.find((deployment) => deployment.id === id);
+  const deployment = deployments.find((option) => option.id === id);
   const name =
-    known?.name ??
+    deployment?.name ??
     id
       .split('/')
       .slice(id.startsWith('applications/') ? 2 : 0)

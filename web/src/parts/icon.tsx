@@ -1,5 +1,5 @@
 /** Line drawings on a grid of 24. */
-const drawings = {
+const paths = {
   plus: 'M12 5v14M5 12h14',
   close: 'M6 6l12 12M18 6L6 18',
   search: 'M10.5 4a6.5 6.5 0 1 1 0 13 6.5 6.5 0 0 1 0-13M15.5 15.5L20 20',
@@ -50,13 +50,13 @@ const drawings = {
   more: 'M5 11v2M12 11v2M19 11v2',
 } as const;
 
-export type IconName = keyof typeof drawings;
+export type IconName = keyof typeof paths;
 
 /** A drawing beside words or inside a button that has a name; it says nothing itself. */
 export function Icon({ name }: { readonly name: IconName }) {
   return (
     <svg className="icon" viewBox="0 0 24 24" aria-hidden="true">
-      <path d={drawings[name]} />
+      <path d={paths[name]} />
     </svg>
   );
 }

@@ -3,18 +3,21 @@ import type { KeyboardEvent } from 'react';
 /** From one of them, the arrow keys go through the elements below that fit the selector, Home and End to the ends; in a field those two stay its own. */
 export function moveFocus(event: KeyboardEvent<HTMLElement>, selector: string): void {
   const stops = [...event.currentTarget.querySelectorAll<HTMLElement>(selector)];
-  const next = nextAt(event, stops);
+  const next = findNextIndex(event, stops);
   if (next === undefined) return;
   event.preventDefault();
   stops[Math.min(Math.max(next, 0), stops.length - 1)]?.focus();
 }
 
-function nextAt({ key, target, ctrlKey, metaKey, altKey }: KeyboardEvent, stops: readonly HTMLElement[]): number | undefined {
+function findNextIndex(
+  { key, target, ctrlKey, metaKey, altKey }: KeyboardEvent,
+  stops: readonly HTMLElement[],
+): number | undefined {
   if (ctrlKey || metaKey || altKey) return undefined;
-  const at = stops.indexOf(document.activeElement as HTMLElement);
-  if (at === -1) return undefined;
-  if (key === 'ArrowDown') return at + 1;
-  if (key === 'ArrowUp') return at - 1;
+  const index = stops.indexOf(document.activeElement as HTMLElement);
+  if (index === -1) return undefined;
+  if (key === 'ArrowDown') return index + 1;
+  if (key === 'ArrowUp') return index - 1;
   if (target instanceof HTMLInputElement) return undefined;
   if (key === 'Home') return 0;
   return key === 'End' ? stops.length - 1 : undefined;

@@ -1,5 +1,5 @@
 import { type ReactNode, useEffect } from 'react';
-import { useWords } from '../words/words.tsx';
+import { useStrings } from '../words/words.tsx';
 import { Icon } from './icon.tsx';
 
 interface NamedPageProps {
@@ -27,14 +27,14 @@ export function NamedPage({ name, title = name, isBusy, openMenu, children }: Na
 
 /** The line above the content; on narrow screens with the way to the conversations. */
 export function PageHeader({ openMenu, children }: { readonly openMenu: () => void; readonly children: ReactNode }) {
-  const words = useWords();
+  const strings = useStrings();
   return (
     <header className="page-header">
       <button
         type="button"
         className="icon-button narrow-only"
-        aria-label={words.showConversations}
-        title={words.showConversations}
+        aria-label={strings.showConversations}
+        title={strings.showConversations}
         onClick={openMenu}
       >
         <Icon name="menu" />
@@ -46,7 +46,7 @@ export function PageHeader({ openMenu, children }: { readonly openMenu: () => vo
 
 /** Names the window by what it shows, and the product. */
 export function useTitle(title: string): void {
-  const { product } = useWords();
+  const { product } = useStrings();
   useEffect(() => {
     document.title = `${title} · ${product}`;
   }, [title, product]);

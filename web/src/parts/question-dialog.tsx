@@ -1,39 +1,39 @@
 import { type ReactNode, useCallback, useId, useState } from 'react';
-import { useWords } from '../words/words.tsx';
-import { useShownDialog } from './use-shown-dialog.ts';
+import { useStrings } from '../words/words.tsx';
+import { useModalDialog } from './use-shown-dialog.ts';
 import './question-dialog.css';
 import { createPortal } from 'react-dom';
 
 interface QuestionDialogProps {
   readonly question: string;
   /** What the button says that does it. Absent: the dialog only says something. */
-  readonly answer?: string;
-  readonly act?: () => void;
+  readonly confirmLabel?: string;
+  readonly onConfirm?: () => void;
   /** Label of the second button. The default is the label for cancel. */
-  readonly stay?: string;
-  readonly close: () => void;
+  readonly cancelLabel?: string;
+  readonly onClose: () => void;
 }
 
 /** Asks before something is done that cannot be undone. Escape, Cancel and a click beside it leave everything as it was. */
-export function QuestionDialog({ question, answer, act, stay, close }: QuestionDialogProps) {
-  const words = useWords();
-  const { dialog, leave } = useShownDialog(close);
-  const text = useId();
-  const agree = (): void => {
+export function QuestionDialog({ question, confirmLabel, onConfirm, cancelLabel, onClose }: QuestionDialogProps) {
+  const strings = useStrings();
+  const { dialog, closeDialog } = useModalDialog(onClose);
+  const textId = useId();
+  const confirm = (): void => {
     dialog.current?.close();
-    act?.();
-    close();
+    onConfirm?.();
+    onClose();
   };
   return (
-    <dialog {...{ ref: dialog, className: 'question-dialog', 'aria-labelledby': text, closedby: 'any' }}>
-      <p id={text}>{question}</p>
+    <dialog {...{ ref: dialog, className: 'question-dialog', 'aria-labelledby': textId, closedby: 'any' }}>
+      <p id={textId}>{question}</p>
       <div className="row end">
-        <button type="button" className="button" onClick={leave}>
-          {stay ?? words.cancel}
+        <button type="button" className="button" onClick={closeDialog}>
+          {cancelLabel ?? strings.cancel}
         </button>
-        {answer !== undefined && (
-          <button type="button" className="button danger" onClick={agree}>
-            {answer}
+        {confirmLabel !== undefined && (
+          <button type="button" className="button danger" onClick={confirm}>
+            {confirmLabel}
           </button>
         )}
       </div>
@@ -44,25 +44,29 @@ export function QuestionDialog({ question, answer, act, stay, close }: QuestionD
 interface Question {
   readonly question: string;
   /** What the button says that does it. */
-  readonly answer: string;
-  readonly settle: (isYes: boolean) => void;
+  readonly confirmLabel: string;
+  readonly onSettle: (isConfirmed: boolean) => void;
 }
 
 /** Asks before something is done that cannot be undone; resolves with what was answered. `dialog` is to be drawn somewhere. */
-export function useQuestion(): {
-  readonly ask: (question: string, answer: string) => Promise<boolean>;
+export function useConfirmation(): {
+  readonly askConfirmation: (question: string, confirmLabel: string) => Promise<boolean>;
   readonly dialog: ReactNode;
 } {
-  const [asked, setAsked] = useState<Question>();
-  const ask = useCallback(
-    (question: string, answer: string): Promise<boolean> => new Promise((settle) => setAsked({ question, answer, settle })),
+  const [pending, setPending] = useState<Question>();
+  const askConfirmation = useCallback(
+    (question: string, confirmLabel: string): Promise<boolean> =>
+      new Promise((onSettle) => setPending({ question, confirmLabel, onSettle })),
     [],
   );
-  const close = (): void => {
-    asked?.settle(false);
-    setAsked(undefined);
+  const onClose = (): void => {
+    pending?.onSettle(false);
+    setPending(undefined);
   };
-  const act = (): void => asked?.settle(true);
+  const onConfirm = (): void => pending?.onSettle(true);
   // Not inside a menu that may be folded, or a drawer that is shut: nothing of it would be seen.
-  return { ask, dialog: asked && createPortal(<QuestionDialog {...asked} {...{ act, close }} />, document.body) };
+  return {
+    askConfirmation,
+    dialog: pending && createPortal(<QuestionDialog {...pending} {...{ onConfirm, onClose }} />, document.body),
+  };
 }

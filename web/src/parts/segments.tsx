@@ -4,19 +4,19 @@ interface SegmentsProps<Value extends string> {
   readonly name: string;
   readonly value: Value;
   readonly options: readonly (readonly [value: Value, label: string])[];
-  readonly choose: (value: Value) => void;
+  readonly onSelect: (value: Value) => void;
 }
 
 /** One of a few, side by side. */
-export function Segments<Value extends string>({ name, value, options, choose }: SegmentsProps<Value>) {
+export function Segments<Value extends string>({ name, value, options, onSelect }: SegmentsProps<Value>) {
   const group = useId();
   return (
     <fieldset className="choice">
       <legend className="overline">{name}</legend>
       <div className="segments">
-        {options.map(([each, label]) => (
-          <label key={each}>
-            <input type="radio" name={group} checked={each === value} onChange={() => choose(each)} />
+        {options.map(([option, label]) => (
+          <label key={option}>
+            <input type="radio" name={group} checked={option === value} onChange={() => onSelect(option)} />
             <span>{label}</span>
           </label>
         ))}

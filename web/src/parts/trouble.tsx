@@ -1,32 +1,32 @@
-import type { Fault } from '../service/fault.ts';
-import { adviceFor } from '../words/advice.ts';
-import { saidOf } from '../words/fault-words.ts';
-import { useLanguage, useWords } from '../words/words.tsx';
+import type { ErrorDetails } from '../service/fault.ts';
+import { suggestAction } from '../words/advice.ts';
+import { describeError } from '../words/fault-words.ts';
+import { useLanguage, useStrings } from '../words/words.tsx';
 
 /** What went wrong in words, and what helps; nothing where nothing did. */
-export function Trouble({ fault }: { readonly fault: Fault | undefined }) {
-  const { words, language } = useLanguage();
-  if (fault === undefined) return null;
-  const said = saidOf(fault, words);
-  const wasAnswered = fault.code !== 'connection_lost';
+export function ErrorMessage({ error }: { readonly error: ErrorDetails | undefined }) {
+  const { strings, language } = useLanguage();
+  if (error === undefined) return null;
+  const description = describeError(error, strings);
+  const hasResponse = error.code !== 'connection_lost';
   return (
     <div className="trouble" role="alert">
       <p>
-        {said} {wasAnswered && adviceFor(fault, { words, language })}
+        {description} {hasResponse && suggestAction(error, { strings, language })}
       </p>
-      {wasAnswered && said !== fault.message && <FaultDetails fault={fault} />}
+      {hasResponse && description !== error.message && <ErrorSupport error={error} />}
     </div>
   );
 }
 
 /** What the people who run the service want to know of a fault. */
-export function FaultDetails({ fault: { code, message, requestId } }: { readonly fault: Fault }) {
-  const words = useWords();
+export function ErrorSupport({ error: { code, message, requestId } }: { readonly error: ErrorDetails }) {
+  const strings = useStrings();
   return (
     <details className="small soft">
-      <summary>{words.faultDetails}</summary>
+      <summary>{strings.errorDetails}</summary>
       {message !== '' && <p>{message}</p>}
-      <p>{[code, requestId !== undefined && words.reference(requestId)].filter(Boolean).join(' · ')}</p>
+      <p>{[code, requestId !== undefined && strings.reference(requestId)].filter(Boolean).join(' · ')}</p>
     </details>
   );
 }

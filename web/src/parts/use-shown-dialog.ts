@@ -1,9 +1,9 @@
 import { type RefObject, useEffectEvent, useLayoutEffect, useRef } from 'react';
 
-export interface ShownDialog {
+export interface ModalDialog {
   readonly dialog: RefObject<HTMLDialogElement | null>;
   /** Gives the focus back to where it was, and calls `close`. */
-  readonly leave: () => void;
+  readonly closeDialog: () => void;
 }
 
 /**
@@ -11,23 +11,23 @@ export interface ShownDialog {
  * is called once it is left, and draws it no more. The browser tells of a closed dialog a moment later, and a key pressed
  * meanwhile would find it still drawn: so whoever leaves it by Escape or by a button does not wait for that.
  */
-export function useShownDialog(close: () => void): ShownDialog {
+export function useModalDialog(onDialogClose: () => void): ModalDialog {
   const dialog = useRef<HTMLDialogElement>(null);
-  const leave = (): void => {
+  const closeDialog = (): void => {
     dialog.current?.close();
-    close();
+    onDialogClose();
   };
-  const onCancel = useEffectEvent(leave);
-  const onClose = useEffectEvent(close);
+  const onCancel = useEffectEvent(closeDialog);
+  const onClose = useEffectEvent(onDialogClose);
   useLayoutEffect(() => {
-    const shown = dialog.current;
-    if (shown === null) return;
-    shown.showModal();
+    const element = dialog.current;
+    if (element === null) return;
+    element.showModal();
     const events = new AbortController();
     // A choice of files that is left says so to all around it.
-    shown.addEventListener('cancel', ({ target }) => target === shown && onCancel(), events);
-    shown.addEventListener('close', () => onClose(), events);
+    element.addEventListener('cancel', ({ target }) => target === element && onCancel(), events);
+    element.addEventListener('close', () => onClose(), events);
     return () => events.abort();
   }, []);
-  return { dialog, leave };
+  return { dialog, closeDialog };
 }

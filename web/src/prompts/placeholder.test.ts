@@ -3,7 +3,7 @@ import { nextPlaceholder } from './placeholder.ts';
 
 it('The places of a prompt follow one another; braces that hold nothing are none', () => {
   const text = 'From {{one}} to {{the other}}; {{}} {{a\nb}} {x}';
-  expect(nextPlaceholder(text)).toEqual({ begin: 5, end: 12 });
-  expect(nextPlaceholder(text, 12)).toEqual({ begin: 16, end: 29 });
+  expect(nextPlaceholder(text)).toEqual({ start: 5, end: 12 });
+  expect(nextPlaceholder(text, 12)).toEqual({ start: 16, end: 29 });
   expect(nextPlaceholder(text, 29)).toBeUndefined();
 });

@@ -4,7 +4,7 @@ import { usePage } from '../page/page.tsx';
 import { type ChoiceKeys, ChoiceList } from '../parts/choice-list.tsx';
 import { listPrompts, readPrompt } from './prompts.ts';
 import { PromptsDialog } from './prompts-dialog.tsx';
-import { usePromptsWords } from './prompts-words.ts';
+import { usePromptsStrings } from './prompts-words.ts';
 import './prompts.css';
 
 interface PromptChoiceProps {
@@ -16,19 +16,19 @@ interface PromptChoiceProps {
   readonly close: () => void;
 }
 
-const mostShown = 8;
+const maxItems = 8;
 
 /** The user's prompts that fit what is written behind a slash, and the way to all of them. */
 export function PromptChoice({ query, keys, use, close }: PromptChoiceProps) {
-  const own = usePromptsWords();
+  const promptsStrings = usePromptsStrings();
   const { service } = usePage();
   const { names, load } = useNames();
   const [isManaging, setIsManaging] = useState(false);
-  const found = names.filter((name) => name.toLowerCase().includes(query.toLowerCase())).slice(0, mostShown);
+  const matches = names.filter((name) => name.toLowerCase().includes(query.toLowerCase())).slice(0, maxItems);
   // What fits no prompt is a message that begins with a slash.
-  const isOpen = found.length > 0 || query === '';
-  const pick = (place: number): void => {
-    const name = found[place];
+  const isOpen = matches.length > 0 || query === '';
+  const pick = (index: number): void => {
+    const name = matches[index];
     if (name === undefined) setIsManaging(true);
     else void readPrompt(service, 'said', name).then(({ content }) => use(content), close);
   };
@@ -36,16 +36,16 @@ export function PromptChoice({ query, keys, use, close }: PromptChoiceProps) {
     <>
       {isOpen && !isManaging && (
         <ChoiceList
-          {...{ keys, pick, close }}
-          label={own.prompts}
-          items={[...found.map((name) => ({ id: `prompt ${name}`, name })), { id: '', name: own.managePrompts }]}
+          {...{ keys, onSelect: pick, onClose: close }}
+          label={promptsStrings.prompts}
+          items={[...matches.map((name) => ({ id: `prompt ${name}`, name })), { id: '', name: promptsStrings.managePrompts }]}
           isLastOther
         />
       )}
       {isManaging && (
         <PromptsDialog
           names={names}
-          changed={load}
+          onChange={load}
           close={() => {
             setIsManaging(false);
             focusMessage();

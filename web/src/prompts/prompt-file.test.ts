@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { freeName, readPromptFile, toPromptFile } from './prompt-file.ts';
+import { findFreeName, readPromptFile, toPromptFile } from './prompt-file.ts';
 
 const prompts = [{ name: 'Greeting', content: 'Hello {{name}}' }];
 
@@ -21,6 +21,6 @@ it.each(['', 'text', '{}', '[]', '[5]', '[{"name":"x"}]', '{"prompts":{}}'])('wh
 });
 
 it('a name that is taken gets a number, and stays short', () => {
-  expect(freeName('a', new Set(['a', 'a (2)']))).toBe('a (3)');
-  expect(freeName('x'.repeat(60), new Set(['x'.repeat(60)]))).toHaveLength(60);
+  expect(findFreeName('a', new Set(['a', 'a (2)']))).toBe('a (3)');
+  expect(findFreeName('x'.repeat(60), new Set(['x'.repeat(60)]))).toHaveLength(60);
 });

@@ -1,18 +1,18 @@
 import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
-import { longestName } from './prompts.ts';
+import { maxNameLength } from './prompts.ts';
 
 /** A prompt as a file has it. */
-export interface FiledPrompt {
+export interface PromptFileEntry {
   readonly name: string;
   readonly content: string;
 }
 
 const format = 'parley-prompts';
-const mostPrompts = 500;
-export const mostPromptFileBytes = 16 * 1024 ** 2;
+const maxPrompts = 500;
+export const maxPromptFileBytes = 16 * 1024 ** 2;
 
 /** A file that another user brings in. */
-export function toPromptFile(prompts: readonly FiledPrompt[]): Blob {
+export function toPromptFile(prompts: readonly PromptFileEntry[]): Blob {
   const text = JSON.stringify({ format, version: 1, prompts: prompts.map(({ name, content }) => ({ name, content })) }, null, 2);
   return new Blob([text, '\n'], { type: 'application/json' });
 }
@@ -21,17 +21,17 @@ export function toPromptFile(prompts: readonly FiledPrompt[]): Blob {
  * The prompts of a file: one of this page, of DIAL's chat (`prompts` with `name` and `content`), of Open WebUI (a list with
  * `command`, `title` or `name`, and `content`) or of LibreChat's API (groups with a `productionPrompt`). Undefined if it has none.
  */
-export function readPromptFile(text: string): readonly FiledPrompt[] | undefined {
+export function readPromptFile(text: string): readonly PromptFileEntry[] | undefined {
   const value = tryParseJson(text);
   const listed = isJsonObject(value) ? (value.prompts ?? value.promptGroups) : value;
-  const prompts = Array.isArray(listed) ? listed.filter(isJsonObject).flatMap(readPrompt).slice(0, mostPrompts) : [];
+  const prompts = Array.isArray(listed) ? listed.filter(isJsonObject).flatMap(readPrompt).slice(0, maxPrompts) : [];
   return prompts.length === 0 ? undefined : prompts;
 }
 
-function readPrompt(item: JsonObject): readonly FiledPrompt[] {
+function readPrompt(item: JsonObject): readonly PromptFileEntry[] {
   const { productionPrompt: production } = item;
   const content = [item.content, isJsonObject(production) ? production.prompt : undefined].find(isText);
-  const name = [item.name, item.title, item.command].find(isText)?.replace(/^\//, '').trim().slice(0, longestName);
+  const name = [item.name, item.title, item.command].find(isText)?.replace(/^\//, '').trim().slice(0, maxNameLength);
   return content === undefined || name === undefined || name === '' ? [] : [{ name, content }];
 }
 
@@ -40,10 +40,10 @@ function isText(value: unknown): value is string {
 }
 
 /** A name that is not taken: that of the file, or the same with a number. */
-export function freeName(name: string, taken: ReadonlySet<string>): string {
+export function findFreeName(name: string, usedNames: ReadonlySet<string>): string {
   for (let number = 2, next = name; ; number += 1) {
-    if (!taken.has(next)) return next;
+    if (!usedNames.has(next)) return next;
     const end = ` (${number})`;
-    next = name.slice(0, longestName - end.length) + end;
+    next = name.slice(0, maxNameLength - end.length) + end;
   }
 }

@@ -12,4 +12,4 @@ export const promptsEnglish = {
   noPromptsIn: (file: string) => `${file} has no prompts that can be read.`,
 };
 
-export type PromptsWords = typeof promptsEnglish;
+export type PromptsStrings = typeof promptsEnglish;

@@ -1,9 +1,9 @@
-import { pluralIn } from '../words/plural.ts';
-import type { PromptsWords } from './prompts-english.ts';
+import { createPlural } from '../words/plural.ts';
+import type { PromptsStrings } from './prompts-english.ts';
 
-const plural = pluralIn('fr');
+const plural = createPlural('fr');
 
-export const promptsFrench: PromptsWords = {
+export const promptsFrench: PromptsStrings = {
   prompts: 'Vos prompts',
   promptsHint:
     'Gardez les textes que vous utilisez souvent ; / au début d’un message les affiche. Les champs comme {{ville}} se remplissent avec la touche Tab.',

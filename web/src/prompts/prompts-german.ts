@@ -1,6 +1,6 @@
-import type { PromptsWords } from './prompts-english.ts';
+import type { PromptsStrings } from './prompts-english.ts';
 
-export const promptsGerman: PromptsWords = {
+export const promptsGerman: PromptsStrings = {
   prompts: 'Deine Prompts',
   promptsHint:
     'Heb Texte auf, die du oft brauchst. Ein / am Anfang einer Nachricht holt einen davon; Tab führt durch seine Lücken, wie {{Stadt}}.',

@@ -1,9 +1,9 @@
-import { pluralIn } from '../words/plural.ts';
-import type { PromptsWords } from './prompts-english.ts';
+import { createPlural } from '../words/plural.ts';
+import type { PromptsStrings } from './prompts-english.ts';
 
-const plural = pluralIn('es');
+const plural = createPlural('es');
 
-export const promptsSpanish: PromptsWords = {
+export const promptsSpanish: PromptsStrings = {
   prompts: 'Tus prompts',
   promptsHint:
     'Guarda los textos que usas a menudo; una / al principio de un mensaje los muestra. Los huecos como {{ciudad}} se rellenan con la tecla Tab.',

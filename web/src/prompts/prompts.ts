@@ -1,14 +1,14 @@
 import { isJsonObject } from '#base/json/json.ts';
 import { type ChatSettings, isEffort } from '../conversation/chat-settings.ts';
 import { readBucket } from '../service/deployments.ts';
-import { faultOf } from '../service/fault.ts';
-import { inPath, type Service } from '../service/service.ts';
+import { toErrorDetails } from '../service/fault.ts';
+import { encodePath, type Service } from '../service/service.ts';
 
 /** Characters of the name of what is kept. */
-export const longestName = 60;
+export const maxNameLength = 60;
 
 /** Something the user keeps to say or to set again. */
-export interface KeptPrompt {
+export interface StoredPrompt {
   readonly name: string;
   readonly content: string;
   /** Of a preset: what it sets beside its content, the instructions. */
@@ -19,21 +19,21 @@ export interface KeptPrompt {
 export type PromptFolder = 'said' | 'presets';
 
 const folderPath = async (service: Service, folder: PromptFolder): Promise<string> =>
-  `prompts/${inPath(await readBucket(service))}/${folder}/`;
+  `prompts/${encodePath(await readBucket(service))}/${folder}/`;
 
 /** The names of what is kept in a folder, in their order. Throws ServiceFault. */
 export async function listPrompts(service: Service, folder: PromptFolder): Promise<readonly string[]> {
-  const answer = await service.json(`v1/metadata/${await folderPath(service, folder)}`).catch((thrown: unknown) => {
-    if (isMissing(thrown)) return undefined;
-    throw thrown;
+  const answer = await service.json(`v1/metadata/${await folderPath(service, folder)}`).catch((error: unknown) => {
+    if (isMissing(error)) return undefined;
+    throw error;
   });
   const items = isJsonObject(answer) && Array.isArray(answer.items) ? answer.items.filter(isJsonObject) : [];
   const names = items.filter(({ nodeType }) => nodeType === 'ITEM').map(({ name }) => String(name));
-  return names.sort((one, other) => one.localeCompare(other));
+  return names.sort((left, right) => left.localeCompare(right));
 }
 
 /** Throws ServiceFault. */
-export async function readPrompt(service: Service, folder: PromptFolder, name: string): Promise<KeptPrompt> {
+export async function readPrompt(service: Service, folder: PromptFolder, name: string): Promise<StoredPrompt> {
   const answer = await service.json(`v1/${await folderPath(service, folder)}${encodeURIComponent(name)}`);
   const { content, settings } = isJsonObject(answer) ? answer : {};
   return {
@@ -44,7 +44,7 @@ export async function readPrompt(service: Service, folder: PromptFolder, name: s
 }
 
 /** Puts it in the place of one of the same name. Throws ServiceFault. */
-export async function savePrompt(service: Service, folder: PromptFolder, prompt: KeptPrompt): Promise<void> {
+export async function savePrompt(service: Service, folder: PromptFolder, prompt: StoredPrompt): Promise<void> {
   const path = await folderPath(service, folder);
   const body = { id: `${path}${prompt.name}`, folderId: path.slice(0, -1), ...prompt };
   await service.send(`v1/${path}${encodeURIComponent(prompt.name)}`, { method: 'PUT', body });
@@ -54,8 +54,8 @@ export async function deletePrompt(service: Service, folder: PromptFolder, name:
   await service.send(`v1/${await folderPath(service, folder)}${encodeURIComponent(name)}`, { method: 'DELETE' });
 }
 
-function isMissing(thrown: unknown): boolean {
-  return faultOf(thrown).status === 404;
+function isMissing(error: unknown): boolean {
+  return toErrorDetails(error).status === 404;
 }
 
 function toSettings({
@@ -68,6 +68,6 @@ function toSettings({
     ...(typeof temperature === 'number' && { temperature }),
     ...(typeof maxTokens === 'number' && { maxTokens }),
     ...(isEffort(effort) && { effort }),
-    ...(Array.isArray(addons) && { addons: addons.filter((each) => typeof each === 'string') }),
+    ...(Array.isArray(addons) && { addons: addons.filter((item) => typeof item === 'string') }),
   };
 }

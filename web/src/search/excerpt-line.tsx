@@ -1,4 +1,4 @@
-import { wordsOf } from '../conversation/head-words.ts';
+import { splitWords } from '../conversation/head-words.ts';
 import { toWordPattern } from './word-pattern.ts';
 import './excerpt-line.css';
 
@@ -10,13 +10,13 @@ interface ExcerptLineProps {
 
 /** What was said where a search has found something, with the words marked. */
 export function ExcerptLine({ text, query }: ExcerptLineProps) {
-  const pattern = toWordPattern(wordsOf(query));
-  const found = pattern === undefined ? [] : [...text.matchAll(pattern)];
-  const parts = found.map(({ index, 0: word }, at) => {
-    const before = found[at - 1];
+  const pattern = toWordPattern(splitWords(query));
+  const matches = pattern === undefined ? [] : [...text.matchAll(pattern)];
+  const parts = matches.map(({ index, 0: word }, at) => {
+    const before = matches[at - 1];
     return { index, word, gap: text.slice(before === undefined ? 0 : before.index + before[0].length, index) };
   });
-  const last = found.at(-1);
+  const last = matches.at(-1);
   return (
     <span className="excerpt">
       {parts.map(({ index, word, gap }) => (

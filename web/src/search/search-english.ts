@@ -1,10 +1,10 @@
 export const searchEnglish = {
   inConversation: 'Found in this conversation',
-  placeOf: (at: number, count: number) => `${at} of ${count}`,
+  position: (at: number, count: number) => `${at} of ${count}`,
   notInText: 'in its title alone',
   earlier: 'The place before',
   later: 'The next place',
   markNoMore: 'Mark the words no more',
 };
 
-export type SearchWords = typeof searchEnglish;
+export type SearchStrings = typeof searchEnglish;

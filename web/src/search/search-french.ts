@@ -1,8 +1,8 @@
-import type { SearchWords } from './search-english.ts';
+import type { SearchStrings } from './search-english.ts';
 
-export const searchFrench: SearchWords = {
+export const searchFrench: SearchStrings = {
   inConversation: 'Trouvé dans cette conversation',
-  placeOf: (at, count) => `${at} sur ${count}`,
+  position: (at, count) => `${at} sur ${count}`,
   notInText: 'seulement dans le titre',
   earlier: 'Passage précédent',
   later: 'Passage suivant',

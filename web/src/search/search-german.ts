@@ -1,8 +1,8 @@
-import type { SearchWords } from './search-english.ts';
+import type { SearchStrings } from './search-english.ts';
 
-export const searchGerman: SearchWords = {
+export const searchGerman: SearchStrings = {
   inConversation: 'Gefunden in diesem Gespräch',
-  placeOf: (at, count) => `${at} von ${count}`,
+  position: (at, count) => `${at} von ${count}`,
   notInText: 'nur im Titel',
   earlier: 'Vorige Stelle',
   later: 'Nächste Stelle',

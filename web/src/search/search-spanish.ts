@@ -1,8 +1,8 @@
-import type { SearchWords } from './search-english.ts';
+import type { SearchStrings } from './search-english.ts';
 
-export const searchSpanish: SearchWords = {
+export const searchSpanish: SearchStrings = {
   inConversation: 'Encontrado en esta conversación',
-  placeOf: (at, count) => `${at} de ${count}`,
+  position: (at, count) => `${at} de ${count}`,
   notInText: 'solo en el título',
   earlier: 'Lugar anterior',
   later: 'Lugar siguiente',

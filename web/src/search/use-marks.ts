@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from 'react';
-import { bestOf } from '#base/text/excerpt.ts';
-import { type Conversation, showing, shownTurns, type Turn } from '../conversation/conversation.ts';
-import { wordsOf } from '../conversation/head-words.ts';
+import { findBest } from '#base/text/excerpt.ts';
+import { type Conversation, listVisibleTurns, type Turn, withVisibleTurn } from '../conversation/conversation.ts';
+import { splitWords } from '../conversation/head-words.ts';
 import { usePage } from '../page/page.tsx';
 import { toWordPattern } from './word-pattern.ts';
 
@@ -9,7 +9,7 @@ import { toWordPattern } from './word-pattern.ts';
 const [everywhere, here] = ['found', 'found-here'];
 /** What comes near the view is drawn late, and moves what is below. */
 const settleMs = 2000;
-const again = 100;
+const updateAfterMs = 100;
 
 interface Marks {
   readonly count: number;
@@ -21,7 +21,7 @@ interface Marks {
 /** Marks the words in what is drawn of a conversation, and brings the first place into view where most of them stand. */
 export function useMarks(conversation: Conversation, query: string): Marks {
   const { library } = usePage();
-  const words = useMemo(() => wordsOf(query), [query]);
+  const words = useMemo(() => splitWords(query), [query]);
   const ranges = useRef<readonly Range[]>([]);
   const [count, setCount] = useState(0);
   const [at, setAt] = useState(0);
@@ -29,7 +29,7 @@ export function useMarks(conversation: Conversation, query: string): Marks {
   const latest = useRef(conversation);
   latest.current = conversation;
 
-  const bring = (next: number): void => {
+  const scrollTo = (next: number): void => {
     const range = ranges.current[next];
     if (range === undefined) return;
     highlight(here, [range]);
@@ -38,36 +38,37 @@ export function useMarks(conversation: Conversation, query: string): Marks {
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: once for each conversation and each search
   useEffect(() => {
-    const [best, root, pattern] = [bestTurn(latest.current, words), document.querySelector('.turns'), toWordPattern(words)];
+    const [best, root, pattern] = [findBestTurn(latest.current, words), document.querySelector('.turns'), toWordPattern(words)];
     if (best === undefined || root === null || pattern === undefined) return setCount(0);
-    if (!shownTurns(latest.current).some((turn) => turn.id === best.id)) library.change(id, (now) => showing(now, best));
+    if (!listVisibleTurns(latest.current).some((turn) => turn.id === best.id))
+      library.change(id, (now) => withVisibleTurn(now, best));
     let isSettling = true;
     const settled = (): void => {
       isSettling = false;
     };
-    const look = (): void => {
+    const update = (): void => {
       ranges.current = findRanges(root, pattern);
       highlight(everywhere, ranges.current);
       setCount(ranges.current.length);
       if (!isSettling) return;
-      const place = shownTurns(latest.current).findIndex((turn) => turn.id === best.id);
-      const article = root.children[place];
+      const turnIndex = listVisibleTurns(latest.current).findIndex((turn) => turn.id === best.id);
+      const article = root.children[turnIndex];
       const first = Math.max(
         0,
         article === undefined ? 0 : ranges.current.findIndex((range) => article.contains(range.startContainer)),
       );
       setAt(first);
-      bring(first);
+      scrollTo(first);
     };
-    const lookAgain = onceIn(again, look);
-    const watch = new MutationObserver(lookAgain.call);
+    const updateSoon = throttle(updateAfterMs, update);
+    const watch = new MutationObserver(updateSoon.call);
     watch.observe(root, { childList: true, characterData: true, subtree: true });
     const timer = setTimeout(settled, settleMs);
     for (const event of readerEvents) addEventListener(event, settled, { passive: true });
-    look();
+    update();
     return () => {
       watch.disconnect();
-      lookAgain.cancel();
+      updateSoon.cancel();
       clearTimeout(timer);
       for (const event of readerEvents) removeEventListener(event, settled);
       for (const name of [everywhere, here]) highlight(name, []);
@@ -76,7 +77,7 @@ export function useMarks(conversation: Conversation, query: string): Marks {
 
   const goTo = (next: number): void => {
     setAt(next);
-    bring(next);
+    scrollTo(next);
   };
   return { count, at, goTo };
 }
@@ -91,7 +92,7 @@ function highlight(name: string, ranges: readonly Range[]): void {
   else CSS.highlights.set(name, new Highlight(...ranges));
 }
 
-function onceIn(ms: number, act: () => void): { readonly call: () => void; readonly cancel: () => void } {
+function throttle(ms: number, act: () => void): { readonly call: () => void; readonly cancel: () => void } {
   let timer: ReturnType<typeof setTimeout> | undefined;
   return {
     call() {
@@ -105,29 +106,29 @@ function onceIn(ms: number, act: () => void): { readonly call: () => void; reado
 }
 
 /** The first turn in which as many of the words stand as in any: one that is shown, if it has as many. Undefined for none. */
-function bestTurn(conversation: Conversation, words: readonly string[]): Turn | undefined {
-  const shown = shownTurns(conversation);
-  const ids = new Set(shown.map(({ id }) => id));
-  const turns = [...shown, ...Object.values(conversation.turns).filter(({ id }) => !ids.has(id))];
+function findBestTurn(conversation: Conversation, words: readonly string[]): Turn | undefined {
+  const visibleTurns = listVisibleTurns(conversation);
+  const ids = new Set(visibleTurns.map(({ id }) => id));
+  const turns = [...visibleTurns, ...Object.values(conversation.turns).filter(({ id }) => !ids.has(id))];
   return turns[
-    bestOf(
+    findBest(
       turns.map(({ text }) => text),
       words,
     )
   ];
 }
 
-const mostRanges = 1000;
+const maxRanges = 1000;
 /** What was said; not names, buttons and lines about it. */
-const said = '.markdown, .question-text';
+const textSelector = '.markdown, .question-text';
 
 /** Where words stand in what is drawn of a conversation, in the order of reading. */
 function findRanges(root: Element, pattern: RegExp): readonly Range[] {
   const ranges: Range[] = [];
-  const blocks = [...root.querySelectorAll(said)].filter((block) => block.parentElement?.closest(said) === null);
+  const blocks = [...root.querySelectorAll(textSelector)].filter((block) => block.parentElement?.closest(textSelector) === null);
   for (const block of blocks) {
     const walker = document.createTreeWalker(block, NodeFilter.SHOW_TEXT);
-    for (let node = walker.nextNode(); node !== null && ranges.length < mostRanges; node = walker.nextNode()) {
+    for (let node = walker.nextNode(); node !== null && ranges.length < maxRanges; node = walker.nextNode()) {
       for (const { index, 0: word } of (node.nodeValue ?? '').matchAll(pattern)) {
         const range = document.createRange();
         range.setStart(node, index);

@@ -1,7 +1,7 @@
 import { isJsonObject } from '#base/json/json.ts';
 import type { Attachment } from '#contract/chat/message.ts';
-import { ServiceFault } from './fault.ts';
-import { inPath, type Service } from './service.ts';
+import { ServiceError } from './fault.ts';
+import { encodePath, type Service } from './service.ts';
 
 export interface UploadOptions {
   readonly onProgress: (share: number) => void;
@@ -11,9 +11,9 @@ export interface UploadOptions {
 }
 
 /** The code of a fault: the file would have to be stored. */
-export const fileNotKept = 'file_not_kept';
+export const fileNotStored = 'file_not_kept';
 /** What is not larger goes along inside the message; the rest is stored and referred to. */
-const mostInsideBytes = 512 * 1024;
+const maxInlineBytes = 512 * 1024;
 const textTypes = /^(text\/|application\/(json|xml|yaml|x-yaml|[^;]*\+json|[^;]*\+xml)(;|$))/i;
 const textNames =
   /\.(md|txt|csv|tsv|log|json|jsonl|ya?ml|xml|html?|css|[jt]sx?|py|rb|go|rs|java|kt|c|h|cpp|sh|sql|toml|ini|env)$/i;
@@ -23,11 +23,11 @@ export async function attachFile(service: Service, file: File, options: UploadOp
   const { name: title, size } = file;
   const isText = textTypes.test(file.type) || (file.type === '' && textNames.test(title));
   const type = file.type || (isText ? 'text/plain' : 'application/octet-stream');
-  if (size <= mostInsideBytes) return { type, title, data: isText ? await file.text() : await toBase64(file) };
-  if (options.isTemporary) throw new ServiceFault({ status: 0, code: fileNotKept, message: '' });
+  if (size <= maxInlineBytes) return { type, title, data: isText ? await file.text() : await toBase64(file) };
+  if (options.isTemporary) throw new ServiceError({ status: 0, code: fileNotStored, message: '' });
   const answer = await service.json('v1/bucket', { signal: options.signal });
   const bucket = isJsonObject(answer) ? String(answer.bucket) : '';
-  const path = `${inPath(bucket)}/chat/${crypto.randomUUID()}/${encodeURIComponent(title)}`;
+  const path = `${encodePath(bucket)}/chat/${crypto.randomUUID()}/${encodeURIComponent(title)}`;
   const stored = await service.upload(`v1/files/${path}`, file, options);
   const url = isJsonObject(stored) && typeof stored.url === 'string' ? stored.url : `files/${path}`;
   return { type, title, url };

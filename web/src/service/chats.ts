@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import type { Service } from './service.ts';
 
 /** A chat as the service lists it; `deleted` where it was deleted. */
-export interface ChatHead {
+export interface ChatSummary {
   readonly id: string;
   readonly revision: number;
   readonly deleted?: true;
@@ -18,13 +18,13 @@ export interface ChatHead {
 
 /** A page of a list. */
 export interface ChatPage {
-  readonly data: readonly ChatHead[];
+  readonly data: readonly ChatSummary[];
   readonly revision: number;
   readonly nextToken: string | null;
 }
 
 interface ChatChanges {
-  readonly data: readonly ChatHead[];
+  readonly data: readonly ChatSummary[];
   readonly revision: number;
   readonly hasMore: boolean;
   readonly reset: boolean;
@@ -52,9 +52,9 @@ export class Chats {
   }
 
   /** Writes if it is still of this revision, or not there if there is none; else the fault has the status 412. */
-  write(id: string, body: object, revision: number | undefined): Promise<ChatHead> {
+  write(id: string, body: object, revision: number | undefined): Promise<ChatSummary> {
     const headers = revision === undefined ? { 'if-none-match': '*' } : { 'if-match': `"${revision}"` };
-    return this.#json<ChatHead>(`v1/chats/${encodeURIComponent(id)}`, { method: 'POST', body, headers });
+    return this.#json<ChatSummary>(`v1/chats/${encodeURIComponent(id)}`, { method: 'POST', body, headers });
   }
 
   async remove(id: string): Promise<void> {

@@ -1,5 +1,5 @@
 import { isJsonObject } from '#base/json/json.ts';
-import { inPath, type Service } from './service.ts';
+import { encodePath, type Service } from './service.ts';
 
 /** Whom a deployment reaches, and who of them asks first; by id. */
 export type ConsentForm = ReadonlyMap<string, boolean>;
@@ -17,19 +17,19 @@ export interface AcceptedConsent {
 }
 
 export async function readConsent(service: Service, id: string): Promise<ConsentStatus> {
-  const answer = await service.json(`v1/consent/${inPath(id)}`);
+  const answer = await service.json(`v1/consent/${encodePath(id)}`);
   const body = isJsonObject(answer) ? answer : {};
   return { isAccepted: body.accepted === true, form: toForm(body.consent) };
 }
 
 /** Stores the form as it was shown. Throws ServiceFault `consent_outdated` where it has changed since. */
 export async function acceptConsent(service: Service, id: string, form: ConsentForm): Promise<void> {
-  const consent = Object.fromEntries([...form].map(([each, consentRequired]) => [each, { consentRequired }]));
-  await service.send(`v1/consent/${inPath(id)}`, { method: 'POST', body: { consent } });
+  const consent = Object.fromEntries([...form].map(([id, consentRequired]) => [id, { consentRequired }]));
+  await service.send(`v1/consent/${encodePath(id)}`, { method: 'POST', body: { consent } });
 }
 
 export async function withdrawConsent(service: Service, id: string): Promise<void> {
-  await service.send(`v1/consent/${inPath(id)}`, { method: 'DELETE' });
+  await service.send(`v1/consent/${encodePath(id)}`, { method: 'DELETE' });
 }
 
 export async function listConsents(service: Service): Promise<readonly AcceptedConsent[]> {

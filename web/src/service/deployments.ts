@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
-import { inPath, type Service } from './service.ts';
+import { encodePath, type Service } from './service.ts';
 
 export const makers = ['operator', 'self', 'other'] as const;
 type Maker = (typeof makers)[number];
@@ -37,11 +37,11 @@ export async function listDeployments(service: Service): Promise<readonly Deploy
   const answer = await service.json('openai/deployments');
   const items = isJsonObject(answer) && Array.isArray(answer.data) ? answer.data.filter(isJsonObject) : [];
   const chatting = items.filter(({ capabilities }) => !isJsonObject(capabilities) || capabilities.chat_completion !== false);
-  const isAnySaved = chatting.some(({ id }) => text(id)?.startsWith(savedByUsers));
-  const own = isAnySaved ? `${savedByUsers}${await readBucket(service).catch(() => '')}/` : savedByUsers;
+  const isAnySaved = chatting.some(({ id }) => toText(id)?.startsWith(savedByUsers));
+  const ownPrefix = isAnySaved ? `${savedByUsers}${await readBucket(service).catch(() => '')}/` : savedByUsers;
   return chatting
-    .map((item, place) => toDeployment(item, place, own))
-    .sort((one, other) => rankOf(one) - rankOf(other) || one.name.localeCompare(other.name));
+    .map((item, index) => toDeployment(item, index, ownPrefix))
+    .sort((left, right) => getRank(left) - getRank(right) || left.name.localeCompare(right.name));
 }
 
 /** The user's part of what is kept for users. Throws ServiceFault 404 where the service keeps nothing for them. */
@@ -50,7 +50,7 @@ export async function readBucket(service: Service): Promise<string> {
   return isJsonObject(answer) ? String(answer.bucket) : '';
 }
 
-function rankOf({ maker }: Deployment): number {
+function getRank({ maker }: Deployment): number {
   return makers.indexOf(maker);
 }
 
@@ -62,37 +62,37 @@ export async function readStarters(
   service: Service,
   { id, maker }: Pick<Deployment, 'id' | 'maker'>,
 ): Promise<readonly string[]> {
-  const path = maker === 'other' ? `openai/applications/${inPath(id)}` : `v1/deployments/${inPath(id)}/configuration`;
+  const path = maker === 'other' ? `openai/applications/${encodePath(id)}` : `v1/deployments/${encodePath(id)}/configuration`;
   const answer = await service.json(path).catch(() => undefined);
   const form = maker === 'other' && isJsonObject(answer) ? answer.application_properties : answer;
-  return isJsonObject(form) ? texts(form.starters) : [];
+  return isJsonObject(form) ? toTexts(form.starters) : [];
 }
 
 /** `own`: how the ids of what the user saved begin. */
-function toDeployment(item: JsonObject, place: number, own: string): Deployment {
+function toDeployment(item: JsonObject, position: number, ownPrefix: string): Deployment {
   const features = isJsonObject(item.features) ? item.features : {};
-  const id = text(item.id) ?? '';
+  const id = toText(item.id) ?? '';
   return {
     id,
-    name: text(item.display_name) ?? plainName(id),
-    version: text(item.display_version),
-    description: text(item.description) ?? '',
-    iconUrl: text(item.icon_url),
+    name: toText(item.display_name) ?? getPlainName(id),
+    version: toText(item.display_version),
+    description: toText(item.description) ?? '',
+    iconUrl: toText(item.icon_url),
     isApplication: item.object !== 'model',
-    maker: !id.startsWith(savedByUsers) ? 'operator' : id.startsWith(own) ? 'self' : 'other',
-    place,
+    maker: !id.startsWith(savedByUsers) ? 'operator' : id.startsWith(ownPrefix) ? 'self' : 'other',
+    place: position,
     requiresConsent: features.consentRequired === true || features.consent_required === true,
-    dependencies: texts(item.dependencies),
-    attachmentTypes: Array.isArray(item.input_attachment_types) ? texts(item.input_attachment_types) : undefined,
+    dependencies: toTexts(item.dependencies),
+    attachmentTypes: Array.isArray(item.input_attachment_types) ? toTexts(item.input_attachment_types) : undefined,
     hasTools: features.tools === true,
-    reasons: features.reasoning === true || (isJsonObject(item.defaults) && text(item.defaults.reasoning_effort) !== undefined),
+    reasons: features.reasoning === true || (isJsonObject(item.defaults) && toText(item.defaults.reasoning_effort) !== undefined),
     contextTokens: toContext(item.limits),
     pricing: toPricing(item.pricing),
   };
 }
 
 /** Of an id what people may read: of what users saved without a name, the end of its address. */
-export function plainName(id: string): string {
+export function getPlainName(id: string): string {
   const last = id.startsWith(savedByUsers) ? (id.split('/').at(-1) ?? id) : id;
   try {
     return decodeURIComponent(last);
@@ -113,10 +113,10 @@ function toContext(limits: unknown): number | undefined {
   return typeof tokens === 'number' ? tokens : undefined;
 }
 
-function text(value: unknown): string | undefined {
+function toText(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-function texts(value: unknown): string[] {
+function toTexts(value: unknown): string[] {
   return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
 }

@@ -1,7 +1,7 @@
 import { isJsonObject } from '#base/json/json.ts';
 
 /** Something that failed, as it is kept in a conversation and shown. */
-export interface Fault {
+export interface ErrorDetails {
   /** Of the HTTP answer; 0 where none came, 200 where the stream failed in the middle. */
   readonly status: number;
   /** A code of docs/errors.md, or `connection_lost` and `broke_off` of this page. */
@@ -19,18 +19,18 @@ export interface Fault {
 }
 
 /** Thrown by everything that speaks to the service. */
-export class ServiceFault extends Error {
-  readonly fault: Fault;
+export class ServiceError extends Error {
+  readonly details: ErrorDetails;
 
-  constructor(fault: Fault, cause?: unknown) {
-    super(fault.message || fault.code, { cause });
+  constructor(details: ErrorDetails, cause?: unknown) {
+    super(details.message || details.code, { cause });
     this.name = 'ServiceFault';
-    this.fault = fault;
+    this.details = details;
   }
 }
 
 /** The fault in the body `{"error": {…}}` of an answer, or of one event of a stream. */
-export function toFault(body: unknown, status: number): Fault {
+export function parseErrorDetails(body: unknown, status: number): ErrorDetails {
   const error = isJsonObject(body) && isJsonObject(body.error) ? body.error : {};
   const text = (value: unknown): string => (typeof value === 'string' ? value : '');
   const param = text(error.param);
@@ -46,12 +46,12 @@ export function toFault(body: unknown, status: number): Fault {
 }
 
 function toForm(consent: object): Readonly<Record<string, boolean>> {
-  const asks = (item: unknown): boolean => isJsonObject(item) && item.consentRequired === true;
-  return Object.fromEntries(Object.entries(consent).map(([id, item]) => [id, asks(item)]));
+  const requiresConsent = (item: unknown): boolean => isJsonObject(item) && item.consentRequired === true;
+  return Object.fromEntries(Object.entries(consent).map(([id, item]) => [id, requiresConsent(item)]));
 }
 
 /** The fault of anything thrown. */
-export function faultOf(thrown: unknown): Fault {
-  if (thrown instanceof ServiceFault) return thrown.fault;
+export function toErrorDetails(error: unknown): ErrorDetails {
+  if (error instanceof ServiceError) return error.details;
   return { status: 0, code: 'connection_lost', message: '' };
 }

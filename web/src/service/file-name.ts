@@ -1,5 +1,5 @@
 /** The name of a stored file, out of its reference. */
-export function fileNameOf(reference: string): string {
+export function getFileName(reference: string): string {
   const [path = ''] = reference.split('#', 1);
   const last = path.split('/').at(-1) ?? path;
   try {

@@ -1,56 +1,56 @@
-import { isFromBetween } from './is-from-between.ts';
+import { isGatewayError } from './is-from-between.ts';
 
-const againAfterMs = 5_000;
+const recheckAfterMs = 5_000;
 
 /**
  * Whether the service can be reached. A request that found nobody is a doubt, which another one settles: what stops a single
  * request does not make the page offline. While somebody watches, it is asked again until it answers.
  */
 export class Reachability {
-  readonly #views = new Set<() => void>();
-  #isAway = false;
-  #isLooking = false;
+  readonly #listeners = new Set<() => void>();
+  #isUnreachable = false;
+  #isProbing = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  readonly subscribe = (view: () => void): (() => void) => {
-    if (this.#views.size === 0) {
-      addEventListener('online', this.doubt);
-      addEventListener('offline', this.doubt);
+  readonly subscribe = (listener: () => void): (() => void) => {
+    if (this.#listeners.size === 0) {
+      addEventListener('online', this.check);
+      addEventListener('offline', this.check);
     }
-    this.#views.add(view);
-    if (this.#isAway) this.doubt();
+    this.#listeners.add(listener);
+    if (this.#isUnreachable) this.check();
     return () => {
-      this.#views.delete(view);
-      if (this.#views.size > 0) return;
+      this.#listeners.delete(listener);
+      if (this.#listeners.size > 0) return;
       clearTimeout(this.#timer);
-      removeEventListener('online', this.doubt);
-      removeEventListener('offline', this.doubt);
+      removeEventListener('online', this.check);
+      removeEventListener('offline', this.check);
     };
   };
 
-  readonly isAway = (): boolean => this.#isAway;
+  readonly isUnreachable = (): boolean => this.#isUnreachable;
 
   /** Looks whether it can be reached. */
-  readonly doubt = (): void => {
+  readonly check = (): void => {
     clearTimeout(this.#timer);
-    if (!this.#isLooking) void this.#look();
+    if (!this.#isProbing) void this.#probe();
   };
 
   /** It is known to be out of reach. */
-  noteAway(): void {
-    this.#isAway = true;
+  reportUnreachable(): void {
+    this.#isUnreachable = true;
   }
 
-  async #look(): Promise<void> {
-    this.#isLooking = true;
-    const isAway = await fetch('v1/sign-in', { cache: 'no-store', credentials: 'omit', redirect: 'error' }).then(
-      ({ status }) => isFromBetween(status),
+  async #probe(): Promise<void> {
+    this.#isProbing = true;
+    const isUnreachable = await fetch('v1/sign-in', { cache: 'no-store', credentials: 'omit', redirect: 'error' }).then(
+      ({ status }) => isGatewayError(status),
       () => true,
     );
-    this.#isLooking = false;
-    if (isAway && this.#views.size > 0) this.#timer = setTimeout(this.doubt, againAfterMs);
-    if (isAway === this.#isAway) return;
-    this.#isAway = isAway;
-    for (const view of this.#views) view();
+    this.#isProbing = false;
+    if (isUnreachable && this.#listeners.size > 0) this.#timer = setTimeout(this.check, recheckAfterMs);
+    if (isUnreachable === this.#isUnreachable) return;
+    this.#isUnreachable = isUnreachable;
+    for (const listener of this.#listeners) listener();
   }
 }

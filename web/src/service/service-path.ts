@@ -11,7 +11,7 @@ export function toReferencePath(reference: string): string | undefined {
   // A citation has a fragment, such as `#page=3`, which browsers do not send.
   const [path = ''] = reference.split('#', 1);
   if (/[?\\]/.test(path)) return undefined;
-  const decoded = decode(path);
+  const decoded = tryDecode(path);
   if (decoded === undefined || hasControl.test(decoded)) return undefined;
   const segments = decoded.split('/');
   const [kind = ''] = segments;
@@ -22,13 +22,13 @@ export function toReferencePath(reference: string): string | undefined {
 
 /** Whether a browser asks exactly this path of the service, without resolving it to another one. */
 export function isServicePath(path: string): boolean {
-  const [written = ''] = path.split(/[?#]/, 1);
-  const [first = '', ...rest] = written.split('/');
-  if (!/^[\w-]+$/.test(first) || /[\\\s]/.test(written) || hasControl.test(written)) return false;
+  const [location = ''] = path.split(/[?#]/, 1);
+  const [first = '', ...rest] = location.split('/');
+  if (!/^[\w-]+$/.test(first) || /[\\\s]/.test(location) || hasControl.test(location)) return false;
   return rest.every((segment, at) => (segment !== '' || at === rest.length - 1) && !/^(?:\.|%2e){1,2}$/i.test(segment));
 }
 
-function decode(text: string): string | undefined {
+function tryDecode(text: string): string | undefined {
   try {
     return decodeURIComponent(text);
   } catch {

@@ -1,6 +1,6 @@
 import { tryParseJson } from '#base/json/json.ts';
-import type { Credentials, Shown } from './credentials.ts';
-import { faultOf, ServiceFault, toFault } from './fault.ts';
+import type { AuthHeaders, Credentials } from './credentials.ts';
+import { parseErrorDetails, ServiceError, toErrorDetails } from './fault.ts';
 import { Reachability } from './reachability.ts';
 import { isServicePath, toReferencePath } from './service-path.ts';
 
@@ -14,7 +14,7 @@ export interface ServiceRequest {
 }
 
 /** Who sends a file. */
-interface Watching {
+interface UploadProgress {
   readonly onProgress: (share: number) => void;
   readonly signal: AbortSignal;
 }
@@ -30,96 +30,104 @@ export class Service {
 
   /** The whole answer. Throws ServiceFault for every status but 2xx, and where none comes. */
   async send(path: string, request: ServiceRequest = {}): Promise<Response> {
-    if (!isServicePath(path)) refusePath();
-    const shown = await this.#credentials.show();
-    const first = await this.#ask(path, request, shown);
-    const isRenewed = first.status === 401 && (await this.#credentials.renew(shown));
-    const response = isRenewed ? await this.#ask(path, request, await this.#credentials.show()) : first;
-    if (!response.ok) throw new ServiceFault(await readFault(response));
+    if (!isServicePath(path)) rejectPath();
+    const authHeaders = await this.#credentials.getHeaders();
+    const first = await this.#sendOnce(path, request, authHeaders);
+    const isRenewed = first.status === 401 && (await this.#credentials.renew(authHeaders));
+    const response = isRenewed ? await this.#sendOnce(path, request, await this.#credentials.getHeaders()) : first;
+    if (!response.ok) throw new ServiceError(await readError(response));
     return response;
   }
 
   /** The content of a file that a message refers to. Throws ServiceFault, also for a text that is no reference. */
   async sendReference(reference: string, request?: ServiceRequest): Promise<Response> {
-    return this.send(toReferencePath(reference) ?? refusePath(), request);
+    return this.send(toReferencePath(reference) ?? rejectPath(), request);
   }
 
   async json(path: string, request?: ServiceRequest): Promise<unknown> {
     return tryParseJson(await (await this.send(path, request)).text());
   }
 
-  async #ask(path: string, request: ServiceRequest, shown: Shown): Promise<Response> {
-    const answer = ask(path, request, shown);
-    answer.catch(() => request.signal?.aborted || this.reach.doubt());
+  async #sendOnce(path: string, request: ServiceRequest, authHeaders: AuthHeaders): Promise<Response> {
+    const answer = sendRequest(path, request, authHeaders);
+    answer.catch(() => request.signal?.aborted || this.reach.check());
     return answer;
   }
 
   /** Sends a file, telling how much of it has gone, from 0 to 1. */
-  async upload(path: string, file: Blob, watching: Watching): Promise<unknown> {
-    if (!isServicePath(path)) refusePath();
-    const shown = await this.#credentials.show();
+  async upload(path: string, file: Blob, progress: UploadProgress): Promise<unknown> {
+    if (!isServicePath(path)) rejectPath();
+    const authHeaders = await this.#credentials.getHeaders();
     try {
-      return await put(path, file, { ...watching, shown });
-    } catch (thrown) {
-      const isRenewed = faultOf(thrown).status === 401 && (await this.#credentials.renew(shown));
-      if (!isRenewed) throw thrown;
-      return put(path, file, { ...watching, shown: await this.#credentials.show() });
+      return await putFile(path, file, { ...progress, authHeaders });
+    } catch (error) {
+      const isRenewed = toErrorDetails(error).status === 401 && (await this.#credentials.renew(authHeaders));
+      if (!isRenewed) throw error;
+      return putFile(path, file, { ...progress, authHeaders: await this.#credentials.getHeaders() });
     }
   }
 }
 
 /** Rejects a path with `..`. Other users write IDs and references, so credentials must not reach the path that `..` leads to. */
-function refusePath(): never {
-  throw new ServiceFault({ status: 404, code: 'route_not_found', message: '' });
+function rejectPath(): never {
+  throw new ServiceError({ status: 404, code: 'route_not_found', message: '' });
 }
 
-function ask(path: string, { method = 'GET', body, text, headers, signal }: ServiceRequest, shown: Shown): Promise<Response> {
+function sendRequest(
+  path: string,
+  { method = 'GET', body, text, headers, signal }: ServiceRequest,
+  authHeaders: AuthHeaders,
+): Promise<Response> {
   return fetch(path, {
     method,
-    headers: { ...headers, ...shown, ...(body !== undefined && { 'content-type': 'application/json' }) },
+    headers: { ...headers, ...authHeaders, ...(body !== undefined && { 'content-type': 'application/json' }) },
     ...(body !== undefined && { body: JSON.stringify(body) }),
     ...(text !== undefined && { body: text }),
     ...(signal && { signal }),
     credentials: 'omit',
     cache: 'no-store',
     redirect: 'error',
-  }).catch((thrown: unknown) => {
+  }).catch((error: unknown) => {
     signal?.throwIfAborted();
-    throw new ServiceFault({ status: 0, code: 'connection_lost', message: '' }, thrown);
+    throw new ServiceError({ status: 0, code: 'connection_lost', message: '' }, error);
   });
 }
 
-function put(path: string, file: Blob, { onProgress, signal, shown }: Watching & { readonly shown: Shown }): Promise<unknown> {
+function putFile(
+  path: string,
+  file: Blob,
+  { onProgress, signal, authHeaders }: UploadProgress & { readonly authHeaders: AuthHeaders },
+): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
-    const leave = (): void => request.abort();
-    const fail = (): void => reject(new ServiceFault({ status: 0, code: 'connection_lost', message: '' }));
+    const abort = (): void => request.abort();
+    const fail = (): void => reject(new ServiceError({ status: 0, code: 'connection_lost', message: '' }));
     if (signal.aborted) return fail();
     request.open('PUT', path);
-    for (const [name, value] of Object.entries(shown)) request.setRequestHeader(name, value);
+    for (const [name, value] of Object.entries(authHeaders)) request.setRequestHeader(name, value);
     request.setRequestHeader('content-type', file.type || 'application/octet-stream');
     request.upload.onprogress = ({ loaded, total }) => onProgress(total === 0 ? 0 : loaded / total);
     request.onerror = fail;
     request.onabort = fail;
-    request.onloadend = () => signal.removeEventListener('abort', leave);
+    request.onloadend = () => signal.removeEventListener('abort', abort);
     request.onload = () => {
       const body = tryParseJson(request.responseText);
       if (request.status < 300) resolve(body);
-      else reject(new ServiceFault(toFault(body, request.status)));
+      else reject(new ServiceError(parseErrorDetails(body, request.status)));
     };
-    signal.addEventListener('abort', leave);
+    signal.addEventListener('abort', abort);
     request.send(file);
   });
 }
 
 /** An id of several segments in a path. */
-export function inPath(id: string): string {
+export function encodePath(id: string): string {
   return id.split('/').map(encodeURIComponent).join('/');
 }
 
-async function readFault(response: Response): Promise<ReturnType<typeof toFault>> {
-  const fault = toFault(tryParseJson(await response.text().catch(() => '')), response.status);
+async function readError(response: Response): Promise<ReturnType<typeof parseErrorDetails>> {
+  const details = parseErrorDetails(tryParseJson(await response.text().catch(() => '')), response.status);
   const retryAfterSeconds = Number(response.headers.get('retry-after') ?? Number.NaN);
   const requestId = response.headers.get('x-request-id');
-  return { ...fault, ...(retryAfterSeconds > 0 && { retryAfterSeconds }), ...(requestId !== null && { requestId }) };
+  return { ...details, ...(retryAfterSeconds > 0 && { retryAfterSeconds }), ...(requestId !== null && { requestId }) };
 }

@@ -1,11 +1,11 @@
 import { isJsonObject, tryParseJson } from '#base/json/json.ts';
-import { EventSplitter, eventData } from '#base/stream/event-splitter.ts';
+import { EventSplitter, listEventData } from '#base/stream/event-splitter.ts';
 import type { Chunk } from '#contract/chat/chunk.ts';
 import type { Message } from '#contract/chat/message.ts';
-import { ServiceFault, toFault } from './fault.ts';
-import { inPath, type Service } from './service.ts';
+import { parseErrorDetails, ServiceError } from './fault.ts';
+import { encodePath, type Service } from './service.ts';
 
-export interface Ask {
+export interface ReplyRequest {
   readonly deployment: string;
   readonly messages: readonly Message[];
   readonly signal: AbortSignal;
@@ -15,9 +15,9 @@ export interface Ask {
 }
 
 /** The chunks of a reply as they come. Ends where the service says so; throws ServiceFault where it fails or breaks off. */
-export async function* streamReply(service: Service, ask: Ask): AsyncGenerator<Chunk> {
-  const { deployment, messages, signal, headers = {}, fields = {} } = ask;
-  const path = `openai/deployments/${inPath(deployment)}/chat/completions`;
+export async function* streamReply(service: Service, request: ReplyRequest): AsyncGenerator<Chunk> {
+  const { deployment, messages, signal, headers = {}, fields = {} } = request;
+  const path = `openai/deployments/${encodePath(deployment)}/chat/completions`;
   const response = await service.send(path, { method: 'POST', body: { stream: true, ...fields, messages }, signal, headers });
   for await (const data of readEvents(response, signal)) yield toChunk(data);
 }
@@ -28,20 +28,20 @@ export async function* readEvents(response: Response, signal: AbortSignal): Asyn
   let isDone = false;
   // Read to its very end: leaving before would look to the service as if the user had gone.
   for await (const text of readText(response, signal)) {
-    for (const data of eventData(splitter.push(text))) {
+    for (const data of listEventData(splitter.push(text))) {
       if (data === '[DONE]') isDone = true;
       else if (!isDone) yield data;
     }
   }
   if (isDone) return;
-  throw new ServiceFault({ status: 200, code: 'broke_off', message: '' });
+  throw new ServiceError({ status: 200, code: 'broke_off', message: '' });
 }
 
 function toChunk(data: string): Chunk {
   const value = tryParseJson(data);
-  if (isJsonObject(value) && value.error !== undefined) throw new ServiceFault(toFault(value, 200));
+  if (isJsonObject(value) && value.error !== undefined) throw new ServiceError(parseErrorDetails(value, 200));
   if (!isJsonObject(value) || !Array.isArray(value.choices))
-    throw new ServiceFault({ status: 200, code: 'broke_off', message: '' });
+    throw new ServiceError({ status: 200, code: 'broke_off', message: '' });
   return value as unknown as Chunk;
 }
 
@@ -51,9 +51,9 @@ async function* readText({ body }: Response, signal: AbortSignal): AsyncGenerato
   const decoder = new TextDecoder();
   try {
     for (;;) {
-      const { done, value } = await reader.read().catch((thrown: unknown) => {
+      const { done, value } = await reader.read().catch((error: unknown) => {
         signal.throwIfAborted();
-        throw new ServiceFault({ status: 200, code: 'broke_off', message: '' }, thrown);
+        throw new ServiceError({ status: 200, code: 'broke_off', message: '' }, error);
       });
       if (done) return;
       yield decoder.decode(value, { stream: true });

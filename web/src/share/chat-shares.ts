@@ -37,21 +37,21 @@ export class ChatShares {
   }
 
   async list(): Promise<readonly ChatShare[]> {
-    const listed = await this.#service.json('v1/chat-shares');
-    return isJsonObject(listed) && Array.isArray(listed.data) ? (listed.data as readonly ChatShare[]) : [];
+    const response = await this.#service.json('v1/chat-shares');
+    return isJsonObject(response) && Array.isArray(response.data) ? (response.data as readonly ChatShare[]) : [];
   }
 
   /** Lists the files that a link to a conversation would share now. */
   async files(chat: string): Promise<readonly ShareableFile[]> {
-    const listed = await this.#service.json(`v1/chats/${encodeURIComponent(chat)}/shared-files`);
-    return isJsonObject(listed) && Array.isArray(listed.data) ? (listed.data as readonly ShareableFile[]) : [];
+    const response = await this.#service.json(`v1/chats/${encodeURIComponent(chat)}/shared-files`);
+    return isJsonObject(response) && Array.isArray(response.data) ? (response.data as readonly ShareableFile[]) : [];
   }
 
   /** The token of the link is told once. */
   async share(chat: string, expiresInDays: number): Promise<ChatShare & { readonly token: string }> {
     const body = { expiresInDays };
-    const made = await this.#service.json(`v1/chats/${encodeURIComponent(chat)}/shares`, { method: 'POST', body });
-    return made as ChatShare & { readonly token: string };
+    const share = await this.#service.json(`v1/chats/${encodeURIComponent(chat)}/shares`, { method: 'POST', body });
+    return share as ChatShare & { readonly token: string };
   }
 
   async revoke(id: string): Promise<void> {

@@ -1,16 +1,16 @@
 import { usePage } from '../page/page.tsx';
 import { DialogButton } from '../palette/dialog-button.tsx';
 import { lazyView } from '../parts/lazy-view.tsx';
-import { useWords } from '../words/words.tsx';
+import { useStrings } from '../words/words.tsx';
 
 const ShareDialog = lazyView(() => import('./share-dialog.tsx').then(({ ShareDialog: view }) => view));
 
 /** Opens how a conversation is shared; without one, what is shared already. Nothing where nothing can be. */
 export function ShareButton({ conversation }: { readonly conversation?: string }) {
-  const words = useWords();
+  const strings = useStrings();
   const { sharesChats } = usePage();
   if (!sharesChats) return null;
-  const title = conversation === undefined ? words.sharedLinks : words.share;
+  const title = conversation === undefined ? strings.sharedLinks : strings.share;
   return (
     <DialogButton {...{ id: title, icon: 'share', title, form: conversation === undefined ? 'line' : 'icon' }}>
       {(close) => <ShareDialog {...{ conversation, close }} />}

@@ -1,14 +1,14 @@
 import { type FormEvent, useEffect, useId, useRef, useState } from 'react';
 import { usePage } from '../page/page.tsx';
-import { toHash } from '../page/place.ts';
+import { formatRoute } from '../page/place.ts';
 import { CopyButton } from '../parts/copy-button.tsx';
-import { Trouble } from '../parts/trouble.tsx';
+import { ErrorMessage } from '../parts/trouble.tsx';
 import { useLoaded } from '../parts/use-loaded.ts';
-import { useShownDialog } from '../parts/use-shown-dialog.ts';
-import { type Fault, faultOf } from '../service/fault.ts';
-import { useLanguage, useWords } from '../words/words.tsx';
+import { useModalDialog } from '../parts/use-shown-dialog.ts';
+import { type ErrorDetails, toErrorDetails } from '../service/fault.ts';
+import { useLanguage, useStrings } from '../words/words.tsx';
 import { type ChatShare, ChatShares, type ShareableFile, toPersonName } from './chat-shares.ts';
-import { useShareWords } from './share-words.ts';
+import { useShareStrings } from './share-words.ts';
 import '../parts/question-dialog.css';
 import './share.css';
 
@@ -20,22 +20,22 @@ interface ShareDialogProps {
 
 /** Makes a link to a conversation, and shows those there are. */
 export function ShareDialog({ conversation, close }: ShareDialogProps) {
-  const words = useShareWords();
-  const { close: closeWord } = useWords();
+  const strings = useShareStrings();
+  const { close: closeWord } = useStrings();
   const { service } = usePage();
-  const { dialog, leave } = useShownDialog(close);
+  const { dialog, closeDialog } = useModalDialog(close);
   const title = useId();
   const [shares] = useState(() => new ChatShares(service));
   const [load] = useState(() => () => shares.list());
-  const { value: listed, fault, reload } = useLoaded(load);
+  const { value: links, error, reload } = useLoaded(load);
   return (
     <dialog {...{ ref: dialog, className: 'question-dialog share', 'aria-labelledby': title, closedby: 'any' }}>
-      <h2 id={title}>{conversation === undefined ? words.yours : words.title}</h2>
-      {conversation !== undefined && <NewLink {...{ shares, conversation }} made={reload} />}
-      <Trouble fault={fault} />
-      {listed !== undefined && <ShareList {...{ shares, listed }} isAlone={conversation === undefined} changed={reload} />}
+      <h2 id={title}>{conversation === undefined ? strings.yours : strings.title}</h2>
+      {conversation !== undefined && <NewLink {...{ shares, conversation }} onCreated={reload} />}
+      <ErrorMessage error={error} />
+      {links !== undefined && <ShareList {...{ shares, links }} isAlone={conversation === undefined} onChange={reload} />}
       <div className="row end">
-        <button type="button" className="button" onClick={leave}>
+        <button type="button" className="button" onClick={closeDialog}>
           {closeWord}
         </button>
       </div>
@@ -44,81 +44,81 @@ export function ShareDialog({ conversation, close }: ShareDialogProps) {
 }
 
 const choices = [1, 7, 30, 90, 365];
-const usualDays = 30;
+const defaultDays = 30;
 
 interface NewLinkProps {
   readonly shares: ChatShares;
   readonly conversation: string;
-  readonly made: () => void;
+  readonly onCreated: () => void;
 }
 
 /** What is shared, for how long, and then the link. */
-function NewLink({ shares, conversation, made }: NewLinkProps) {
-  const words = useShareWords();
+function NewLink({ shares, conversation, onCreated }: NewLinkProps) {
+  const strings = useShareStrings();
   const { library, user } = usePage();
-  const [days, setDays] = useState(usualDays);
+  const [days, setDays] = useState(defaultDays);
   const [link, setLink] = useState('');
   const [isMaking, setIsMaking] = useState(false);
-  const [fault, setFault] = useState<Fault>();
+  const [error, setError] = useState<ErrorDetails>();
   const field = useId();
   const [load] = useState(() => async () => {
-    await library.bringUp(conversation);
+    await library.sync(conversation);
     return shares.files(conversation);
   });
-  const { value: files, fault: filesFault } = useLoaded(load);
-  const make = async (event: FormEvent): Promise<void> => {
+  const { value: files, error: filesError } = useLoaded(load);
+  const create = async (event: FormEvent): Promise<void> => {
     event.preventDefault();
-    setFault(undefined);
+    setError(undefined);
     setIsMaking(true);
     try {
-      await library.bringUp(conversation);
+      await library.sync(conversation);
       const { token } = await shares.share(conversation, days);
-      setLink(`${location.origin}${location.pathname}${toHash({ at: 'shared', token })}`);
-      made();
-    } catch (thrown) {
-      setFault(faultOf(thrown));
+      setLink(`${location.origin}${location.pathname}${formatRoute({ at: 'shared', token })}`);
+      onCreated();
+    } catch (error) {
+      setError(toErrorDetails(error));
     } finally {
       setIsMaking(false);
     }
   };
   return (
     <>
-      <p>{words.intro}</p>
-      <p className="soft small">{words.what(toPersonName(user))}</p>
+      <p>{strings.intro}</p>
+      <p className="soft small">{strings.what(toPersonName(user))}</p>
       {files !== undefined && <SharedFiles files={files} />}
       {link === '' ? (
-        <form className="share-new" onSubmit={(event) => void make(event)}>
-          <label htmlFor={field}>{words.worksFor}</label>
+        <form className="share-new" onSubmit={(event) => void create(event)}>
+          <label htmlFor={field}>{strings.worksFor}</label>
           <select id={field} value={days} onChange={({ target }) => setDays(Number(target.value))}>
             {choices.map((count) => (
               <option key={count} value={count}>
-                {words.days(count)}
+                {strings.days(count)}
               </option>
             ))}
           </select>
           <button type="submit" className="button primary" disabled={isMaking || files === undefined}>
-            {words.make}
+            {strings.make}
           </button>
         </form>
       ) : (
-        <MadeLink link={link} />
+        <CreatedLink link={link} />
       )}
-      <Trouble fault={fault ?? filesFault} />
+      <ErrorMessage error={error ?? filesError} />
     </>
   );
 }
 
 function SharedFiles({ files }: { readonly files: readonly ShareableFile[] }) {
-  const words = useShareWords();
-  if (files.length === 0) return <p className="soft small">{words.noFiles}</p>;
+  const strings = useShareStrings();
+  if (files.length === 0) return <p className="soft small">{strings.noFiles}</p>;
   return (
     <div className="share-files">
-      <h3>{words.files(files.length)}</h3>
+      <h3>{strings.files(files.length)}</h3>
       <ul>
         {files.map(({ path, title, from }) => (
           <li key={path}>
             <span>{title}</span>
-            <span className="soft small">{from === 'question' ? words.attachedByYou : words.fromAnswer}</span>
+            <span className="soft small">{from === 'question' ? strings.attachedByYou : strings.fromAnswer}</span>
           </li>
         ))}
       </ul>
@@ -126,66 +126,66 @@ function SharedFiles({ files }: { readonly files: readonly ShareableFile[] }) {
   );
 }
 
-function MadeLink({ link }: { readonly link: string }) {
-  const words = useShareWords();
+function CreatedLink({ link }: { readonly link: string }) {
+  const strings = useShareStrings();
   const input = useRef<HTMLInputElement>(null);
   useEffect(() => input.current?.select(), []);
   return (
     <>
       <div className="share-link">
-        <input {...{ ref: input, readOnly: true, value: link, 'aria-label': words.link }} />
-        <CopyButton text={() => link} label={words.copyLink} />
+        <input {...{ ref: input, readOnly: true, value: link, 'aria-label': strings.link }} />
+        <CopyButton text={() => link} label={strings.copyLink} />
       </div>
-      <p className="soft small">{words.once}</p>
+      <p className="soft small">{strings.once}</p>
     </>
   );
 }
 
 interface ShareListProps {
   readonly shares: ChatShares;
-  readonly listed: readonly ChatShare[];
+  readonly links: readonly ChatShare[];
   /** Whether nothing else is shown beside it. */
   readonly isAlone: boolean;
-  readonly changed: () => void;
+  readonly onChange: () => void;
 }
 
 /** The user's links; each can be revoked. */
-function ShareList({ shares, listed, isAlone, changed }: ShareListProps) {
-  const words = useShareWords();
-  const { language, words: common } = useLanguage();
+function ShareList({ shares, links, isAlone, onChange }: ShareListProps) {
+  const strings = useShareStrings();
+  const { language, strings: common } = useLanguage();
   const { announce } = usePage();
-  const [fault, setFault] = useState<Fault>();
+  const [error, setError] = useState<ErrorDetails>();
   const date = new Intl.DateTimeFormat(language, { dateStyle: 'medium' });
   const revoke = async (id: string): Promise<void> => {
-    setFault(undefined);
+    setError(undefined);
     await shares.revoke(id).then(
-      () => announce(words.revoked),
-      (thrown: unknown) => {
-        const caught = faultOf(thrown);
-        if (caught.code !== 'share_not_found') setFault(caught);
+      () => announce(strings.revoked),
+      (error: unknown) => {
+        const caught = toErrorDetails(error);
+        if (caught.code !== 'share_not_found') setError(caught);
       },
     );
-    changed();
+    onChange();
   };
-  if (listed.length === 0) return isAlone ? <p className="soft">{words.none}</p> : null;
+  if (links.length === 0) return isAlone ? <p className="soft">{strings.noLinks}</p> : null;
   return (
     <>
-      {!isAlone && <h3>{words.yours}</h3>}
+      {!isAlone && <h3>{strings.yours}</h3>}
       <ul className="share-list">
-        {listed.map(({ id, chat, title, expiresAtMs }) => (
+        {links.map(({ id, chat, title, expiresAtMs }) => (
           <li key={id}>
-            <a href={toHash({ at: 'conversation', id: chat })}>{title || common.untitled}</a>
-            <span className="soft small">{words.until(date.format(expiresAtMs))}</span>
+            <a href={formatRoute({ at: 'conversation', id: chat })}>{title || common.untitled}</a>
+            <span className="soft small">{strings.until(date.format(expiresAtMs))}</span>
             <button
-              {...{ type: 'button', className: 'button slim', 'aria-label': words.revokeOf(title || common.untitled) }}
+              {...{ type: 'button', className: 'button slim', 'aria-label': strings.revokeNamed(title || common.untitled) }}
               onClick={() => void revoke(id)}
             >
-              {words.revoke}
+              {strings.revoke}
             </button>
           </li>
         ))}
       </ul>
-      <Trouble fault={fault} />
+      <ErrorMessage error={error} />
     </>
   );
 }

@@ -14,10 +14,10 @@ export const shareEnglish = {
   copyLink: 'Copy the link',
   once: 'Copy it now: it is shown only here.',
   yours: 'Your links',
-  none: 'You share nothing at the moment.',
+  noLinks: 'You share nothing at the moment.',
   until: (date: string) => `until ${date}`,
   revoke: 'Revoke',
-  revokeOf: (title: string) => `Revoke the link to ${title}`,
+  revokeNamed: (title: string) => `Revoke the link to ${title}`,
   revoked: 'The link is revoked. It leads nowhere any more.',
   shared: 'Shared conversation',
   sharedBy: (name: string, date: string) => `Shared by ${name} on ${date}`,
@@ -25,10 +25,10 @@ export const shareEnglish = {
   goOn: 'Go on in a copy',
   goOnWhat: (name: string) => `The copy is yours alone: ${name} does not see what you write in it.`,
   copying: 'Copying…',
-  filesLost: 'Some of its files could not be read any more. The copy has only their names.',
-  gone: 'This link leads nowhere any more',
-  goneWhy: 'It was revoked, has expired, or the conversation was deleted. Ask the one who sent it to you for a new one.',
+  filesUnavailable: 'Some of its files could not be read any more. The copy has only their names.',
+  notFound: 'This link leads nowhere any more',
+  notFoundReason: 'It was revoked, has expired, or the conversation was deleted. Ask the one who sent it to you for a new one.',
   newConversation: 'Begin a new conversation',
 };
 
-export type ShareWords = typeof shareEnglish;
+export type ShareStrings = typeof shareEnglish;

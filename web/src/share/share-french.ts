@@ -1,9 +1,9 @@
-import { pluralIn } from '../words/plural.ts';
-import type { ShareWords } from './share-english.ts';
+import { createPlural } from '../words/plural.ts';
+import type { ShareStrings } from './share-english.ts';
 
-const plural = pluralIn('fr');
+const plural = createPlural('fr');
 
-export const shareFrench: ShareWords = {
+export const shareFrench: ShareStrings = {
   title: 'Partager par un lien',
   intro:
     'Toute personne qui a le lien et peut se connecter ici lit cette conversation telle qu’elle est maintenant. Ce que vous écrirez ensuite n’est pas partagé.',
@@ -20,10 +20,10 @@ export const shareFrench: ShareWords = {
   copyLink: 'Copier le lien',
   once: 'Copiez-le maintenant : il n’est affiché qu’ici.',
   yours: 'Vos liens',
-  none: 'Vous ne partagez rien pour le moment.',
+  noLinks: 'Vous ne partagez rien pour le moment.',
   until: (date) => `jusqu’au ${date}`,
   revoke: 'Révoquer',
-  revokeOf: (title) => `Révoquer le lien vers ${title}`,
+  revokeNamed: (title) => `Révoquer le lien vers ${title}`,
   revoked: 'Le lien est révoqué. Il ne mène plus nulle part.',
   shared: 'Conversation partagée',
   sharedBy: (name, date) => `Partagée par ${name} le ${date}`,
@@ -31,9 +31,9 @@ export const shareFrench: ShareWords = {
   goOn: 'Continuer dans une copie',
   goOnWhat: (name) => `La copie n’est qu’à vous : ${name} ne voit pas ce que vous y écrivez.`,
   copying: 'Copie en cours…',
-  filesLost: 'Certains fichiers n’étaient plus lisibles. La copie n’en garde que les noms.',
-  gone: 'Ce lien ne mène plus nulle part',
-  goneWhy:
+  filesUnavailable: 'Certains fichiers n’étaient plus lisibles. La copie n’en garde que les noms.',
+  notFound: 'Ce lien ne mène plus nulle part',
+  notFoundReason:
     'Il a été révoqué, a expiré, ou la conversation a été supprimée. Demandez-en un nouveau à la personne qui vous l’a envoyé.',
   newConversation: 'Commencer une nouvelle conversation',
 };

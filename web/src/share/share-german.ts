@@ -1,6 +1,6 @@
-import type { ShareWords } from './share-english.ts';
+import type { ShareStrings } from './share-english.ts';
 
-export const shareGerman: ShareWords = {
+export const shareGerman: ShareStrings = {
   title: 'Per Link teilen',
   intro:
     'Wer den Link hat und sich hier anmelden kann, liest dieses Gespräch, wie es jetzt ist. Was du später schreibst, wird nicht geteilt.',
@@ -17,10 +17,10 @@ export const shareGerman: ShareWords = {
   copyLink: 'Link kopieren',
   once: 'Kopiere ihn jetzt: Er wird nur hier angezeigt.',
   yours: 'Deine Links',
-  none: 'Zurzeit teilst du nichts.',
+  noLinks: 'Zurzeit teilst du nichts.',
   until: (date) => `bis ${date}`,
   revoke: 'Widerrufen',
-  revokeOf: (title) => `Den Link zu ${title} widerrufen`,
+  revokeNamed: (title) => `Den Link zu ${title} widerrufen`,
   revoked: 'Der Link ist widerrufen. Er führt nirgends mehr hin.',
   shared: 'Geteiltes Gespräch',
   sharedBy: (name, date) => `Geteilt von ${name} am ${date}`,
@@ -28,9 +28,9 @@ export const shareGerman: ShareWords = {
   goOn: 'In einer Kopie weiterführen',
   goOnWhat: (name) => `Die Kopie gehört dir allein: ${name} sieht nicht, was du darin schreibst.`,
   copying: 'Wird kopiert…',
-  filesLost: 'Einige Dateien waren nicht mehr zu lesen. In der Kopie stehen nur ihre Namen.',
-  gone: 'Dieser Link führt nirgends mehr hin',
-  goneWhy:
+  filesUnavailable: 'Einige Dateien waren nicht mehr zu lesen. In der Kopie stehen nur ihre Namen.',
+  notFound: 'Dieser Link führt nirgends mehr hin',
+  notFoundReason:
     'Er wurde widerrufen, ist abgelaufen, oder das Gespräch wurde gelöscht. Bitte den um einen neuen, von dem du ihn hast.',
   newConversation: 'Ein neues Gespräch beginnen',
 };

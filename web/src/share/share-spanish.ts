@@ -1,9 +1,9 @@
-import { pluralIn } from '../words/plural.ts';
-import type { ShareWords } from './share-english.ts';
+import { createPlural } from '../words/plural.ts';
+import type { ShareStrings } from './share-english.ts';
 
-const plural = pluralIn('es');
+const plural = createPlural('es');
 
-export const shareSpanish: ShareWords = {
+export const shareSpanish: ShareStrings = {
   title: 'Compartir con un enlace',
   intro:
     'Quien tenga el enlace y pueda iniciar sesión aquí lee esta conversación tal como está ahora. Lo que escribas después no se comparte.',
@@ -20,10 +20,10 @@ export const shareSpanish: ShareWords = {
   copyLink: 'Copiar el enlace',
   once: 'Cópialo ahora: solo se muestra aquí.',
   yours: 'Tus enlaces',
-  none: 'De momento no compartes nada.',
+  noLinks: 'De momento no compartes nada.',
   until: (date) => `hasta el ${date}`,
   revoke: 'Revocar',
-  revokeOf: (title) => `Revocar el enlace a ${title}`,
+  revokeNamed: (title) => `Revocar el enlace a ${title}`,
   revoked: 'El enlace está revocado. Ya no lleva a ninguna parte.',
   shared: 'Conversación compartida',
   sharedBy: (name, date) => `Compartida por ${name} el ${date}`,
@@ -31,8 +31,8 @@ export const shareSpanish: ShareWords = {
   goOn: 'Continuar en una copia',
   goOnWhat: (name) => `La copia es solo tuya: ${name} no ve lo que escribes en ella.`,
   copying: 'Copiando…',
-  filesLost: 'Algunos de sus archivos ya no se podían leer. La copia solo tiene sus nombres.',
-  gone: 'Este enlace ya no lleva a ninguna parte',
-  goneWhy: 'Se revocó, caducó o se eliminó la conversación. Pide uno nuevo a quien te lo envió.',
+  filesUnavailable: 'Algunos de sus archivos ya no se podían leer. La copia solo tiene sus nombres.',
+  notFound: 'Este enlace ya no lleva a ninguna parte',
+  notFoundReason: 'Se revocó, caducó o se eliminó la conversación. Pide uno nuevo a quien te lo envió.',
   newConversation: 'Empezar una conversación nueva',
 };

@@ -1,17 +1,17 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { ReadOnlyTurn } from '../chat/turns/read-only-turn.tsx';
 import { usePage } from '../page/page.tsx';
-import { toHash } from '../page/place.ts';
+import { formatRoute } from '../page/place.ts';
 import { NamedPage } from '../parts/named-page.tsx';
-import { Trouble } from '../parts/trouble.tsx';
+import { ErrorMessage } from '../parts/trouble.tsx';
 import { useLoaded } from '../parts/use-loaded.ts';
-import { type Fault, faultOf } from '../service/fault.ts';
+import { type ErrorDetails, toErrorDetails } from '../service/fault.ts';
 import { useLanguage } from '../words/words.tsx';
 import { ChatShares, type SharedChat, toPersonName } from './chat-shares.ts';
-import { useShareWords } from './share-words.ts';
+import { useShareStrings } from './share-words.ts';
 import './share.css';
 import type { Attachment } from '#contract/chat/message.ts';
-import type { ShownAttachment } from '../attachments/kind-of.ts';
+import type { DisplayedAttachment } from '../attachments/kind-of.ts';
 import type { Conversation, Turn } from '../conversation/conversation.ts';
 import { attachFile } from '../service/attach-file.ts';
 import type { Service } from '../service/service.ts';
@@ -21,24 +21,24 @@ const drawnTurns = 6;
 
 /** A conversation that somebody shared: read only, and the way to go on from it. */
 export function SharedPage({ token, openMenu }: { readonly token: string; readonly openMenu: () => void }) {
-  const { shared: name } = useShareWords();
+  const { shared: name } = useShareStrings();
   const { service } = usePage();
   const load = useCallback(() => new ChatShares(service).open(token), [service, token]);
-  const { value, fault } = useLoaded(load);
-  const isGone = fault?.code === 'share_not_found' || fault?.code === 'route_not_found';
+  const { value, error } = useLoaded(load);
+  const isMissing = error?.code === 'share_not_found' || error?.code === 'route_not_found';
   return (
-    <NamedPage name={name} title={value?.title || name} isBusy={value === undefined && fault === undefined} openMenu={openMenu}>
-      {isGone && <Gone />}
-      {fault !== undefined && !isGone && (
+    <NamedPage name={name} title={value?.title || name} isBusy={value === undefined && error === undefined} openMenu={openMenu}>
+      {isMissing && <MissingShare />}
+      {error !== undefined && !isMissing && (
         <div className="sheet">
-          <Trouble fault={fault} />
+          <ErrorMessage error={error} />
         </div>
       )}
       {value !== undefined && (
         <>
           <SharedThread shared={value} />
           <div className="below">
-            <WayOn shared={value} />
+            <CopyBar shared={value} />
           </div>
         </>
       )}
@@ -46,22 +46,22 @@ export function SharedPage({ token, openMenu }: { readonly token: string; readon
   );
 }
 
-function Gone() {
-  const words = useShareWords();
+function MissingShare() {
+  const strings = useShareStrings();
   return (
     <div className="sheet">
-      <h1>{words.gone}</h1>
-      <p>{words.goneWhy}</p>
+      <h1>{strings.notFound}</h1>
+      <p>{strings.notFoundReason}</p>
       <p>
-        <a href={toHash({ at: 'new' })}>{words.newConversation}</a>
+        <a href={formatRoute({ at: 'new' })}>{strings.newConversation}</a>
       </p>
     </div>
   );
 }
 
 function SharedThread({ shared }: { readonly shared: SharedChat }) {
-  const words = useShareWords();
-  const { language, words: common } = useLanguage();
+  const strings = useShareStrings();
+  const { language, strings: common } = useLanguage();
   const date = new Intl.DateTimeFormat(language, { dateStyle: 'long' });
   const { title, turns, createdAtMs, expiresAtMs } = shared;
   return (
@@ -71,8 +71,8 @@ function SharedThread({ shared }: { readonly shared: SharedChat }) {
         <div className="turns">
           <div className="shared-head">
             <h1>{title || common.untitled}</h1>
-            <p>{words.sharedBy(toPersonName(shared.from), date.format(createdAtMs))}</p>
-            <p className="soft small">{words.asThen(date.format(expiresAtMs))}</p>
+            <p>{strings.sharedBy(toPersonName(shared.from), date.format(createdAtMs))}</p>
+            <p className="soft small">{strings.asThen(date.format(expiresAtMs))}</p>
           </div>
           {turns.map((turn, at) => (
             <ReadOnlyTurn key={turn.id} turn={turn} isLate={at >= drawnTurns} />
@@ -84,53 +84,53 @@ function SharedThread({ shared }: { readonly shared: SharedChat }) {
 }
 
 /** Makes a conversation of the user's own of it. */
-function WayOn({ shared }: { readonly shared: SharedChat }) {
-  const words = useShareWords();
+function CopyBar({ shared }: { readonly shared: SharedChat }) {
+  const strings = useShareStrings();
   const { service, library, go, announce } = usePage();
   const [isCopying, setIsCopying] = useState(false);
-  const [fault, setFault] = useState<Fault>();
-  const leaving = useRef(new AbortController());
+  const [error, setError] = useState<ErrorDetails>();
+  const controller = useRef(new AbortController());
   useEffect(() => {
     const here = new AbortController();
-    leaving.current = here;
+    controller.current = here;
     return () => here.abort();
   }, []);
-  const goOn = async (): Promise<void> => {
-    const { signal } = leaving.current;
+  const createCopy = async (): Promise<void> => {
+    const { signal } = controller.current;
     setIsCopying(true);
-    setFault(undefined);
+    setError(undefined);
     try {
-      const { conversation, lost } = await toCopy(service, shared, signal);
+      const { conversation, missingFiles } = await toCopy(service, shared, signal);
       library.put(conversation, 'now');
-      if (lost > 0) announce(words.filesLost);
+      if (missingFiles > 0) announce(strings.filesUnavailable);
       go({ at: 'conversation', id: conversation.id });
-    } catch (thrown) {
+    } catch (error) {
       if (signal.aborted) return;
-      setFault(faultOf(thrown));
+      setError(toErrorDetails(error));
       setIsCopying(false);
     }
   };
   return (
     <div className="shared-end">
-      <button {...{ type: 'button', className: 'button primary', disabled: isCopying }} onClick={() => void goOn()}>
-        {isCopying ? words.copying : words.goOn}
+      <button {...{ type: 'button', className: 'button primary', disabled: isCopying }} onClick={() => void createCopy()}>
+        {isCopying ? strings.copying : strings.goOn}
       </button>
-      <p className="soft small">{words.goOnWhat(toPersonName(shared.from))}</p>
-      <Trouble fault={fault} />
+      <p className="soft small">{strings.goOnWhat(toPersonName(shared.from))}</p>
+      <ErrorMessage error={error} />
     </div>
   );
 }
 
-interface Copy {
+interface ChatCopy {
   readonly conversation: Conversation;
   /** Files that are not shared any more. */
-  readonly lost: number;
+  readonly missingFiles: number;
 }
 
 const ofShare = /^shared-chats\//;
 
 /** A conversation of the user's own with what was shared, its files too. Throws ServiceFault where these cannot be taken along. */
-async function toCopy(service: Service, shared: SharedChat, signal: AbortSignal): Promise<Copy> {
+async function toCopy(service: Service, shared: SharedChat, signal: AbortSignal): Promise<ChatCopy> {
   const files = new CopiedFiles(service, signal);
   const turns: [string, Turn][] = [];
   for (const turn of shared.turns) turns.push([turn.id, await files.toTurn(turn)]);
@@ -141,12 +141,12 @@ async function toCopy(service: Service, shared: SharedChat, signal: AbortSignal)
     ...{ id: crypto.randomUUID(), title, deployment, ...times },
     ...{ turns: Object.fromEntries(turns), shown: {} },
   };
-  return { conversation, lost: files.lost };
+  return { conversation, missingFiles: files.missingFiles };
 }
 
 /** Each file once, however often it is shown. */
 class CopiedFiles {
-  lost = 0;
+  missingFiles = 0;
   readonly #service: Service;
   readonly #signal: AbortSignal;
   readonly #copied = new Map<string, Attachment | undefined>();
@@ -162,13 +162,13 @@ class CopiedFiles {
     return { ...turn, custom: attachments.length === 0 ? {} : { attachments: await this.#toOwn(attachments) } };
   }
 
-  async #toOwn<Some extends ShownAttachment>(attachments: readonly Some[]): Promise<Some[]> {
-    const own: Some[] = [];
+  async #toOwn<Some extends DisplayedAttachment>(attachments: readonly Some[]): Promise<Some[]> {
+    const copies: Some[] = [];
     for (const { url, ...rest } of attachments) {
-      if (url === undefined || !ofShare.test(url)) own.push({ ...rest, ...(url !== undefined && { url }) } as Some);
-      else own.push({ ...rest, ...(await this.#copy(url, rest)) } as Some);
+      if (url === undefined || !ofShare.test(url)) copies.push({ ...rest, ...(url !== undefined && { url }) } as Some);
+      else copies.push({ ...rest, ...(await this.#copy(url, rest)) } as Some);
     }
-    return own;
+    return copies;
   }
 
   async #copy(
@@ -177,10 +177,10 @@ class CopiedFiles {
   ): Promise<Partial<Attachment>> {
     if (!this.#copied.has(url)) {
       const content = await this.#read(url);
-      if (content === undefined) this.lost += 1;
+      if (content === undefined) this.missingFiles += 1;
       const file = content && new File([content], title || 'file', { type });
-      const watching = { signal: this.#signal, onProgress: () => undefined };
-      this.#copied.set(url, file && (await attachFile(this.#service, file, watching)));
+      const progress = { signal: this.#signal, onProgress: () => undefined };
+      this.#copied.set(url, file && (await attachFile(this.#service, file, progress)));
     }
     const { data, url: stored } = this.#copied.get(url) ?? {};
     return { ...(data !== undefined && { data }), ...(stored !== undefined && { url: stored }) };
@@ -189,9 +189,9 @@ class CopiedFiles {
   async #read(url: string): Promise<Blob | undefined> {
     try {
       return await (await this.#service.sendReference(url, { signal: this.#signal })).blob();
-    } catch (thrown) {
-      if (faultOf(thrown).code === 'share_not_found') return undefined;
-      throw thrown;
+    } catch (error) {
+      if (toErrorDetails(error).code === 'share_not_found') return undefined;
+      throw error;
     }
   }
 }

@@ -2,11 +2,11 @@ import { isJsonObject, tryParseJson } from '#base/json/json.ts';
 import type { SignInEndpoints, SignInWay } from '#contract/page/sign-in-way.ts';
 
 /** A way whose provider could be asked. */
-export type ReadyWay = SignInWay & { readonly endpoints: SignInEndpoints };
+export type ReadyProvider = SignInWay & { readonly endpoints: SignInEndpoints };
 
 /** What the tab remembers while the browser is at the provider. */
-export interface Begun {
-  readonly way: ReadyWay;
+export interface PendingSignIn {
+  readonly way: ReadyProvider;
   readonly state: string;
   readonly nonce: string;
   readonly verifier: string;
@@ -27,41 +27,41 @@ export interface Tokens {
 }
 
 /** A sign-in that holds in this tab. */
-export interface KeptSignIn {
-  readonly way: ReadyWay;
+export interface StoredSignIn {
+  readonly way: ReadyProvider;
   readonly tokens: Tokens;
   /** Whose sign-in it is, as the service names them; absent until it was asked. */
   readonly user?: string;
 }
 
-const begunName = 'parley sign-in begun';
-const keptName = 'parley sign-in';
+const pendingKey = 'parley sign-in begun';
+const signInKey = 'parley sign-in';
 
-export function keepBegun(begun: Begun): void {
-  sessionStorage.setItem(begunName, JSON.stringify(begun));
+export function storePending(pending: PendingSignIn): void {
+  sessionStorage.setItem(pendingKey, JSON.stringify(pending));
 }
 
 /** What was begun in this tab, which is good once. */
-export function takeBegun(): Begun | undefined {
-  const begun = read(begunName, 'state');
-  sessionStorage.removeItem(begunName);
-  return begun as Begun | undefined;
+export function consumePending(): PendingSignIn | undefined {
+  const pending = loadObject(pendingKey, 'state');
+  sessionStorage.removeItem(pendingKey);
+  return pending as PendingSignIn | undefined;
 }
 
-export function keepSignIn(kept: KeptSignIn): void {
-  sessionStorage.setItem(keptName, JSON.stringify(kept));
+export function storeSignIn(signIn: StoredSignIn): void {
+  sessionStorage.setItem(signInKey, JSON.stringify(signIn));
 }
 
-export function readSignIn(): KeptSignIn | undefined {
-  return read(keptName, 'tokens') as KeptSignIn | undefined;
+export function loadSignIn(): StoredSignIn | undefined {
+  return loadObject(signInKey, 'tokens') as StoredSignIn | undefined;
 }
 
-export function forgetSignIn(): void {
-  sessionStorage.removeItem(keptName);
-  sessionStorage.removeItem(begunName);
+export function clearSignIn(): void {
+  sessionStorage.removeItem(signInKey);
+  sessionStorage.removeItem(pendingKey);
 }
 
-function read(name: string, needed: string): unknown {
+function loadObject(name: string, requiredField: string): unknown {
   const value = tryParseJson(sessionStorage.getItem(name) ?? '');
-  return isJsonObject(value) && isJsonObject(value.way) && value[needed] !== undefined ? value : undefined;
+  return isJsonObject(value) && isJsonObject(value.way) && value[requiredField] !== undefined ? value : undefined;
 }

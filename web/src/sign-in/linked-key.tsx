@@ -1,20 +1,20 @@
 import { useEffect, useEffectEvent, useState } from 'react';
 import { isJsonObject } from '#base/json/json.ts';
-import { type Visitor, visitorWithKey } from '../page/visitor.ts';
+import { createKeyVisitor, type Visitor } from '../page/visitor.ts';
 import { QuestionDialog } from '../parts/question-dialog.tsx';
-import { faultOf } from '../service/fault.ts';
+import { toErrorDetails } from '../service/fault.ts';
 import { Service } from '../service/service.ts';
-import type { SignInWords } from './sign-in-english.ts';
-import { useSignInWords } from './sign-in-words.ts';
+import type { SignInStrings } from './sign-in-english.ts';
+import { useSignInStrings } from './sign-in-words.ts';
 
 interface LinkedKeyProps {
   /** The key of the link. */
-  readonly linked: string;
+  readonly linkedKey: string;
   /** Signed-in visitor. `user` is the name that the service returned. */
   readonly visitor: Visitor;
   readonly user: string;
-  readonly enter: (key: string) => void;
-  readonly close: () => void;
+  readonly onEnter: (key: string) => void;
+  readonly onClose: () => void;
 }
 
 /** User of a link's key, or `refused`. */
@@ -24,41 +24,54 @@ type KeyUser = { readonly user: string | undefined } | 'refused';
  * Asks before the key of a link replaces a session, because the author of the link may want the user to work under another name.
  * A key of the same user needs no question.
  */
-export function LinkedKey({ linked, visitor, user, enter, close }: LinkedKeyProps) {
-  const own = useSignInWords();
-  const [found, setFound] = useState<KeyUser>();
-  const isSame = found !== undefined && found !== 'refused' && found.user === user;
-  const settle = useEffectEvent(() => (visitor.provider === undefined ? enter(linked) : close()));
+export function LinkedKey({ linkedKey, visitor, user, onEnter, onClose }: LinkedKeyProps) {
+  const signInStrings = useSignInStrings();
+  const [keyUser, setKeyUser] = useState<KeyUser>();
+  const isSame = keyUser !== undefined && keyUser !== 'refused' && keyUser.user === user;
+  const settle = useEffectEvent(() => (visitor.provider === undefined ? onEnter(linkedKey) : onClose()));
 
   useEffect(() => {
-    let isGone = false;
-    void findUser(linked).then((known) => isGone || setFound(known));
+    let isCanceled = false;
+    void findUser(linkedKey).then((loadedUser) => isCanceled || setKeyUser(loadedUser));
     return () => {
-      isGone = true;
+      isCanceled = true;
     };
-  }, [linked]);
+  }, [linkedKey]);
 
   useEffect(() => {
     if (isSame) settle();
   }, [isSame]);
 
-  if (found === undefined || isSame) return null;
-  const here = toName(user, own);
-  if (found === 'refused') return <QuestionDialog question={own.linkRefused(here)} stay={own.stay} close={close} />;
-  const question = found.user === undefined ? own.linkOfUnknown(here) : own.linkOfAnother(here, toName(found.user, own));
-  return <QuestionDialog {...{ question, close }} answer={own.switchUser} stay={own.stay} act={() => enter(linked)} />;
+  if (keyUser === undefined || isSame) return null;
+  const currentName = formatUser(user, signInStrings);
+  if (keyUser === 'refused')
+    return (
+      <QuestionDialog question={signInStrings.linkRefused(currentName)} cancelLabel={signInStrings.stay} onClose={onClose} />
+    );
+  const question =
+    keyUser.user === undefined
+      ? signInStrings.linkOfUnknown(currentName)
+      : signInStrings.linkOfAnother(currentName, formatUser(keyUser.user, signInStrings));
+  return (
+    <QuestionDialog
+      {...{ question, onClose }}
+      confirmLabel={signInStrings.switchUser}
+      cancelLabel={signInStrings.stay}
+      onConfirm={() => onEnter(linkedKey)}
+    />
+  );
 }
 
 /** All keys of a project are one user (docs/wire.md, Credentials). */
-function toName(user: string, own: SignInWords): string {
-  return user.startsWith('key:') ? own.keyOf(user.slice('key:'.length)) : user;
+function formatUser(user: string, signInStrings: SignInStrings): string {
+  return user.startsWith('key:') ? signInStrings.keyLabel(user.slice('key:'.length)) : user;
 }
 
 async function findUser(key: string): Promise<KeyUser> {
   try {
-    const info = await new Service(visitorWithKey(key)).json('v1/user/info');
+    const info = await new Service(createKeyVisitor(key)).json('v1/user/info');
     return { user: isJsonObject(info) && typeof info.user === 'string' ? info.user : undefined };
-  } catch (thrown) {
-    return faultOf(thrown).status === 401 ? 'refused' : { user: undefined };
+  } catch (error) {
+    return toErrorDetails(error).status === 401 ? 'refused' : { user: undefined };
   }
 }

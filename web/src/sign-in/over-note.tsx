@@ -1,33 +1,33 @@
 import { useState } from 'react';
-import type { VisitorsProvider } from '../page/visitor.ts';
+import type { VisitorProvider } from '../page/visitor.ts';
 import { Icon } from '../parts/icon.tsx';
 import { type Language, useLanguage } from '../words/words.tsx';
-import { SignInFault, type SignInTrouble } from './sign-in-fault.ts';
+import { SignInError, type SignInProblem } from './sign-in-fault.ts';
 
 /** Says that the sign-in has ended and leads to a new one, from which one comes back to the same place. */
-export function OverNote({ provider }: { readonly provider: VisitorsProvider }) {
-  const { words, language } = useLanguage();
-  const [trouble, setTrouble] = useState('');
-  const again = async (): Promise<void> => {
+export function SessionEndedNote({ provider }: { readonly provider: VisitorProvider }) {
+  const { strings, language } = useLanguage();
+  const [message, setMessage] = useState('');
+  const signInAgain = async (): Promise<void> => {
     try {
-      location.assign(await provider.signInAddress());
-    } catch (thrown) {
-      const told = thrown instanceof SignInFault ? await tell(thrown.trouble, language).catch(() => '') : '';
-      setTrouble(told || words.unreachable);
+      location.assign(await provider.getSignInUrl());
+    } catch (error) {
+      const description = error instanceof SignInError ? await loadDescription(error.problem, language).catch(() => '') : '';
+      setMessage(description || strings.unreachable);
     }
   };
   return (
     <div className="banner over-note" role="alert">
       <Icon name="leave" />
-      <p>{trouble || words.signInEnded}</p>
-      <button type="button" className="button" onClick={() => void again()}>
-        {words.signInAgain}
+      <p>{message || strings.signInEnded}</p>
+      <button type="button" className="button" onClick={() => void signInAgain()}>
+        {strings.signInAgain}
       </button>
     </div>
   );
 }
 
-async function tell(trouble: SignInTrouble, language: Language): Promise<string> {
-  const [{ tellTrouble }, { signInWords }] = await Promise.all([import('./tell-trouble.ts'), import('./sign-in-words.ts')]);
-  return tellTrouble(trouble, signInWords[language]);
+async function loadDescription(problem: SignInProblem, language: Language): Promise<string> {
+  const [{ describeProblem }, { signInStrings }] = await Promise.all([import('./tell-trouble.ts'), import('./sign-in-words.ts')]);
+  return describeProblem(problem, signInStrings[language]);
 }

@@ -1,43 +1,43 @@
 import type { SignInWay } from '#contract/page/sign-in-way.ts';
-import { useWords } from '../words/words.tsx';
-import { SignInFault, type SignInTrouble } from './sign-in-fault.ts';
-import { useSignInWords } from './sign-in-words.ts';
-import { readWays } from './ways.ts';
+import { useStrings } from '../words/words.tsx';
+import { SignInError, type SignInProblem } from './sign-in-fault.ts';
+import { useSignInStrings } from './sign-in-words.ts';
+import { listProviders } from './ways.ts';
 import './sign-in.css';
 
 interface ProviderButtonsProps {
-  readonly ways: readonly SignInWay[];
-  readonly onTrouble: (trouble: { readonly said: string | SignInTrouble } | undefined) => void;
+  readonly providers: readonly SignInWay[];
+  readonly onProblem: (problem: { readonly message: string | SignInProblem } | undefined) => void;
 }
 
 /** A button for each identity provider. It leads away from the page. */
-export function ProviderButtons({ ways, onTrouble }: ProviderButtonsProps) {
-  const words = useWords();
-  const own = useSignInWords();
-  const leave = async (way: SignInWay): Promise<void> => {
-    onTrouble(undefined);
+export function ProviderButtons({ providers, onProblem }: ProviderButtonsProps) {
+  const strings = useStrings();
+  const signInStrings = useSignInStrings();
+  const redirect = async (provider: SignInWay): Promise<void> => {
+    onProblem(undefined);
     try {
-      const { beginSignIn } = await import('./authorization-code.ts');
-      location.assign(await beginSignIn(way.endpoints === null ? await readAnew(way) : way));
-    } catch (thrown) {
-      onTrouble({ said: thrown instanceof SignInFault ? thrown.trouble : words.unreachable });
+      const { startSignIn } = await import('./authorization-code.ts');
+      location.assign(await startSignIn(provider.endpoints === null ? await reloadProvider(provider) : provider));
+    } catch (error) {
+      onProblem({ message: error instanceof SignInError ? error.problem : strings.unreachable });
     }
   };
   return (
     <div className="providers">
-      {ways.map((way) => (
-        <button key={way.name} type="button" className="button primary" onClick={() => void leave(way)}>
-          {own.signInWith(way.displayName)}
+      {providers.map((provider) => (
+        <button key={provider.name} type="button" className="button primary" onClick={() => void redirect(provider)}>
+          {signInStrings.signInWith(provider.displayName)}
         </button>
       ))}
       <p className="divider soft small">
-        <span>{own.orWithKey}</span>
+        <span>{signInStrings.orWithKey}</span>
       </p>
     </div>
   );
 }
 
 /** A provider that could not be asked when the page was opened may be back. */
-async function readAnew(way: SignInWay): Promise<SignInWay> {
-  return (await readWays()).find(({ name }) => name === way.name) ?? way;
+async function reloadProvider(provider: SignInWay): Promise<SignInWay> {
+  return (await listProviders()).find(({ name }) => name === provider.name) ?? provider;
 }

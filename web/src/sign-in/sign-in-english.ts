@@ -16,7 +16,7 @@ export const signInEnglish = {
     `${name} does not answer this page. If that goes on, tell those who run this service: ${name} must take requests from this address.`,
   signInUnusable: (name: string) => `${name} gave nothing that could be used. Tell those who run this service.`,
   signInNeedsHttps: (name: string) => `Signing in with ${name} works over https only. Open this page by its https address.`,
-  keyOf: (project: string) => `${project} (key)`,
+  keyLabel: (project: string) => `${project} (key)`,
   linkOfAnother: (here: string, there: string) =>
     `You are signed in as ${here}. This link signs you in as ${there}. Do you want to switch?`,
   linkOfUnknown: (here: string) => `You are signed in as ${here}. This link signs you in as another user. Do you want to switch?`,
@@ -25,4 +25,4 @@ export const signInEnglish = {
   stay: 'Stay signed in',
 };
 
-export type SignInWords = typeof signInEnglish;
+export type SignInStrings = typeof signInEnglish;

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { signInEnglish as english } from './sign-in-english.ts';
-import type { SignInTrouble } from './sign-in-fault.ts';
+import type { SignInProblem } from './sign-in-fault.ts';
 import { signInGerman as german } from './sign-in-german.ts';
-import { tellTrouble } from './tell-trouble.ts';
+import { describeProblem } from './tell-trouble.ts';
 
-const refused = (code: string, detail = ''): SignInTrouble => ({ kind: 'refused', name: 'Corp', code, detail });
+const refused = (code: string, detail = ''): SignInProblem => ({ kind: 'refused', name: 'Corp', code, detail });
 
 describe('a sign-in that failed', () => {
-  it.each<[SignInTrouble, RegExp]>([
+  it.each<[SignInProblem, RegExp]>([
     [{ kind: 'unavailable', name: 'Corp' }, /^Corp cannot be reached just now/],
     [{ kind: 'unreachable', name: 'Corp' }, /^Corp does not answer this page/],
     [{ kind: 'unusable', name: 'Corp' }, /^Corp gave nothing/],
@@ -22,7 +22,7 @@ describe('a sign-in that failed', () => {
     [refused('unauthorized_client'), /^Corp refused the sign-in: unauthorized_client$/],
     [refused('x', 'long '.repeat(1_000)), /^.{300,340}$/],
   ])('is told in words: %j', (trouble, words) => {
-    expect(tellTrouble(trouble, english)).toMatch(words);
-    expect(tellTrouble(trouble, german)).not.toBe(tellTrouble(trouble, english));
+    expect(describeProblem(trouble, english)).toMatch(words);
+    expect(describeProblem(trouble, german)).not.toBe(describeProblem(trouble, english));
   });
 });

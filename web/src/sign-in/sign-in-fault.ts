@@ -1,4 +1,4 @@
-export interface SignInTrouble {
+export interface SignInProblem {
   /**
    * `unavailable`: the service could not ask the provider where to go. `unreachable`: the provider did not answer the page.
    * `refused`: it answered with an error. `unusable`: it gave no token, or one that was not asked for. `stale`: nothing that was
@@ -14,12 +14,12 @@ export interface SignInTrouble {
 }
 
 /** A sign-in that came to nothing. */
-export class SignInFault extends Error {
-  readonly trouble: SignInTrouble;
+export class SignInError extends Error {
+  readonly problem: SignInProblem;
 
-  constructor(trouble: SignInTrouble, cause?: unknown) {
-    super(trouble.kind, { cause });
+  constructor(problem: SignInProblem, cause?: unknown) {
+    super(problem.kind, { cause });
     this.name = 'SignInFault';
-    this.trouble = trouble;
+    this.problem = problem;
   }
 }

@@ -1,6 +1,6 @@
-import type { SignInWords } from './sign-in-english.ts';
+import type { SignInStrings } from './sign-in-english.ts';
 
-export const signInFrench: SignInWords = {
+export const signInFrench: SignInStrings = {
   signInTitle: 'Bienvenue',
   sharedWaits: 'Quelqu’un a partagé une conversation avec vous. Connectez-vous pour la lire.',
   signInHint: 'Saisissez la clé que vous avez reçue. Elle reste dans cet onglet et est oubliée quand vous le fermez.',
@@ -18,7 +18,7 @@ export const signInFrench: SignInWords = {
     `${name} ne répond pas à cette page. Si cela persiste, prévenez les responsables de ce service : ${name} doit accepter les requêtes venant de cette adresse.`,
   signInUnusable: (name) => `${name} n’a rien renvoyé d’utilisable. Prévenez les responsables de ce service.`,
   signInNeedsHttps: (name) => `La connexion avec ${name} ne fonctionne qu’en https. Ouvrez cette page à son adresse https.`,
-  keyOf: (project) => `${project} (clé)`,
+  keyLabel: (project) => `${project} (clé)`,
   linkOfAnother: (here, there) =>
     `Vous êtes connecté en tant que ${here}. Ce lien vous connecte en tant que ${there}. Voulez-vous changer ?`,
   linkOfUnknown: (here) =>

@@ -1,6 +1,6 @@
-import type { SignInWords } from './sign-in-english.ts';
+import type { SignInStrings } from './sign-in-english.ts';
 
-export const signInGerman: SignInWords = {
+export const signInGerman: SignInStrings = {
   signInTitle: 'Willkommen',
   sharedWaits: 'Jemand hat ein Gespräch mit dir geteilt. Melde dich an, um es zu lesen.',
   signInHint: 'Gib den Schlüssel ein, den du bekommen hast. Er bleibt in diesem Tab und wird vergessen, wenn du ihn schließt.',
@@ -18,7 +18,7 @@ export const signInGerman: SignInWords = {
     `${name} antwortet dieser Seite nicht. Bleibt es dabei, sag es denen, die diesen Dienst betreiben: ${name} muss Anfragen von dieser Adresse annehmen.`,
   signInUnusable: (name) => `${name} gab nichts, was sich verwenden lässt. Sag es denen, die diesen Dienst betreiben.`,
   signInNeedsHttps: (name) => `Die Anmeldung mit ${name} geht nur über https. Öffne diese Seite unter ihrer https-Adresse.`,
-  keyOf: (project) => `${project} (Schlüssel)`,
+  keyLabel: (project) => `${project} (Schlüssel)`,
   linkOfAnother: (here, there) =>
     `Du bist als ${here} angemeldet. Dieser Link meldet dich als ${there} an. Möchtest du wechseln?`,
   linkOfUnknown: (here) =>

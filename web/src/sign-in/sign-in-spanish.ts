@@ -1,6 +1,6 @@
-import type { SignInWords } from './sign-in-english.ts';
+import type { SignInStrings } from './sign-in-english.ts';
 
-export const signInSpanish: SignInWords = {
+export const signInSpanish: SignInStrings = {
   signInTitle: 'Te damos la bienvenida',
   sharedWaits: 'Alguien ha compartido una conversación contigo. Inicia sesión para leerla.',
   signInHint: 'Introduce la clave que te dieron. Se queda en esta pestaña y se olvida cuando la cierras.',
@@ -18,7 +18,7 @@ export const signInSpanish: SignInWords = {
     `${name} no responde a esta página. Si sigue así, avisa a quienes gestionan este servicio: ${name} debe aceptar solicitudes desde esta dirección.`,
   signInUnusable: (name) => `${name} no devolvió nada que se pueda usar. Avisa a quienes gestionan este servicio.`,
   signInNeedsHttps: (name) => `El inicio de sesión con ${name} solo funciona por https. Abre esta página en su dirección https.`,
-  keyOf: (project) => `${project} (clave)`,
+  keyLabel: (project) => `${project} (clave)`,
   linkOfAnother: (here, there) => `Has iniciado sesión como ${here}. Este enlace inicia sesión como ${there}. ¿Quieres cambiar?`,
   linkOfUnknown: (here) => `Has iniciado sesión como ${here}. Este enlace inicia sesión con otro nombre. ¿Quieres cambiar?`,
   linkRefused: (here) => `Este enlace contiene una clave que este servicio no acepta. Sigues con la sesión de ${here}.`,

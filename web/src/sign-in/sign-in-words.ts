@@ -1,14 +1,14 @@
-import { type Language, useWordsOf } from '../words/words.tsx';
-import { type SignInWords, signInEnglish } from './sign-in-english.ts';
+import { type Language, useLocalizedStrings } from '../words/words.tsx';
+import { type SignInStrings, signInEnglish } from './sign-in-english.ts';
 import { signInFrench } from './sign-in-french.ts';
 import { signInGerman } from './sign-in-german.ts';
 import { signInSpanish } from './sign-in-spanish.ts';
 
 /** What the ways in say; apart from the other words, so that only who is not known yet loads them. */
-export const signInWords: Readonly<Record<Language, SignInWords>> = {
+export const signInStrings: Readonly<Record<Language, SignInStrings>> = {
   ...{ en: signInEnglish, de: signInGerman, fr: signInFrench, es: signInSpanish },
 };
 
-export function useSignInWords(): SignInWords {
-  return useWordsOf(signInWords);
+export function useSignInStrings(): SignInStrings {
+  return useLocalizedStrings(signInStrings);
 }

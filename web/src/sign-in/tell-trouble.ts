@@ -1,19 +1,19 @@
-import type { SignInWords } from './sign-in-english.ts';
-import type { SignInTrouble } from './sign-in-fault.ts';
+import type { SignInStrings } from './sign-in-english.ts';
+import type { SignInProblem } from './sign-in-fault.ts';
 
-const longestDetail = 300;
+const maxDetailChars = 300;
 
 /** Says what happened and what to do. */
-export function tellTrouble({ kind, name, code = '', detail = '' }: SignInTrouble, words: SignInWords): string {
-  if (kind === 'stale') return words.signInStale;
-  if (kind === 'foreign') return words.signInForeign(name);
-  if (kind === 'insecure') return words.signInNeedsHttps(name);
-  if (kind === 'unreachable') return words.signInUnreachable(name);
-  if (kind === 'unusable') return words.signInUnusable(name);
+export function describeProblem({ kind, name, code = '', detail = '' }: SignInProblem, strings: SignInStrings): string {
+  if (kind === 'stale') return strings.signInStale;
+  if (kind === 'foreign') return strings.signInForeign(name);
+  if (kind === 'insecure') return strings.signInNeedsHttps(name);
+  if (kind === 'unreachable') return strings.signInUnreachable(name);
+  if (kind === 'unusable') return strings.signInUnusable(name);
   if (kind === 'unavailable' || code === 'server_error' || code === 'temporarily_unavailable')
-    return words.signInUnavailable(name);
-  if (code === 'access_denied') return words.signInDeclined(name);
-  if (code === 'invalid_grant') return words.signInStale;
-  const said = detail === '' ? code : `${detail} (${code})`;
-  return words.signInRefused(name, said.slice(0, longestDetail));
+    return strings.signInUnavailable(name);
+  if (code === 'access_denied') return strings.signInDeclined(name);
+  if (code === 'invalid_grant') return strings.signInStale;
+  const description = detail === '' ? code : `${detail} (${code})`;
+  return strings.signInRefused(name, description.slice(0, maxDetailChars));
 }

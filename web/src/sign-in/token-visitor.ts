@@ -1,9 +1,9 @@
-import { forgetKey, type Visitor, type VisitorsProvider } from '../page/visitor.ts';
-import type { Shown } from '../service/credentials.ts';
-import type { Words } from '../words/english.ts';
-import { beginSignIn } from './authorization-code.ts';
-import { forgetSignIn, type KeptSignIn, keepSignIn } from './kept.ts';
-import { SignInFault } from './sign-in-fault.ts';
+import { clearKey, type Visitor, type VisitorProvider } from '../page/visitor.ts';
+import type { AuthHeaders } from '../service/credentials.ts';
+import type { Strings } from '../words/english.ts';
+import { startSignIn } from './authorization-code.ts';
+import { clearSignIn, type StoredSignIn, storeSignIn } from './kept.ts';
+import { SignInError } from './sign-in-fault.ts';
 import { requestTokens, revokeToken } from './tokens.ts';
 
 export interface TokenVisitorOptions {
@@ -12,62 +12,62 @@ export interface TokenVisitorOptions {
 }
 
 /** Somebody with tokens of an identity provider, which are renewed before they end, and where the service refuses them. */
-export class TokenVisitor implements Visitor, VisitorsProvider {
+export class TokenVisitor implements Visitor, VisitorProvider {
   readonly #isResumed: boolean;
-  #held: KeptSignIn;
-  #renewing: Promise<boolean> | undefined;
-  #isKept = false;
-  #isOver = false;
-  #hearOver: () => void = () => undefined;
+  #signIn: StoredSignIn;
+  #renewal: Promise<boolean> | undefined;
+  #isStored = false;
+  #isEnded = false;
+  #onEnd: () => void = () => undefined;
 
-  constructor(held: KeptSignIn, { isResumed }: TokenVisitorOptions) {
-    this.#held = held;
+  constructor(signIn: StoredSignIn, { isResumed }: TokenVisitorOptions) {
+    this.#signIn = signIn;
     this.#isResumed = isResumed;
   }
 
-  get provider(): VisitorsProvider {
+  get provider(): VisitorProvider {
     return this;
   }
 
   get displayName(): string {
-    return this.#held.way.displayName;
+    return this.#signIn.way.displayName;
   }
 
-  async show(): Promise<Shown> {
-    const { renewAtMs } = this.#held.tokens;
+  async getHeaders(): Promise<AuthHeaders> {
+    const { renewAtMs } = this.#signIn.tokens;
     if (renewAtMs !== null && renewAtMs <= Date.now()) await this.#renew();
-    return { authorization: `Bearer ${this.#held.tokens.sent}` };
+    return { authorization: `Bearer ${this.#signIn.tokens.sent}` };
   }
 
-  async renew({ authorization }: Shown): Promise<boolean> {
-    if (authorization !== `Bearer ${this.#held.tokens.sent}` || (await this.#renew())) return true;
-    if (this.#isOver || this.#held.tokens.refresh === undefined) this.#hearOver();
+  async renew({ authorization }: AuthHeaders): Promise<boolean> {
+    if (authorization !== `Bearer ${this.#signIn.tokens.sent}` || (await this.#renew())) return true;
+    if (this.#isEnded || this.#signIn.tokens.refresh === undefined) this.#onEnd();
     return false;
   }
 
-  get knownAs(): string | undefined {
-    return this.#held.user;
+  get knownUser(): string | undefined {
+    return this.#signIn.user;
   }
 
-  keep(user: string): void {
-    this.#isKept = true;
-    this.#held = { ...this.#held, user };
-    forgetKey();
-    keepSignIn(this.#held);
+  store(user: string): void {
+    this.#isStored = true;
+    this.#signIn = { ...this.#signIn, user };
+    clearKey();
+    storeSignIn(this.#signIn);
   }
 
-  leave(): void {
-    this.#isKept = false;
-    forgetSignIn();
+  clear(): void {
+    this.#isStored = false;
+    clearSignIn();
   }
 
-  refusal(words: Words, why: string): string {
-    return this.#isResumed ? words.signInEnded : words.tokenRefused(this.displayName, why);
+  describeRejection(strings: Strings, why: string): string {
+    return this.#isResumed ? strings.signInEnded : strings.tokenRefused(this.displayName, why);
   }
 
   /** OpenID Connect RP-Initiated Logout 1.0, 2. */
-  signOutAddress(): string | undefined {
-    const { way, tokens } = this.#held;
+  getSignOutUrl(): string | undefined {
+    const { way, tokens } = this.#signIn;
     if (way.endpoints.endSession === undefined) return undefined;
     const url = new URL(way.endpoints.endSession);
     url.searchParams.set('client_id', way.clientId);
@@ -76,43 +76,43 @@ export class TokenVisitor implements Visitor, VisitorsProvider {
   }
 
   async signOut(): Promise<void> {
-    const revokeHeld = async ({ way, tokens: { refresh } }: KeptSignIn): Promise<void> => {
+    const revoke = async ({ way, tokens: { refresh } }: StoredSignIn): Promise<void> => {
       if (refresh !== undefined) await revokeToken(way, refresh);
     };
-    const held = this.#held;
-    await Promise.all([revokeHeld(held), this.#renewing]);
-    if (this.#held.tokens.refresh !== held.tokens.refresh) await revokeHeld(this.#held);
+    const signIn = this.#signIn;
+    await Promise.all([revoke(signIn), this.#renewal]);
+    if (this.#signIn.tokens.refresh !== signIn.tokens.refresh) await revoke(this.#signIn);
   }
 
-  signInAddress(): Promise<string> {
-    return beginSignIn(this.#held.way);
+  getSignInUrl(): Promise<string> {
+    return startSignIn(this.#signIn.way);
   }
 
-  onOver(hear: () => void): void {
-    this.#hearOver = hear;
+  onEnd(listener: () => void): void {
+    this.#onEnd = listener;
   }
 
   /** One at a time: a provider may take a refresh token that comes twice for a stolen one. */
   #renew(): Promise<boolean> {
-    this.#renewing ??= this.#fetchNew().finally(() => {
-      this.#renewing = undefined;
+    this.#renewal ??= this.#fetchTokens().finally(() => {
+      this.#renewal = undefined;
     });
-    return this.#renewing;
+    return this.#renewal;
   }
 
-  async #fetchNew(): Promise<boolean> {
-    const { tokens: old, ...held } = this.#held;
-    const { way } = held;
-    if (this.#isOver || old.refresh === undefined) return false;
+  async #fetchTokens(): Promise<boolean> {
+    const { tokens: old, ...rest } = this.#signIn;
+    const { way } = rest;
+    if (this.#isEnded || old.refresh === undefined) return false;
     try {
       const tokens = await requestTokens(way, { grant_type: 'refresh_token', refresh_token: old.refresh });
-      this.#held = { ...held, tokens: { ...tokens, refresh: tokens.refresh ?? old.refresh, id: tokens.id ?? old.id } };
-    } catch (thrown) {
+      this.#signIn = { ...rest, tokens: { ...tokens, refresh: tokens.refresh ?? old.refresh, id: tokens.id ?? old.id } };
+    } catch (error) {
       // A provider that is out of reach may be back for the next request.
-      this.#isOver = thrown instanceof SignInFault && /^(refused|unusable)$/.test(thrown.trouble.kind);
+      this.#isEnded = error instanceof SignInError && /^(refused|unusable)$/.test(error.problem.kind);
       return false;
     }
-    if (this.#isKept) keepSignIn(this.#held);
+    if (this.#isStored) storeSignIn(this.#signIn);
     return true;
   }
 }

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import type { ReadyWay } from './kept.ts';
-import { claimsOf, toTokens } from './tokens.ts';
+import type { ReadyProvider } from './kept.ts';
+import { decodeClaims, toTokens } from './tokens.ts';
 
-const way: ReadyWay = {
+const way: ReadyProvider = {
   ...{ name: 'corporate', displayName: 'Corp', issuer: 'https://id.example', clientId: 'page', scopes: ['openid'] },
   ...{ token: 'access_token', parameters: {}, sendsIssuer: false },
   endpoints: { authorization: 'https://id.example/a', token: 'https://id.example/t' },
 };
-const idWay: ReadyWay = { ...way, token: 'id_token' };
+const idWay: ReadyProvider = { ...way, token: 'id_token' };
 
 function tokenWith(claims: object): string {
   const payload = btoa(String.fromCharCode(...new TextEncoder().encode(JSON.stringify(claims))));
@@ -15,7 +15,7 @@ function tokenWith(claims: object): string {
 }
 
 describe('tokens of a provider', () => {
-  it.each<[what: string, body: object, way: ReadyWay, renewAtMs: number | null]>([
+  it.each<[what: string, body: object, way: ReadyProvider, renewAtMs: number | null]>([
     ['half a minute before they end', { access_token: 'a', expires_in: 600 }, way, 571_000],
     ['after three quarters of a short life', { access_token: 'a', expires_in: 8 }, way, 7_000],
     ['by a number that is text', { access_token: 'a', expires_in: '600' }, way, 571_000],
@@ -37,17 +37,17 @@ describe('tokens of a provider', () => {
   it.each([{}, { access_token: '' }, { access_token: 7 }, { id_token: 'i' }])(
     'without the one to be sent are none: %j',
     (body) => {
-      expect(() => toTokens(body, way, 0)).toThrow(expect.objectContaining({ trouble: { kind: 'unusable', name: 'Corp' } }));
+      expect(() => toTokens(body, way, 0)).toThrow(expect.objectContaining({ problem: { kind: 'unusable', name: 'Corp' } }));
     },
   );
 });
 
 describe('the claims of a token', () => {
   it('are read from its payload, in any script', () => {
-    expect(claimsOf(tokenWith({ sub: 'Ådå ✓', aud: ['a'] }))).toEqual({ sub: 'Ådå ✓', aud: ['a'] });
+    expect(decodeClaims(tokenWith({ sub: 'Ådå ✓', aud: ['a'] }))).toEqual({ sub: 'Ådå ✓', aud: ['a'] });
   });
 
   it.each(['', 'opaque', 'a.b', 'a.%%.c', `a.${btoa('[1]')}.c`, `a.${btoa('{"__proto__":1}')}.c`])('are none in %j', (token) => {
-    expect(claimsOf(token)).toEqual({});
+    expect(decodeClaims(token)).toEqual({});
   });
 });

@@ -1,26 +1,26 @@
 import { useEffect, useState, useSyncExternalStore } from 'react';
 import type { SignInWay } from '#contract/page/sign-in-way.ts';
 import { Reachability } from '../service/reachability.ts';
-import { readWays } from './ways.ts';
+import { listProviders } from './ways.ts';
 
-interface KnownWays {
+interface ProvidersState {
   /** Undefined until they are known. */
-  readonly ways: readonly SignInWay[] | undefined;
+  readonly providers: readonly SignInWay[] | undefined;
   /** The service cannot be reached, so that nobody can sign in. */
-  readonly isAway: boolean;
+  readonly isUnreachable: boolean;
 }
 
 /** The identity providers that the service offers; asked for again when it can be reached again. */
-export function useWays(): KnownWays {
-  const [reach] = useState(() => new Reachability());
-  const [ways, setWays] = useState<readonly SignInWay[]>();
-  const isAway = useSyncExternalStore(reach.subscribe, reach.isAway);
+export function useProviders(): ProvidersState {
+  const [reachability] = useState(() => new Reachability());
+  const [providers, setProviders] = useState<readonly SignInWay[]>();
+  const isUnreachable = useSyncExternalStore(reachability.subscribe, reachability.isUnreachable);
   useEffect(() => {
-    if (isAway) return;
-    readWays().then(setWays, () => {
-      setWays([]);
-      reach.doubt();
+    if (isUnreachable) return;
+    listProviders().then(setProviders, () => {
+      setProviders([]);
+      reachability.check();
     });
-  }, [isAway, reach]);
-  return { ways, isAway };
+  }, [isUnreachable, reachability]);
+  return { providers, isUnreachable };
 }

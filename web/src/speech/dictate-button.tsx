@@ -1,9 +1,9 @@
 import { useEffect, useRef, useState } from 'react';
 import { Icon } from '../parts/icon.tsx';
-import { useLanguage, useWordsOf } from '../words/words.tsx';
-import { findHearing, type Hearing, listen, onChosen } from './recognition.ts';
+import { useLanguage, useLocalizedStrings } from '../words/words.tsx';
+import { findRecognitionMode, listen, onDictationChange, type RecognitionMode } from './recognition.ts';
 import './dictation.css';
-import { type DictationWords, dictationEnglish } from './dictation-english.ts';
+import { type DictationStrings, dictationEnglish } from './dictation-english.ts';
 import { dictationFrench } from './dictation-french.ts';
 import { dictationGerman } from './dictation-german.ts';
 import { dictationSpanish } from './dictation-spanish.ts';
@@ -17,37 +17,37 @@ interface DictateButtonProps {
 /** Writes what is said behind what is written, and stops; nothing where speech may not, or cannot, become text. */
 export function DictateButton({ text, setText }: DictateButtonProps) {
   const { language } = useLanguage();
-  const words = useDictationWords();
-  const [hearing, setHearing] = useState<Hearing>();
+  const strings = useDictationStrings();
+  const [mode, setMode] = useState<RecognitionMode>();
   const [state, setState] = useState<'idle' | 'listening' | 'failed'>('idle');
-  const leaving = useRef<AbortController>(undefined);
+  const controller = useRef<AbortController>(undefined);
   useEffect(() => {
-    let isGone = false;
-    const look = (): void => void findHearing(language).then((found) => !isGone && setHearing(found));
-    look();
-    const forget = onChosen(look);
+    let isCanceled = false;
+    const update = (): void => void findRecognitionMode(language).then((nextMode) => !isCanceled && setMode(nextMode));
+    update();
+    const unsubscribe = onDictationChange(update);
     return () => {
-      isGone = true;
-      forget();
-      leaving.current?.abort();
+      isCanceled = true;
+      unsubscribe();
+      controller.current?.abort();
     };
   }, [language]);
-  if (hearing === undefined) return null;
+  if (mode === undefined) return null;
   const start = (): void => {
-    const here = new AbortController();
-    leaving.current = here;
+    const current = new AbortController();
+    controller.current = current;
     setState('listening');
     const before = text === '' || /\s$/.test(text) ? text : `${text} `;
-    const tell = (heard: string): void => setText(before + heard);
-    const settle = (next: 'idle' | 'failed') => () => leaving.current === here && setState(next);
-    listen({ language, hearing, tell, signal: here.signal }).then(settle('idle'), settle('failed'));
+    const onText = (transcript: string): void => setText(before + transcript);
+    const settle = (next: 'idle' | 'failed') => () => controller.current === current && setState(next);
+    listen({ language, mode, onText, signal: current.signal }).then(settle('idle'), settle('failed'));
   };
   const stop = (): void => {
-    leaving.current?.abort();
+    controller.current?.abort();
     setState('idle');
   };
   const isListening = state === 'listening';
-  const name = isListening ? words.stopDictating : words.dictate;
+  const name = isListening ? strings.stopDictating : strings.dictate;
   return (
     <>
       <button
@@ -58,14 +58,14 @@ export function DictateButton({ text, setText }: DictateButtonProps) {
         <Icon name={isListening ? 'stop' : 'microphone'} />
       </button>
       <p className="dictation-note small" role="status">
-        {isListening && (hearing === 'maker' ? words.heardByMaker : words.heardHere)}
-        {state === 'failed' && words.dictationFailed}
+        {isListening && (mode === 'maker' ? strings.heardByMaker : strings.heardHere)}
+        {state === 'failed' && strings.dictationFailed}
       </p>
     </>
   );
 }
 
 /** Apart from the other words, so that only who dictates loads them. */
-function useDictationWords(): DictationWords {
-  return useWordsOf({ en: dictationEnglish, de: dictationGerman, fr: dictationFrench, es: dictationSpanish });
+function useDictationStrings(): DictationStrings {
+  return useLocalizedStrings({ en: dictationEnglish, de: dictationGerman, fr: dictationFrench, es: dictationSpanish });
 }

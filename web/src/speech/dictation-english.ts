@@ -7,4 +7,4 @@ export const dictationEnglish = {
   dictationFailed: 'The browser did not take your speech. Allow the microphone for this page, or try again.',
 };
 
-export type DictationWords = typeof dictationEnglish;
+export type DictationStrings = typeof dictationEnglish;

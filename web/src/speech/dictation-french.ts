@@ -1,6 +1,6 @@
-import type { DictationWords } from './dictation-english.ts';
+import type { DictationStrings } from './dictation-english.ts';
 
-export const dictationFrench: DictationWords = {
+export const dictationFrench: DictationStrings = {
   dictate: 'Dicter',
   stopDictating: 'Arrêter la dictée',
   heardHere: 'Ce que vous dites devient du texte sur cet appareil.',

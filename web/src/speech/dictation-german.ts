@@ -1,6 +1,6 @@
-import type { DictationWords } from './dictation-english.ts';
+import type { DictationStrings } from './dictation-english.ts';
 
-export const dictationGerman: DictationWords = {
+export const dictationGerman: DictationStrings = {
   dictate: 'Diktieren',
   stopDictating: 'Diktat beenden',
   heardHere: 'Was du sagst, wird auf diesem Gerät zu Text.',

@@ -1,13 +1,13 @@
 import { useState } from 'react';
-import { useDisplayWords } from '../display/display-words.ts';
+import { useDisplayStrings } from '../display/display-words.ts';
 import { Segments } from '../parts/segments.tsx';
-import { canHear, chooseDictation, type DictationChoice, readDictation } from './recognition.ts';
+import { canRecognizeSpeech, chooseDictation, type DictationChoice, readDictation } from './recognition.ts';
 
 /** Whether messages are dictated, and where speech may become text; nothing where the browser takes no dictation. */
 export function DictationSection() {
-  const words = useDisplayWords();
+  const strings = useDisplayStrings();
   const [choice, setChoice] = useState(readDictation);
-  if (!canHear()) return null;
+  if (!canRecognizeSpeech()) return null;
   const choose = (next: DictationChoice): void => {
     chooseDictation(next);
     setChoice(next);
@@ -15,16 +15,16 @@ export function DictationSection() {
   return (
     <>
       <Segments
-        name={words.dictation}
+        name={strings.dictation}
         value={choice}
         options={[
-          ['off', words.dictationOff],
-          ['machine', words.dictationMachine],
-          ['maker', words.dictationMaker],
+          ['off', strings.dictationOff],
+          ['machine', strings.dictationMachine],
+          ['maker', strings.dictationMaker],
         ]}
-        {...{ choose }}
+        {...{ onSelect: choose }}
       />
-      <p className="note">{words.dictationMeans[choice]}</p>
+      <p className="note">{strings.dictationMeans[choice]}</p>
     </>
   );
 }

@@ -1,6 +1,6 @@
-import type { DictationWords } from './dictation-english.ts';
+import type { DictationStrings } from './dictation-english.ts';
 
-export const dictationSpanish: DictationWords = {
+export const dictationSpanish: DictationStrings = {
   dictate: 'Dictar',
   stopDictating: 'Terminar el dictado',
   heardHere: 'Lo que dices se convierte en texto en este equipo.',

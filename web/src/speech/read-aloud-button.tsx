@@ -4,39 +4,39 @@ import { useLanguage } from '../words/words.tsx';
 
 /** Reads a markdown text aloud, and stops; nothing where the machine has no voice of its own. */
 export function ReadAloudButton({ text }: { readonly text: string }) {
-  const { words, language } = useLanguage();
-  const hasVoice = useSyncExternalStore(onVoices, () => findVoice(language) !== undefined);
+  const { strings, language } = useLanguage();
+  const hasVoice = useSyncExternalStore(subscribeToVoices, () => findVoice(language) !== undefined);
   const [isReading, setIsReading] = useState(false);
-  const leaving = useRef<AbortController>(undefined);
-  useEffect(() => () => leaving.current?.abort(), []);
+  const controller = useRef<AbortController>(undefined);
+  useEffect(() => () => controller.current?.abort(), []);
   if (!hasVoice) return null;
-  const read = async (): Promise<void> => {
-    const here = new AbortController();
-    leaving.current = here;
+  const readAloud = async (): Promise<void> => {
+    const current = new AbortController();
+    controller.current = current;
     setIsReading(true);
     const sentences = await import('./to-spoken.ts').then(
       ({ toSpoken }) => toSpoken(text, language),
       () => [],
     );
-    if (!here.signal.aborted) await speak(sentences, language, here.signal);
-    if (leaving.current === here) setIsReading(false);
+    if (!current.signal.aborted) await speak(sentences, language, current.signal);
+    if (controller.current === current) setIsReading(false);
   };
   const stop = (): void => {
-    leaving.current?.abort();
+    controller.current?.abort();
     setIsReading(false);
   };
-  const name = isReading ? words.stopReading : words.readAloud;
+  const name = isReading ? strings.stopReading : strings.readAloud;
   return (
     <button
       {...{ type: 'button', className: 'icon-button', 'aria-label': name, title: name }}
-      onClick={() => (isReading ? stop() : void read())}
+      onClick={() => (isReading ? stop() : void readAloud())}
     >
       <Icon name={isReading ? 'stop' : 'aloud'} />
     </button>
   );
 }
 
-function onVoices(view: () => void): () => void {
+function subscribeToVoices(view: () => void): () => void {
   // Not every browser tells that it has found voices.
   const { speechSynthesis: synthesis } = globalThis as { speechSynthesis?: SpeechSynthesis };
   synthesis?.addEventListener?.('voiceschanged', view);
@@ -48,8 +48,12 @@ function onVoices(view: () => void): () => void {
  * to somebody else are not taken.
  */
 function findVoice(language: string): SpeechSynthesisVoice | undefined {
-  const own = (globalThis.speechSynthesis?.getVoices() ?? []).filter(({ localService }) => localService);
-  return own.find(({ lang }) => lang.toLowerCase().startsWith(language)) ?? own.find((voice) => voice.default) ?? own[0];
+  const localVoices = (globalThis.speechSynthesis?.getVoices() ?? []).filter(({ localService }) => localService);
+  return (
+    localVoices.find(({ lang }) => lang.toLowerCase().startsWith(language)) ??
+    localVoices.find((voice) => voice.default) ??
+    localVoices[0]
+  );
 }
 
 /** Reads sentences until the signal comes, or something else is read. */
@@ -58,12 +62,12 @@ async function speak(sentences: readonly string[], language: string, signal: Abo
   const voice = findVoice(language);
   const stop = (): void => speechSynthesis.cancel();
   signal.addEventListener('abort', stop);
-  for (const sentence of sentences) if (signal.aborted || !(await speakOne(sentence, voice))) break;
+  for (const sentence of sentences) if (signal.aborted || !(await speakSentence(sentence, voice))) break;
   signal.removeEventListener('abort', stop);
 }
 
 /** Resolves with whether it was read to its end. */
-function speakOne(sentence: string, voice: SpeechSynthesisVoice | undefined): Promise<boolean> {
+function speakSentence(sentence: string, voice: SpeechSynthesisVoice | undefined): Promise<boolean> {
   return new Promise((resolve) => {
     const utterance = new SpeechSynthesisUtterance(sentence);
     if (voice !== undefined) {

@@ -9,84 +9,84 @@ interface Recognition extends EventTarget {
   stop(): void;
 }
 
-interface RecognitionMaker {
+interface RecognitionClass {
   new (): Recognition;
-  available?(asked: { readonly langs: readonly string[]; readonly processLocally: boolean }): Promise<string>;
+  available?(options: { readonly langs: readonly string[]; readonly processLocally: boolean }): Promise<string>;
 }
 
 /** Of an event `result`: everything that was heard, best guess first. */
-interface Heard extends Event {
+interface RecognitionResultEvent extends Event {
   readonly results: ArrayLike<ArrayLike<{ readonly transcript: string }>>;
 }
 
 /** Where speech becomes text: on this machine, or with the maker of the browser. */
-export type Hearing = 'machine' | 'maker';
+export type RecognitionMode = 'machine' | 'maker';
 
 /** Where the user lets it become text: nowhere unless they said so. */
-export type DictationChoice = 'off' | Hearing;
+export type DictationChoice = 'off' | RecognitionMode;
 
-const keptAs = 'parley dictation';
+const storageKey = 'parley dictation';
 
-function findMaker(): RecognitionMaker | undefined {
-  const { SpeechRecognition: own, webkitSpeechRecognition: older } = globalThis as {
-    SpeechRecognition?: RecognitionMaker;
-    webkitSpeechRecognition?: RecognitionMaker;
+function findRecognitionClass(): RecognitionClass | undefined {
+  const { SpeechRecognition: standard, webkitSpeechRecognition: prefixed } = globalThis as {
+    SpeechRecognition?: RecognitionClass;
+    webkitSpeechRecognition?: RecognitionClass;
   };
-  return own ?? older;
+  return standard ?? prefixed;
 }
 
-export function canHear(): boolean {
-  return findMaker() !== undefined;
+export function canRecognizeSpeech(): boolean {
+  return findRecognitionClass() !== undefined;
 }
 
 export function readDictation(): DictationChoice {
-  const kept = localStorage.getItem(keptAs);
-  return canHear() && (kept === 'machine' || kept === 'maker') ? kept : 'off';
+  const stored = localStorage.getItem(storageKey);
+  return canRecognizeSpeech() && (stored === 'machine' || stored === 'maker') ? stored : 'off';
 }
 
 export function chooseDictation(choice: DictationChoice): void {
-  localStorage.setItem(keptAs, choice);
+  localStorage.setItem(storageKey, choice);
   // Other tabs hear of it by themselves.
-  dispatchEvent(new StorageEvent('storage', { key: keptAs }));
+  dispatchEvent(new StorageEvent('storage', { key: storageKey }));
 }
 
 /** Calls back when the user chose otherwise, here or in another tab, until what is returned is called. */
-export function onChosen(hear: () => void): () => void {
-  const look = ({ key }: StorageEvent): unknown => key === keptAs && hear();
-  addEventListener('storage', look);
-  return () => removeEventListener('storage', look);
+export function onDictationChange(listener: () => void): () => void {
+  const onStorage = ({ key }: StorageEvent): unknown => key === storageKey && listener();
+  addEventListener('storage', onStorage);
+  return () => removeEventListener('storage', onStorage);
 }
 
 /** Where a language would be heard; undefined where it may not, or cannot be. Browsers without the service behind it may fail badly when asked, so nobody is asked who did not choose it. */
-export async function findHearing(language: string): Promise<Hearing | undefined> {
-  const maker = findMaker();
+export async function findRecognitionMode(language: string): Promise<RecognitionMode | undefined> {
+  const recognitionClass = findRecognitionClass();
   const choice = readDictation();
-  if (maker === undefined || choice === 'off') return undefined;
-  const asked = { langs: [language], processLocally: true };
-  const found = await maker.available?.(asked).catch(() => undefined);
-  if (found === 'available') return 'machine';
+  if (recognitionClass === undefined || choice === 'off') return undefined;
+  const options = { langs: [language], processLocally: true };
+  const availability = await recognitionClass.available?.(options).catch(() => undefined);
+  if (availability === 'available') return 'machine';
   return choice === 'maker' ? 'maker' : undefined;
 }
 
-interface Listening {
+interface ListenOptions {
   readonly language: string;
-  readonly hearing: Hearing;
+  readonly mode: RecognitionMode;
   readonly signal: AbortSignal;
   /** Called with everything that was understood so far. */
-  readonly tell: (text: string) => void;
+  readonly onText: (text: string) => void;
 }
 
 /** Listens until the signal comes, or the browser ends it. Rejects with the browser's code, such as `not-allowed`. */
-export function listen({ language, hearing, signal, tell }: Listening): Promise<void> {
-  const Maker = findMaker();
-  if (Maker === undefined) return Promise.resolve();
-  const recognition = new Maker();
+export function listen({ language, mode, signal, onText }: ListenOptions): Promise<void> {
+  const RecognitionConstructor = findRecognitionClass();
+  if (RecognitionConstructor === undefined) return Promise.resolve();
+  const recognition = new RecognitionConstructor();
   Object.assign(recognition, { lang: language, continuous: true, interimResults: true });
-  if (hearing === 'machine') recognition.processLocally = true;
+  if (mode === 'machine') recognition.processLocally = true;
   return new Promise((resolve, reject) => {
     recognition.addEventListener('result', (event) => {
-      const pieces = Array.from((event as Heard).results, (guesses) => guesses[0]?.transcript.trim() ?? '');
-      if (!signal.aborted) tell(pieces.filter((piece) => piece !== '').join(' '));
+      const pieces = Array.from((event as RecognitionResultEvent).results, (guesses) => guesses[0]?.transcript.trim() ?? '');
+      if (!signal.aborted) onText(pieces.filter((piece) => piece !== '').join(' '));
     });
     recognition.addEventListener('error', (event) => reject(new Error((event as Event & { error: string }).error)));
     recognition.addEventListener('end', () => resolve());

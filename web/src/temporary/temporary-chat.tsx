@@ -1,14 +1,14 @@
 import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
 import { ChatPage } from '../chat/chat-page.tsx';
-import { keepDraft, readDraft } from '../chat/composer/drafts.ts';
-import { createForgetfulChat } from '../conversation/forgetful-chat.ts';
+import { readDraft, saveDraft } from '../chat/composer/drafts.ts';
+import { createMemoryChat } from '../conversation/forgetful-chat.ts';
 import { type Page, PageContext, usePage } from '../page/page.tsx';
 import { nextFrame } from '../page/session.ts';
 import { Icon } from '../parts/icon.tsx';
 import './temporary.css';
-import { useQuestion } from '../parts/question-dialog.tsx';
-import { useWordsOf } from '../words/words.tsx';
-import { type TemporaryWords, temporaryEnglish } from './temporary-english.ts';
+import { useConfirmation } from '../parts/question-dialog.tsx';
+import { useLocalizedStrings } from '../words/words.tsx';
+import { type TemporaryStrings, temporaryEnglish } from './temporary-english.ts';
 import { temporaryFrench } from './temporary-french.ts';
 import { temporaryGerman } from './temporary-german.ts';
 import { temporarySpanish } from './temporary-spanish.ts';
@@ -21,18 +21,18 @@ interface TemporaryChatProps {
 
 /** A conversation that is kept nowhere: it lives in memory, for as long as it is shown. */
 export function TemporaryChat({ deployment, openMenu }: TemporaryChatProps) {
-  const words = useTemporaryWords();
+  const strings = useTemporaryStrings();
   const { user } = usePage();
   const [id, setId] = useState<string>();
   const page = useTemporaryPage(setId);
   // What was written before this was chosen comes along, and stays nowhere either.
   const [firstText] = useState(() => readDraft(user, 'new'));
-  useEffect(() => keepDraft(user, 'new', ''), [user]);
-  const question = useLeaveQuestion(id !== undefined, words.leaveQuestion, words.leave);
+  useEffect(() => saveDraft(user, 'new', ''), [user]);
+  const question = useLeaveQuestion(id !== undefined, strings.leaveQuestion, strings.confirmLeave);
   const strip = (
     <p className="temporary-strip small">
       <Icon name="hourglass" />
-      {words.strip}
+      {strings.strip}
     </p>
   );
   return (
@@ -42,8 +42,8 @@ export function TemporaryChat({ deployment, openMenu }: TemporaryChatProps) {
         key={id ?? 'new'}
         {...{ id, openMenu }}
         preferred={deployment}
-        lost={undefined}
-        temporary={{ strip, leaveTitle: words.leaveTitle, firstText: id === undefined ? firstText : '' }}
+        missingTarget={undefined}
+        temporary={{ strip, leaveTitle: strings.leaveTitle, firstText: id === undefined ? firstText : '' }}
       />
     </PageContext.Provider>
   );
@@ -58,12 +58,12 @@ function useTemporaryPage(show: (id: string) => void): Page {
     latest.current = deployments;
   }, [deployments]);
   const chat = useMemo(() => {
-    const reasons = (id: string): boolean => latest.current.some((each) => each.id === id && each.reasons);
-    return createForgetfulChat({ service, nextFrame, reasons });
+    const canReason = (id: string): boolean => latest.current.some((item) => item.id === id && item.reasons);
+    return createMemoryChat({ service, nextFrame, canReason });
   }, [service]);
-  useEffect(() => () => chat.asking.stopAll(), [chat]);
+  useEffect(() => () => chat.replyRunner.stopAll(), [chat]);
   return useMemo(() => {
-    const go: Page['go'] = (place) => (place.at === 'conversation' ? show(place.id) : page.go(place));
+    const go: Page['go'] = (route) => (route.at === 'conversation' ? show(route.id) : page.go(route));
     return { ...page, ...chat, go, isTemporary: true };
   }, [page, chat, show]);
 }
@@ -73,31 +73,31 @@ function useTemporaryPage(show: (id: string) => void): Page {
  * followed once that was answered. Gives the question, which is to be drawn.
  */
 function useLeaveQuestion(isOn: boolean, question: string, answer: string): ReactNode {
-  const { hold } = usePage();
-  const { ask, dialog } = useQuestion();
+  const { blockNavigation: hold } = usePage();
+  const { askConfirmation, dialog } = useConfirmation();
   useEffect(() => {
     if (!isOn) return;
     const here = location.hash;
-    const keep = (event: BeforeUnloadEvent): void => event.preventDefault();
-    addEventListener('beforeunload', keep);
-    hold?.((wanted) => {
+    const preventUnload = (event: BeforeUnloadEvent): void => event.preventDefault();
+    addEventListener('beforeunload', preventUnload);
+    hold?.((targetHash) => {
       history.pushState(history.state, '', here);
-      void ask(question, answer).then((isYes) => {
-        if (!isYes) return;
+      void askConfirmation(question, answer).then((isConfirmed) => {
+        if (!isConfirmed) return;
         hold(undefined);
-        location.hash = wanted;
+        location.hash = targetHash;
       });
       return true;
     });
     return () => {
-      removeEventListener('beforeunload', keep);
+      removeEventListener('beforeunload', preventUnload);
       hold?.(undefined);
     };
-  }, [isOn, question, answer, ask, hold]);
+  }, [isOn, question, answer, askConfirmation, hold]);
   return dialog;
 }
 
 /** What is said of a chat that is kept nowhere; apart from the other words, so that only who chooses one loads it. */
-function useTemporaryWords(): TemporaryWords {
-  return useWordsOf({ en: temporaryEnglish, de: temporaryGerman, fr: temporaryFrench, es: temporarySpanish });
+function useTemporaryStrings(): TemporaryStrings {
+  return useLocalizedStrings({ en: temporaryEnglish, de: temporaryGerman, fr: temporaryFrench, es: temporarySpanish });
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Conversation, shownTurns } from '../conversation/conversation.ts';
+import { type Conversation, listVisibleTurns } from '../conversation/conversation.ts';
 import { toExportJson } from '../conversation/export.ts';
 import { importFile } from './import-file.ts';
 import { exportAll } from './use-transfer.ts';
@@ -8,11 +8,11 @@ async function readFile(content: unknown) {
   const conversations: Conversation[] = [];
   const file = new Blob([typeof content === 'string' ? content : JSON.stringify(content)]);
   const report = await importFile(file, {
-    take: async (conversation) => {
+    store: async (conversation) => {
       conversations.push(conversation);
       return 'added';
     },
-    deploymentFor: (model) => `for ${model}`,
+    getDeployment: (model) => `for ${model}`,
     onProgress: () => undefined,
     signal: new AbortController().signal,
   });
@@ -48,13 +48,13 @@ describe('a file of this page', () => {
     const all = [own, { ...own, id: 'own-2' }];
     const { file } = await exportAll({
       ids: ['own-1', 'gone', 'own-2'],
-      read: async (id) => all.find((each) => each.id === id),
+      loadConversation: async (id) => all.find((each) => each.id === id),
       onProgress: () => undefined,
       signal: new AbortController().signal,
     });
     const { conversations, report } = await readFile(await file.text());
     expect(conversations).toEqual(all.map((each) => ({ ...each, deployment: 'for demo' })));
-    expect(report).toMatchObject({ added: 2, refused: 0, lost: { files: 0, steps: 0 } });
+    expect(report).toMatchObject({ added: 2, rejected: 0, dropped: { files: 0, steps: 0 } });
     expect((await readFile(toExportJson(own))).conversations).toHaveLength(1);
   });
 
@@ -67,7 +67,7 @@ describe('a file of this page', () => {
     ['a time beyond all time', { ...own, updatedAtMs: 1e300 }],
   ])('is refused with %s', async (_name, conversation) => {
     const item = { format: 'parley-conversation', version: 1, ...conversation };
-    expect((await readFile([item])).report).toMatchObject({ added: 0, refused: 1 });
+    expect((await readFile([item])).report).toMatchObject({ added: 0, rejected: 1 });
   });
 });
 
@@ -96,14 +96,14 @@ describe('a file of ChatGPT', () => {
       ['question', 'a', 'said by q2'],
       ['question', 'a', 'said by q2b'],
     ]);
-    expect(shownTurns(read).at(-1)?.id).toBe('q2');
-    expect(report).toMatchObject({ added: 1, lost: { files: 1, steps: 2 } });
+    expect(listVisibleTurns(read).at(-1)?.id).toBe('q2');
+    expect(report).toMatchObject({ added: 1, dropped: { files: 1, steps: 2 } });
   });
 
   it('is refused where it has no messages, or only such that lead in a circle', async () => {
     const circle = Object.fromEntries([node('a', 'b', 'user'), node('b', 'a', 'assistant')]);
     const { report } = await readFile([{ ...conversation, mapping: circle }, conversation, 5, { ...conversation, mapping: {} }]);
-    expect(report).toMatchObject({ added: 0, refused: 4 });
+    expect(report).toMatchObject({ added: 0, rejected: 4 });
   });
 });
 
@@ -139,7 +139,7 @@ describe('a file of LibreChat', () => {
     const [read] = conversations;
     expect(Object.values(read?.turns ?? {}).map(({ kind, parent, text }) => [kind, parent, text])).toEqual(said);
     expect(read).toMatchObject({ id: 'c-2', title: 'Talk', deployment: 'for gpt-4-turbo', createdAtMs: 1_714_581_311_530 });
-    expect(report.lost).toEqual({ files: 1, steps: 1 });
+    expect(report.dropped).toEqual({ files: 1, steps: 1 });
   });
 
   it('is read however deep its tree is, within bounds', async () => {
@@ -147,7 +147,7 @@ describe('a file of LibreChat', () => {
       levels === 0 ? { ...answer, children: [] } : { ...question, messageId: `q${levels}`, children: [deep(levels - 1)] };
     expect((await readFile({ conversationId: 'c', messages: [deep(400)] })).report.added).toBe(1);
     const far = `{"conversationId":"c","messages":${'[{"children":'.repeat(3000)}[]${'}]'.repeat(3000)}}`;
-    expect((await readFile(far)).report).toMatchObject({ added: 0, refused: 1 });
+    expect((await readFile(far)).report).toMatchObject({ added: 0, rejected: 1 });
   });
 });
 
@@ -182,12 +182,12 @@ describe('a file of Open WebUI', () => {
       ['a', 'q', 'On the shelf.'],
       ['b', 'q', 'Below it.'],
     ]);
-    expect(read && shownTurns(read).map(({ id }) => id)).toEqual(['q', 'a']);
-    expect(report).toMatchObject({ added: 1, refused: 0, lost: { files: 1, steps: 3 } });
+    expect(read && listVisibleTurns(read).map(({ id }) => id)).toEqual(['q', 'a']);
+    expect(report).toMatchObject({ added: 1, rejected: 0, dropped: { files: 1, steps: 3 } });
   });
 
   it('is refused where nothing was said', async () => {
     const empty = { ...item, chat: { history: { messages: {} } } };
-    expect((await readFile([empty, { ...item, chat: [] }, { ...item, chat: { history: [] } }])).report.refused).toBe(3);
+    expect((await readFile([empty, { ...item, chat: [] }, { ...item, chat: { history: [] } }])).report.rejected).toBe(3);
   });
 });

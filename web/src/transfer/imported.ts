@@ -1,7 +1,7 @@
 import type { Conversation, Question, Reply, Turn } from '../conversation/conversation.ts';
 
 /** What a file had that conversations here have no place for. */
-export interface Lost {
+export interface DroppedContent {
   /** Files and pictures. */
   files: number;
   /** Calls of tools, what they gave, and what a model thought. */
@@ -9,15 +9,15 @@ export interface Lost {
 }
 
 /** A conversation as it was read. */
-export interface Imported {
+export interface ImportedConversation {
   readonly conversation: Conversation;
-  readonly lost: Lost;
+  readonly dropped: DroppedContent;
   /** The model that answered last, in the name the file has for it. */
   readonly model: string;
 }
 
 /** A message of another product; what is neither said nor answered has no `kind`. */
-export interface Said {
+export interface ImportedMessage {
   readonly id: string;
   /** The message before it; '' for the first. */
   readonly parent: string;
@@ -27,7 +27,7 @@ export interface Said {
   readonly model?: string;
 }
 
-export const mostTurns = 20_000;
+export const maxTurns = 20_000;
 const idForm = /^[A-Za-z0-9_-]{1,64}$/;
 
 /** Whether the service takes it as an id. */
@@ -36,19 +36,19 @@ export function isId(id: unknown): id is string {
 }
 
 /** The branch that leads to the message that was looked at last. */
-export function shownTo(
+export function selectBranch(
   last: string,
-  said: ReadonlyMap<string, Said>,
-  turns: Imported['conversation']['turns'],
+  messages: ReadonlyMap<string, ImportedMessage>,
+  turns: ImportedConversation['conversation']['turns'],
 ): Record<string, string> {
-  const shown: Record<string, string> = {};
-  const passed = new Set<string>();
-  for (let at = last; said.has(at) && !passed.has(at); at = said.get(at)?.parent ?? '') {
-    passed.add(at);
-    const turn = turns[at];
-    if (turn !== undefined) shown[turn.parent] = turn.id;
+  const selected: Record<string, string> = {};
+  const visited = new Set<string>();
+  for (let id = last; messages.has(id) && !visited.has(id); id = messages.get(id)?.parent ?? '') {
+    visited.add(id);
+    const turn = turns[id];
+    if (turn !== undefined) selected[turn.parent] = turn.id;
   }
-  return shown;
+  return selected;
 }
 
 /** A time of a file, which counts seconds. */
@@ -63,58 +63,61 @@ export function toId(id: unknown): string {
 }
 
 /** Messages as turns: those in between left out, what one side says in a row as one, each later than what it follows. */
-export function toTurns(said: ReadonlyMap<string, Said>, startMs: number): Record<string, Turn> {
-  const before = new Map<string, string>();
+export function toTurns(messages: ReadonlyMap<string, ImportedMessage>, startMs: number): Record<string, Turn> {
+  const resolvedParents = new Map<string, string>();
   const turns: Record<string, Turn> = {};
   const ids = new Map<string, string>();
   const counts = new Map<string, number>();
-  const parentOf = ({ parent }: Said): string => keptAt(parent, said, before);
-  const kept = [...said.values()].filter(({ kind }) => kind !== undefined);
-  for (const each of kept) counts.set(parentOf(each), (counts.get(parentOf(each)) ?? 0) + 1);
-  for (const each of inOrder(kept, parentOf)) {
-    const parent = ids.get(parentOf(each)) ?? '';
+  const getParent = ({ parent }: ImportedMessage): string => findTurnParent(parent, messages, resolvedParents);
+  const turnMessages = [...messages.values()].filter(({ kind }) => kind !== undefined);
+  for (const message of turnMessages) counts.set(getParent(message), (counts.get(getParent(message)) ?? 0) + 1);
+  for (const message of sortByParent(turnMessages, getParent)) {
+    const parent = ids.get(getParent(message)) ?? '';
     const last = turns[parent];
-    if (last !== undefined && last.kind === each.kind && counts.get(parentOf(each)) === 1) {
-      turns[parent] = { ...last, text: [last.text, each.text].filter(Boolean).join('\n\n') };
-      ids.set(each.id, parent);
+    if (last !== undefined && last.kind === message.kind && counts.get(getParent(message)) === 1) {
+      turns[parent] = { ...last, text: [last.text, message.text].filter(Boolean).join('\n\n') };
+      ids.set(message.id, parent);
       continue;
     }
-    const id = toId(each.id);
-    ids.set(each.id, id);
-    turns[id] = toTurn(each, { id, parent, atMs: Math.max(each.atMs ?? startMs, (last?.atMs ?? 0) + 1) });
+    const id = toId(message.id);
+    ids.set(message.id, id);
+    turns[id] = toTurn(message, { id, parent, atMs: Math.max(message.atMs ?? startMs, (last?.atMs ?? 0) + 1) });
   }
   return turns;
 }
 
-function toTurn(said: Said, place: { id: string; parent: string; atMs: number }): Turn {
-  const { text, model = '' } = said;
-  if (said.kind === 'question') return { kind: 'question', ...place, text, attachments: [] } satisfies Question;
-  return { kind: 'reply', ...place, state: 'done', deployment: model, text, custom: {}, stageTimes: {} } satisfies Reply;
+function toTurn(message: ImportedMessage, position: { id: string; parent: string; atMs: number }): Turn {
+  const { text, model = '' } = message;
+  if (message.kind === 'question') return { kind: 'question', ...position, text, attachments: [] } satisfies Question;
+  return { kind: 'reply', ...position, state: 'done', deployment: model, text, custom: {}, stageTimes: {} } satisfies Reply;
 }
 
 /** The nearest message before that is kept; '' if there is none. Chains that lead back to themselves end. */
-function keptAt(id: string, said: ReadonlyMap<string, Said>, known: Map<string, string>): string {
-  const passed = new Set<string>();
-  let at = id;
+function findTurnParent(id: string, messages: ReadonlyMap<string, ImportedMessage>, resolved: Map<string, string>): string {
+  const visited = new Set<string>();
+  let currentId = id;
   for (;;) {
-    const seen = known.get(at);
-    const message = said.get(at);
-    if (seen !== undefined || message === undefined || passed.has(at)) {
-      at = seen ?? '';
+    const resolvedId = resolved.get(currentId);
+    const message = messages.get(currentId);
+    if (resolvedId !== undefined || message === undefined || visited.has(currentId)) {
+      currentId = resolvedId ?? '';
       break;
     }
     if (message.kind !== undefined) break;
-    passed.add(at);
-    at = message.parent;
+    visited.add(currentId);
+    currentId = message.parent;
   }
-  for (const each of passed) known.set(each, at);
-  return at;
+  for (const visitedId of visited) resolved.set(visitedId, currentId);
+  return currentId;
 }
 
 /** Parents before what follows them; those that follow nobody that leads to a first one are left out. */
-function inOrder(all: readonly Said[], parentOf: (said: Said) => string): readonly Said[] {
-  const following = Map.groupBy(all, parentOf);
-  const ordered = [...(following.get('') ?? [])];
-  for (let at = 0; at < ordered.length; at += 1) ordered.push(...(following.get(ordered[at]?.id ?? '') ?? []));
+function sortByParent(
+  messages: readonly ImportedMessage[],
+  getParent: (message: ImportedMessage) => string,
+): readonly ImportedMessage[] {
+  const childrenById = Map.groupBy(messages, getParent);
+  const ordered = [...(childrenById.get('') ?? [])];
+  for (let index = 0; index < ordered.length; index += 1) ordered.push(...(childrenById.get(ordered[index]?.id ?? '') ?? []));
   return ordered;
 }

@@ -1,14 +1,14 @@
 const opening = /[[{]/;
-const marks = /["[\]{}\\,]/g;
+const structuralChars = /["[\]{}\\,]/g;
 
 /** A file that is none of those that can be read, or larger than is read. */
 export class UnreadableFile extends Error {
-  readonly why: 'form' | 'large';
+  readonly reason: 'form' | 'large';
 
-  constructor(why: 'form' | 'large') {
-    super(why);
+  constructor(reason: 'form' | 'large') {
+    super(reason);
     this.name = 'UnreadableFile';
-    this.why = why;
+    this.reason = reason;
   }
 }
 
@@ -20,7 +20,7 @@ export class ItemSplitter {
   #depth = 0;
   #isText = false;
   #isEscaped = false;
-  #isOver = false;
+  #isTooLarge = false;
 
   constructor(maxItemChars: number) {
     this.#maxItemChars = maxItemChars;
@@ -28,47 +28,47 @@ export class ItemSplitter {
 
   /** The items that are complete now; '' for one that is too large. Throws UnreadableFile. */
   push(piece: string): readonly string[] {
-    let from = this.#isList === undefined ? this.#begin(piece) : 0;
+    let start = this.#isList === undefined ? this.#start(piece) : 0;
     const items: string[] = [];
     if (this.#isList === undefined || piece === '') return items;
     // What an escape of the piece before is about means nothing.
-    let at = this.#isEscaped ? from + 1 : from;
+    let position = this.#isEscaped ? start + 1 : start;
     this.#isEscaped = false;
     for (;;) {
-      marks.lastIndex = at;
-      const found = marks.exec(piece);
-      if (found === null) break;
-      at = found.index + 1;
-      if (found[0] === '\\') {
-        this.#isEscaped = at === piece.length;
-        at += 1;
-      } else if (this.#isCut(found[0])) {
-        this.#keep(piece.slice(from, found.index));
-        items.push(...this.#take());
-        from = at;
+      structuralChars.lastIndex = position;
+      const match = structuralChars.exec(piece);
+      if (match === null) break;
+      position = match.index + 1;
+      if (match[0] === '\\') {
+        this.#isEscaped = position === piece.length;
+        position += 1;
+      } else if (this.#endsItem(match[0])) {
+        this.#append(piece.slice(start, match.index));
+        items.push(...this.#flush());
+        start = position;
       }
     }
-    this.#keep(piece.slice(from));
+    this.#append(piece.slice(start));
     return items;
   }
 
   /** The last item, of what is no list. Throws UnreadableFile if the text ends before its end. */
   end(): readonly string[] {
     if (this.#isList === undefined || this.#depth > 0 || this.#isText) throw new UnreadableFile('form');
-    return this.#isList ? [] : this.#take();
+    return this.#isList ? [] : this.#flush();
   }
 
-  #begin(piece: string): number {
-    const from = piece.search(/[^\s\uFEFF]/);
-    if (from === -1) return piece.length;
-    if (!opening.test(piece[from] ?? '')) throw new UnreadableFile('form');
-    this.#isList = piece[from] === '[';
+  #start(piece: string): number {
+    const start = piece.search(/[^\s\uFEFF]/);
+    if (start === -1) return piece.length;
+    if (!opening.test(piece[start] ?? '')) throw new UnreadableFile('form');
+    this.#isList = piece[start] === '[';
     this.#depth = this.#isList ? 1 : 0;
-    return this.#isList ? from + 1 : from;
+    return this.#isList ? start + 1 : start;
   }
 
   /** Takes one char that means something; whether an item of the list ends before it. */
-  #isCut(mark: string): boolean {
+  #endsItem(mark: string): boolean {
     if (mark === '"') this.#isText = !this.#isText;
     if (this.#isText || mark === '"') return false;
     if (mark === '[' || mark === '{') this.#depth += 1;
@@ -77,18 +77,18 @@ export class ItemSplitter {
     return isListEnd || (this.#isList === true && this.#depth === 1 && mark === ',');
   }
 
-  #keep(text: string): void {
-    if (this.#isOver || this.#item.length + text.length > this.#maxItemChars) {
-      this.#isOver = true;
+  #append(text: string): void {
+    if (this.#isTooLarge || this.#item.length + text.length > this.#maxItemChars) {
+      this.#isTooLarge = true;
       this.#item = '';
     } else this.#item += text;
   }
 
-  #take(): readonly string[] {
-    const item = this.#isOver ? '' : this.#item.trim();
-    const isThere = this.#isOver || item !== '';
+  #flush(): readonly string[] {
+    const item = this.#isTooLarge ? '' : this.#item.trim();
+    const hasItem = this.#isTooLarge || item !== '';
     this.#item = '';
-    this.#isOver = false;
-    return isThere ? [item] : [];
+    this.#isTooLarge = false;
+    return hasItem ? [item] : [];
   }
 }

@@ -1,47 +1,47 @@
 import { useId, useRef } from 'react';
 import { usePage } from '../page/page.tsx';
-import { useShownDialog } from '../parts/use-shown-dialog.ts';
-import { useWords, useWordsOf } from '../words/words.tsx';
-import { type Transfer, useTransfer } from './use-transfer.ts';
+import { useModalDialog } from '../parts/use-shown-dialog.ts';
+import { useLocalizedStrings, useStrings } from '../words/words.tsx';
+import { type TransferState, useTransfer } from './use-transfer.ts';
 import '../parts/question-dialog.css';
 import './transfer.css';
-import { type TransferWords, transferEnglish } from './transfer-english.ts';
+import { type TransferStrings, transferEnglish } from './transfer-english.ts';
 import { transferFrench } from './transfer-french.ts';
 import { transferGerman } from './transfer-german.ts';
 import { transferSpanish } from './transfer-spanish.ts';
 
 /** Takes all conversations along in a file, and brings them from one. */
-export function TransferDialog({ close }: { readonly close: () => void }) {
-  const words = useTransferWords();
-  const { storageFailed, stop: stopWord, close: closeWord } = useWords();
-  const { isStorageGone } = usePage();
+export function TransferDialog({ close: onClose }: { readonly close: () => void }) {
+  const strings = useTransferStrings();
+  const { storageFailed, stop: stopLabel, close: closeLabel } = useStrings();
+  const { isStorageUnavailable } = usePage();
   const input = useRef<HTMLInputElement>(null);
   const title = useId();
-  const { transfer, takeOut, bringIn, stop } = useTransfer();
+  const { transfer, exportConversations, importConversations, stop } = useTransfer();
   const isBusy = transfer.at === 'reading' || transfer.at === 'writing';
-  const { dialog, leave } = useShownDialog(() => {
+  const { dialog, closeDialog } = useModalDialog(() => {
     stop();
-    close();
+    onClose();
   });
   return (
     <dialog {...{ ref: dialog, className: 'question-dialog transfer', 'aria-labelledby': title }}>
-      <h2 id={title}>{words.transferTitle}</h2>
-      <p className="soft">{words.exportIntro}</p>
-      <button {...{ type: 'button', className: 'button', disabled: isBusy }} onClick={takeOut}>
-        {words.exportAll}
+      <h2 id={title}>{strings.transferTitle}</h2>
+      <p className="soft">{strings.exportIntro}</p>
+      <button {...{ type: 'button', className: 'button', disabled: isBusy }} onClick={exportConversations}>
+        {strings.exportAll}
       </button>
-      <p className="soft">{isStorageGone ? storageFailed : words.importIntro}</p>
+      <p className="soft">{isStorageUnavailable ? storageFailed : strings.importIntro}</p>
       <button
-        {...{ type: 'button', className: 'button', disabled: isBusy || isStorageGone }}
+        {...{ type: 'button', className: 'button', disabled: isBusy || isStorageUnavailable }}
         onClick={() => input.current?.click()}
       >
-        {words.chooseFile}
+        {strings.chooseFile}
       </button>
       <input
-        {...{ ref: input, type: 'file', accept: '.json,application/json', hidden: true, 'aria-label': words.chooseFile }}
+        {...{ ref: input, type: 'file', accept: '.json,application/json', hidden: true, 'aria-label': strings.chooseFile }}
         onChange={({ target }) => {
           const [file] = target.files ?? [];
-          if (file !== undefined) bringIn(file);
+          if (file !== undefined) importConversations(file);
           target.value = '';
         }}
       />
@@ -49,21 +49,21 @@ export function TransferDialog({ close }: { readonly close: () => void }) {
       <div className="row end">
         {isBusy && (
           <button type="button" className="button" onClick={stop}>
-            {stopWord}
+            {stopLabel}
           </button>
         )}
-        <button type="button" className="button" onClick={leave}>
-          {closeWord}
+        <button type="button" className="button" onClick={closeDialog}>
+          {closeLabel}
         </button>
       </div>
     </dialog>
   );
 }
 
-function State({ transfer }: { readonly transfer: Transfer }) {
-  const words = useTransferWords();
+function State({ transfer }: { readonly transfer: TransferState }) {
+  const strings = useTransferStrings();
   if (transfer.at === 'reading' || transfer.at === 'writing') {
-    const label = transfer.at === 'writing' ? words.exporting : words.importing(transfer.count);
+    const label = transfer.at === 'writing' ? strings.exporting : strings.importing(transfer.count);
     return (
       <div>
         <progress value={transfer.share} aria-label={label} />
@@ -71,7 +71,7 @@ function State({ transfer }: { readonly transfer: Transfer }) {
       </div>
     );
   }
-  const lines = toReportLines(transfer, words);
+  const lines = toReportLines(transfer, strings);
   return (
     <div role="status" className={transfer.at === 'failed' ? 'trouble' : ''}>
       {lines.map((line) => (
@@ -84,29 +84,29 @@ function State({ transfer }: { readonly transfer: Transfer }) {
 }
 
 /** What came of it, in words. */
-function toReportLines(transfer: Transfer, words: TransferWords): readonly string[] {
+function toReportLines(transfer: TransferState, strings: TransferStrings): readonly string[] {
   if (transfer.at === 'failed')
-    return [{ form: words.unknownForm, large: words.tooLarge, other: words.transferFailed }[transfer.why]];
+    return [{ form: strings.unknownForm, large: strings.tooLarge, other: strings.transferFailed }[transfer.reason]];
   if (transfer.at === 'written')
-    return [words.exported(transfer.count), ...(transfer.missing > 0 ? [words.exportMissing(transfer.missing)] : [])];
+    return [strings.exported(transfer.count), ...(transfer.missing > 0 ? [strings.exportMissing(transfer.missing)] : [])];
   if (transfer.at !== 'read') return [];
-  const { added, merged, same, refused, lost, isCut } = transfer.report;
+  const { added, merged, same, rejected, dropped, isTruncated } = transfer.report;
   const parts = [
-    words.added(added),
-    ...(merged > 0 ? [words.merged(merged)] : []),
-    ...(same > 0 ? [words.same(same)] : []),
-    ...(refused > 0 ? [words.refused(refused)] : []),
+    strings.added(added),
+    ...(merged > 0 ? [strings.merged(merged)] : []),
+    ...(same > 0 ? [strings.same(same)] : []),
+    ...(rejected > 0 ? [strings.refused(rejected)] : []),
   ];
   return [
-    ...(transfer.isStopped ? [words.importStopped] : []),
+    ...(transfer.isStopped ? [strings.importStopped] : []),
     `${parts.join('; ')}.`,
-    ...(lost.files > 0 ? [words.lostFiles(lost.files)] : []),
-    ...(lost.steps > 0 ? [words.lostSteps(lost.steps)] : []),
-    ...(isCut ? [words.importCut] : []),
+    ...(dropped.files > 0 ? [strings.droppedFiles(dropped.files)] : []),
+    ...(dropped.steps > 0 ? [strings.droppedSteps(dropped.steps)] : []),
+    ...(isTruncated ? [strings.importTruncated] : []),
   ];
 }
 
 /** What the dialog for taking conversations along says; apart from the other words, so that only who opens it loads it. */
-function useTransferWords(): TransferWords {
-  return useWordsOf({ en: transferEnglish, de: transferGerman, fr: transferFrench, es: transferSpanish });
+function useTransferStrings(): TransferStrings {
+  return useLocalizedStrings({ en: transferEnglish, de: transferGerman, fr: transferFrench, es: transferSpanish });
 }

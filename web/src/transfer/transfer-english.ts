@@ -15,13 +15,14 @@ export const transferEnglish = {
   merged: (count: number) => `${count} with further turns`,
   same: (count: number) => `${count} that ${count === 1 ? 'was' : 'were'} here already`,
   refused: (count: number) => `${count} that could not be read: no conversation, empty, or too large`,
-  lostFiles: (count: number) => `${count} files and pictures were left behind: the file has only their names.`,
-  lostSteps: (count: number) => `${count} steps between question and answer were left behind: searches, tools, thoughts.`,
-  importCut: 'There are more conversations in the file than are taken at once; those behind the first 50,000 were left out.',
+  droppedFiles: (count: number) => `${count} files and pictures were left behind: the file has only their names.`,
+  droppedSteps: (count: number) => `${count} steps between question and answer were left behind: searches, tools, thoughts.`,
+  importTruncated:
+    'There are more conversations in the file than are taken at once; those behind the first 50,000 were left out.',
   importStopped: 'Stopped. What was read so far is here.',
   unknownForm: 'This file cannot be imported. It has to be a JSON file of this page, of ChatGPT, of LibreChat or of Open WebUI.',
   tooLarge: 'The file is larger than 1 GB.',
   transferFailed: 'That went wrong. What was read so far is here; try again.',
 };
 
-export type TransferWords = typeof transferEnglish;
+export type TransferStrings = typeof transferEnglish;

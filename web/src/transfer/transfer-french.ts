@@ -1,9 +1,9 @@
-import { pluralIn } from '../words/plural.ts';
-import type { TransferWords } from './transfer-english.ts';
+import { createPlural } from '../words/plural.ts';
+import type { TransferStrings } from './transfer-english.ts';
 
-const plural = pluralIn('fr');
+const plural = createPlural('fr');
 
-export const transferFrench: TransferWords = {
+export const transferFrench: TransferStrings = {
   transferTitle: 'Importer et exporter',
   exportIntro:
     'Un fichier avec toutes vos conversations et toutes leurs branches. Il peut être réimporté ici, dans n’importe quel compte.',
@@ -20,11 +20,11 @@ export const transferFrench: TransferWords = {
   merged: (count) => `${count} avec de nouveaux échanges`,
   same: (count) => `${count} déjà ${plural(count, 'présente', 'présentes')}`,
   refused: (count) => `${count} ${plural(count, 'illisible', 'illisibles')} : pas une conversation, vide ou trop volumineuse`,
-  lostFiles: (count) =>
+  droppedFiles: (count) =>
     `${count} ${plural(count, 'fichier ou image n’a pas été repris', 'fichiers et images n’ont pas été repris')} : le fichier n’en contient que les noms.`,
-  lostSteps: (count) =>
+  droppedSteps: (count) =>
     `${count} ${plural(count, 'étape', 'étapes')} entre question et réponse ${plural(count, 'n’a pas été reprise', 'n’ont pas été reprises')} : recherches, outils, réflexions.`,
-  importCut:
+  importTruncated:
     'Le fichier contient plus de conversations qu’il n’en est repris à la fois ; celles au-delà des 50 000 premières ont été laissées.',
   importStopped: 'Arrêté. Ce qui a été lu jusque-là est ici.',
   unknownForm:

@@ -1,6 +1,6 @@
-import type { TransferWords } from './transfer-english.ts';
+import type { TransferStrings } from './transfer-english.ts';
 
-export const transferGerman: TransferWords = {
+export const transferGerman: TransferStrings = {
   transferTitle: 'Importieren und exportieren',
   exportIntro:
     'Eine Datei mit allen deinen Gesprächen und allen ihren Zweigen. Sie lässt sich hier wieder importieren, in jedes Konto.',
@@ -17,9 +17,9 @@ export const transferGerman: TransferWords = {
   merged: (count) => `${count} mit weiteren Beiträgen`,
   same: (count) => `${count}, ${count === 1 ? 'das' : 'die'} schon da ${count === 1 ? 'war' : 'waren'}`,
   refused: (count) => `${count}, die nicht zu lesen waren: kein Gespräch, leer oder zu groß`,
-  lostFiles: (count) => `${count} Dateien und Bilder blieben zurück: In der Datei stehen nur ihre Namen.`,
-  lostSteps: (count) => `${count} Schritte zwischen Frage und Antwort blieben zurück: Suchen, Werkzeuge, Gedanken.`,
-  importCut: 'In der Datei sind mehr Gespräche, als auf einmal genommen werden; die hinter den ersten 50.000 blieben weg.',
+  droppedFiles: (count) => `${count} Dateien und Bilder blieben zurück: In der Datei stehen nur ihre Namen.`,
+  droppedSteps: (count) => `${count} Schritte zwischen Frage und Antwort blieben zurück: Suchen, Werkzeuge, Gedanken.`,
+  importTruncated: 'In der Datei sind mehr Gespräche, als auf einmal genommen werden; die hinter den ersten 50.000 blieben weg.',
   importStopped: 'Angehalten. Was bis dahin gelesen war, ist hier.',
   unknownForm:
     'Diese Datei hat keine Form, die sich importieren lässt: eine JSON-Datei dieser Seite, von ChatGPT, von LibreChat oder von Open WebUI.',

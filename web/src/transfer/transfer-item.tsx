@@ -1,14 +1,14 @@
 import { DialogButton } from '../palette/dialog-button.tsx';
 import { lazyView } from '../parts/lazy-view.tsx';
-import { useWords } from '../words/words.tsx';
+import { useStrings } from '../words/words.tsx';
 
 const TransferDialog = lazyView(() => import('./transfer-dialog.tsx').then(({ TransferDialog: view }) => view));
 
 /** Opens how conversations are taken along and brought in. */
 export function TransferItem() {
-  const words = useWords();
+  const strings = useStrings();
   return (
-    <DialogButton {...{ id: 'transfer', icon: 'save', title: words.transfer, form: 'line' }}>
+    <DialogButton {...{ id: 'transfer', icon: 'save', title: strings.transfer, form: 'line' }}>
       {(close) => <TransferDialog close={close} />}
     </DialogButton>
   );

@@ -1,9 +1,9 @@
-import { pluralIn } from '../words/plural.ts';
-import type { TransferWords } from './transfer-english.ts';
+import { createPlural } from '../words/plural.ts';
+import type { TransferStrings } from './transfer-english.ts';
 
-const plural = pluralIn('es');
+const plural = createPlural('es');
 
-export const transferSpanish: TransferWords = {
+export const transferSpanish: TransferStrings = {
   transferTitle: 'Importar y exportar',
   exportIntro: 'Un archivo con todas tus conversaciones y todas sus ramas. Se puede volver a importar aquí, en cualquier cuenta.',
   exportAll: 'Exportar todas las conversaciones',
@@ -20,11 +20,11 @@ export const transferSpanish: TransferWords = {
   same: (count) => `${count} que ya ${plural(count, 'estaba', 'estaban')} aquí`,
   refused: (count) =>
     `${count} que no se ${plural(count, 'pudo', 'pudieron')} leer: no es una conversación, está vacía o es demasiado grande`,
-  lostFiles: (count) =>
+  droppedFiles: (count) =>
     `${count} ${plural(count, 'archivo o imagen quedó', 'archivos e imágenes quedaron')} atrás: el archivo solo contiene sus nombres.`,
-  lostSteps: (count) =>
+  droppedSteps: (count) =>
     `${count} ${plural(count, 'paso', 'pasos')} entre pregunta y respuesta ${plural(count, 'quedó', 'quedaron')} atrás: búsquedas, herramientas, razonamientos.`,
-  importCut:
+  importTruncated:
     'El archivo contiene más conversaciones de las que se toman a la vez; se omitieron las posteriores a las primeras 50 000.',
   importStopped: 'Detenido. Lo leído hasta ahora está aquí.',
   unknownForm:

@@ -7,95 +7,100 @@ import { type ImportReport, importFile } from './import-file.ts';
 import { UnreadableFile } from './item-splitter.ts';
 
 /** How far conversations are on their way, or what came of it. */
-export type Transfer =
+export type TransferState =
   | { readonly at: 'nothing' }
   | { readonly at: 'reading' | 'writing'; readonly share: number; readonly count: number }
   | { readonly at: 'read'; readonly report: ImportReport; readonly isStopped: boolean }
   | { readonly at: 'written'; readonly count: number; readonly missing: number }
-  | { readonly at: 'failed'; readonly why: 'form' | 'large' | 'other' };
+  | { readonly at: 'failed'; readonly reason: 'form' | 'large' | 'other' };
 
 interface TransferTools {
-  readonly transfer: Transfer;
-  readonly takeOut: () => void;
-  readonly bringIn: (file: File) => void;
+  readonly transfer: TransferState;
+  readonly exportConversations: () => void;
+  readonly importConversations: (file: File) => void;
   readonly stop: () => void;
 }
 
-const drawnEveryMs = 100;
+const drawIntervalMs = 100;
 
 /** Writes all conversations to a file, and reads those of one. */
 export function useTransfer(): TransferTools {
   const { library, deployments } = usePage();
-  const [transfer, setTransfer] = useState<Transfer>({ at: 'nothing' });
-  const leaving = useRef(new AbortController());
-  const run = async (act: (signal: AbortSignal) => Promise<Transfer>): Promise<void> => {
-    leaving.current = new AbortController();
-    const { signal } = leaving.current;
-    const failed = (thrown: unknown): Transfer => {
+  const [transfer, setTransfer] = useState<TransferState>({ at: 'nothing' });
+  const controller = useRef(new AbortController());
+  const run = async (act: (signal: AbortSignal) => Promise<TransferState>): Promise<void> => {
+    controller.current = new AbortController();
+    const { signal } = controller.current;
+    const toFailedState = (error: unknown): TransferState => {
       if (signal.aborted) return { at: 'nothing' };
-      return { at: 'failed', why: thrown instanceof UnreadableFile ? thrown.why : 'other' };
+      return { at: 'failed', reason: error instanceof UnreadableFile ? error.reason : 'other' };
     };
-    setTransfer(await act(signal).catch(failed));
+    setTransfer(await act(signal).catch(toFailedState));
   };
-  const progress = (at: 'reading' | 'writing') => {
+  const startProgress = (at: 'reading' | 'writing') => {
     let drawnAt = 0;
     setTransfer({ at, share: 0, count: 0 });
     return (share: number, count: number): void => {
-      if (performance.now() - drawnAt < drawnEveryMs) return;
+      if (performance.now() - drawnAt < drawIntervalMs) return;
       drawnAt = performance.now();
       setTransfer({ at, share, count });
     };
   };
   return {
     transfer,
-    takeOut: () =>
+    exportConversations: () =>
       void run(async (signal) => {
-        const draw = progress('writing');
+        const draw = startProgress('writing');
         const ids = await library.allIds();
-        const read = (id: string) => library.readWhole(id);
-        const { file, missing } = await exportAll({ ids, read, signal, onProgress: (share) => draw(share, 0) });
+        const loadConversation = (id: string) => library.readFull(id);
+        const { file, missing } = await exportAll({ ids, loadConversation, signal, onProgress: (share) => draw(share, 0) });
         saveFile(`parley-${new Date().toISOString().slice(0, 10)}.json`, file);
         return { at: 'written', count: ids.length - missing, missing };
       }),
-    bringIn: (chosen) =>
+    importConversations: (selectedFile) =>
       void run(async (signal) => {
-        const draw = progress('reading');
-        const [first] = deployments;
+        const draw = startProgress('reading');
+        const [firstDeployment] = deployments;
         try {
-          const report = await importFile(chosen, {
-            take: (conversation) => library.takeFromFile(conversation),
-            deploymentFor: (model) => (deployments.some(({ id }) => id === model) ? model : (first?.id ?? '')),
-            onProgress: (share, { added, merged, same, refused }) => draw(share, added + merged + same + refused),
+          const report = await importFile(selectedFile, {
+            store: (conversation) => library.importConversation(conversation),
+            getDeployment: (model) => (deployments.some(({ id }) => id === model) ? model : (firstDeployment?.id ?? '')),
+            onProgress: (share, { added, merged, same, rejected: refused }) => draw(share, added + merged + same + refused),
             signal,
           });
           return { at: 'read', report, isStopped: signal.aborted };
         } finally {
-          await library.showTaken();
+          await library.showImported();
         }
       }),
-    stop: () => leaving.current.abort(),
+    stop: () => controller.current.abort(),
   };
 }
 
 interface ExportParts {
   readonly ids: readonly string[];
   /** Undefined if it was deleted meanwhile. */
-  readonly read: (id: string) => Promise<Conversation | undefined>;
+  readonly loadConversation: (id: string) => Promise<Conversation | undefined>;
   readonly onProgress: (share: number) => void;
   readonly signal: AbortSignal;
 }
 
 /** A file with all conversations, each with all its branches: a list of what is written for a single one. */
-export async function exportAll({ ids, read, onProgress, signal }: ExportParts): Promise<{ file: Blob; missing: number }> {
+export async function exportAll({
+  ids,
+  loadConversation,
+  onProgress,
+  signal,
+}: ExportParts): Promise<{ file: Blob; missing: number }> {
   const pieces: Blob[] = [];
   let missing = 0;
-  for (const [at, id] of ids.entries()) {
+  for (const [index, id] of ids.entries()) {
     signal.throwIfAborted();
-    const conversation = await read(id);
+    const conversation = await loadConversation(id);
     if (conversation === undefined) missing += 1;
     // Texts are given out of memory as they are written.
     else pieces.push(new Blob([pieces.length === 0 ? '[' : ',', toExportJson(conversation)]));
-    onProgress((at + 1) / ids.length);
+    onProgress((index + 1) / ids.length);
   }
   const file = new Blob([...(pieces.length === 0 ? ['['] : pieces), ']\n'], { type: 'application/json' });
   return { file, missing };

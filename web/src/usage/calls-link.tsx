@@ -1,9 +1,9 @@
 import type { ReactNode } from 'react';
-import type { CallsOf } from './read-calls.ts';
+import type { CallsFilter } from './read-calls.ts';
 
 interface CallsLinkProps {
-  readonly of: CallsOf;
-  readonly open: (of: CallsOf) => void;
+  readonly of: CallsFilter;
+  readonly open: (of: CallsFilter) => void;
   /** What is heard; what is seen stands in it. */
   readonly label: string;
   readonly children: ReactNode;
@@ -13,7 +13,7 @@ interface CallsLinkProps {
 export function CallsLink({ of, open, label, children }: CallsLinkProps) {
   return (
     <button
-      {...{ type: 'button', className: 'calls-link', title: label, 'data-calls': keyOf(of) }}
+      {...{ type: 'button', className: 'calls-link', title: label, 'data-calls': toKey(of) }}
       aria-label={label}
       onClick={() => open(of)}
     >
@@ -23,11 +23,11 @@ export function CallsLink({ of, open, label, children }: CallsLinkProps) {
 }
 
 /** Goes back to where calls were opened, if it is there. */
-export function focusLink(of: CallsOf): void {
+export function focusLink(of: CallsFilter): void {
   const links = [...document.querySelectorAll<HTMLElement>('.calls-link')];
-  links.find(({ dataset }) => dataset.calls === keyOf(of))?.focus();
+  links.find(({ dataset }) => dataset.calls === toKey(of))?.focus();
 }
 
-function keyOf({ from, to, deployment, user, project, outcome }: CallsOf): string {
+function toKey({ from, to, deployment, user, project, outcome }: CallsFilter): string {
   return JSON.stringify([from, to, deployment, user, project, outcome]);
 }

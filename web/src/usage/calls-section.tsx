@@ -1,46 +1,46 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
-import { useNameOf, usePage } from '../page/page.tsx';
+import { useGetName, usePage } from '../page/page.tsx';
 import { type Column, DataTable } from '../parts/data-table.tsx';
 import { DeploymentName } from '../parts/deployment-name.tsx';
 import { Segments } from '../parts/segments.tsx';
-import { Trouble } from '../parts/trouble.tsx';
+import { ErrorMessage } from '../parts/trouble.tsx';
 import { useLoaded } from '../parts/use-loaded.ts';
-import { type Fault, faultOf } from '../service/fault.ts';
+import { type ErrorDetails, toErrorDetails } from '../service/fault.ts';
 import { useLanguage } from '../words/words.tsx';
 import { toMoney } from './measure.ts';
-import { type Call, type CallsOf, type CallsPage, type Outcome, outcomes, readCalls } from './read-calls.ts';
+import { type Call, type CallsFilter, type CallsPage, type Outcome, outcomes, readCalls } from './read-calls.ts';
 import type { Scope } from './read-usage.ts';
-import { useUsageWords } from './usage-words.ts';
+import { useUsageStrings } from './usage-words.ts';
 
 interface CallsSectionProps {
   readonly scope: Scope;
-  readonly of: CallsOf;
+  readonly of: CallsFilter;
   readonly choose: (outcome: Outcome | undefined) => void;
   readonly close: () => void;
 }
 
 /** The single calls behind a sum, the newest first. */
 export function CallsSection({ scope, of, choose, close }: CallsSectionProps) {
-  const words = useUsageWords();
+  const strings = useUsageStrings();
   const { service } = usePage();
   const load = useCallback((signal: AbortSignal) => readCalls(service, { scope, of, signal }), [service, scope, of]);
-  const { value: first, fault, isLoading } = useLoaded(load);
-  const [older, setOlder] = useState<{ behind: CallsPage; pages: readonly CallsPage[] }>();
-  const [failed, setFailed] = useState<Fault>();
+  const { value: first, error, isLoading } = useLoaded(load);
+  const [older, setOlder] = useState<{ after: CallsPage; pages: readonly CallsPage[] }>();
+  const [loadMoreError, setLoadMoreError] = useState<ErrorDetails>();
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => heading.current?.focus(), []);
-  const pages = first === undefined ? [] : [first, ...(older?.behind === first ? older.pages : [])];
+  const pages = first === undefined ? [] : [first, ...(older?.after === first ? older.pages : [])];
   const calls = pages.flatMap((page) => page.calls);
   const token = pages.at(-1)?.next;
-  const more = (): void => {
+  const loadMore = (): void => {
     if (first === undefined || token === undefined) return;
-    setFailed(undefined);
+    setLoadMoreError(undefined);
     readCalls(service, { scope, of, token }).then(
-      (page) => setOlder({ behind: first, pages: [...pages.slice(1), page] }),
-      (thrown: unknown) => setFailed(faultOf(thrown)),
+      (page) => setOlder({ after: first, pages: [...pages.slice(1), page] }),
+      (error: unknown) => setLoadMoreError(toErrorDetails(error)),
     );
   };
-  const filters = [['', words.allOutcomes], ...outcomes.map((each) => [each, words.outcomes[each]] as const)] as const;
+  const filters = [['', strings.allOutcomes], ...outcomes.map((item) => [item, strings.outcomes[item]] as const)] as const;
   return (
     <div className="calls" aria-busy={isLoading}>
       <div className="sheet-title">
@@ -48,22 +48,22 @@ export function CallsSection({ scope, of, choose, close }: CallsSectionProps) {
           <CallsName of={of} />
         </h3>
         <button type="button" className="button" onClick={close}>
-          {words.backToSums}
+          {strings.backToSums}
         </button>
       </div>
       <div className="usage-choices">
         <Segments<Outcome | ''>
-          {...{ name: words.outcome, value: of.outcome ?? '', options: filters }}
-          choose={(outcome) => choose(outcome === '' ? undefined : outcome)}
+          {...{ name: strings.outcome, value: of.outcome ?? '', options: filters }}
+          onSelect={(outcome) => choose(outcome === '' ? undefined : outcome)}
         />
       </div>
-      <Trouble fault={fault ?? failed} />
-      {first !== undefined && calls.length === 0 && <p className="soft">{words.noCalls}</p>}
+      <ErrorMessage error={error ?? loadMoreError} />
+      {first !== undefined && calls.length === 0 && <p className="soft">{strings.noCalls}</p>}
       {calls.length > 0 && <CallsTable calls={calls} withUser={scope === 'all' && of.user === undefined} />}
       {token !== undefined && (
         <div>
-          <button type="button" className="button" onClick={more}>
-            {words.olderCalls}
+          <button type="button" className="button" onClick={loadMore}>
+            {strings.olderCalls}
           </button>
         </div>
       )}
@@ -72,48 +72,48 @@ export function CallsSection({ scope, of, choose, close }: CallsSectionProps) {
 }
 
 /** What they are the calls of, and of which days. */
-function CallsName({ of: { deployment, user, project, from, to } }: { readonly of: CallsOf }) {
-  const words = useUsageWords();
+function CallsName({ of: { deployment, user, project, from, to } }: { readonly of: CallsFilter }) {
+  const strings = useUsageStrings();
   const { language } = useLanguage();
-  const nameOf = useNameOf();
+  const getName = useGetName();
   const toDay = (day: string): Date => new Date(`${day}T00:00:00Z`);
   const days = new Intl.DateTimeFormat(language, { timeZone: 'UTC', dateStyle: 'medium' }).formatRange(toDay(from), toDay(to));
-  const names = [deployment === undefined ? undefined : nameOf(deployment), user, project];
-  const known = names.filter((name) => name !== undefined).map((name) => name || words.nobody);
-  return words.callsOf([...known, days].join(' · '));
+  const names = [deployment === undefined ? undefined : getName(deployment), user, project];
+  const nameParts = names.filter((name) => name !== undefined).map((name) => name || strings.nobody);
+  return strings.callsFor([...nameParts, days].join(' · '));
 }
 
 function CallsTable({ calls, withUser }: { readonly calls: readonly Call[]; readonly withUser: boolean }) {
-  const words = useUsageWords();
+  const strings = useUsageStrings();
   const { language } = useLanguage();
-  const nameOf = useNameOf();
-  const number = (name: string, show: (call: Call) => string): Column<Call> => ({ name, isNumber: true, show });
+  const getName = useGetName();
+  const number = (name: string, show: (call: Call) => string): Column<Call> => ({ name, isNumber: true, render: show });
   const seconds = (ms: number): string =>
     (ms / 1000).toLocaleString(language, { style: 'unit', unit: 'second', maximumFractionDigits: 1 });
   return (
     <DataTable<Call>
-      label={words.calls}
+      label={strings.calls}
       isStacked
       rows={calls}
-      keyOf={({ id }) => id}
+      getKey={({ id }) => id}
       columns={[
-        { name: words.time, show: ({ atMs }) => <Moment atMs={atMs} /> },
+        { name: strings.time, render: ({ atMs }) => <Moment atMs={atMs} /> },
         {
-          name: words.deployment,
-          show: ({ deployment, calledBy }) => (
+          name: strings.deployment,
+          render: ({ deployment, calledBy }) => (
             <span className="deployment-name">
               <DeploymentName id={deployment} />
-              {calledBy !== '' && <span className="soft small">{words.calledBy(nameOf(calledBy))}</span>}
+              {calledBy !== '' && <span className="soft small">{strings.calledBy(getName(calledBy))}</span>}
             </span>
           ),
         },
-        ...(withUser ? [{ name: words.person, show: ({ user }: Call) => user || words.nobody }] : []),
-        { name: words.outcome, show: (call) => <Ended call={call} /> },
-        number(words.tokensIn, ({ promptTokens }) => promptTokens.toLocaleString(language)),
-        number(words.tokensOut, ({ completionTokens }) => completionTokens.toLocaleString(language)),
-        number(words.cost, ({ cost }) => toMoney(cost, language)),
-        number(words.took, ({ durationMs }) => seconds(durationMs)),
-        { name: words.requestId, show: ({ requestId }) => <code className="small">{requestId}</code> },
+        ...(withUser ? [{ name: strings.person, render: ({ user }: Call) => user || strings.nobody }] : []),
+        { name: strings.outcome, render: (call) => <Ended call={call} /> },
+        number(strings.tokensIn, ({ promptTokens }) => promptTokens.toLocaleString(language)),
+        number(strings.tokensOut, ({ completionTokens }) => completionTokens.toLocaleString(language)),
+        number(strings.cost, ({ cost }) => toMoney(cost, language)),
+        number(strings.took, ({ durationMs }) => seconds(durationMs)),
+        { name: strings.requestId, render: ({ requestId }) => <code className="small">{requestId}</code> },
       ]}
     />
   );
@@ -129,10 +129,10 @@ function Moment({ atMs }: { readonly atMs: number }) {
 }
 
 function Ended({ call: { outcome, status } }: { readonly call: Call }) {
-  const words = useUsageWords();
+  const strings = useUsageStrings();
   return (
     <span className={outcome === 'failed' ? 'trouble' : undefined}>
-      {words.outcomes[outcome]}
+      {strings.outcomes[outcome]}
       {outcome !== 'ok' && <span className="soft small"> {status}</span>}
     </span>
   );

@@ -2,46 +2,46 @@ import { useState } from 'react';
 import { usePage } from '../page/page.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { saveFile } from '../parts/save-file.ts';
-import { Trouble } from '../parts/trouble.tsx';
-import { type Fault, faultOf } from '../service/fault.ts';
+import { ErrorMessage } from '../parts/trouble.tsx';
+import { type ErrorDetails, toErrorDetails } from '../service/fault.ts';
 import { useLanguage } from '../words/words.tsx';
 import type { DayRange } from './days.ts';
 import { readUsage, type Scope, type UsageRow } from './read-usage.ts';
-import { useUsageWords } from './usage-words.ts';
+import { useUsageStrings } from './usage-words.ts';
 
 /** As many as the service gives at once. */
-const mostRows = 10_000;
+const maxRows = 10_000;
 
 /** Hands what was used to the user as separated values, by day and deployment, and of everybody by person as well. */
 export function CsvButton({ scope, range }: { readonly scope: Scope; readonly range: DayRange }) {
-  const words = useUsageWords();
+  const strings = useUsageStrings();
   const { language } = useLanguage();
   const { service, announce } = usePage();
-  const [fault, setFault] = useState<Fault>();
-  const [isCut, setIsCut] = useState(false);
-  const hand = (): void => {
+  const [error, setError] = useState<ErrorDetails>();
+  const [isTruncated, setIsTruncated] = useState(false);
+  const download = (): void => {
     const by = scope === 'all' ? (['day', 'deployment', 'user'] as const) : (['day', 'deployment'] as const);
-    readUsage(service, { scope, ...range, by, limit: mostRows }).then(
+    readUsage(service, { scope, ...range, by, limit: maxRows }).then(
       (usage) => {
         const name = `usage-${range.from}-${range.to}.csv`;
         saveFile(name, new Blob([toCsv(usage.rows, scope === 'all')], { type: 'text/csv;charset=utf-8' }));
-        setFault(undefined);
-        setIsCut(usage.isCut);
+        setError(undefined);
+        setIsTruncated(usage.isTruncated);
         announce(name);
       },
-      (thrown: unknown) => setFault(faultOf(thrown)),
+      (error: unknown) => setError(toErrorDetails(error)),
     );
   };
   return (
     <>
-      <button type="button" className="button" onClick={hand}>
+      <button type="button" className="button" onClick={download}>
         <Icon name="save" />
-        {words.csv}
+        {strings.csv}
       </button>
-      <Trouble fault={fault} />
-      {isCut && (
+      <ErrorMessage error={error} />
+      {isTruncated && (
         <p className="soft small" role="status">
-          {words.csvCut(mostRows.toLocaleString(language))}
+          {strings.csvCut(maxRows.toLocaleString(language))}
         </p>
       )}
     </>
@@ -50,12 +50,15 @@ export function CsvButton({ scope, range }: { readonly scope: Scope; readonly ra
 
 /** Rows of usage as separated values (RFC 4180). A text that a spreadsheet would take for a formula gets an apostrophe in front. */
 export function toCsv(rows: readonly UsageRow[], withUser: boolean): string {
-  const heads = ['day', 'deployment', ...(withUser ? ['user'] : [])];
+  const columns = ['day', 'deployment', ...(withUser ? ['user'] : [])];
   const lines = rows.map(({ day, deployment, user, calls, failedCalls, refusedCalls, promptTokens, completionTokens, cost }) => [
     ...[day, deployment, ...(withUser ? [user] : [])].map(toCell),
     ...[calls, failedCalls, refusedCalls, promptTokens, completionTokens, Number(cost.toFixed(9))],
   ]);
-  const all = [[...heads, 'calls', 'failed_calls', 'refused_calls', 'prompt_tokens', 'completion_tokens', 'cost_usd'], ...lines];
+  const all = [
+    [...columns, 'calls', 'failed_calls', 'refused_calls', 'prompt_tokens', 'completion_tokens', 'cost_usd'],
+    ...lines,
+  ];
   return all.map((cells) => `${cells.join(',')}\r\n`).join('');
 }
 

@@ -2,8 +2,8 @@ import { useCallback, useState } from 'react';
 import { type Column, DataTable } from '../parts/data-table.tsx';
 import { useLanguage } from '../words/words.tsx';
 import { CallsLink } from './calls-link.tsx';
-import { formatValue, type Measure, niceStep } from './measure.ts';
-import { useUsageWords } from './usage-words.ts';
+import { computeStep, formatValue, type Measure } from './measure.ts';
+import { useUsageStrings } from './usage-words.ts';
 import '../attachments/chart.css';
 
 export interface DaySeries {
@@ -28,7 +28,7 @@ const labelWidth = 62;
 
 /** Bars of days, one series upon the other, as wide as there is room; the same numbers in a table below. */
 export function DayChart({ title, measure, days, series, open }: DayChartProps) {
-  const words = useUsageWords();
+  const strings = useUsageStrings();
   const { language } = useLanguage();
   const toName = (day: string): string =>
     new Date(day).toLocaleDateString(language, { timeZone: 'UTC', day: 'numeric', month: 'short' });
@@ -37,7 +37,7 @@ export function DayChart({ title, measure, days, series, open }: DayChartProps) 
     ({ name }, at): Column<(typeof rows)[number]> => ({
       name,
       isNumber: true,
-      show: ({ values }) => formatValue(measure, values[at] ?? 0, language),
+      render: ({ values }) => formatValue(measure, values[at] ?? 0, language),
     }),
   );
   return (
@@ -54,12 +54,12 @@ export function DayChart({ title, measure, days, series, open }: DayChartProps) 
         </ul>
       )}
       <details>
-        <summary className="small soft">{words.asTable}</summary>
+        <summary className="small soft">{strings.asTable}</summary>
         <DataTable
           label={title}
-          columns={[{ name: words.day, show: ({ day }) => <DayLink {...{ day, open }} name={toName(day)} /> }, ...columns]}
+          columns={[{ name: strings.day, render: ({ day }) => <DayLink {...{ day, open }} name={toName(day)} /> }, ...columns]}
           rows={rows}
-          keyOf={({ day }) => day}
+          getKey={({ day }) => day}
         />
       </details>
     </figure>
@@ -72,9 +72,9 @@ interface DayLinkProps extends Pick<DayChartProps, 'open'> {
 }
 
 function DayLink({ day, name, open }: DayLinkProps) {
-  const words = useUsageWords();
+  const strings = useUsageStrings();
   return (
-    <CallsLink of={{ from: day, to: day }} label={words.showCalls(name)} open={() => open(day)}>
+    <CallsLink of={{ from: day, to: day }} label={strings.showCalls(name)} open={() => open(day)}>
       {name}
     </CallsLink>
   );
@@ -91,10 +91,10 @@ interface DrawingProps extends Pick<DayChartProps, 'open'> {
 function Drawing({ title, measure, rows, toName, colours, open }: DrawingProps) {
   const { language } = useLanguage();
   const [frame, width] = useWidth();
-  const sumOf = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
-  const most = Math.max(...rows.map(({ values }) => sumOf(values)));
-  const step = niceStep(most, measure !== 'cost');
-  const steps = Math.max(1, Math.ceil(most / step));
+  const computeSum = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
+  const highestSum = Math.max(...rows.map(({ values }) => computeSum(values)));
+  const step = computeStep(highestSum, measure !== 'cost');
+  const steps = Math.max(1, Math.ceil(highestSum / step));
   const highest = steps * step;
   const toY = (value: number): number => top + (1 - value / highest) * (height - top - bottom);
   const slot = (width - left) / rows.length;
@@ -111,17 +111,17 @@ function Drawing({ title, measure, rows, toName, colours, open }: DrawingProps) 
       ))}
       {rows.map(({ day, values }, at) => (
         // biome-ignore lint/a11y/noStaticElementInteractions: by keyboard the days of the table below do the same
-        <g key={day} onClick={({ target }) => open(day, seriesOf(target))}>
-          <title>{`${toName(day)}: ${formatValue(measure, sumOf(values), language)}`}</title>
+        <g key={day} onClick={({ target }) => open(day, findSeries(target))}>
+          <title>{`${toName(day)}: ${formatValue(measure, computeSum(values), language)}`}</title>
           <rect className="day-room" x={left + at * slot} y={top} width={slot} height={height - top - bottom} />
-          {values.map((value, nth) => (
+          {values.map((value, index) => (
             <rect
-              key={colours[nth]}
-              className={`series-${colours[nth]}`}
-              data-series={nth}
+              key={colours[index]}
+              className={`series-${colours[index]}`}
+              data-series={index}
               x={left + (at + 0.15) * slot}
               width={Math.max(slot * 0.7, 1)}
-              y={toY(sumOf(values.slice(0, nth + 1)))}
+              y={toY(computeSum(values.slice(0, index + 1)))}
               height={toY(0) - toY(value)}
             />
           ))}
@@ -137,9 +137,9 @@ function Drawing({ title, measure, rows, toName, colours, open }: DrawingProps) 
 }
 
 /** Which series a part of a bar is of; undefined beside the bars. */
-function seriesOf(target: EventTarget): number | undefined {
-  const nth = target instanceof SVGElement ? target.dataset.series : undefined;
-  return nth === undefined ? undefined : Number(nth);
+function findSeries(target: EventTarget): number | undefined {
+  const index = target instanceof SVGElement ? target.dataset.series : undefined;
+  return index === undefined ? undefined : Number(index);
 }
 
 function toTick(measure: Measure, value: number, language: string): string {

@@ -7,24 +7,24 @@ export interface DayRange {
 
 const dayMs = 86_400_000;
 /** As many as the service sums up at once. */
-const mostDays = 366;
+const maxDays = 366;
 
 /** The last so many days, up to the one of `nowMs`. */
-export function lastDays(count: number, nowMs: number): DayRange {
+export function getLastDays(count: number, nowMs: number): DayRange {
   return { from: toDay(nowMs - (count - 1) * dayMs), to: toDay(nowMs) };
 }
 
 /** The month of `nowMs`, up to its day. */
-export function thisMonth(nowMs: number): DayRange {
+export function getThisMonth(nowMs: number): DayRange {
   const to = toDay(nowMs);
   return { from: `${to.slice(0, 7)}-01`, to };
 }
 
 /** Every day of a range in its order; none where it is none, or too long. */
-export function daysOf({ from, to }: DayRange): readonly string[] {
+export function listDays({ from, to }: DayRange): readonly string[] {
   const [first, last] = [Date.parse(from), Date.parse(to)];
   const count = Math.round((last - first) / dayMs) + 1;
-  if (!(count >= 1 && count <= mostDays)) return [];
+  if (!(count >= 1 && count <= maxDays)) return [];
   return Array.from({ length: count }, (_, index) => toDay(first + index * dayMs));
 }
 

@@ -1,49 +1,49 @@
 import { useCallback } from 'react';
 import { usePage } from '../page/page.tsx';
 import { Icon } from '../parts/icon.tsx';
-import { Trouble } from '../parts/trouble.tsx';
+import { ErrorMessage } from '../parts/trouble.tsx';
 import { useLoaded } from '../parts/use-loaded.ts';
-import { untilInWords } from '../words/until-in-words.ts';
+import { formatTimeUntil } from '../words/until-in-words.ts';
 import { useLanguage } from '../words/words.tsx';
 import { toMoney } from './measure.ts';
 import { type LimitStatus, readLimits } from './read-limits.ts';
-import { useUsageWords } from './usage-words.ts';
+import { useUsageStrings } from './usage-words.ts';
 
-const shownAtOnce = 4;
-const nearlyAll = 0.8;
+const visibleGroups = 4;
+const scarceShare = 0.8;
 
 /** The limits that hold for the user, and what is left of them. */
 export function LimitsSection() {
-  const words = useUsageWords();
+  const strings = useUsageStrings();
   const { service } = usePage();
   const {
     value: limits,
-    fault,
+    error,
     isLoading,
     reload,
   } = useLoaded(useCallback((signal: AbortSignal) => readLimits(service, signal), [service]));
   const groups = limits && [
-    ...(limits.cost.length > 0 ? [{ id: '', name: words.allDeployments, statuses: limits.cost }] : []),
+    ...(limits.cost.length > 0 ? [{ id: '', name: strings.allDeployments, statuses: limits.cost }] : []),
     ...limits.deployments,
   ];
-  const rest = groups?.slice(shownAtOnce) ?? [];
+  const rest = groups?.slice(visibleGroups) ?? [];
   return (
-    <section className="sheet-section" aria-busy={isLoading} aria-label={words.limits}>
+    <section className="sheet-section" aria-busy={isLoading} aria-label={strings.limits}>
       <div className="sheet-title">
-        <h2>{words.limits}</h2>
+        <h2>{strings.limits}</h2>
         <button type="button" className="button quiet" onClick={reload}>
           <Icon name="again" />
-          {words.refresh}
+          {strings.refresh}
         </button>
       </div>
-      <Trouble fault={fault} />
-      {groups?.length === 0 && <p className="soft">{words.noLimits}</p>}
-      {groups?.slice(0, shownAtOnce).map((group) => (
+      <ErrorMessage error={error} />
+      {groups?.length === 0 && <p className="soft">{strings.noLimits}</p>}
+      {groups?.slice(0, visibleGroups).map((group) => (
         <LimitGroup key={group.id} {...group} />
       ))}
       {rest.length > 0 && (
         <details className="limits-rest">
-          <summary>{words.moreLimits(rest.length)}</summary>
+          <summary>{strings.moreLimits(rest.length)}</summary>
           {rest.map((group) => (
             <LimitGroup key={group.id} {...group} />
           ))}
@@ -67,38 +67,38 @@ function LimitGroup({ name, statuses }: { readonly name: string; readonly status
 }
 
 function LimitBar({ status, of }: { readonly status: LimitStatus; readonly of: string }) {
-  const words = useUsageWords();
+  const strings = useUsageStrings();
   const { language } = useLanguage();
   const { kind, period, used, total, resetsAtMs } = status;
   const amount = (value: number): string => (kind === 'Cost' ? toMoney(value, language) : value.toLocaleString(language));
-  const name = words.limitName(kind, period);
-  const left = used >= total ? words.usedUp : words.left(amount(total - used));
+  const name = strings.limitName(kind, period);
+  const remaining = used >= total ? strings.usedUp : strings.remaining(amount(total - used));
   return (
-    <li className={`limit ${lookOf(used / total)}`}>
+    <li className={`limit ${getFillLevel(used / total)}`}>
       <span className="limit-name">{name}</span>
       <meter
         {...{ className: 'heard-only', min: 0, max: total, value: Math.min(used, total) }}
         aria-label={`${of}, ${name}`}
-        aria-valuetext={`${words.ofTotal(amount(used), amount(total))}, ${left}`}
+        aria-valuetext={`${strings.ofTotal(amount(used), amount(total))}, ${remaining}`}
       />
       <svg className="limit-bar" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">
         <rect width={Math.min(100, (used / total) * 100)} height="10" />
       </svg>
       <span className="limit-left">
-        <strong>{left}</strong> <span className="soft">· {words.ofTotal(amount(used), amount(total))}</span>
+        <strong>{remaining}</strong> <span className="soft">· {strings.ofTotal(amount(used), amount(total))}</span>
       </span>
       <time
         className="limit-reset soft"
         dateTime={new Date(resetsAtMs).toISOString()}
         title={new Date(resetsAtMs).toLocaleString(language)}
       >
-        {words.resets(untilInWords(resetsAtMs, Date.now(), language))}
+        {strings.resets(formatTimeUntil(resetsAtMs, Date.now(), language))}
       </time>
     </li>
   );
 }
 
-function lookOf(share: number): string {
+function getFillLevel(share: number): string {
   if (share >= 1) return 'used-up';
-  return share >= nearlyAll ? 'scarce' : 'plenty';
+  return share >= scarceShare ? 'scarce' : 'plenty';
 }

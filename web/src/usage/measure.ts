@@ -3,7 +3,7 @@ import type { Amounts } from './read-usage.ts';
 /** What of the usage is looked at. */
 export type Measure = 'cost' | 'tokens' | 'calls';
 
-export function amountOf(measure: Measure, { cost, promptTokens, completionTokens, calls }: Amounts): number {
+export function getAmount(measure: Measure, { cost, promptTokens, completionTokens, calls }: Amounts): number {
   if (measure === 'cost') return cost;
   return measure === 'tokens' ? promptTokens + completionTokens : calls;
 }
@@ -21,10 +21,10 @@ export function formatValue(measure: Measure, value: number, language: string): 
 }
 
 /** A step of 1, 2 or 5 and noughts, so that about four of them reach a value. */
-export function niceStep(highest: number, isWhole: boolean): number {
+export function computeStep(highest: number, isInteger: boolean): number {
   const rough = highest / 4;
   if (!(rough > 0)) return 1;
   const power = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 5, 10].map((each) => each * power).find((each) => each >= rough * 0.999_999) ?? rough;
-  return isWhole ? Math.max(1, step) : step;
+  const step = [1, 2, 5, 10].map((factor) => factor * power).find((candidate) => candidate >= rough * 0.999_999) ?? rough;
+  return isInteger ? Math.max(1, step) : step;
 }

@@ -8,7 +8,7 @@ export const outcomes = ['ok', 'refused', 'failed', 'left'] as const;
 export type Outcome = (typeof outcomes)[number];
 
 /** Which calls are looked at; what is undefined is not asked for. */
-export interface CallsOf extends DayRange {
+export interface CallsFilter extends DayRange {
   readonly deployment?: string;
   readonly user?: string;
   readonly project?: string;
@@ -39,15 +39,15 @@ export interface CallsPage {
   readonly next: string | undefined;
 }
 
-interface Asked {
+interface CallsQuery {
   readonly scope: Scope;
-  readonly of: CallsOf;
+  readonly of: CallsFilter;
   readonly token?: string;
   readonly signal?: AbortSignal;
 }
 
 /** One page of single calls, the newest first. Throws ServiceFault. */
-export async function readCalls(service: Service, { scope, of, token = '', signal }: Asked): Promise<CallsPage> {
+export async function readCalls(service: Service, { scope, of, token = '', signal }: CallsQuery): Promise<CallsPage> {
   const query = new URLSearchParams({ ...of, limit: '50', token });
   const path = scope === 'all' ? 'v1/admin/calls' : 'v1/user/calls';
   const answer = await service.json(`${path}?${query}`, signal && { signal });
@@ -63,7 +63,7 @@ function toCall(item: JsonObject): Call {
   return {
     ...{ id: String(item.id), atMs: Number(item.at), user: String(item.user), deployment: String(item.deployment) },
     calledBy: path.at(-2) ?? '',
-    outcome: outcomes.find((each) => each === item.outcome) ?? 'failed',
+    outcome: outcomes.find((outcome) => outcome === item.outcome) ?? 'failed',
     status: Number(item.status),
     ...{ promptTokens: Number(item.promptTokens), completionTokens: Number(item.completionTokens), cost: Number(item.cost) },
     ...{ durationMs: Number(item.durationMs), requestId: String(item.requestId) },

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
-import { inPath, type Service } from '../service/service.ts';
+import { encodePath, type Service } from '../service/service.ts';
 
 export type LimitKind = 'Token' | 'Request' | 'Cost';
 export type Period = 'minute' | 'hour' | 'day' | 'week' | 'month';
@@ -21,24 +21,26 @@ export interface OwnLimits {
   readonly deployments: readonly { readonly id: string; readonly name: string; readonly statuses: readonly LimitStatus[] }[];
 }
 
-const askedAtOnce = 8;
+const maxConcurrent = 8;
 
 /** The limits that hold for the user, and how they stand. Throws ServiceFault. */
 export async function readLimits(service: Service, signal: AbortSignal): Promise<OwnLimits> {
   const waiting = await listAll(service, signal);
-  const found: (OwnLimits['deployments'][number] & { readonly cost: readonly LimitStatus[] })[] = [];
-  const ask = async (): Promise<void> => {
+  const results: (OwnLimits['deployments'][number] & { readonly cost: readonly LimitStatus[] })[] = [];
+  const loadLimits = async (): Promise<void> => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-      const all = toStatuses(await service.json(`v1/deployments/${inPath(next.id)}/limits`, { signal }));
+      const all = toStatuses(await service.json(`v1/deployments/${encodePath(next.id)}/limits`, { signal }));
       const isCost = ({ kind }: LimitStatus): boolean => kind === 'Cost';
-      found.push({ ...next, statuses: all.filter((each) => !isCost(each)), cost: all.filter(isCost) });
+      results.push({ ...next, statuses: all.filter((status) => !isCost(status)), cost: all.filter(isCost) });
     }
   };
-  await Promise.all(Array.from({ length: askedAtOnce }, ask));
-  const limited = found.filter(({ statuses }) => statuses.length > 0);
+  await Promise.all(Array.from({ length: maxConcurrent }, loadLimits));
+  const limited = results.filter(({ statuses }) => statuses.length > 0);
   return {
-    cost: found.find(({ cost }) => cost.length > 0)?.cost ?? [],
-    deployments: limited.sort((one, other) => mostUsed(other) - mostUsed(one) || one.name.localeCompare(other.name)),
+    cost: results.find(({ cost }) => cost.length > 0)?.cost ?? [],
+    deployments: limited.sort(
+      (left, right) => computeMaxUsage(right) - computeMaxUsage(left) || left.name.localeCompare(right.name),
+    ),
   };
 }
 
@@ -61,6 +63,6 @@ function toNumbers({ used, resetsAt }: JsonObject): Pick<LimitStatus, 'used' | '
   return { used: Number(used), resetsAtMs: Number(resetsAt) };
 }
 
-function mostUsed({ statuses }: { readonly statuses: readonly LimitStatus[] }): number {
+function computeMaxUsage({ statuses }: { readonly statuses: readonly LimitStatus[] }): number {
   return Math.max(...statuses.map(({ used, total }) => used / total));
 }

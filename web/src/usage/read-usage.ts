@@ -25,13 +25,13 @@ export interface Usage {
   readonly rows: readonly UsageRow[];
   readonly total: Amounts;
   /** There are more rows than were asked for. */
-  readonly isCut: boolean;
+  readonly isTruncated: boolean;
 }
 
 /** Of the user alone, or of all, which only administrators are told. */
 export type Scope = 'own' | 'all';
 
-export interface UsageQuestion extends DayRange {
+export interface UsageQuery extends DayRange {
   readonly scope: Scope;
   readonly by: readonly ('day' | 'deployment' | 'user' | 'project')[];
   readonly limit: number;
@@ -39,13 +39,13 @@ export interface UsageQuestion extends DayRange {
 }
 
 /** Sums of usage. Throws ServiceFault. */
-export async function readUsage(service: Service, { scope, from, to, by, limit, signal }: UsageQuestion): Promise<Usage> {
+export async function readUsage(service: Service, { scope, from, to, by, limit, signal }: UsageQuery): Promise<Usage> {
   const query = new URLSearchParams({ from, to, by: by.join(','), limit: String(limit) });
   const path = scope === 'all' ? 'v1/admin/usage' : 'v1/user/usage';
   const answer = await service.json(`${path}?${query}`, signal && { signal });
   const body = isJsonObject(answer) ? answer : {};
   const rows = Array.isArray(body.data) ? body.data.filter(isJsonObject).map(toRow) : [];
-  return { rows, total: toAmounts(isJsonObject(body.total) ? body.total : {}), isCut: body.isCut === true };
+  return { rows, total: toAmounts(isJsonObject(body.total) ? body.total : {}), isTruncated: body.isCut === true };
 }
 
 function toRow(item: JsonObject): UsageRow {

@@ -1,23 +1,23 @@
-import { useNameOf } from '../page/page.tsx';
+import { useGetName } from '../page/page.tsx';
 import { DayChart, type DaySeries } from './day-chart.tsx';
-import { type DayRange, daysOf } from './days.ts';
-import { amountOf, type Measure } from './measure.ts';
-import type { CallsOf } from './read-calls.ts';
+import { type DayRange, listDays } from './days.ts';
+import { getAmount, type Measure } from './measure.ts';
+import type { CallsFilter } from './read-calls.ts';
 import type { Usage, UsageRow } from './read-usage.ts';
-import type { UsageWords } from './usage-english.ts';
-import { useUsageWords } from './usage-words.ts';
+import type { UsageStrings } from './usage-english.ts';
+import { useUsageStrings } from './usage-words.ts';
 
 /** What the bars of a day are made of; `kind`: tokens read and written, calls answered, refused and failed. */
 export const stacks = ['deployment', 'kind', 'user', 'project'] as const;
 export type Stack = (typeof stacks)[number];
 
 /** As many as charts have colours, less one for all others. */
-const mostSeries = 5;
+const maxSeries = 5;
 
 interface UsageDaysProps {
   readonly usage: Usage;
   /** Shows the calls of a day, and of what a part of its bar stands for. */
-  readonly open: (of: CallsOf) => void;
+  readonly open: (of: CallsFilter) => void;
   readonly range: DayRange;
   readonly stack: Stack;
   readonly measure: Measure;
@@ -25,75 +25,79 @@ interface UsageDaysProps {
 
 /** What was used day by day, in one chart. */
 export function UsageDays({ usage, range, stack, measure, open }: UsageDaysProps) {
-  const words = useUsageWords();
-  const nameOf = useNameOf();
-  const days = daysOf(range);
+  const strings = useUsageStrings();
+  const getName = useGetName();
+  const days = listDays(range);
   const byDay = Map.groupBy(usage.rows, ({ day }) => day);
-  const valuesOf = (toValue: (row: UsageRow) => number): readonly number[] =>
+  const sumByDay = (toValue: (row: UsageRow) => number): readonly number[] =>
     days.map((day) => (byDay.get(day) ?? []).reduce((sum, row) => sum + toValue(row), 0));
-  const toName = (name: string): string => (stack === 'deployment' ? nameOf(name) : name) || words.nobody;
+  const toName = (name: string): string => (stack === 'deployment' ? getName(name) : name) || strings.nobody;
   const series = (): readonly DaySeries[] => {
-    if (stack === 'kind') return toKinds(measure, words, valuesOf);
-    const { first, isMore } = largestOf(usage.rows, stack, measure);
-    const named = first.map((name, colour) => ({
+    if (stack === 'kind') return toKinds(measure, strings, sumByDay);
+    const { first, isMore } = findLargest(usage.rows, stack, measure);
+    const namedSeries = first.map((name, colour) => ({
       ...{ name: toName(name), colour },
-      values: valuesOf((row) => (row[stack] === name ? amountOf(measure, row) : 0)),
+      values: sumByDay((row) => (row[stack] === name ? getAmount(measure, row) : 0)),
     }));
-    const others = valuesOf((row) => (first.includes(row[stack]) ? 0 : amountOf(measure, row)));
-    return isMore ? [...named, { name: words.others, colour: mostSeries, values: others }] : named;
+    const otherValues = sumByDay((row) => (first.includes(row[stack]) ? 0 : getAmount(measure, row)));
+    return isMore ? [...namedSeries, { name: strings.otherSeries, colour: maxSeries, values: otherValues }] : namedSeries;
   };
-  const openDay = (day: string, nth = -1): void =>
-    open({ from: day, to: day, ...(stack === 'kind' ? ofKind(measure, nth) : ofName(usage.rows, { stack, measure, nth })) });
+  const openDay = (day: string, index = -1): void =>
+    open({
+      from: day,
+      to: day,
+      ...(stack === 'kind' ? toKindFilter(measure, index) : toNameFilter(usage.rows, { stack, measure, index })),
+    });
   return (
     <>
-      <DayChart title={words.chart(words[measure])} {...{ measure, days, open: openDay }} series={series()} />
-      {usage.isCut && <p className="soft small">{words.chartCut}</p>}
+      <DayChart title={strings.chart(strings[measure])} {...{ measure, days, open: openDay }} series={series()} />
+      {usage.isTruncated && <p className="soft small">{strings.chartCut}</p>}
     </>
   );
 }
 
 /** The names that have most of the measure, the largest first. */
-function largestOf(rows: readonly UsageRow[], stack: Exclude<Stack, 'kind'>, measure: Measure) {
+function findLargest(rows: readonly UsageRow[], stack: Exclude<Stack, 'kind'>, measure: Measure) {
   const sums = new Map<string, number>();
-  for (const row of rows) sums.set(row[stack], (sums.get(row[stack]) ?? 0) + amountOf(measure, row));
-  const names = [...sums].sort(([, one], [, other]) => other - one).map(([name]) => name);
-  return { first: names.slice(0, mostSeries), isMore: names.length > mostSeries };
+  for (const row of rows) sums.set(row[stack], (sums.get(row[stack]) ?? 0) + getAmount(measure, row));
+  const names = [...sums].sort(([, left], [, right]) => right - left).map(([name]) => name);
+  return { first: names.slice(0, maxSeries), isMore: names.length > maxSeries };
 }
 
 /** What the part of a bar stands for; of all others together nothing can be asked for. */
-function ofName(
+function toNameFilter(
   rows: readonly UsageRow[],
-  { stack, measure, nth }: { stack: Exclude<Stack, 'kind'>; measure: Measure; nth: number },
-): Partial<CallsOf> {
-  const name = nth < 0 ? undefined : largestOf(rows, stack, measure).first[nth];
+  { stack, measure, index }: { stack: Exclude<Stack, 'kind'>; measure: Measure; index: number },
+): Partial<CallsFilter> {
+  const name = index < 0 ? undefined : findLargest(rows, stack, measure).first[index];
   return name === undefined ? {} : { [stack]: name };
 }
 
 /** Calls are stacked by how they ended, in this order. */
-function ofKind(measure: Measure, nth: number): Partial<CallsOf> {
-  const outcome = measure === 'calls' ? ([undefined, 'refused', 'failed'] as const)[nth] : undefined;
+function toKindFilter(measure: Measure, index: number): Partial<CallsFilter> {
+  const outcome = measure === 'calls' ? ([undefined, 'refused', 'failed'] as const)[index] : undefined;
   return outcome === undefined ? {} : { outcome };
 }
 
 function toKinds(
   measure: Measure,
-  words: UsageWords,
-  valuesOf: (toValue: (row: UsageRow) => number) => readonly number[],
+  strings: UsageStrings,
+  sumByDay: (toValue: (row: UsageRow) => number) => readonly number[],
 ): readonly DaySeries[] {
-  if (measure === 'cost') return [{ name: words.cost, colour: 0, values: valuesOf(({ cost }) => cost) }];
+  if (measure === 'cost') return [{ name: strings.cost, colour: 0, values: sumByDay(({ cost }) => cost) }];
   if (measure === 'tokens') {
     return [
-      { name: words.tokensIn, colour: 0, values: valuesOf(({ promptTokens }) => promptTokens) },
-      { name: words.tokensOut, colour: 1, values: valuesOf(({ completionTokens }) => completionTokens) },
+      { name: strings.tokensIn, colour: 0, values: sumByDay(({ promptTokens }) => promptTokens) },
+      { name: strings.tokensOut, colour: 1, values: sumByDay(({ completionTokens }) => completionTokens) },
     ];
   }
   return [
     {
-      name: words.answered,
+      name: strings.answered,
       colour: 0,
-      values: valuesOf(({ calls, failedCalls, refusedCalls }) => calls - failedCalls - refusedCalls),
+      values: sumByDay(({ calls, failedCalls, refusedCalls }) => calls - failedCalls - refusedCalls),
     },
-    { name: words.refused, colour: 2, values: valuesOf(({ refusedCalls }) => refusedCalls) },
-    { name: words.failed, colour: 3, values: valuesOf(({ failedCalls }) => failedCalls) },
+    { name: strings.refused, colour: 2, values: sumByDay(({ refusedCalls }) => refusedCalls) },
+    { name: strings.failed, colour: 3, values: sumByDay(({ failedCalls }) => failedCalls) },
   ];
 }

@@ -19,7 +19,7 @@ export const usageEnglish = {
   limitName: (kind: LimitKind, period: Period) =>
     kind === 'Cost' ? `USD ${periods[period]}` : `${units[kind]} ${periods[period]}`,
   ofTotal: (used: string, total: string) => `${used} of ${total}`,
-  left: (left: string) => `${left} left`,
+  remaining: (amount: string) => `${amount} left`,
   usedUp: 'used up',
   resets: (when: string) => `resets ${when}`,
   moreLimits: (count: number) => (count === 1 ? 'One more deployment' : `${count} more deployments`),
@@ -46,14 +46,14 @@ export const usageEnglish = {
   failed: 'Failed',
   summary: (calls: string, tokens: string, cost: string) =>
     `${calls} ${calls === '1' ? 'call' : 'calls'}, ${tokens} ${tokens === '1' ? 'token' : 'tokens'}, ${cost}`,
-  nothing: 'Nothing was used on these days.',
+  noUsage: 'Nothing was used on these days.',
   chart: (measure: string) => `${measure} by day`,
   stackedBy: 'Bars of',
   ofDeployments: 'Models and applications',
   ofKinds: 'Kinds',
   ofPeople: 'People',
   ofProjects: 'Projects',
-  others: 'All others',
+  otherSeries: 'All others',
   nobody: 'without a name',
   chartCut: 'There is more than fits: choose fewer days to see all of it.',
   asTable: 'As a table',
@@ -67,7 +67,7 @@ export const usageEnglish = {
   callsNote: 'Choose a name, a number or a bar to see the single calls behind it.',
   showCalls: (name: string) => `Show the calls of ${name}`,
   callsThat: (count: string, how: string, name: string) => `Show calls of ${name}: ${how}, ${count}`,
-  callsOf: (what: string) => `Calls of ${what}`,
+  callsFor: (what: string) => `Calls of ${what}`,
   backToSums: 'Back to the sums',
   outcome: 'How it ended',
   allOutcomes: 'All',
@@ -86,4 +86,4 @@ export const usageEnglish = {
   csvCut: (count: string) => `The download holds the first ${count} rows only. Choose fewer days for all of them.`,
 };
 
-export type UsageWords = typeof usageEnglish;
+export type UsageStrings = typeof usageEnglish;

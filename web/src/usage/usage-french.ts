@@ -1,8 +1,8 @@
-import { pluralIn } from '../words/plural.ts';
+import { createPlural } from '../words/plural.ts';
 import type { LimitKind, Period } from './read-limits.ts';
-import type { UsageWords } from './usage-english.ts';
+import type { UsageStrings } from './usage-english.ts';
 
-const plural = pluralIn('fr');
+const plural = createPlural('fr');
 const units: Readonly<Record<LimitKind, string>> = { Token: 'Tokens', Request: 'Requêtes', Cost: 'USD' };
 const periods: Readonly<Record<Period, string>> = {
   minute: 'par minute',
@@ -12,7 +12,7 @@ const periods: Readonly<Record<Period, string>> = {
   month: 'par mois',
 };
 
-export const usageFrench: UsageWords = {
+export const usageFrench: UsageStrings = {
   title: 'Utilisation',
   refresh: 'Actualiser',
   limits: 'Vos limites',
@@ -20,7 +20,7 @@ export const usageFrench: UsageWords = {
   allDeployments: 'Tous les modèles et applications',
   limitName: (kind, period) => `${units[kind]} ${periods[period]}`,
   ofTotal: (used, total) => `${used} sur ${total}`,
-  left: (left) => `reste ${left}`,
+  remaining: (amount) => `reste ${amount}`,
   usedUp: 'épuisé',
   resets: (when) => `se renouvelle ${when}`,
   moreLimits: (count) => (count === 1 ? 'Un modèle de plus' : `${count} modèles de plus`),
@@ -47,14 +47,14 @@ export const usageFrench: UsageWords = {
   failed: 'En échec',
   summary: (calls, tokens, cost) =>
     `${calls} ${plural(calls, 'appel', 'appels')}, ${tokens} ${plural(tokens, 'token', 'tokens')}, ${cost}`,
-  nothing: 'Rien n’a été utilisé ces jours-là.',
+  noUsage: 'Rien n’a été utilisé ces jours-là.',
   chart: (measure) => `${measure} par jour`,
   stackedBy: 'Barres par',
   ofDeployments: 'Modèles et applications',
   ofKinds: 'Types',
   ofPeople: 'Personnes',
   ofProjects: 'Projets',
-  others: 'Tous les autres',
+  otherSeries: 'Tous les autres',
   nobody: 'sans nom',
   chartCut: 'Il y en a plus que ce qui tient ici : choisissez moins de jours pour tout voir.',
   asTable: 'En tableau',
@@ -68,7 +68,7 @@ export const usageFrench: UsageWords = {
   callsNote: 'Choisissez un nom, un nombre ou une barre pour voir les appels un par un.',
   showCalls: (name) => `Afficher les appels de ${name}`,
   callsThat: (count, how, name) => `Afficher les appels de ${name} : ${how}, ${count}`,
-  callsOf: (what) => `Appels de ${what}`,
+  callsFor: (what) => `Appels de ${what}`,
   backToSums: 'Retour aux totaux',
   outcome: 'Issue',
   allOutcomes: 'Tous',

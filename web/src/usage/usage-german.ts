@@ -1,5 +1,5 @@
 import type { LimitKind, Period } from './read-limits.ts';
-import type { UsageWords } from './usage-english.ts';
+import type { UsageStrings } from './usage-english.ts';
 
 const units: Readonly<Record<LimitKind, string>> = { Token: 'Token', Request: 'Anfragen', Cost: 'USD' };
 const periods: Readonly<Record<Period, string>> = {
@@ -10,7 +10,7 @@ const periods: Readonly<Record<Period, string>> = {
   month: 'im Monat',
 };
 
-export const usageGerman: UsageWords = {
+export const usageGerman: UsageStrings = {
   title: 'Verbrauch',
   refresh: 'Aktualisieren',
   limits: 'Deine Grenzen',
@@ -18,7 +18,7 @@ export const usageGerman: UsageWords = {
   allDeployments: 'Alles zusammen',
   limitName: (kind, period) => `${units[kind]} ${periods[period]}`,
   ofTotal: (used, total) => `${used} von ${total}`,
-  left: (left) => `${left} übrig`,
+  remaining: (amount) => `${amount} übrig`,
   usedUp: 'verbraucht',
   resets: (when) => `beginnt neu ${when}`,
   moreLimits: (count) => (count === 1 ? 'Noch eines' : `Noch ${count} weitere`),
@@ -44,14 +44,14 @@ export const usageGerman: UsageWords = {
   refused: 'Abgelehnt',
   failed: 'Gescheitert',
   summary: (calls, tokens, cost) => `${calls} ${calls === '1' ? 'Aufruf' : 'Aufrufe'}, ${tokens} Token, ${cost}`,
-  nothing: 'An diesen Tagen wurde nichts verbraucht.',
+  noUsage: 'An diesen Tagen wurde nichts verbraucht.',
   chart: (measure) => `${measure} nach Tagen`,
   stackedBy: 'Balken aus',
   ofDeployments: 'Modellen und Anwendungen',
   ofKinds: 'Arten',
   ofPeople: 'Personen',
   ofProjects: 'Projekten',
-  others: 'Alle anderen',
+  otherSeries: 'Alle anderen',
   nobody: 'ohne Namen',
   chartCut: 'Es ist mehr, als hier Platz hat: Wähle weniger Tage, um alles zu sehen.',
   asTable: 'Als Tabelle',
@@ -65,7 +65,7 @@ export const usageGerman: UsageWords = {
   callsNote: 'Wähle einen Namen, eine Zahl oder einen Balken, um die einzelnen Aufrufe dahinter zu sehen.',
   showCalls: (name) => `Aufrufe von ${name} zeigen`,
   callsThat: (count, how, name) => `Aufrufe von ${name} zeigen: ${how}, ${count}`,
-  callsOf: (what) => `Aufrufe von ${what}`,
+  callsFor: (what) => `Aufrufe von ${what}`,
   backToSums: 'Zurück zu den Summen',
   outcome: 'Wie es ausging',
   allOutcomes: 'Alle',

@@ -1,12 +1,12 @@
 import { NamedPage } from '../parts/named-page.tsx';
 import { LimitsSection } from './limits-section.tsx';
 import { UsageSection } from './usage-section.tsx';
-import { useUsageWords } from './usage-words.ts';
+import { useUsageStrings } from './usage-words.ts';
 import './usage.css';
 
 /** What was used, and what the user may still use. */
 export function UsagePage({ openMenu }: { readonly openMenu: () => void }) {
-  const { title } = useUsageWords();
+  const { title } = useUsageStrings();
   return (
     <NamedPage name={title} openMenu={openMenu}>
       <div className="sheet wide">

@@ -1,85 +1,85 @@
 import { useCallback, useId, useState } from 'react';
-import { useNameOf, usePage } from '../page/page.tsx';
+import { useGetName, usePage } from '../page/page.tsx';
 import { type Column, DataTable } from '../parts/data-table.tsx';
 import { Segments } from '../parts/segments.tsx';
-import { Trouble } from '../parts/trouble.tsx';
+import { ErrorMessage } from '../parts/trouble.tsx';
 import { useLoaded } from '../parts/use-loaded.ts';
 import { useLanguage } from '../words/words.tsx';
 import { CallsLink, focusLink } from './calls-link.tsx';
 import { CallsSection } from './calls-section.tsx';
 import { CsvButton } from './csv-button.tsx';
-import { type DayRange, daysOf, lastDays, thisMonth } from './days.ts';
-import { amountOf, formatValue, type Measure, toMoney } from './measure.ts';
-import type { CallsOf, Outcome } from './read-calls.ts';
+import { type DayRange, getLastDays, getThisMonth, listDays } from './days.ts';
+import { formatValue, getAmount, type Measure, toMoney } from './measure.ts';
+import type { CallsFilter, Outcome } from './read-calls.ts';
 import { type Amounts, readUsage, type Scope, type Usage, type UsageRow } from './read-usage.ts';
 import { type Stack, stacks, UsageDays } from './usage-days.tsx';
-import { useUsageWords } from './usage-words.ts';
+import { useUsageStrings } from './usage-words.ts';
 
 const rowsOfTable = 100;
 /** A month of a few dozen deployments. */
-const mostRows = 1000;
+const maxRows = 1000;
 
 /** What was used, by day, deployment and person; by administrators seen of everybody. */
 export function UsageSection() {
-  const words = useUsageWords();
+  const strings = useUsageStrings();
   const { isAdmin, service } = usePage();
   const [scope, setScope] = useState<Scope>(isAdmin ? 'all' : 'own');
-  const [range, setRange] = useState<DayRange>(() => lastDays(30, Date.now()));
-  const [chosen, setMeasure] = useState<Measure>();
-  const [wanted, setStack] = useState<Stack>('deployment');
+  const [range, setRange] = useState<DayRange>(() => getLastDays(30, Date.now()));
+  const [selectedMeasure, setMeasure] = useState<Measure>();
+  const [selectedStack, setStack] = useState<Stack>('deployment');
   // Only all of them are told by person and project.
-  const stack = scope === 'all' || wanted === 'kind' ? wanted : 'deployment';
+  const stack = scope === 'all' || selectedStack === 'kind' ? selectedStack : 'deployment';
   const load = useCallback(
     async (signal: AbortSignal) => {
-      const question = { ...range, scope, signal };
+      const query = { ...range, scope, signal };
       const [days, deployments, people, projects] = await Promise.all([
-        readUsage(service, { ...question, by: stack === 'kind' ? ['day'] : ['day', stack], limit: mostRows }),
-        readUsage(service, { ...question, by: ['deployment'], limit: rowsOfTable }),
-        scope === 'all' ? readUsage(service, { ...question, by: ['user'], limit: rowsOfTable }) : undefined,
-        scope === 'all' ? readUsage(service, { ...question, by: ['project'], limit: rowsOfTable }) : undefined,
+        readUsage(service, { ...query, by: stack === 'kind' ? ['day'] : ['day', stack], limit: maxRows }),
+        readUsage(service, { ...query, by: ['deployment'], limit: rowsOfTable }),
+        scope === 'all' ? readUsage(service, { ...query, by: ['user'], limit: rowsOfTable }) : undefined,
+        scope === 'all' ? readUsage(service, { ...query, by: ['project'], limit: rowsOfTable }) : undefined,
       ]);
       return { days, deployments, people, projects, range, stack };
     },
     [service, scope, range, stack],
   );
-  const { value, fault, isLoading } = useLoaded(load);
-  const [calls, setCalls] = useState<{ scope: Scope; range: DayRange; of: CallsOf; from: CallsOf }>();
+  const { value, error, isLoading } = useLoaded(load);
+  const [calls, setCalls] = useState<{ scope: Scope; range: DayRange; of: CallsFilter; from: CallsFilter }>();
   // Others are looked at now: sums come first again.
-  const shown = calls?.scope === scope && calls.range === range ? calls : undefined;
-  const open = (of: CallsOf): void => setCalls({ scope, range, of, from: of });
+  const visibleCalls = calls?.scope === scope && calls.range === range ? calls : undefined;
+  const open = (of: CallsFilter): void => setCalls({ scope, range, of, from: of });
   const close = (): void => {
     setCalls(undefined);
-    if (shown !== undefined) requestAnimationFrame(() => focusLink(shown.from));
+    if (visibleCalls !== undefined) requestAnimationFrame(() => focusLink(visibleCalls.from));
   };
-  const measure = chosen ?? (value !== undefined && value.days.total.cost === 0 ? 'tokens' : 'cost');
+  const measure = selectedMeasure ?? (value !== undefined && value.days.total.cost === 0 ? 'tokens' : 'cost');
   return (
-    <section className="sheet-section" aria-busy={isLoading} aria-label={words.used}>
+    <section className="sheet-section" aria-busy={isLoading} aria-label={strings.used}>
       <div className="sheet-title">
-        <h2>{words.used}</h2>
+        <h2>{strings.used}</h2>
         <CsvButton {...{ scope, range }} />
       </div>
       <Choices {...{ scope, setScope, range, setRange, measure, setMeasure, stack, setStack }} />
-      <Trouble fault={fault} />
+      <ErrorMessage error={error} />
       {value !== undefined && (
         <>
           <Summary total={value.days.total} />
           {value.days.total.calls > 0 && (
             <>
               <UsageDays {...{ usage: value.days, range: value.range, stack: value.stack, measure, open }} />
-              {shown === undefined ? (
+              {visibleCalls === undefined ? (
                 <Sums {...{ value, measure, open }} />
               ) : (
                 <CallsSection
-                  key={JSON.stringify(shown.from)}
-                  {...{ scope, of: shown.of, close }}
-                  choose={(outcome) => setCalls({ ...shown, of: withOutcome(shown.of, outcome) })}
+                  key={JSON.stringify(visibleCalls.from)}
+                  {...{ scope, of: visibleCalls.of, close }}
+                  choose={(outcome) => setCalls({ ...visibleCalls, of: withOutcome(visibleCalls.of, outcome) })}
                 />
               )}
             </>
           )}
         </>
       )}
-      <p className="soft small">{words.utcNote}</p>
+      <p className="soft small">{strings.utcNote}</p>
     </section>
   );
 }
@@ -92,24 +92,24 @@ interface SumsProps {
     readonly range: DayRange;
   };
   readonly measure: Measure;
-  readonly open: (of: CallsOf) => void;
+  readonly open: (of: CallsFilter) => void;
 }
 
 /** What was used by deployment; of everybody by person and project as well. */
 function Sums({ value: { deployments, people, projects, range }, measure, open }: SumsProps) {
-  const words = useUsageWords();
+  const strings = useUsageStrings();
   return (
     <>
-      <p className="soft small">{words.callsNote}</p>
+      <p className="soft small">{strings.callsNote}</p>
       <UsageTable {...{ usage: deployments, range, measure, open }} by="deployment" />
-      <p className="soft small">{words.innerNote}</p>
+      <p className="soft small">{strings.innerNote}</p>
       {people !== undefined && <UsageTable {...{ usage: people, range, measure, open }} by="user" />}
       {projects !== undefined && <UsageTable {...{ usage: projects, range, measure, open }} by="project" />}
     </>
   );
 }
 
-function withOutcome({ outcome: _, ...of }: CallsOf, outcome: Outcome | undefined): CallsOf {
+function withOutcome({ outcome: _, ...of }: CallsFilter, outcome: Outcome | undefined): CallsFilter {
   return outcome === undefined ? of : { ...of, outcome };
 }
 
@@ -125,72 +125,72 @@ interface ChoicesProps {
 }
 
 function Choices({ scope, setScope, range, setRange, measure, setMeasure, stack, setStack }: ChoicesProps) {
-  const words = useUsageWords();
+  const strings = useUsageStrings();
   const { isAdmin } = usePage();
-  const measures = (['cost', 'tokens', 'calls'] as const).map((each) => [each, words[each]] as const);
-  const names = { deployment: words.ofDeployments, kind: words.ofKinds, user: words.ofPeople, project: words.ofProjects };
-  const offered = stacks.filter((each) => scope === 'all' || each === 'deployment' || each === 'kind');
-  const scopes = (['all', 'own'] as const).map((each) => [each, words[each]] as const);
+  const measures = (['cost', 'tokens', 'calls'] as const).map((item) => [item, strings[item]] as const);
+  const names = { deployment: strings.ofDeployments, kind: strings.ofKinds, user: strings.ofPeople, project: strings.ofProjects };
+  const availableStacks = stacks.filter((item) => scope === 'all' || item === 'deployment' || item === 'kind');
+  const scopes = (['all', 'own'] as const).map((item) => [item, strings[item]] as const);
   return (
     <div className="usage-choices">
-      {isAdmin && <Segments<Scope> {...{ name: words.scope, value: scope, choose: setScope, options: scopes }} />}
+      {isAdmin && <Segments<Scope> {...{ name: strings.scope, value: scope, onSelect: setScope, options: scopes }} />}
       <RangeChoice choose={setRange} range={range} />
-      <Segments<Measure> {...{ name: words.measure, value: measure, choose: setMeasure, options: measures }} />
+      <Segments<Measure> {...{ name: strings.measure, value: measure, onSelect: setMeasure, options: measures }} />
       <Segments<Stack>
-        {...{ name: words.stackedBy, value: stack, choose: setStack }}
-        options={offered.map((each) => [each, names[each]])}
+        {...{ name: strings.stackedBy, value: stack, onSelect: setStack }}
+        options={availableStacks.map((item) => [item, names[item]])}
       />
     </div>
   );
 }
 
 function Summary({ total }: { readonly total: Amounts }) {
-  const words = useUsageWords();
+  const strings = useUsageStrings();
   const { language } = useLanguage();
   const number = (value: number): string => value.toLocaleString(language);
-  if (total.calls === 0) return <p className="soft">{words.nothing}</p>;
+  if (total.calls === 0) return <p className="soft">{strings.noUsage}</p>;
   return (
     <p className="usage-summary">
-      {words.summary(number(total.calls), number(amountOf('tokens', total)), toMoney(total.cost, language))}
+      {strings.summary(number(total.calls), number(getAmount('tokens', total)), toMoney(total.cost, language))}
     </p>
   );
 }
 
 const lengths = ['7', '30', '90'] as const;
-type Chosen = (typeof lengths)[number] | 'month' | 'custom';
+type RangeOption = (typeof lengths)[number] | 'month' | 'custom';
 
 /** The last days, those of this month, or a first and a last one. Tells only ranges that can be asked for. */
 function RangeChoice({ range, choose }: { readonly range: DayRange; readonly choose: (range: DayRange) => void }) {
-  const words = useUsageWords();
-  const [chosen, setChosen] = useState<Chosen>('30');
-  const [written, setWritten] = useState(range);
-  const isBad = daysOf(written).length === 0;
-  const take = (next: Chosen): void => {
-    setChosen(next);
-    if (next === 'custom') setWritten(range);
-    else choose(next === 'month' ? thisMonth(Date.now()) : lastDays(Number(next), Date.now()));
+  const strings = useUsageStrings();
+  const [selected, setSelected] = useState<RangeOption>('30');
+  const [customRange, setCustomRange] = useState(range);
+  const isBad = listDays(customRange).length === 0;
+  const select = (next: RangeOption): void => {
+    setSelected(next);
+    if (next === 'custom') setCustomRange(range);
+    else choose(next === 'month' ? getThisMonth(Date.now()) : getLastDays(Number(next), Date.now()));
   };
   const write = (part: Partial<DayRange>): void => {
-    const next = { ...written, ...part };
-    setWritten(next);
-    if (daysOf(next).length > 0) choose(next);
+    const next = { ...customRange, ...part };
+    setCustomRange(next);
+    if (listDays(next).length > 0) choose(next);
   };
   return (
     <>
-      <Segments<Chosen>
-        {...{ name: words.range, value: chosen, choose: take }}
+      <Segments<RangeOption>
+        {...{ name: strings.range, value: selected, onSelect: select }}
         options={[
-          ...lengths.map((each) => [each, words.lastDays(Number(each))] as const),
-          ['month', words.thisMonth],
-          ['custom', words.custom],
+          ...lengths.map((item) => [item, strings.lastDays(Number(item))] as const),
+          ['month', strings.thisMonth],
+          ['custom', strings.custom],
         ]}
       />
-      {chosen === 'custom' && (
+      {selected === 'custom' && (
         <div className="usage-days">
-          <DayField label={words.from} day={written.from} isBad={isBad} write={(from) => write({ from })} />
-          <DayField label={words.to} day={written.to} isBad={isBad} write={(to) => write({ to })} />
+          <DayField label={strings.from} day={customRange.from} isBad={isBad} write={(from) => write({ from })} />
+          <DayField label={strings.to} day={customRange.to} isBad={isBad} write={(to) => write({ to })} />
           <p className="trouble" role="alert">
-            {isBad && words.badRange}
+            {isBad && strings.badRange}
           </p>
         </div>
       )}
@@ -222,53 +222,53 @@ interface UsageTableProps {
   readonly by: 'deployment' | 'user' | 'project';
   readonly range: DayRange;
   readonly measure: Measure;
-  readonly open: (of: CallsOf) => void;
+  readonly open: (of: CallsFilter) => void;
 }
 
 /** Sums by deployment, person or project, the largest first, each with its bar and the way to its calls. */
 function UsageTable({ usage, by, range, measure, open }: UsageTableProps) {
-  const words = useUsageWords();
+  const strings = useUsageStrings();
   const { language } = useLanguage();
-  const nameOf = useNameOf();
-  const rows = usage.rows.toSorted((one, other) => amountOf(measure, other) - amountOf(measure, one));
-  const highest = Math.max(...rows.map((row) => amountOf(measure, row)));
-  const toName = (row: UsageRow): string => (by === 'deployment' ? nameOf(row.deployment) : row[by]) || words.nobody;
+  const getName = useGetName();
+  const rows = usage.rows.toSorted((left, right) => getAmount(measure, right) - getAmount(measure, left));
+  const highest = Math.max(...rows.map((row) => getAmount(measure, row)));
+  const toName = (row: UsageRow): string => (by === 'deployment' ? getName(row.deployment) : row[by]) || strings.nobody;
   const numbers = (['cost', 'tokens', 'calls'] as const).map(
-    (each): Column<UsageRow> => ({
-      name: words[each],
+    (item): Column<UsageRow> => ({
+      name: strings[item],
       isNumber: true,
-      show: (row) => formatValue(each, amountOf(each, row), language),
+      render: (row) => formatValue(item, getAmount(item, row), language),
     }),
   );
   const outcomes = (['failed', 'refused'] as const).map(
-    (each): Column<UsageRow> => ({
-      name: words[each],
+    (item): Column<UsageRow> => ({
+      name: strings[item],
       isNumber: true,
-      show: (row) => {
-        const count = row[`${each}Calls`].toLocaleString(language);
-        const of = { ...range, [by]: row[by], outcome: each };
-        const label = words.callsThat(count, words[each], toName(row));
-        return row[`${each}Calls`] === 0 ? count : <CallsLink {...{ of, open, label }}>{count}</CallsLink>;
+      render: (row) => {
+        const count = row[`${item}Calls`].toLocaleString(language);
+        const of = { ...range, [by]: row[by], outcome: item };
+        const label = strings.callsThat(count, strings[item], toName(row));
+        return row[`${item}Calls`] === 0 ? count : <CallsLink {...{ of, open, label }}>{count}</CallsLink>;
       },
     }),
   );
   const name: Column<UsageRow> = {
-    name: { deployment: words.deployment, user: words.person, project: words.project }[by],
-    show: (row) => (
+    name: { deployment: strings.deployment, user: strings.person, project: strings.project }[by],
+    render: (row) => (
       <span title={row[by]}>
-        <CallsLink {...{ open, label: words.showCalls(toName(row)) }} of={{ ...range, [by]: row[by] }}>
+        <CallsLink {...{ open, label: strings.showCalls(toName(row)) }} of={{ ...range, [by]: row[by] }}>
           {toName(row)}
         </CallsLink>
-        <Bar share={highest > 0 ? amountOf(measure, row) / highest : 0} />
+        <Bar share={highest > 0 ? getAmount(measure, row) / highest : 0} />
       </span>
     ),
   };
-  const title = { deployment: words.byDeployment, user: words.byPerson, project: words.byProject }[by];
+  const title = { deployment: strings.byDeployment, user: strings.byPerson, project: strings.byProject }[by];
   return (
     <>
       <h3>{title}</h3>
-      <DataTable label={title} columns={[name, ...numbers, ...outcomes]} {...{ rows, keyOf: (row: UsageRow) => row[by] }} />
-      {usage.isCut && <p className="soft small">{words.cutNote(rows.length.toLocaleString(language))}</p>}
+      <DataTable label={title} columns={[name, ...numbers, ...outcomes]} {...{ rows, getKey: (row: UsageRow) => row[by] }} />
+      {usage.isTruncated && <p className="soft small">{strings.cutNote(rows.length.toLocaleString(language))}</p>}
     </>
   );
 }

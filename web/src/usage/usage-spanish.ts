@@ -1,8 +1,8 @@
-import { pluralIn } from '../words/plural.ts';
+import { createPlural } from '../words/plural.ts';
 import type { LimitKind, Period } from './read-limits.ts';
-import type { UsageWords } from './usage-english.ts';
+import type { UsageStrings } from './usage-english.ts';
 
-const plural = pluralIn('es');
+const plural = createPlural('es');
 const units: Readonly<Record<LimitKind, string>> = { Token: 'Tokens', Request: 'Solicitudes', Cost: 'USD' };
 const periods: Readonly<Record<Period, string>> = {
   minute: 'por minuto',
@@ -12,7 +12,7 @@ const periods: Readonly<Record<Period, string>> = {
   month: 'por mes',
 };
 
-export const usageSpanish: UsageWords = {
+export const usageSpanish: UsageStrings = {
   title: 'Uso',
   refresh: 'Actualizar',
   limits: 'Tus límites',
@@ -20,7 +20,7 @@ export const usageSpanish: UsageWords = {
   allDeployments: 'Todos los modelos y aplicaciones',
   limitName: (kind, period) => `${units[kind]} ${periods[period]}`,
   ofTotal: (used, total) => `${used} de ${total}`,
-  left: (left) => `quedan ${left}`,
+  remaining: (amount) => `quedan ${amount}`,
   usedUp: 'agotado',
   resets: (when) => `se renueva ${when}`,
   moreLimits: (count) => (count === 1 ? 'Un modelo más' : `${count} modelos más`),
@@ -47,14 +47,14 @@ export const usageSpanish: UsageWords = {
   failed: 'Fallidas',
   summary: (calls, tokens, cost) =>
     `${calls} ${plural(calls, 'llamada', 'llamadas')}, ${tokens} ${plural(tokens, 'token', 'tokens')}, ${cost}`,
-  nothing: 'En estos días no se usó nada.',
+  noUsage: 'En estos días no se usó nada.',
   chart: (measure) => `${measure} por día`,
   stackedBy: 'Barras por',
   ofDeployments: 'Modelos y aplicaciones',
   ofKinds: 'Tipos',
   ofPeople: 'Personas',
   ofProjects: 'Proyectos',
-  others: 'Todos los demás',
+  otherSeries: 'Todos los demás',
   nobody: 'sin nombre',
   chartCut: 'Hay más de lo que cabe aquí: elige menos días para verlo todo.',
   asTable: 'Como tabla',
@@ -68,7 +68,7 @@ export const usageSpanish: UsageWords = {
   callsNote: 'Elige un nombre, un número o una barra para ver las llamadas una por una.',
   showCalls: (name) => `Mostrar las llamadas de ${name}`,
   callsThat: (count, how, name) => `Mostrar las llamadas de ${name}: ${how}, ${count}`,
-  callsOf: (what) => `Llamadas de ${what}`,
+  callsFor: (what) => `Llamadas de ${what}`,
   backToSums: 'Volver a los totales',
   outcome: 'Cómo terminó',
   allOutcomes: 'Todas',

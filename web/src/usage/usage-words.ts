@@ -1,10 +1,10 @@
-import { useWordsOf } from '../words/words.tsx';
-import { type UsageWords, usageEnglish } from './usage-english.ts';
+import { useLocalizedStrings } from '../words/words.tsx';
+import { type UsageStrings, usageEnglish } from './usage-english.ts';
 import { usageFrench } from './usage-french.ts';
 import { usageGerman } from './usage-german.ts';
 import { usageSpanish } from './usage-spanish.ts';
 
 /** What the page of usage says; apart from the other words, so that only who looks at it loads it. */
-export function useUsageWords(): UsageWords {
-  return useWordsOf({ en: usageEnglish, de: usageGerman, fr: usageFrench, es: usageSpanish });
+export function useUsageStrings(): UsageStrings {
+  return useLocalizedStrings({ en: usageEnglish, de: usageGerman, fr: usageFrench, es: usageSpanish });
 }

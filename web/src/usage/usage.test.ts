@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { untilInWords } from '../words/until-in-words.ts';
+import { formatTimeUntil } from '../words/until-in-words.ts';
 import { toCsv } from './csv-button.tsx';
-import { daysOf, lastDays, thisMonth } from './days.ts';
-import { niceStep, toMoney } from './measure.ts';
+import { getLastDays, getThisMonth, listDays } from './days.ts';
+import { computeStep, toMoney } from './measure.ts';
 import type { UsageRow } from './read-usage.ts';
 import { usageEnglish } from './usage-english.ts';
 import { usageGerman } from './usage-german.ts';
@@ -14,20 +14,20 @@ const row: UsageRow = {
 
 describe('days', () => {
   it('are counted back from today, in UTC', () => {
-    expect(lastDays(1, Date.parse('2026-03-01T23:59:59Z'))).toEqual({ from: '2026-03-01', to: '2026-03-01' });
-    expect(thisMonth(Date.parse('2026-11-25T12:00:00Z'))).toEqual({ from: '2026-11-01', to: '2026-11-25' });
-    expect(lastDays(30, Date.parse('2024-03-01T00:00:00Z'))).toEqual({ from: '2024-02-01', to: '2024-03-01' });
+    expect(getLastDays(1, Date.parse('2026-03-01T23:59:59Z'))).toEqual({ from: '2026-03-01', to: '2026-03-01' });
+    expect(getThisMonth(Date.parse('2026-11-25T12:00:00Z'))).toEqual({ from: '2026-11-01', to: '2026-11-25' });
+    expect(getLastDays(30, Date.parse('2024-03-01T00:00:00Z'))).toEqual({ from: '2024-02-01', to: '2024-03-01' });
   });
 
   it('of a range are all of it, and none of what is no range', () => {
-    expect(daysOf({ from: '2024-02-28', to: '2024-03-01' })).toEqual(['2024-02-28', '2024-02-29', '2024-03-01']);
-    expect(daysOf({ from: '2025-01-01', to: '2026-01-01' })).toHaveLength(366);
+    expect(listDays({ from: '2024-02-28', to: '2024-03-01' })).toEqual(['2024-02-28', '2024-02-29', '2024-03-01']);
+    expect(listDays({ from: '2025-01-01', to: '2026-01-01' })).toHaveLength(366);
     for (const [from, to] of [
       ['2026-03-02', '2026-03-01'],
       ['2024-01-01', '2026-01-01'],
       ['', '2026-01-01'],
     ] as const)
-      expect(daysOf({ from, to })).toEqual([]);
+      expect(listDays({ from, to })).toEqual([]);
   });
 });
 
@@ -66,13 +66,13 @@ describe('values', () => {
     [0.44, false, 0.2],
     [1_000_000, true, 500_000],
   ])('up to %d have steps that are easy to read', (highest, isWhole, step) => {
-    expect(niceStep(highest, isWhole)).toBeCloseTo(step, 9);
+    expect(computeStep(highest, isWhole)).toBeCloseTo(step, 9);
   });
 
   it('of time are never sooner than they are', () => {
-    const said = [0, 1, 59_001, 61_000, 3_600_001, 90_000_000].map((ms) => untilInWords(ms, 0, 'en'));
+    const said = [0, 1, 59_001, 61_000, 3_600_001, 90_000_000].map((ms) => formatTimeUntil(ms, 0, 'en'));
     expect(said).toEqual(['in 0 seconds', 'in 1 second', 'in 1 minute', 'in 2 minutes', 'in 2 hours', 'in 2 days']);
-    expect(untilInWords(0, 5000, 'de')).toBe('in 0 Sekunden');
+    expect(formatTimeUntil(0, 5000, 'de')).toBe('in 0 Sekunden');
   });
 });
 

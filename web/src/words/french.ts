@@ -1,9 +1,9 @@
-import type { Words } from './english.ts';
-import { pluralIn } from './plural.ts';
+import type { Strings } from './english.ts';
+import { createPlural } from './plural.ts';
 
-const plural = pluralIn('fr');
+const plural = createPlural('fr');
 
-export const french: Words = {
+export const french: Strings = {
   product: 'Parley',
   close: 'Fermer',
   cancel: 'Annuler',
@@ -29,7 +29,7 @@ export const french: Words = {
     `${isOffline ? 'Vous êtes hors ligne.' : 'Le service est injoignable.'} Vous pouvez lire ce que ce navigateur a gardé ; ce que vous écrivez reste ici comme brouillon.`,
   awaySigningIn: (isOffline) =>
     `${isOffline ? 'Vous êtes hors ligne' : 'Le service est injoignable'} : il est impossible de se connecter pour le moment.`,
-  readKept: 'Lire ce que ce navigateur a gardé',
+  readOffline: 'Lire ce que ce navigateur a gardé',
   sendAway: 'L’envoi sera possible dès que le service sera de nouveau joignable',
 
   conversations: 'Conversations',
@@ -59,13 +59,13 @@ export const french: Words = {
   pinned: 'Épinglées',
   archived: 'Archivées',
   showOnly: 'Afficher seulement',
-  moreOf: 'Plus',
-  actionsOf: (title) => `Plus d’actions pour « ${title} »`,
+  more: 'Plus',
+  moreFor: (title) => `Plus d’actions pour « ${title} »`,
   rename: 'Renommer',
   renameTo: (title) => `Nouveau nom de « ${title} »`,
   pin: 'Épingler',
   unpin: 'Désépingler',
-  tagsOf: 'Étiquettes…',
+  tags: 'Étiquettes…',
   archive: 'Archiver',
   unarchive: 'Sortir des archives',
   isArchived: (title) => `« ${title} » est dans les archives.`,
@@ -81,7 +81,7 @@ export const french: Words = {
   followSystem: 'Système',
   light: 'Clair',
   dark: 'Sombre',
-  languageOf: 'Langue',
+  language: 'Langue',
 
   useFromCode: 'Utiliser dans du code',
   chatSettings: 'Réglages de cette conversation',
@@ -98,7 +98,7 @@ export const french: Words = {
   noDeployments:
     'Votre clé ne donne accès à aucun modèle ni à aucune application de discussion. La personne qui vous l’a remise peut y remédier.',
   noDeploymentFound: (query) => `Rien ne s’appelle « ${query} ».`,
-  deploymentGone: (id) => `${id} ne vous est plus proposé. Choisissez-en un autre pour continuer.`,
+  deploymentUnavailable: (id) => `${id} ne vous est plus proposé. Choisissez-en un autre pour continuer.`,
 
   emptyTitle: 'Que souhaitez-vous savoir ?',
   emptyHint: 'Posez votre question ci-dessous, joignez un fichier ou partez d’une de ces suggestions.',
@@ -119,7 +119,7 @@ export const french: Words = {
   uploadFailed: (name, why) => `${name} n’a pas pu être envoyé : ${why}`,
   fileTooLarge: 'il dépasse la taille que le service accepte.',
   noFileStore: 'le service ne conserve pas de fichiers, et il est trop volumineux pour accompagner le message.',
-  fileNotKept: 'une conversation temporaire n’enregistre aucun fichier, et il est trop grand pour partir avec le message.',
+  fileNotStored: 'une conversation temporaire n’enregistre aucun fichier, et il est trop grand pour partir avec le message.',
   sendHint: 'Entrée envoie, Maj + Entrée commence une nouvelle ligne, @ interroge quelqu’un d’autre une fois, / insère un prompt',
   composerHint: (keys: string) =>
     `/ affiche vos prompts, @ interroge une fois quelqu’un d’autre, ou plusieurs. ${keys} trouve tout.`,
@@ -133,7 +133,7 @@ export const french: Words = {
   answeredUnseen: 'Nouvelle réponse',
   toLatest: 'Aller à la fin',
   edit: 'Modifier et redemander',
-  askAgain: 'Redemander',
+  regenerate: 'Redemander',
   edited: 'Modifiée',
   readAloud: 'Lire à voix haute',
   stopReading: 'Arrêter la lecture',
@@ -144,9 +144,9 @@ export const french: Words = {
   noAnswer: 'Il n’y a pas de réponse ici : elle a échoué.',
   goodAnswer: 'Bonne réponse',
   badAnswer: 'Mauvaise réponse',
-  ratingKept: 'Votre avis est enregistré.',
+  ratingStored: 'Votre avis est enregistré.',
   ratingWhy: 'Enregistré. Dites pourquoi, si vous le souhaitez :',
-  versionOf: (number, count) => `Version ${number} sur ${count}`,
+  version: (number, count) => `Version ${number} sur ${count}`,
   earlierVersion: 'Version précédente',
   laterVersion: 'Version suivante',
   waiting: 'Réflexion…',
@@ -160,7 +160,7 @@ export const french: Words = {
   filtered: 'Une partie de la réponse a été retenue par un filtre de contenu.',
   functionCalled: (name) => `Le modèle demande à appeler la fonction ${name}, que cette page ne peut pas exécuter.`,
   answerStarted: (name) => `${name} répond.`,
-  answerDone: (words) => `La réponse est complète, ${words} ${plural(words, 'mot', 'mots')}.`,
+  answerDone: (strings) => `La réponse est complète, ${strings} ${plural(strings, 'mot', 'mots')}.`,
   answerFailed: 'La réponse a échoué.',
   noticeReady: (name) => `${name} a répondu`,
   noticeFailed: (name) => `${name} n’a pas pu répondre`,
@@ -169,7 +169,7 @@ export const french: Words = {
   asMarkdown: 'En Markdown',
 
   tokens: (count) => `${count} ${plural(count, 'token', 'tokens')}`,
-  tokensOf: (prompt, completion) => `${prompt} en entrée, ${completion} en sortie`,
+  tokensInAndOut: (prompt, completion) => `${prompt} en entrée, ${completion} en sortie`,
   estimated: 'estimation',
   cost: (amount) => `environ ${amount}`,
   usageOfModels: 'Tokens de chaque modèle',
@@ -226,24 +226,24 @@ export const french: Words = {
   consentAfterRefusal: (name, others) =>
     `Une étape a été refusée : ${name} ne peut utiliser ${others} qu’avec votre consentement.`,
 
-  faultTitle: 'Cela n’a pas fonctionné',
-  saidLimit: 'Vous avez épuisé votre quota pour le moment.',
-  saidBudget: 'Le budget prévu est épuisé pour le moment.',
-  saidBusy: 'Il y a trop de demandes en ce moment.',
-  saidAway: 'Le modèle est injoignable pour le moment.',
-  saidFailed: 'Le modèle n’a pas pu répondre.',
-  saidFault: 'Un problème est survenu dans le service.',
-  saidRefused: 'Le modèle n’a pas accepté ce message.',
-  saidTooLong: 'La conversation est devenue plus longue que ce que le modèle peut lire.',
-  saidTooLarge: 'Le message, ou un fichier joint, est trop volumineux.',
-  saidClosed: 'Vous n’y avez pas accès.',
-  saidToolGone: 'Un outil choisi pour cette conversation n’est plus proposé.',
-  saidGone: 'Ce que vous demandez n’existe plus.',
-  saidSignedOut: 'Vous n’êtes plus connecté.',
-  saidOff: 'Cette fonction est désactivée ici.',
-  saidNotThere: 'Cet élément n’existe plus.',
-  saidChanged: 'Cet élément a été modifié ailleurs entre-temps.',
-  faultDetails: 'Détails pour l’assistance',
+  errorTitle: 'Cela n’a pas fonctionné',
+  errorLimit: 'Vous avez épuisé votre quota pour le moment.',
+  errorBudget: 'Le budget prévu est épuisé pour le moment.',
+  errorBusy: 'Il y a trop de demandes en ce moment.',
+  errorUnavailable: 'Le modèle est injoignable pour le moment.',
+  errorFailed: 'Le modèle n’a pas pu répondre.',
+  errorInternal: 'Un problème est survenu dans le service.',
+  errorRejected: 'Le modèle n’a pas accepté ce message.',
+  errorTooLong: 'La conversation est devenue plus longue que ce que le modèle peut lire.',
+  errorTooLarge: 'Le message, ou un fichier joint, est trop volumineux.',
+  errorAccess: 'Vous n’y avez pas accès.',
+  errorToolRemoved: 'Un outil choisi pour cette conversation n’est plus proposé.',
+  errorRemoved: 'Ce que vous demandez n’existe plus.',
+  errorSignedOut: 'Vous n’êtes plus connecté.',
+  errorDisabled: 'Cette fonction est désactivée ici.',
+  errorNotFound: 'Cet élément n’existe plus.',
+  errorChanged: 'Cet élément a été modifié ailleurs entre-temps.',
+  errorDetails: 'Détails pour l’assistance',
   partMissing: 'Cette partie de la page ne peut pas être affichée',
   partMissingWhy:
     'Elle n’a pas pu être chargée. Le service a peut-être été mis à jour pendant que cet onglet était ouvert ; rien n’est perdu.',
@@ -251,8 +251,8 @@ export const french: Words = {
   newVersion: 'Une nouvelle version de cette page est disponible.',
   newVersionWaits: 'Une nouvelle version de cette page est disponible. Vous pourrez y passer une fois la réponse complète.',
   reload: 'Recharger la page',
-  viewLost: 'Cette page n’existe pas, ou vous n’y avez pas accès. Voici une nouvelle conversation.',
-  conversationLost:
+  viewNotFound: 'Cette page n’existe pas, ou vous n’y avez pas accès. Voici une nouvelle conversation.',
+  conversationNotFound:
     'Cette conversation n’est pas là : elle a été supprimée, ou est injoignable pour le moment. En voici une nouvelle.',
   deploymentNotOpen: (id, name) => `Le lien demande ${id}, auquel vous n’avez pas accès. ${name} est choisi à la place.`,
   brokeOff: 'La réponse s’est interrompue : la connexion a été perdue avant la fin.',

@@ -1,5 +1,5 @@
 /** Chooses between the forms for one and for many as a language does; a count that is written out counts too. */
-export function pluralIn(language: string): (count: number | string, one: string, many: string) => string {
+export function createPlural(language: string): (count: number | string, singular: string, plural: string) => string {
   const rules = new Intl.PluralRules(language);
-  return (count, one, many) => (rules.select(Number(count)) === 'one' ? one : many);
+  return (count, singular, plural) => (rules.select(Number(count)) === 'one' ? singular : plural);
 }

@@ -1,9 +1,9 @@
-import type { Words } from './english.ts';
-import { pluralIn } from './plural.ts';
+import type { Strings } from './english.ts';
+import { createPlural } from './plural.ts';
 
-const plural = pluralIn('es');
+const plural = createPlural('es');
 
-export const spanish: Words = {
+export const spanish: Strings = {
   product: 'Parley',
   close: 'Cerrar',
   cancel: 'Cancelar',
@@ -29,7 +29,7 @@ export const spanish: Words = {
     `${isOffline ? 'Estás sin conexión.' : 'No se puede contactar con el servicio.'} Puedes leer lo que guarda este navegador; lo que escribas queda aquí como borrador.`,
   awaySigningIn: (isOffline) =>
     `${isOffline ? 'Estás sin conexión' : 'No se puede contactar con el servicio'}: por ahora no se puede iniciar sesión.`,
-  readKept: 'Leer lo que guarda este navegador',
+  readOffline: 'Leer lo que guarda este navegador',
   sendAway: 'Se podrá enviar cuando se vuelva a contactar con el servicio',
 
   conversations: 'Conversaciones',
@@ -59,13 +59,13 @@ export const spanish: Words = {
   pinned: 'Fijadas',
   archived: 'Archivadas',
   showOnly: 'Mostrar solo',
-  moreOf: 'Más',
-  actionsOf: (title) => `Más acciones para «${title}»`,
+  more: 'Más',
+  moreFor: (title) => `Más acciones para «${title}»`,
   rename: 'Cambiar nombre',
   renameTo: (title) => `Nuevo nombre de «${title}»`,
   pin: 'Fijar',
   unpin: 'Dejar de fijar',
-  tagsOf: 'Etiquetas…',
+  tags: 'Etiquetas…',
   archive: 'Archivar',
   unarchive: 'Sacar del archivo',
   isArchived: (title) => `«${title}» está en el archivo.`,
@@ -81,7 +81,7 @@ export const spanish: Words = {
   followSystem: 'Sistema',
   light: 'Claro',
   dark: 'Oscuro',
-  languageOf: 'Idioma',
+  language: 'Idioma',
 
   useFromCode: 'Usar desde código',
   chatSettings: 'Ajustes de esta conversación',
@@ -98,7 +98,7 @@ export const spanish: Words = {
   noDeployments:
     'Tu clave no da acceso a ningún modelo ni aplicación con los que conversar. Quien te dio la clave puede cambiarlo.',
   noDeploymentFound: (query) => `Nada se llama «${query}».`,
-  deploymentGone: (id) => `${id} ya no está disponible para ti. Elige otro para continuar.`,
+  deploymentUnavailable: (id) => `${id} ya no está disponible para ti. Elige otro para continuar.`,
 
   emptyTitle: '¿Qué te gustaría saber?',
   emptyHint: 'Pregunta abajo, adjunta un archivo o empieza con una de estas sugerencias.',
@@ -119,7 +119,7 @@ export const spanish: Words = {
   uploadFailed: (name, why) => `No se pudo enviar ${name}: ${why}`,
   fileTooLarge: 'supera el tamaño que acepta el servicio.',
   noFileStore: 'el servicio no guarda archivos, y es demasiado grande para ir con el mensaje.',
-  fileNotKept: 'un chat temporal no guarda archivos, y es demasiado grande para ir con el mensaje.',
+  fileNotStored: 'un chat temporal no guarda archivos, y es demasiado grande para ir con el mensaje.',
   sendHint: 'Intro envía, Mayús + Intro empieza una línea nueva, @ pregunta una vez a otro, o a varios, / inserta un prompt',
   composerHint: (keys: string) => `/ muestra tus prompts, @ pregunta una vez a otro. ${keys} lo encuentra todo.`,
   addressees: 'A quién va este mensaje',
@@ -132,7 +132,7 @@ export const spanish: Words = {
   answeredUnseen: 'Respuesta nueva',
   toLatest: 'Ir al final',
   edit: 'Editar y volver a preguntar',
-  askAgain: 'Volver a preguntar',
+  regenerate: 'Volver a preguntar',
   edited: 'Editada',
   readAloud: 'Leer en voz alta',
   stopReading: 'Detener la lectura',
@@ -143,9 +143,9 @@ export const spanish: Words = {
   noAnswer: 'Aquí no hay respuesta: falló.',
   goodAnswer: 'Buena respuesta',
   badAnswer: 'Mala respuesta',
-  ratingKept: 'Tu valoración se ha guardado.',
+  ratingStored: 'Tu valoración se ha guardado.',
   ratingWhy: 'Guardada. Si quieres, di por qué:',
-  versionOf: (number, count) => `Versión ${number} de ${count}`,
+  version: (number, count) => `Versión ${number} de ${count}`,
   earlierVersion: 'Versión anterior',
   laterVersion: 'Versión siguiente',
   waiting: 'Pensando…',
@@ -159,7 +159,7 @@ export const spanish: Words = {
   filtered: 'Un filtro de contenido retuvo una parte de la respuesta.',
   functionCalled: (name) => `El modelo pide llamar a la función ${name}, que esta página no puede ejecutar.`,
   answerStarted: (name) => `${name} está respondiendo.`,
-  answerDone: (words) => `La respuesta está completa, ${words} ${plural(words, 'palabra', 'palabras')}.`,
+  answerDone: (strings) => `La respuesta está completa, ${strings} ${plural(strings, 'palabra', 'palabras')}.`,
   answerFailed: 'La respuesta falló.',
   noticeReady: (name) => `${name} ha respondido`,
   noticeFailed: (name) => `${name} no pudo responder`,
@@ -168,7 +168,7 @@ export const spanish: Words = {
   asMarkdown: 'Como Markdown',
 
   tokens: (count) => `${count} ${plural(count, 'token', 'tokens')}`,
-  tokensOf: (prompt, completion) => `${prompt} de entrada, ${completion} de salida`,
+  tokensInAndOut: (prompt, completion) => `${prompt} de entrada, ${completion} de salida`,
   estimated: 'estimado',
   cost: (amount) => `aproximadamente ${amount}`,
   usageOfModels: 'Tokens de cada modelo',
@@ -222,24 +222,24 @@ export const spanish: Words = {
   consentMissing: (name) => `${name} necesita tu consentimiento antes de responder.`,
   consentAfterRefusal: (name, others) => `Se rechazó un paso: ${name} solo puede usar ${others} con tu consentimiento.`,
 
-  faultTitle: 'No ha funcionado',
-  saidLimit: 'Has agotado tu cuota por ahora.',
-  saidBudget: 'El presupuesto para esto se ha agotado por ahora.',
-  saidBusy: 'Hay demasiadas solicitudes en este momento.',
-  saidAway: 'No se puede contactar con el modelo en este momento.',
-  saidFailed: 'El modelo no pudo responder.',
-  saidFault: 'Algo salió mal en el servicio.',
-  saidRefused: 'El modelo no ha aceptado este mensaje.',
-  saidTooLong: 'La conversación es más larga de lo que el modelo puede leer.',
-  saidTooLarge: 'El mensaje, o un archivo adjunto, es demasiado grande.',
-  saidClosed: 'No tienes acceso a esto.',
-  saidToolGone: 'Una herramienta elegida para esta conversación ya no se ofrece.',
-  saidGone: 'Lo que pides ya no existe.',
-  saidSignedOut: 'Tu sesión ya no está abierta.',
-  saidOff: 'Esta función está desactivada aquí.',
-  saidNotThere: 'Esto ya no existe.',
-  saidChanged: 'Esto se ha modificado mientras tanto en otro lugar.',
-  faultDetails: 'Detalles para el soporte',
+  errorTitle: 'No ha funcionado',
+  errorLimit: 'Has agotado tu cuota por ahora.',
+  errorBudget: 'El presupuesto para esto se ha agotado por ahora.',
+  errorBusy: 'Hay demasiadas solicitudes en este momento.',
+  errorUnavailable: 'No se puede contactar con el modelo en este momento.',
+  errorFailed: 'El modelo no pudo responder.',
+  errorInternal: 'Algo salió mal en el servicio.',
+  errorRejected: 'El modelo no ha aceptado este mensaje.',
+  errorTooLong: 'La conversación es más larga de lo que el modelo puede leer.',
+  errorTooLarge: 'El mensaje, o un archivo adjunto, es demasiado grande.',
+  errorAccess: 'No tienes acceso a esto.',
+  errorToolRemoved: 'Una herramienta elegida para esta conversación ya no se ofrece.',
+  errorRemoved: 'Lo que pides ya no existe.',
+  errorSignedOut: 'Tu sesión ya no está abierta.',
+  errorDisabled: 'Esta función está desactivada aquí.',
+  errorNotFound: 'Esto ya no existe.',
+  errorChanged: 'Esto se ha modificado mientras tanto en otro lugar.',
+  errorDetails: 'Detalles para el soporte',
   partMissing: 'No se puede mostrar esta parte de la página',
   partMissingWhy:
     'No se pudo cargar. Puede que el servicio se actualizara mientras esta pestaña estaba abierta; no has perdido nada.',
@@ -247,8 +247,8 @@ export const spanish: Words = {
   newVersion: 'Hay una versión nueva de esta página.',
   newVersionWaits: 'Hay una versión nueva de esta página. Puedes cambiar a ella cuando la respuesta esté completa.',
   reload: 'Recargar la página',
-  viewLost: 'Esa página no existe aquí, o no tienes acceso a ella. Aquí tienes una conversación nueva.',
-  conversationLost:
+  viewNotFound: 'Esa página no existe aquí, o no tienes acceso a ella. Aquí tienes una conversación nueva.',
+  conversationNotFound:
     'Esta conversación no está aquí: se eliminó, o no se puede acceder a ella en este momento. Aquí tienes una nueva.',
   deploymentNotOpen: (id, name) => `El enlace pide ${id}, al que no tienes acceso. En su lugar se ha elegido ${name}.`,
   brokeOff: 'La respuesta se interrumpió: se perdió la conexión antes de que estuviera completa.',

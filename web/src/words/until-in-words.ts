@@ -6,8 +6,8 @@ const steps: readonly (readonly [unit: Intl.RelativeTimeFormatUnit, seconds: num
 ];
 
 /** A moment to come as people say it, such as “in 3 hours”; never sooner than it is. */
-export function untilInWords(atMs: number, nowMs: number, language: string): string {
+export function formatTimeUntil(atMs: number, nowMs: number, language: string): string {
   const seconds = Math.max(0, Math.ceil((atMs - nowMs) / 1000));
-  const [unit, size] = steps.find(([, each]) => seconds >= each) ?? ['second', 1];
+  const [unit, size] = steps.find(([, stepSeconds]) => seconds >= stepSeconds) ?? ['second', 1];
   return new Intl.RelativeTimeFormat(language, { numeric: 'always' }).format(Math.ceil(seconds / size), unit);
 }

@@ -1,13 +1,13 @@
 import { createContext, type ReactNode, useContext, useEffect, useMemo, useState } from 'react';
 import { readBrand } from '../page/brand.ts';
-import { english, type Words } from './english.ts';
+import { english, type Strings } from './english.ts';
 
 /** Each language by its name in itself; words of others than English are loaded when somebody speaks it. */
 const dictionaries = {
-  en: { name: 'English', load: async (): Promise<Words> => english },
-  de: { name: 'Deutsch', load: (): Promise<Words> => import('./german.ts').then(({ german }) => german) },
-  fr: { name: 'Français', load: (): Promise<Words> => import('./french.ts').then(({ french }) => french) },
-  es: { name: 'Español', load: (): Promise<Words> => import('./spanish.ts').then(({ spanish }) => spanish) },
+  en: { name: 'English', load: async (): Promise<Strings> => english },
+  de: { name: 'Deutsch', load: (): Promise<Strings> => import('./german.ts').then(({ german }) => german) },
+  fr: { name: 'Français', load: (): Promise<Strings> => import('./french.ts').then(({ french }) => french) },
+  es: { name: 'Español', load: (): Promise<Strings> => import('./spanish.ts').then(({ spanish }) => spanish) },
 } as const;
 export type Language = keyof typeof dictionaries;
 export const languages = Object.keys(dictionaries) as readonly Language[];
@@ -15,48 +15,54 @@ export const languages = Object.keys(dictionaries) as readonly Language[];
 /** The language of the page, its words, and how to change it. */
 interface LanguageChoice {
   readonly language: Language;
-  readonly words: Words;
-  readonly speak: (language: Language) => void;
+  readonly strings: Strings;
+  readonly setLanguage: (language: Language) => void;
 }
 
-const LanguageContext = createContext<LanguageChoice>({ language: 'en', words: english, speak: () => undefined });
-const keptAs = 'parley language';
+const LanguageContext = createContext<LanguageChoice>({ language: 'en', strings: english, setLanguage: () => undefined });
+const languageKey = 'parley language';
 
 /** The name a language has in itself. */
-export function nameOf(language: Language): string {
+export function getLanguageName(language: Language): string {
   return dictionaries[language].name;
 }
 
 /** Gives the page its language: the chosen one, else the browser's. */
-export function Speaking({ children }: { readonly children: ReactNode }) {
-  const [wanted, setWanted] = useState<Language>(firstLanguage);
-  const [spoken, setSpoken] = useState<Pick<LanguageChoice, 'language' | 'words'> | undefined>(
-    wanted === 'en' ? { language: wanted, words: english } : undefined,
+export function LanguageProvider({ children }: { readonly children: ReactNode }) {
+  const [selected, setSelected] = useState<Language>(getInitialLanguage);
+  const [loaded, setLoaded] = useState<Pick<LanguageChoice, 'language' | 'strings'> | undefined>(
+    selected === 'en' ? { language: selected, strings: english } : undefined,
   );
   useEffect(() => {
-    let isGone = false;
-    const take = (language: Language, words: Words): void => {
-      if (!isGone) setSpoken((now) => (now?.language === language ? now : { language, words }));
+    let isCanceled = false;
+    const apply = (language: Language, strings: Strings): void => {
+      if (!isCanceled) setLoaded((now) => (now?.language === language ? now : { language, strings }));
     };
     // A language that does not come is no reason to show nothing.
-    dictionaries[wanted].load().then(
-      (words) => take(wanted, words),
-      () => take('en', english),
+    dictionaries[selected].load().then(
+      (strings) => apply(selected, strings),
+      () => apply('en', english),
     );
     return () => {
-      isGone = true;
+      isCanceled = true;
     };
-  }, [wanted]);
+  }, [selected]);
   useEffect(() => {
-    if (spoken !== undefined) document.documentElement.lang = spoken.language;
-  }, [spoken]);
+    if (loaded !== undefined) document.documentElement.lang = loaded.language;
+  }, [loaded]);
   const choice = useMemo(() => {
     const speak = (next: Language): void => {
-      localStorage.setItem(keptAs, next);
-      setWanted(next);
+      localStorage.setItem(languageKey, next);
+      setSelected(next);
     };
-    return spoken && { ...spoken, words: { ...spoken.words, product: readBrand().name ?? spoken.words.product }, speak };
-  }, [spoken]);
+    return (
+      loaded && {
+        ...loaded,
+        strings: { ...loaded.strings, product: readBrand().name ?? loaded.strings.product },
+        setLanguage: speak,
+      }
+    );
+  }, [loaded]);
   return choice && <LanguageContext value={choice}>{children}</LanguageContext>;
 }
 
@@ -64,16 +70,16 @@ export function useLanguage(): LanguageChoice {
   return useContext(LanguageContext);
 }
 
-export function useWords(): Words {
-  return useLanguage().words;
+export function useStrings(): Strings {
+  return useLanguage().strings;
 }
 
 /** Those of the language of the page, among the words of a part that brings its own; each language must have them. */
-export function useWordsOf<PartWords>(dictionary: Readonly<Record<Language, PartWords>>): PartWords {
+export function useLocalizedStrings<PartStrings>(dictionary: Readonly<Record<Language, PartStrings>>): PartStrings {
   return dictionary[useLanguage().language];
 }
 
-function firstLanguage(): Language {
-  const wanted = localStorage.getItem(keptAs) ?? navigator.language.slice(0, 2);
-  return languages.find((language) => language === wanted) ?? 'en';
+function getInitialLanguage(): Language {
+  const preferred = localStorage.getItem(languageKey) ?? navigator.language.slice(0, 2);
+  return languages.find((language) => language === preferred) ?? 'en';
 }

@@ -3,10 +3,10 @@ import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { isQuickAppSchemaId } from '#contract/quick-app/schema-id.ts';
 import type { ForeignObject } from '../foreign-object.ts';
 import type { ImportTools } from '../result.ts';
-import { commonFates, toCommon } from './common.ts';
+import { commonDropReasons, toCommon } from './common.ts';
 
-const fates = {
-  ...commonFates,
+const dropReasons = {
+  ...commonDropReasons,
   overrideName: 'an application is told no name',
   function: 'Parley builds no applications out of code',
   routes: 'Parley has no routes',
@@ -14,8 +14,8 @@ const fates = {
   invalid: null,
 };
 
-const addonFates = {
-  ...commonFates,
+const addonDropReasons = {
+  ...commonDropReasons,
   iconUrl: 'addons have no picture here',
   displayVersion: 'addons have no version here',
   features: 'addons have no features here',
@@ -28,11 +28,11 @@ const addonFates = {
 /** The entries of `applications`. */
 export function importApplications(root: ForeignObject, tools: ImportTools): void {
   const programs = toPrograms(root);
-  for (const [id, application] of root.named('applications')) {
+  for (const [id, application] of root.namedObjects('applications')) {
     const kind = toKind(id, application, { programs, tools });
     if (kind === undefined) continue;
-    const entry = tools.result.from(application.path, { ...kind, ...toCommon(application, 'applications', tools) });
-    application.leave(fates, 'an application of DIAL');
+    const entry = tools.result.withOrigin(application.path, { ...kind, ...toCommon(application, 'applications', tools) });
+    application.reportUnread(dropReasons, 'an application of DIAL');
     tools.result.put('applications', id, entry);
   }
 }
@@ -48,15 +48,17 @@ function toKind(
   const at = application.at('applicationProperties');
   const properties = application.value('applicationProperties');
   const isQuick = schemaId !== undefined && isQuickAppSchemaId(schemaId);
-  const written = variables.value(isJsonObject(properties) ? properties : {}, at, id) as JsonObject;
+  const convertedProperties = variables.value(isJsonObject(properties) ? properties : {}, at, id) as JsonObject;
   const typed =
-    schemaId === undefined ? {} : { applicationTypeSchemaId: schemaId, applicationProperties: result.from(at, written) };
+    schemaId === undefined
+      ? {}
+      : { applicationTypeSchemaId: schemaId, applicationProperties: result.withOrigin(at, convertedProperties) };
   if (isQuick) return typed;
   const endpoint = toEndpoint(id, application) ?? programs.get(schemaId ?? '');
   if (endpoint !== undefined) return { endpoint: variables.address(endpoint, application.at('endpoint'), id), ...typed };
-  const advice =
-    schemaId === undefined ? application.whatIsMeant('endpoint') : 'give it the `endpoint` of the service that runs its type';
-  notes.lose(application.path, 'is left out: it has no endpoint that Parley could call', advice);
+  const suggestion =
+    schemaId === undefined ? application.suggestKey('endpoint') : 'give it the `endpoint` of the service that runs its type';
+  notes.addLoss(application.path, 'is left out: it has no endpoint that Parley could call', suggestion);
   return undefined;
 }
 
@@ -75,7 +77,7 @@ function toPrograms(root: ForeignObject): Programs {
 function toEndpoint(id: string, application: ForeignObject): string | undefined {
   const interfaces = application.object('interfaces');
   const base = interfaces?.object('openaiChatCompletions')?.text('baseUrl');
-  interfaces?.leave({}, 'the interfaces of an application');
+  interfaces?.reportUnread({}, 'the interfaces of an application');
   const endpoint = application.text('endpoint');
   if (base === undefined) return endpoint === '' ? undefined : endpoint;
   return `${trimEndSlashes(base)}/openai/deployments/${encodeURIComponent(id)}/chat/completions`;
@@ -83,20 +85,20 @@ function toEndpoint(id: string, application: ForeignObject): string | undefined 
 
 /** The entries of `addons`. Those for some roles only are left out: here an addon is open to everybody. */
 export function importAddons(root: ForeignObject, { notes, variables, result }: ImportTools): void {
-  for (const [name, addon] of root.named('addons')) {
+  for (const [name, addon] of root.namedObjects('addons')) {
     const endpoint = addon.text('endpoint');
     if (addon.value('userRoles') !== undefined) {
-      notes.lose(addon.path, 'is left out: addons are open to everybody here, and this one is for some roles');
+      notes.addLoss(addon.path, 'is left out: addons are open to everybody here, and this one is for some roles');
       continue;
     }
     if (endpoint === undefined) {
-      notes.lose(addon.path, 'is left out: it has no endpoint', addon.whatIsMeant('endpoint'));
+      notes.addLoss(addon.path, 'is left out: it has no endpoint', addon.suggestKey('endpoint'));
       continue;
     }
     const displayName = addon.text('displayName');
     const description = addon.text('description');
     const token = addon.text('token');
-    addon.leave(addonFates, 'an addon of DIAL');
+    addon.reportUnread(addonDropReasons, 'an addon of DIAL');
     const bearer = token && { type: 'bearer', token: variables.reference(token, addon.at('token'), `${name}_token`) };
     const entry = {
       url: variables.address(endpoint, addon.at('endpoint'), name),
@@ -104,6 +106,6 @@ export function importAddons(root: ForeignObject, { notes, variables, result }: 
       ...(description !== undefined && { description: variables.text(description) }),
       ...(bearer && { authorization: bearer }),
     };
-    result.put('addons', name, result.from(addon.path, entry));
+    result.put('addons', name, result.withOrigin(addon.path, entry));
   }
 }

@@ -1,12 +1,12 @@
 import type { JsonObject } from '#base/json/json.ts';
-import type { Fates, ForeignObject } from '../foreign-object.ts';
+import type { DropReasons, ForeignObject } from '../foreign-object.ts';
 import type { ImportTools } from '../result.ts';
 
 /** What becomes of an address for calls of the Responses API. */
 export const responsesByChat = 'calls of the Responses API are answered by way of chat completions';
 
 /** What becomes of keys that models and applications have in common and Parley lacks. */
-export const commonFates: Fates = {
+export const commonDropReasons: DropReasons = {
   name: null,
   reference: null,
   author: 'Parley shows no author',
@@ -53,7 +53,7 @@ export function toCommon(
   putForwarding(entry, section, { put, notes });
   const interceptors = entry.texts('interceptors') ?? [];
   if (interceptors.length > 0)
-    notes.lose(
+    notes.addLoss(
       entry.at('interceptors'),
       'is not carried: Parley has no interceptors, calls pass without them',
       'leave the deployment out if it must not be called so',
@@ -65,20 +65,20 @@ export function toCommon(
 function toUserRoles(entry: ForeignObject, notes: ImportTools['notes']): readonly string[] | undefined {
   const roles = entry.value('userRoles');
   if (roles === undefined || (Array.isArray(roles) && roles.every((role) => typeof role === 'string'))) return roles;
-  notes.lose(entry.at('userRoles'), 'is no list of strings; the deployment is closed to everybody');
+  notes.addLoss(entry.at('userRoles'), 'is no list of strings; the deployment is closed to everybody');
   return [];
 }
 
 /** Features keep their meaning; names with underscores are put as the others are. */
 function toFeatures(features: ForeignObject, variables: ImportTools['variables']): JsonObject {
-  const named = features.keys().map((key): [string, unknown] => {
+  const entries = features.keys().map((key): [string, unknown] => {
     const value = features.value(key);
     const path = features.at(key);
     const isAddress = typeof value === 'string' && /endpoint$/i.test(key);
     const name = key.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
     return [name, isAddress ? variables.address(value, path, key) : variables.value(value, path, key)];
   });
-  return Object.fromEntries(named);
+  return Object.fromEntries(entries);
 }
 
 interface Putting {
@@ -90,7 +90,7 @@ function putForwarding(entry: ForeignObject, section: 'models' | 'applications',
   if (!entry.flag('forwardAuthToken')) return;
   if (section === 'applications') put('forwardAuthToken', true);
   else
-    notes.lose(
+    notes.addLoss(
       entry.at('forwardAuthToken'),
       'is not carried: the token of a user is handed on to applications alone',
       'use the per-request key that Parley sends in `Api-Key`',

@@ -3,7 +3,7 @@ import type { JsonObject } from '#base/json/json.ts';
 import type { ForeignObject } from '../foreign-object.ts';
 import type { ImportTools } from '../result.ts';
 
-const fates = {
+const dropReasons = {
   loggingKey: null,
   loggingSalt: null,
   obfuscateUserEmail: null,
@@ -15,15 +15,15 @@ const fates = {
 
 /** The identity providers among the static settings. Tokens that DIAL does not verify are not accepted here. */
 export function importIdentityProviders(settings: ForeignObject, tools: ImportTools): void {
-  for (const [name, provider] of settings.named('identityProviders')) {
+  for (const [name, provider] of settings.namedObjects('identityProviders')) {
     const why = whyLeftOut(provider);
     const entry = why === undefined ? toEntry(provider, tools) : undefined;
     if (entry === undefined)
-      tools.notes.lose(
+      tools.notes.addLoss(
         provider.path,
         `is left out: ${why ?? 'its issuer cannot be told; write `issuer`, the `iss` claim of its tokens'}`,
       );
-    else tools.result.put('identityProviders', name, tools.result.from(provider.path, entry));
+    else tools.result.put('identityProviders', name, tools.result.withOrigin(provider.path, entry));
   }
 }
 
@@ -38,7 +38,7 @@ function toEntry(provider: ForeignObject, { notes, variables }: ImportTools): Js
   const issuer = toIssuer(provider.text('issuerPattern'), jwksUrl);
   if (issuer === undefined) return undefined;
   if (issuer.isGuess)
-    notes.lose(
+    notes.addLoss(
       provider.at('issuerPattern'),
       'is a pattern, and the issuer in the result is guessed from jwksUrl',
       'compare it with the `iss` claim of a token, to the letter',
@@ -48,8 +48,8 @@ function toEntry(provider: ForeignObject, { notes, variables }: ImportTools): Js
   const rolesClaim = toRolesClaim(provider, notes);
   const delimiter = provider.value('rolesDelimiter');
   if (delimiter !== undefined && delimiter !== ' ')
-    notes.lose(provider.at('rolesDelimiter'), 'is not carried: roles in one text are parted by spaces');
-  provider.leave(fates, 'an identity provider of DIAL');
+    notes.addLoss(provider.at('rolesDelimiter'), 'is not carried: roles in one text are parted by spaces');
+  provider.reportUnread(dropReasons, 'an identity provider of DIAL');
   return {
     issuer: issuer.url,
     ...(jwksUrl !== undefined && { jwksUrl: variables.environment(jwksUrl) }),
@@ -61,10 +61,11 @@ function toEntry(provider: ForeignObject, { notes, variables }: ImportTools): Js
 
 function toRolesClaim(provider: ForeignObject, notes: ImportTools['notes']): string | undefined {
   const path = provider.value('rolePath');
-  const [first, ...others] = Array.isArray(path) ? path : [path];
+  const [first, ...rest] = Array.isArray(path) ? path : [path];
   const isFunction = typeof first === 'string' && first.startsWith('fn:');
-  if (others.length > 0) notes.lose(provider.at('rolePath'), 'is carried for its first claim only');
-  if (isFunction) notes.lose(provider.at('rolePath'), 'is not carried: roles are read from a claim of the token, not asked for');
+  if (rest.length > 0) notes.addLoss(provider.at('rolePath'), 'is carried for its first claim only');
+  if (isFunction)
+    notes.addLoss(provider.at('rolePath'), 'is not carried: roles are read from a claim of the token, not asked for');
   return typeof first === 'string' && first !== '' && !isFunction ? first : undefined;
 }
 

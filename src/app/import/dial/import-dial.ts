@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { defaultRole } from '#contract/roles.ts';
 import { ForeignObject } from '../foreign-object.ts';
-import { type Source, SourceFault } from '../read-source.ts';
+import { type Source, SourceError } from '../read-source.ts';
 import type { ImportTools, Notes } from '../result.ts';
 import { importAddons, importApplications } from './applications.ts';
 import { importIdentityProviders } from './identity-providers.ts';
@@ -16,7 +16,7 @@ interface DialFiles {
 
 const sections = ['models', 'applications', 'addons', 'keys', 'roles'] as const;
 
-const fates = {
+const dropReasons = {
   routes: null,
   interceptors: 'Parley has no interceptors; calls of deployments that name one pass without it',
   globalInterceptors: 'Parley has no interceptors; all calls pass without them',
@@ -33,7 +33,7 @@ const fates = {
 /** Configuration files of DIAL, joined as DIAL joins them, as a configuration of Parley. */
 export function importDial({ sources, settings, settingsNotes }: DialFiles, tools: ImportTools): void {
   const overwrites = valueAt(settings?.value, ['config', 'jsonMergeStrategy', 'overwriteArrays']) === true;
-  const value = sources.reduce<JsonObject>((under, { value: over }) => join(under, over, !overwrites), {});
+  const value = sources.reduce<JsonObject>((base, { value: overrides }) => join(base, overrides, !overwrites), {});
   requireSections(value, sources);
   const root = new ForeignObject(value, [], { notes: tools.notes, isSnake: false });
   importModels(root, tools);
@@ -41,29 +41,31 @@ export function importDial({ sources, settings, settingsNotes }: DialFiles, tool
   importAddons(root, tools);
   importRoles(root, tools);
   importKeys(root, tools);
-  for (const [, route] of root.named('routes'))
-    tools.notes.lose(route.path, 'is not carried: Parley has no routes', 'serve it by the proxy before Parley');
+  for (const [, route] of root.namedObjects('routes'))
+    tools.notes.addLoss(route.path, 'is not carried: Parley has no routes', 'serve it by the proxy before Parley');
   requireConsentOfDirectCalls(root, tools);
-  tellSchedule(root, tools.notes);
-  root.leave(fates, 'DIAL');
+  reportSchedule(root, tools.notes);
+  root.reportUnread(dropReasons, 'DIAL');
   if (settings === undefined) return;
   const settingsRoot = new ForeignObject(settings.value, [], { notes: settingsNotes, isSnake: false });
   importIdentityProviders(settingsRoot, { ...tools, notes: settingsNotes });
-  tellSettings(settingsRoot);
+  reportSettings(settingsRoot);
 }
 
 /** In DIAL, `consentRequired` also applies to the user's own calls. Parley has a separate setting for it. */
 function requireConsentOfDirectCalls(root: ForeignObject, { notes, result }: ImportTools): void {
-  const [first] = root.named('applications').filter(([, application]) => application.object('features')?.flag('consentRequired'));
+  const [first] = root
+    .namedObjects('applications')
+    .filter(([, application]) => application.object('features')?.flag('consentRequired'));
   if (first === undefined) return;
   result.configuration.consent = { directCalls: 'require' };
   const message =
     'also applies to calls that users make themselves, as in DIAL: `consent.directCalls` is `require` in the result';
-  notes.mention([...first[1].path, 'features', 'consentRequired'], message);
+  notes.addNotice([...first[1].path, 'features', 'consentRequired'], message);
 }
 
 /** Limits begin anew at midnight in UTC and weeks on Monday, which is also what DIAL does unless it is told otherwise. */
-function tellSchedule(root: ForeignObject, notes: Notes): void {
+function reportSchedule(root: ForeignObject, notes: Notes): void {
   const schedule = root.object('rateLimitSchedule');
   if (schedule === undefined) return;
   const isSame = (key: string, pattern: RegExp) => pattern.test(schedule.text(key) ?? '');
@@ -71,29 +73,29 @@ function tellSchedule(root: ForeignObject, notes: Notes): void {
     isSame('timezone', /^(UTC|Etc\/UTC|GMT|Z|)$/i) &&
     isSame('weekStartDay', /^(mon.*|)$/i) &&
     isSame('resetTime', /^(00:00.*|)$/);
-  if (!isOurs) notes.lose(schedule.path, 'is not carried: windows of limits begin at midnight UTC, weeks on Monday');
+  if (!isOurs) notes.addLoss(schedule.path, 'is not carried: windows of limits begin at midnight UTC, weeks on Monday');
 }
 
 /** A section that is no object makes the file another kind of file. */
 function requireSections(value: JsonObject, sources: readonly Source[]): void {
   for (const section of sections) {
-    const found = value[section] ?? {};
-    if (isJsonObject(found)) continue;
-    const source = sources.findLast((each) => Object.hasOwn(each.value, section));
-    const { line } = source?.lineOf([section]) ?? { line: 1 };
-    throw new SourceFault({ file: `${source?.file}:${line}`, path: section, message: 'must be an object' });
+    const sectionValue = value[section] ?? {};
+    if (isJsonObject(sectionValue)) continue;
+    const source = sources.findLast((candidate) => Object.hasOwn(candidate.value, section));
+    const { line } = source?.findLine([section]) ?? { line: 1 };
+    throw new SourceError({ file: `${source?.file}:${line}`, path: section, message: 'must be an object' });
   }
   if (sections.every((section) => value[section] === undefined))
-    throw new SourceFault({
+    throw new SourceError({
       file: sources.at(-1)?.file ?? '',
       path: '',
       message: `is no configuration of DIAL: it has none of ${sections.join(', ')}`,
     });
 }
 
-function join(under: JsonObject, over: JsonObject, appends: boolean): JsonObject {
-  const joined: JsonObject = Object.assign(Object.create(null), under);
-  for (const [key, value] of Object.entries(over)) {
+function join(base: JsonObject, overrides: JsonObject, appends: boolean): JsonObject {
+  const joined: JsonObject = Object.assign(Object.create(null), base);
+  for (const [key, value] of Object.entries(overrides)) {
     const before = joined[key];
     if (isJsonObject(before) && isJsonObject(value)) joined[key] = join(before, value, appends);
     else joined[key] = appends && Array.isArray(before) && Array.isArray(value) ? [...before, ...value] : value;
@@ -102,7 +104,7 @@ function join(under: JsonObject, over: JsonObject, appends: boolean): JsonObject
 }
 
 function valueAt(value: unknown, path: readonly string[]): unknown {
-  return path.reduce<unknown>((found, key) => (isJsonObject(found) ? found[key] : undefined), value);
+  return path.reduce<unknown>((current, key) => (isJsonObject(current) ? current[key] : undefined), value);
 }
 
 type Windows = Readonly<Record<string, number>>;
@@ -122,29 +124,29 @@ const costWindows = ['day', 'week', 'month'] as const;
  * entry is not limited here. Limits of what is no model are left out: DIAL does not hold anybody to them.
  */
 function importRoles(root: ForeignObject, tools: ImportTools): void {
-  const models = new Set(root.named('models').map(([id]) => id));
-  const roles = new Map(root.named('roles').map(([name, source]) => [name, toRole(source, models, tools)]));
+  const models = new Set(root.namedObjects('models').map(([id]) => id));
+  const roles = new Map(root.namedObjects('roles').map(([name, source]) => [name, toRole(source, models, tools)]));
   const byDefault = roles.get(defaultRole);
   for (const [name, role] of roles) {
-    if (name !== defaultRole) tellWidened(role, [...roles.values()], { models, byDefault, tools });
+    if (name !== defaultRole) reportWidened(role, [...roles.values()], { models, byDefault, tools });
     const limits = name === defaultRole ? role.limits : new Map([...(byDefault?.limits ?? []), ...role.limits]);
     const costLimit = role.costLimit ?? byDefault?.costLimit;
     const entry: JsonObject = {};
-    if (limits.size > 0) entry.limits = tools.result.from(role.source.at('limits'), Object.fromEntries(limits));
-    if (costLimit !== undefined) entry.costLimit = tools.result.from(role.source.at('costLimit'), { ...costLimit });
-    tools.result.put('roles', name, tools.result.from(role.source.path, entry));
+    if (limits.size > 0) entry.limits = tools.result.withOrigin(role.source.at('limits'), Object.fromEntries(limits));
+    if (costLimit !== undefined) entry.costLimit = tools.result.withOrigin(role.source.at('costLimit'), { ...costLimit });
+    tools.result.put('roles', name, tools.result.withOrigin(role.source.path, entry));
   }
 }
 
 function toRole(source: ForeignObject, models: ReadonlySet<string>, { notes, result }: ImportTools): Role {
   const limits = new Map<string, Windows>();
-  for (const [id, limit] of source.named('limits')) {
+  for (const [id, limit] of source.namedObjects('limits')) {
     const windows = toWindows(limit, tokenWindows);
-    limit.leave({}, 'a limit of DIAL');
+    limit.reportUnread({}, 'a limit of DIAL');
     if (isCarried(id, result)) limits.set(id, windows);
     else if (models.has(id)) continue;
     else if (Object.keys(windows).length > 0)
-      notes.lose(
+      notes.addLoss(
         limit.path,
         'is left out: it names no model, and DIAL limits models only',
         'write it into the result if it should hold from now on',
@@ -152,8 +154,8 @@ function toRole(source: ForeignObject, models: ReadonlySet<string>, { notes, res
   }
   const cost = source.object('costLimit');
   const costLimit = cost && toWindows(cost, costWindows);
-  cost?.leave({ minute: 'money is limited by day, week and month here' }, 'a cost limit of DIAL');
-  source.leave({ name: null, share: 'nothing is shared here' }, 'a role of DIAL');
+  cost?.reportUnread({ minute: 'money is limited by day, week and month here' }, 'a cost limit of DIAL');
+  source.reportUnread({ name: null, share: 'nothing is shared here' }, 'a role of DIAL');
   return { source, limits, costLimit };
 }
 
@@ -179,28 +181,28 @@ interface Widening {
 }
 
 /** Where a role has no entry for a model, DIAL leaves it out of account beside one that has; here the most generous role counts. */
-function tellWidened(role: Role, roles: readonly Role[], { models, byDefault, tools }: Widening): void {
+function reportWidened(role: Role, roles: readonly Role[], { models, byDefault, tools }: Widening): void {
   const widened = [...models].filter((id) => {
     if (role.limits.has(id)) return false;
-    const own = byDefault?.limits.get(id) ?? {};
-    return roles.some((other) => other !== byDefault && isMoreGenerous(own, other.limits.get(id)));
+    const defaultLimits = byDefault?.limits.get(id) ?? {};
+    return roles.some((otherRole) => otherRole !== byDefault && isMoreGenerous(defaultLimits, otherRole.limits.get(id)));
   });
   if (widened.length === 0) return;
-  const most = widened.slice(0, 5).join(', ') + (widened.length > 5 ? ', …' : '');
-  tools.notes.lose(
+  const names = widened.slice(0, 5).join(', ') + (widened.length > 5 ? ', …' : '');
+  tools.notes.addLoss(
     role.source.path,
-    `means more than in DIAL for ${most}: of several roles the most generous holds, also where this one has its limit from default or has none`,
+    `means more than in DIAL for ${names}: of several roles the most generous holds, also where this one has its limit from default or has none`,
     'give it limits of its own if its callers have other roles too',
   );
 }
 
 /** Whether some window of the one is wider than that of the other. */
-function isMoreGenerous(one: Windows, other: Windows | undefined): boolean {
-  return Object.entries(other ?? {}).some(([window, total]) => (one[window] ?? Number.POSITIVE_INFINITY) > total);
+function isMoreGenerous(windows: Windows, otherWindows: Windows | undefined): boolean {
+  return Object.entries(otherWindows ?? {}).some(([window, total]) => (windows[window] ?? Number.POSITIVE_INFINITY) > total);
 }
 
 /** What stands for the static settings of DIAL: they are no part of the configuration here. */
-const elsewhere = {
+const settingsDropReasons = {
   config: null,
   server: 'address and port are --host and --port',
   client: 'connections are looked after by Parley',
@@ -219,6 +221,6 @@ const elsewhere = {
   identityProviders: null,
 };
 
-function tellSettings(settings: ForeignObject): void {
-  settings.leave(elsewhere, 'the settings of DIAL');
+function reportSettings(settings: ForeignObject): void {
+  settings.reportUnread(settingsDropReasons, 'the settings of DIAL');
 }

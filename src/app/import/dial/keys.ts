@@ -6,19 +6,19 @@ import type { ForeignObject } from '../foreign-object.ts';
 import type { ImportTools } from '../result.ts';
 
 /** Digests of shorter keys are soon guessed. */
-const shortest = 16;
+const minKeyLength = 16;
 
 /** The entries of `keys`, by project and with digests, so that the keys that are out go on working. */
 export function importKeys(root: ForeignObject, tools: ImportTools): void {
   const names = new Set<string>();
-  for (const [key, entry] of root.named('keys')) {
+  for (const [key, entry] of root.namedObjects('keys')) {
     const project = entry.text('project');
     const roles = [
       ...new Set([...(entry.texts('roles') ?? []), ...(entry.text('role') === undefined ? [] : [entry.text('role')])]),
     ];
     const allowedIps = toAllowedIps(entry.value('allowedIpAddressRanges'));
     const expiresAtMs = toMs(entry.value('expiresAt'));
-    entry.leave(
+    entry.reportUnread(
       {
         secured: null,
         key: null,
@@ -33,14 +33,14 @@ export function importKeys(root: ForeignObject, tools: ImportTools): void {
     );
     const why = whyLeftOut({ project, roles, allowedIps, expiresAtMs, nowMs: tools.nowMs });
     if (why !== undefined || project === undefined) {
-      tools.notes.lose(entry.path, `is left out: ${why}`);
+      tools.notes.addLoss(entry.path, `is left out: ${why}`);
       continue;
     }
     const name = freeName(tools.variables.text(project), names);
     tools.result.put(
       'keys',
       name,
-      tools.result.from(entry.path, {
+      tools.result.withOrigin(entry.path, {
         project: tools.variables.text(project),
         roles,
         ...toSecret(key, entry, tools),
@@ -89,15 +89,15 @@ function toMs(time: unknown): number | undefined {
 
 function toSecret(key: string, entry: ForeignObject, { notes }: ImportTools): JsonObject {
   if (isReference(key)) return { key };
-  if (key.length < shortest)
-    notes.mention(entry.path, 'is short enough to be guessed from its digest: issue a longer one in time');
+  if (key.length < minKeyLength)
+    notes.addNotice(entry.path, 'is short enough to be guessed from its digest: issue a longer one in time');
   return { sha256: hash('sha256', key, 'hex') };
 }
 
 /** A project can have several keys. */
-function freeName(project: string, taken: Set<string>): string {
+function freeName(project: string, usedNames: Set<string>): string {
   let name = project;
-  for (let nth = 2; taken.has(name); nth += 1) name = `${project}-${nth}`;
-  taken.add(name);
+  for (let suffix = 2; usedNames.has(name); suffix += 1) name = `${project}-${suffix}`;
+  usedNames.add(name);
   return name;
 }

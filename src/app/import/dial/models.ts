@@ -2,10 +2,10 @@ import { trimEndSlashes } from '#base/http/url-path.ts';
 import type { JsonObject } from '#base/json/json.ts';
 import type { ForeignObject } from '../foreign-object.ts';
 import type { ImportTools } from '../result.ts';
-import { commonFates, responsesByChat, toCommon } from './common.ts';
+import { commonDropReasons, responsesByChat, toCommon } from './common.ts';
 
-const fates = {
-  ...commonFates,
+const dropReasons = {
+  ...commonDropReasons,
   tokenizerModel: 'Parley announces no tokenizer',
   embeddingDimensions: 'Parley announces no dimensions',
 };
@@ -15,7 +15,7 @@ const priceKeys = ['prompt', 'completion', 'cacheRead', 'cacheWrite'] as const;
 const operation = /\/(chat\/completions|embeddings)\/?(?=\?|$)/;
 const deployment = /\/openai\/deployments\/([^/?]+)(?=\?|$)/;
 
-const upstreamFates = {
+const upstreamDropReasons = {
   id: null,
   responsesEndpoint: responsesByChat,
   interfaces: 'an upstream has one `endpoint` here',
@@ -25,18 +25,18 @@ const upstreamFates = {
 
 /** The entries of `models`. */
 export function importModels(root: ForeignObject, tools: ImportTools): void {
-  for (const [id, model] of root.named('models')) {
+  for (const [id, model] of root.namedObjects('models')) {
     const type = toType(model, tools);
     if (type === undefined) continue;
     const service = toService(model, { id, type, tools });
     if (service === undefined) continue;
-    const entry = tools.result.from(model.path, {
+    const entry = tools.result.withOrigin(model.path, {
       ...(type === 'embedding' && { type }),
       ...service,
       ...toCommon(model, 'models', tools),
       ...toNumbers(model, tools),
     });
-    model.leave(fates, 'a model of DIAL');
+    model.reportUnread(dropReasons, 'a model of DIAL');
     tools.result.put('models', id, entry);
   }
 }
@@ -44,7 +44,7 @@ export function importModels(root: ForeignObject, tools: ImportTools): void {
 function toType(model: ForeignObject, { notes }: ImportTools): 'chat' | 'embedding' | undefined {
   const type = (model.text('type') ?? 'chat').toLowerCase();
   if (type === 'chat' || type === 'embedding') return type;
-  notes.lose(model.path, 'is left out: Parley serves models of the types chat and embedding');
+  notes.addLoss(model.path, 'is left out: Parley serves models of the types chat and embedding');
   return undefined;
 }
 
@@ -52,11 +52,11 @@ function toNumbers(model: ForeignObject, tools: ImportTools): JsonObject {
   const limits = model.object('limits');
   const pricing = model.object('pricing');
   const bounds = limits === undefined ? {} : pick(limits, limitKeys);
-  limits?.leave({}, 'the limits of a model');
+  limits?.reportUnread({}, 'the limits of a model');
   const prices = pricing === undefined ? {} : toPrices(pricing, tools);
   return {
-    ...(Object.keys(bounds).length > 0 && { limits: tools.result.from(model.at('limits'), bounds) }),
-    ...(Object.keys(prices).length > 0 && { pricing: tools.result.from(model.at('pricing'), prices) }),
+    ...(Object.keys(bounds).length > 0 && { limits: tools.result.withOrigin(model.at('limits'), bounds) }),
+    ...(Object.keys(prices).length > 0 && { pricing: tools.result.withOrigin(model.at('pricing'), prices) }),
   };
 }
 
@@ -64,11 +64,11 @@ function toPrices(pricing: ForeignObject, { notes }: ImportTools): JsonObject {
   const unit = pricing.text('unit') ?? 'token';
   if (unit === 'none') return {};
   if (unit !== 'token') {
-    notes.lose(pricing.path, 'is not carried: prices are for tokens here, not for characters', 'set USD a token');
+    notes.addLoss(pricing.path, 'is not carried: prices are for tokens here, not for characters', 'set USD a token');
     return {};
   }
   const prices = pick(pricing, priceKeys);
-  pricing.leave({}, 'the pricing of a model');
+  pricing.reportUnread({}, 'the pricing of a model');
   return prices;
 }
 
@@ -97,16 +97,16 @@ function toService(model: ForeignObject, parts: ModelParts): Service | undefined
   const address = toAddress(model, parts);
   if (address === undefined) return undefined;
   const base = address.replace(operation, '');
-  const [, named] = deployment.exec(base) ?? [];
+  const [, deploymentName] = deployment.exec(base) ?? [];
   const override = model.text('overrideName');
   const entries = model.items('upstreams');
-  const name = tools.variables.environment(override ?? named ?? id);
-  if (entries.length === 0 && named === undefined && base !== address)
-    return { upstreams: [tools.result.from(model.path, { endpoint: base, model: name })] };
+  const name = tools.variables.environment(override ?? deploymentName ?? id);
+  if (entries.length === 0 && deploymentName === undefined && base !== address)
+    return { upstreams: [tools.result.withOrigin(model.path, { endpoint: base, model: name })] };
   const upstreams = entries.map((entry) => toUpstream(entry, parts));
-  if (upstreams.length === 0) upstreams.push(tools.result.from(model.path, {}));
+  if (upstreams.length === 0) upstreams.push(tools.result.withOrigin(model.path, {}));
   if (override !== undefined)
-    tools.notes.lose(
+    tools.notes.addLoss(
       model.at('overrideName'),
       'is not carried: the adapter is sent the `model` of the request',
       'name it in the address if the adapter goes by that',
@@ -121,10 +121,10 @@ function toUpstream(entry: ForeignObject, { id, tools }: ModelParts): JsonObject
   const extra = entry.value('extraData');
   const weight = entry.number('weight');
   const tier = entry.number('tier');
-  entry.leave(upstreamFates, 'an upstream of DIAL');
+  entry.reportUnread(upstreamDropReasons, 'an upstream of DIAL');
   const toExtra = (path = entry.at('extraData')): unknown =>
     typeof extra === 'string' ? variables.reference(extra, path, `${id}_extra_data`) : variables.value(extra, path, id);
-  return result.from(entry.path, {
+  return result.withOrigin(entry.path, {
     ...(endpoint !== undefined && { endpoint: variables.address(endpoint, entry.at('endpoint'), `${id}_upstream`) }),
     ...(key !== undefined && { key: variables.reference(key, entry.at('key'), `${id}_key`) }),
     ...(extra !== undefined && { extraData: toExtra() }),
@@ -139,7 +139,7 @@ function toAddress(model: ForeignObject, { id, type, tools }: ModelParts): strin
   const [name, path] = type === 'chat' ? ['openaiChatCompletions', 'chat/completions'] : ['openaiEmbeddings', 'embeddings'];
   const interfaces = model.object('interfaces');
   const base = interfaces?.object(name)?.text('baseUrl');
-  interfaces?.leave(
+  interfaces?.reportUnread(
     {
       anthropicMessages: 'one interface is carried, that of the type of the model',
       openaiResponses: responsesByChat,
@@ -150,6 +150,6 @@ function toAddress(model: ForeignObject, { id, type, tools }: ModelParts): strin
   const address = base === undefined ? endpoint : `${trimEndSlashes(base)}/openai/deployments/${encodeURIComponent(id)}/${path}`;
   if (address !== undefined && address !== '')
     return variables.address(address, model.at(base === undefined ? 'endpoint' : 'interfaces'), id);
-  notes.lose(model.path, 'is left out: it has no endpoint that Parley could call', model.whatIsMeant('endpoint'));
+  notes.addLoss(model.path, 'is left out: it has no endpoint that Parley could call', model.suggestKey('endpoint'));
   return undefined;
 }

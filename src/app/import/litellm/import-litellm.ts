@@ -2,9 +2,9 @@ import { hash } from 'node:crypto';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import type { Path } from '#contract/configuration/fault.ts';
 import { ForeignObject } from '../foreign-object.ts';
-import { type Source, SourceFault } from '../read-source.ts';
+import { type Source, SourceError } from '../read-source.ts';
 import type { ImportTools } from '../result.ts';
-import { lostGeneral, lostRouter, lostSettings, lostTop } from './lost-keys.ts';
+import { unsupportedGeneral, unsupportedRouter, unsupportedSettings, unsupportedTop } from './lost-keys.ts';
 import { type Group, readModelList } from './model-list.ts';
 import type { LitellmTools } from './upstream.ts';
 
@@ -37,56 +37,59 @@ export function importLitellm(sources: readonly Source[], imported: ImportTools)
       ...fields,
       ...(retries !== undefined && { maxRetryAttempts: retries + 1 }),
     };
-    tools.result.put('models', name, tools.result.from(path, entry));
+    tools.result.put('models', name, tools.result.withOrigin(path, entry));
   }
   importAccess(root, tools);
-  tellStrategy(router, tools);
+  reportStrategy(router, tools);
   settings?.value('numRetries');
-  settings?.leave(lostSettings, 'litellm_settings');
-  router?.leave(lostRouter, 'router_settings');
-  root.leave(lostTop, 'LiteLLM');
+  settings?.reportUnread(unsupportedSettings, 'litellm_settings');
+  router?.reportUnread(unsupportedRouter, 'router_settings');
+  root.reportUnread(unsupportedTop, 'LiteLLM');
 }
 
 /** An alias is a model of its own with the same upstreams. */
 function addAliases(router: ForeignObject, groups: Map<string, Group>, { notes }: LitellmTools): void {
   const aliases = router.object('modelGroupAlias');
   for (const alias of aliases?.keys() ?? []) {
-    const written = aliases?.value(alias);
-    const nested = typeof written === 'object' ? aliases?.object(alias) : undefined;
-    const target = nested?.text('model') ?? (typeof written === 'string' ? written : undefined);
+    const aliasValue = aliases?.value(alias);
+    const nested = typeof aliasValue === 'object' ? aliases?.object(alias) : undefined;
+    const target = nested?.text('model') ?? (typeof aliasValue === 'string' ? aliasValue : undefined);
     const path = aliases?.at(alias) ?? [];
     const group = target === undefined ? undefined : groups.get(target);
-    if (group === undefined) notes.lose(path, 'is not carried: what it stands for is not in the result');
-    else if (groups.has(alias)) notes.lose(path, 'is not carried: a model has the name');
+    if (group === undefined) notes.addLoss(path, 'is not carried: what it stands for is not in the result');
+    else if (groups.has(alias)) notes.addLoss(path, 'is not carried: a model has the name');
     else groups.set(alias, group);
     if (nested?.flag('hidden'))
-      notes.lose(nested.at('hidden'), 'is not carried: the model is listed', 'name roles in its `userRoles`');
+      notes.addLoss(nested.at('hidden'), 'is not carried: the model is listed', 'name roles in its `userRoles`');
   }
 }
 
-function tellStrategy(router: ForeignObject | undefined, { notes }: LitellmTools): void {
+function reportStrategy(router: ForeignObject | undefined, { notes }: LitellmTools): void {
   const strategy = router?.text('routingStrategy');
   if (router !== undefined && strategy !== undefined && strategy !== 'simple-shuffle')
-    notes.lose(router.at('routingStrategy'), 'is not carried: upstreams take turns by `weight`, those of a lower `tier` first');
+    notes.addLoss(
+      router.at('routingStrategy'),
+      'is not carried: upstreams take turns by `weight`, those of a lower `tier` first',
+    );
 }
 
-function requireSections({ file, value, lineOf }: Source): void {
+function requireSections({ file, value, findLine }: Source): void {
   const list = value.model_list;
   if (list === undefined || list === null)
-    throw new SourceFault({ file, path: '', message: 'is no configuration of LiteLLM: it has no model_list' });
+    throw new SourceError({ file, path: '', message: 'is no configuration of LiteLLM: it has no model_list' });
   if (!Array.isArray(list))
-    throw new SourceFault({ file: `${file}:${lineOf(['model_list']).line}`, path: 'model_list', message: 'must be a list' });
+    throw new SourceError({ file: `${file}:${findLine(['model_list']).line}`, path: 'model_list', message: 'must be a list' });
 }
 
 /** Digests of shorter keys are soon guessed. */
-const shortest = 16;
+const minKeyLength = 16;
 
 /** Who may call: the master key, and the issuer of tokens. */
 function importAccess(root: ForeignObject, tools: LitellmTools): void {
   const general = root.object('generalSettings');
   const master = general?.text('masterKey');
   if (general === undefined || master === undefined || master === '')
-    tools.notes.lose(
+    tools.notes.addLoss(
       ['general_settings', 'master_key'],
       'is not there: LiteLLM lets everybody in, Parley nobody without a key',
       'write one into `keys` of the result',
@@ -95,18 +98,22 @@ function importAccess(root: ForeignObject, tools: LitellmTools): void {
     tools.result.put(
       'keys',
       'master',
-      tools.result.from(general.at('masterKey'), { project: 'master', roles: ['admin'], ...toSecret(master, general, tools) }),
+      tools.result.withOrigin(general.at('masterKey'), {
+        project: 'master',
+        roles: ['admin'],
+        ...toSecret(master, general, tools),
+      }),
     );
   const issuer = general?.object('litellmJwtauth');
   if (issuer !== undefined) importIssuer(issuer, tools);
-  general?.leave(lostGeneral, 'general_settings');
+  general?.reportUnread(unsupportedGeneral, 'general_settings');
 }
 
 function toSecret(master: string, general: ForeignObject, { notes, variables }: LitellmTools): JsonObject {
-  const written = variables.environment(master);
-  if (written !== master) return { key: written };
-  if (master.length < shortest)
-    notes.mention(general.at('masterKey'), 'is short enough to be guessed from its digest: issue a longer one in time');
+  const masterKey = variables.environment(master);
+  if (masterKey !== master) return { key: masterKey };
+  if (master.length < minKeyLength)
+    notes.addNotice(general.at('masterKey'), 'is short enough to be guessed from its digest: issue a longer one in time');
   return { sha256: hash('sha256', master, 'hex') };
 }
 
@@ -116,7 +123,7 @@ function importIssuer(jwt: ForeignObject, tools: LitellmTools): void {
   const issuer = jwt.text('issuer');
   const keys = jwt.text('publicKeyUrl');
   if (issuer === undefined) {
-    notes.lose(
+    notes.addLoss(
       jwt.path,
       'is not carried: it has no issuer',
       'write an entry of `identityProviders` with the `iss` claim of the tokens (docs/identity.md)',
@@ -126,7 +133,7 @@ function importIssuer(jwt: ForeignObject, tools: LitellmTools): void {
   const audience = jwt.text('audience');
   const userIdClaim = jwt.text('userIdJwtField');
   const rolesClaim = jwt.text('rolesJwtField') ?? jwt.text('teamIdsJwtField');
-  jwt.leave(
+  jwt.reportUnread(
     {
       teamIdsJwtField: 'roles come from one claim',
       roleMappings: 'roles are those of the token; name them in `roles` and `userRoles`',
@@ -140,38 +147,38 @@ function importIssuer(jwt: ForeignObject, tools: LitellmTools): void {
     ...(userIdClaim !== undefined && { userIdClaim }),
     ...(rolesClaim !== undefined && { rolesClaim }),
   };
-  result.put('identityProviders', 'litellm', result.from(jwt.path, entry));
+  result.put('identityProviders', 'litellm', result.withOrigin(jwt.path, entry));
 }
 
 type Groups = ReadonlyMap<string, Group>;
 
 /** `fallbacks` and `default_fallbacks` as tiers: the upstreams of the models that stand in, behind those of the model itself. */
 function addFallbacks(settings: readonly ForeignObject[], groups: Groups, tools: LitellmTools): void {
-  const own = new Map([...groups].map(([name, { upstreams }]) => [name, [...upstreams]]));
-  const adder = new FallbackAdder(groups, own, tools);
-  const named = new Set<string>();
+  const ownUpstreams = new Map([...groups].map(([name, { upstreams }]) => [name, [...upstreams]]));
+  const adder = new FallbackAdder(groups, ownUpstreams, tools);
+  const modelsWithFallbacks = new Set<string>();
   for (const holder of settings) {
-    for (const each of holder.items('fallbacks')) {
-      for (const model of each.keys()) {
-        named.add(model);
-        adder.add(model, each, model);
+    for (const entry of holder.items('fallbacks')) {
+      for (const model of entry.keys()) {
+        modelsWithFallbacks.add(model);
+        adder.add(model, entry, model);
       }
     }
   }
   for (const holder of settings) {
     if (holder.value('defaultFallbacks') === undefined) continue;
-    for (const model of groups.keys()) if (!named.has(model)) adder.add(model, holder, 'defaultFallbacks');
+    for (const model of groups.keys()) if (!modelsWithFallbacks.has(model)) adder.add(model, holder, 'defaultFallbacks');
   }
 }
 
 class FallbackAdder {
   readonly #groups: Groups;
-  readonly #own: ReadonlyMap<string, readonly JsonObject[]>;
+  readonly #ownUpstreams: ReadonlyMap<string, readonly JsonObject[]>;
   readonly #tools: LitellmTools;
 
-  constructor(groups: Groups, own: ReadonlyMap<string, readonly JsonObject[]>, tools: LitellmTools) {
+  constructor(groups: Groups, ownUpstreams: ReadonlyMap<string, readonly JsonObject[]>, tools: LitellmTools) {
     this.#groups = groups;
-    this.#own = own;
+    this.#ownUpstreams = ownUpstreams;
     this.#tools = tools;
   }
 
@@ -179,20 +186,20 @@ class FallbackAdder {
   add(model: string, holder: ForeignObject, key: string): void {
     const { notes } = this.#tools;
     const group = this.#groups.get(model);
-    const written = holder.value(key);
-    const names = Array.isArray(written) ? written : [];
+    const fallbacks = holder.value(key);
+    const names = Array.isArray(fallbacks) ? fallbacks : [];
     if (group === undefined) {
-      notes.lose(holder.at(key), `is not carried: ${model} is not in the result`);
+      notes.addLoss(holder.at(key), `is not carried: ${model} is not in the result`);
       return;
     }
     let wasAdded = false;
     for (const [index, name] of names.entries()) {
       const why = this.#whyNot(model, name);
-      if (why !== undefined) notes.lose([...holder.at(key), index], `is not carried: ${why}`);
+      if (why !== undefined) notes.addLoss([...holder.at(key), index], `is not carried: ${why}`);
       else wasAdded = this.#append(group, String(name), holder.at(key)) || wasAdded;
     }
     if (wasAdded)
-      notes.lose(
+      notes.addLoss(
         holder.at(key),
         `stands as tiers of ${model}: calls that they answer count, cost and are limited as calls of ${model}`,
         'look at its `pricing` and at `roles`',
@@ -203,20 +210,20 @@ class FallbackAdder {
     if (typeof name !== 'string')
       return isJsonObject(name) ? 'a fallback with a request of its own has no counterpart' : 'it must be the name of a model';
     if (name === model) return 'a model does not stand in for itself';
-    const other = this.#groups.get(name);
-    if (other === undefined) return `${name} is not in the result`;
-    return other.type === this.#groups.get(model)?.type ? undefined : `${name} is of another mode`;
+    const fallback = this.#groups.get(name);
+    if (fallback === undefined) return `${name} is not in the result`;
+    return fallback.type === this.#groups.get(model)?.type ? undefined : `${name} is of another mode`;
   }
 
   #append({ upstreams }: Group, name: string, origin: Path): boolean {
-    const first = 1 + Math.max(...upstreams.map(tierOf));
-    const added = this.#own.get(name) ?? [];
+    const first = 1 + Math.max(...upstreams.map(getTier));
+    const added = this.#ownUpstreams.get(name) ?? [];
     for (const upstream of added)
-      upstreams.push(this.#tools.result.from(origin, { ...upstream, tier: first + tierOf(upstream) }));
+      upstreams.push(this.#tools.result.withOrigin(origin, { ...upstream, tier: first + getTier(upstream) }));
     return added.length > 0;
   }
 }
 
-function tierOf({ tier }: JsonObject): number {
+function getTier({ tier }: JsonObject): number {
   return typeof tier === 'number' ? tier : 0;
 }

@@ -1,11 +1,11 @@
-import type { Fates } from '../foreign-object.ts';
+import type { DropReasons } from '../foreign-object.ts';
 
 const ownDeal = 'docs/upstreams.md tells what each protocol leaves out or refuses';
 const leftToUpstream = 'what a model can do is left to its upstream, which refuses what it cannot';
 const noBudgets = 'bound callers by `costLimit` of their role';
 
 /** Keys of `litellm_params` that have no counterpart. */
-export const lostParams: Fates = {
+export const unsupportedParams: DropReasons = {
   streamTimeout: 'one time limit holds for streams and whole replies, `timeouts.firstByteMs`',
   maxRetries: 'tries are counted for the model, in `maxRetryAttempts`',
   numRetries: 'tries are counted for the model, in `maxRetryAttempts`',
@@ -37,7 +37,7 @@ export const lostParams: Fates = {
 };
 
 /** Keys of `model_info` that have no counterpart. */
-export const lostInfo: Fates = {
+export const unsupportedInfo: DropReasons = {
   id: null,
   version: 'write it into `displayVersion` if people should see it',
   maxTokens: 'write `limits.maxPromptTokens` and `limits.maxCompletionTokens`',
@@ -64,7 +64,7 @@ const noCallbacks = 'measures and traces go out over OTLP: OTEL_EXPORTER_OTLP_EN
 const noCache = 'replies are not cached';
 
 /** Keys of `litellm_settings`. */
-export const lostSettings: Fates = {
+export const unsupportedSettings: DropReasons = {
   dropParams: ownDeal,
   setVerbose: null,
   telemetry: null,
@@ -91,7 +91,7 @@ export const lostSettings: Fates = {
 };
 
 /** Keys of `router_settings`. */
-export const lostRouter: Fates = {
+export const unsupportedRouter: DropReasons = {
   redisHost: 'set PARLEY_REDIS_URL where several nodes share state (docs/deploy.md)',
   redisPort: null,
   redisPassword: null,
@@ -109,7 +109,7 @@ export const lostRouter: Fates = {
 };
 
 /** Keys of `general_settings`. */
-export const lostGeneral: Fates = {
+export const unsupportedGeneral: DropReasons = {
   databaseUrl:
     'set PARLEY_DATABASE_URL to a database of Parley’s own; issued keys can be carried by their digests (docs/coming-from.md)',
   databaseConnectionPoolLimit: null,
@@ -127,7 +127,7 @@ export const lostGeneral: Fates = {
 };
 
 /** Other keys of the top. */
-export const lostTop: Fates = {
+export const unsupportedTop: DropReasons = {
   environmentVariables: 'set them in the environment of Parley',
   guardrails: 'Parley has no guardrails; calls pass without them',
   mcpServers: 'name them in the `mcp_toolset` of quick apps (docs/quick-apps.md)',

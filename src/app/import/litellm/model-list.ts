@@ -2,7 +2,7 @@ import type { JsonObject } from '#base/json/json.ts';
 import type { Path } from '#contract/configuration/fault.ts';
 import type { ForeignObject } from '../foreign-object.ts';
 import type { Variables } from '../result.ts';
-import { lostInfo, lostParams } from './lost-keys.ts';
+import { unsupportedInfo, unsupportedParams } from './lost-keys.ts';
 import { type LitellmTools, toUpstream } from './upstream.ts';
 
 /** What is served under one name. */
@@ -27,22 +27,22 @@ export function readModelList(root: ForeignObject, tools: LitellmTools): Readonl
     const params = entry.object('litellmParams');
     const info = entry.object('modelInfo');
     if (name === undefined || params === undefined) {
-      tools.notes.lose(
+      tools.notes.addLoss(
         entry.path,
         'is left out: it has no model_name or no litellm_params',
-        entry.whatIsMeant('modelName') ?? entry.whatIsMeant('litellmParams'),
+        entry.suggestKey('modelName') ?? entry.suggestKey('litellmParams'),
       );
       continue;
     }
     const type = toType(entry, params, info);
     if (name.includes('*'))
-      tools.notes.lose(
+      tools.notes.addLoss(
         entry.at('modelName'),
         'is left out: a name here stands for one model',
         'write an entry for each model that is used',
       );
     else if (type === 'chat' || type === 'embedding') addTo(groups, name, { entry, params, info, type, tools });
-    else tools.notes.lose(entry.path, `is left out: models of the mode ${type} are not served`);
+    else tools.notes.addLoss(entry.path, `is left out: models of the mode ${type} are not served`);
   }
   for (const [name, { upstreams }] of groups) if (upstreams.length === 0) groups.delete(name);
   return groups;
@@ -67,25 +67,30 @@ interface Entry {
 function addTo(groups: Map<string, Group>, name: string, { entry, params, info, type, tools }: Entry): void {
   const upstream = toUpstream(name, params, tools);
   if (upstream === undefined) return;
-  const group: Group = groups.get(name) ?? { path: entry.path, type, upstreams: [], fields: tools.result.from(entry.path, {}) };
+  const group: Group = groups.get(name) ?? {
+    path: entry.path,
+    type,
+    upstreams: [],
+    fields: tools.result.withOrigin(entry.path, {}),
+  };
   if (group.type !== type) {
-    tools.notes.lose(entry.path, 'is left out: other entries of the name are of another mode');
+    tools.notes.addLoss(entry.path, 'is left out: other entries of the name are of another mode');
     return;
   }
   const isFirst = group.upstreams.length === 0;
   group.upstreams.push(upstream);
   groups.set(name, group);
   addFields(group, { params, info, tools, isFirst });
-  for (const holder of [entry, params]) tellRates(holder, tools);
+  for (const holder of [entry, params]) reportRates(holder, tools);
   if (info?.value('baseModel') !== undefined)
-    tools.notes.lose(
+    tools.notes.addLoss(
       info.at('baseModel'),
       'is not carried: nothing is looked up by the name of a model',
       'write its prices and bounds into `pricing` and `limits`',
     );
-  params.leave(lostParams, 'litellm_params');
-  info?.leave(lostInfo, 'model_info');
-  entry.leave({ guardrails: 'Parley has no guardrails', modelGroup: null }, 'an entry of model_list');
+  params.reportUnread(unsupportedParams, 'litellm_params');
+  info?.reportUnread(unsupportedInfo, 'model_info');
+  entry.reportUnread({ guardrails: 'Parley has no guardrails', modelGroup: null }, 'an entry of model_list');
 }
 
 /** Defaults, prices and abilities belong to the model here, so they are those of its first entry. */
@@ -102,26 +107,26 @@ function addFields(
     ...(completion !== undefined && { maxCompletionTokens: completion }),
   };
   const description = info?.text('description');
-  const found = {
+  const modelFields = {
     ...(description !== undefined && { description: tools.variables.text(description) }),
-    ...(Object.keys(defaults).length > 0 && { defaults: tools.result.from(params.path, defaults) }),
+    ...(Object.keys(defaults).length > 0 && { defaults: tools.result.withOrigin(params.path, defaults) }),
     ...(Object.keys(limits).length > 0 && { limits }),
     ...(Object.keys(pricing).length > 0 && { pricing }),
     ...toAbilities(info),
   };
-  if (isFirst) Object.assign(fields, found);
-  else if (Object.entries(found).some(([key, value]) => JSON.stringify(fields[key]) !== JSON.stringify(value)))
-    tools.notes.lose(
+  if (isFirst) Object.assign(fields, modelFields);
+  else if (Object.entries(modelFields).some(([key, value]) => JSON.stringify(fields[key]) !== JSON.stringify(value)))
+    tools.notes.addLoss(
       params.path,
       'has defaults, limits, prices or abilities of its own: those of the first entry of the name hold for all',
     );
 }
 
 /** LiteLLM refuses what goes beyond the rates of a deployment; here only callers have limits. */
-function tellRates(holder: ForeignObject, { notes }: LitellmTools): void {
+function reportRates(holder: ForeignObject, { notes }: LitellmTools): void {
   for (const key of ['rpm', 'tpm', 'maxParallelRequests']) {
     if (holder.value(key) !== undefined)
-      notes.lose(
+      notes.addLoss(
         holder.at(key),
         'is not carried: an upstream has no rate of its own',
         'bound callers by `roles`; an upstream that answers 429 is left alone for a while',

@@ -57,18 +57,18 @@ const bareNames: readonly (readonly [RegExp, string])[] = [
   [/^gemini-/, 'vertex_ai'],
 ];
 
-export interface ServedBy {
+export interface ProviderModel {
   readonly provider: Provider;
   /** What the provider calls the model. */
   readonly model: string;
 }
 
 /** Who serves a model of LiteLLM; a text is the name of a provider that Parley cannot call. */
-export function findProvider(model: string, named: string | undefined): ServedBy | string {
+export function findProvider(model: string, providerName: string | undefined): ProviderModel | string {
   const [prefix = '', ...rest] = model.split('/');
-  const known = named ?? (rest.length > 0 ? prefix : undefined) ?? bareNames.find(([pattern]) => pattern.test(model))?.[1];
-  const provider = known === undefined ? undefined : providers.get(known);
-  if (provider === undefined) return known ?? '';
-  const own = rest.length > 0 && prefix === known ? rest.join('/') : model;
-  return { provider, model: provider.protocol === 'bedrock' ? own.replace(/^(converse|invoke)\//, '') : own };
+  const name = providerName ?? (rest.length > 0 ? prefix : undefined) ?? bareNames.find(([pattern]) => pattern.test(model))?.[1];
+  const provider = name === undefined ? undefined : providers.get(name);
+  if (provider === undefined) return name ?? '';
+  const providerModel = rest.length > 0 && prefix === name ? rest.join('/') : model;
+  return { provider, model: provider.protocol === 'bedrock' ? providerModel.replace(/^(converse|invoke)\//, '') : providerModel };
 }

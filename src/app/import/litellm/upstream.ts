@@ -3,7 +3,7 @@ import { isApiVersion } from '#contract/api-version.ts';
 import type { Path } from '#contract/configuration/fault.ts';
 import type { ForeignObject } from '../foreign-object.ts';
 import type { ImportTools } from '../result.ts';
-import { findProvider, type Provider, type ServedBy } from './providers.ts';
+import { findProvider, type Provider, type ProviderModel } from './providers.ts';
 
 /** LiteLLM names a version of its own to Azure if the configuration has none. */
 const defaultApiVersion = '2024-10-21';
@@ -15,31 +15,31 @@ export function toUpstream(id: string, params: ForeignObject, tools: LitellmTool
   const { notes } = tools;
   const name = params.text('model');
   if (name === undefined || name === '') {
-    notes.lose(params.path, 'is left out: it has no model', params.whatIsMeant('model'));
+    notes.addLoss(params.path, 'is left out: it has no model', params.suggestKey('model'));
     return undefined;
   }
-  const found = findProvider(name, params.text('customLlmProvider'));
-  if (typeof found === 'string') {
-    const what = found === '' ? 'its provider is not named and cannot be told' : `Parley does not speak to ${found}`;
-    notes.lose(
+  const match = findProvider(name, params.text('customLlmProvider'));
+  if (typeof match === 'string') {
+    const reason = match === '' ? 'its provider is not named and cannot be told' : `Parley does not speak to ${match}`;
+    notes.addLoss(
       params.at('model'),
-      `is left out: ${what}`,
+      `is left out: ${reason}`,
       'if it has an OpenAI-compatible address, write an upstream with that `endpoint`',
     );
     return undefined;
   }
   const reader = new UpstreamReader(id, params, tools);
-  const served = { ...found, provider: reader.isNewAzure(found.provider) ? newAzure : found.provider };
-  const endpoint = reader.endpoint(served);
-  if (endpoint === undefined && served.provider.needsBase) {
-    notes.lose(params.path, 'is left out: it has no api_base');
+  const providerModel = { ...match, provider: reader.isNewAzure(match.provider) ? newAzure : match.provider };
+  const endpoint = reader.endpoint(providerModel);
+  if (endpoint === undefined && providerModel.provider.needsBase) {
+    notes.addLoss(params.path, 'is left out: it has no api_base');
     return undefined;
   }
-  return tools.result.from(params.path, {
-    ...(served.provider.protocol !== 'openai' && { protocol: served.provider.protocol }),
+  return tools.result.withOrigin(params.path, {
+    ...(providerModel.provider.protocol !== 'openai' && { protocol: providerModel.provider.protocol }),
     ...(endpoint !== undefined && { endpoint }),
-    ...reader.vendorFields(served),
-    model: tools.variables.environment(served.model),
+    ...reader.vendorFields(providerModel),
+    model: tools.variables.environment(providerModel.model),
     ...reader.headers(),
     ...reader.share(),
   });
@@ -55,10 +55,10 @@ class UpstreamReader {
     this.#id = id;
     this.#params = params;
     this.#tools = tools;
-    const named = params.text('litellmCredentialName');
-    this.#credentials = named === undefined ? undefined : tools.credentials.get(named);
-    if (named !== undefined && this.#credentials === undefined)
-      tools.notes.lose(params.at('litellmCredentialName'), 'names nothing in credential_list; the upstream has no key');
+    const credentialName = params.text('litellmCredentialName');
+    this.#credentials = credentialName === undefined ? undefined : tools.credentials.get(credentialName);
+    if (credentialName !== undefined && this.#credentials === undefined)
+      tools.notes.addLoss(params.at('litellmCredentialName'), 'names nothing in credential_list; the upstream has no key');
   }
 
   /** Whether it is called by Azure's newer form, which is OpenAI's. */
@@ -66,12 +66,12 @@ class UpstreamReader {
     return protocol === 'azure' && /\/openai\/v1\/?$/.test(this.#base() ?? '');
   }
 
-  endpoint({ provider, model }: ServedBy): string | undefined {
-    const written = this.#base();
-    if (written === undefined) return provider.endpoint;
+  endpoint({ provider, model }: ProviderModel): string | undefined {
+    const baseUrl = this.#base();
+    if (baseUrl === undefined) return provider.endpoint;
     const { variables } = this.#tools;
     const base = variables
-      .address(written, this.#at('apiBase'), this.#id)
+      .address(baseUrl, this.#at('apiBase'), this.#id)
       // Pattern bound: an address in the operator's file.
       .replace(/\/+$/, '')
       .replace(/\/chat\/completions$/, '');
@@ -83,7 +83,7 @@ class UpstreamReader {
   }
 
   /** Key, region and version, as the protocol has them. */
-  vendorFields({ provider }: ServedBy): JsonObject {
+  vendorFields({ provider }: ProviderModel): JsonObject {
     const version = this.#text('apiVersion');
     switch (provider.protocol) {
       case 'azure':
@@ -103,10 +103,10 @@ class UpstreamReader {
     const organization = this.#text('organization');
     if (organization !== undefined) headers['OpenAI-Organization'] = variables.environment(organization);
     for (const key of ['headers', 'extraHeaders']) {
-      const written = this.#params.object(key);
-      for (const name of written?.keys() ?? []) {
-        const value = written?.text(name);
-        if (written !== undefined && value !== undefined) headers[name] = variables.header(value, written.at(name), this.#id);
+      const fields = this.#params.object(key);
+      for (const name of fields?.keys() ?? []) {
+        const value = fields?.text(name);
+        if (fields !== undefined && value !== undefined) headers[name] = variables.header(value, fields.at(name), this.#id);
       }
     }
     return Object.keys(headers).length === 0 ? {} : { headers };
@@ -144,16 +144,16 @@ class UpstreamReader {
   #apiVersion(version: string | undefined): JsonObject {
     if (version === undefined) return { apiVersion: defaultApiVersion };
     const { variables, notes } = this.#tools;
-    const written = variables.environment(version);
-    if (written === version && !isApiVersion(version)) {
-      notes.lose(
+    const resolvedVersion = variables.environment(version);
+    if (resolvedVersion === version && !isApiVersion(version)) {
+      notes.addLoss(
         this.#params.at('apiVersion'),
         'is not carried: a version is a date, with or without -preview',
         'for the newest API, name …/openai/v1 as the `endpoint` of an upstream with the protocol openai',
       );
       return {};
     }
-    return { apiVersion: written };
+    return { apiVersion: resolvedVersion };
   }
 
   #key(provider: Provider): JsonObject {
@@ -183,11 +183,11 @@ class UpstreamReader {
   }
 
   #account(): JsonObject {
-    const written = this.#params.value('vertexCredentials') ?? this.#credentials?.value('vertexCredentials');
-    if (written === undefined) return {};
-    const text = typeof written === 'string' ? written : JSON.stringify(written);
+    const account = this.#params.value('vertexCredentials') ?? this.#credentials?.value('vertexCredentials');
+    if (account === undefined) return {};
+    const text = typeof account === 'string' ? account : JSON.stringify(account);
     const key = this.#secret(text, 'vertexCredentials', 'account');
-    this.#tools.notes.mention(
+    this.#tools.notes.addNotice(
       this.#params.at('vertexCredentials'),
       `stands as ${key}, which must hold the JSON of the account itself, not the name of a file`,
     );

@@ -3,13 +3,13 @@ import type { Seal } from '#base/secrets/seal.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import { isStorableKey } from '#domain/deployments/storable-key.ts';
 import { isMet, type WriteCondition } from '#domain/files/write-condition.ts';
-import { StoreFault } from '#domain/store-fault.ts';
+import { StoreError } from '#domain/store-fault.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
 import type { ApplicationRow, Schema, SealedRow } from '../schema.ts';
-import { keepVersion } from './application-versions.ts';
+import { storeVersion } from './application-versions.ts';
 
 /** Where the settings of applications and their cases lie, and what the ids that they are sealed for are called there. */
-const places = [
+const sealedTables = [
   { table: sql.table('applications'), id: sql.ref('id') },
   { table: sql.table('application_versions'), id: sql.ref('application') },
   { table: sql.table('evaluation_cases'), id: sql.ref('id') },
@@ -22,7 +22,7 @@ const headChars = 32;
 export type WrittenRow = Omit<ApplicationRow, 'version'>;
 export type HeadRow = Pick<ApplicationRow, 'id' | 'etag'>;
 /** What a write does not change. */
-type KeptFields = Pick<ApplicationRow, 'owner' | 'spelling' | 'created_at_ms'>;
+type UnchangedFields = Pick<ApplicationRow, 'owner' | 'spelling' | 'created_at_ms'>;
 
 const rowsAtOnce = 100;
 /** More than one application may name, in both of their spellings. */
@@ -46,53 +46,53 @@ export function findRow(
 
 /** Several applications, in no order. */
 export async function findRows(kysely: Kysely<Schema>, ids: readonly string[]): Promise<readonly SealedRow[]> {
-  const found: SealedRow[] = [];
+  const rows: SealedRow[] = [];
   for (let from = 0; from < ids.length; from += rowsAtOnce) {
-    const some = ids.slice(from, from + rowsAtOnce);
-    found.push(
+    const batch = ids.slice(from, from + rowsAtOnce);
+    rows.push(
       ...(await kysely
         .selectFrom('applications')
         .select([...columns, 'sealed_entry'])
-        .where('id', 'in', some)
+        .where('id', 'in', batch)
         .execute()),
     );
   }
-  return found;
+  return rows;
 }
 
 /** ETags of several applications, in no order. */
 export async function findHeads(kysely: Kysely<Schema>, ids: readonly string[]): Promise<readonly HeadRow[]> {
-  const found: HeadRow[] = [];
+  const headRows: HeadRow[] = [];
   for (let from = 0; from < ids.length; from += idsPerQuery)
-    found.push(
-      ...(await heads(kysely)
+    headRows.push(
+      ...(await selectHeads(kysely)
         .where('id', 'in', ids.slice(from, from + idsPerQuery))
         .execute()),
     );
-  return found;
+  return headRows;
 }
 
 /** Of the applications of one user, and of those that name one of the roles; each of the two by its index. */
-export function openHeads(
+export function findOpenHeads(
   kysely: Kysely<Schema>,
   { subject, roles }: Pick<Caller, 'subject' | 'roles'>,
 ): Promise<readonly HeadRow[]> {
-  const own = heads(kysely).where('owner', '=', subject);
+  const ownHeads = selectHeads(kysely).where('owner', '=', subject);
   const storable = roles.filter(isStorableKey);
-  if (storable.length === 0) return own.orderBy('id').execute();
+  if (storable.length === 0) return ownHeads.orderBy('id').execute();
   const naming = kysely.selectFrom('application_roles').select('application').where('role', 'in', storable);
-  return own
-    .union(heads(kysely).where('id', 'in', naming))
+  return ownHeads
+    .union(selectHeads(kysely).where('id', 'in', naming))
     .orderBy('id')
     .execute();
 }
 
-function heads(kysely: Kysely<Schema>): SelectQueryBuilder<Schema, 'applications', HeadRow> {
+function selectHeads(kysely: Kysely<Schema>): SelectQueryBuilder<Schema, 'applications', HeadRow> {
   return kysely.selectFrom('applications').select(['id', 'etag']);
 }
 
 /** Applications behind `after` whose roles were noted for another form of them, or never: an earlier version of the program wrote them. */
-export function rowsOfUnknownRoles(kysely: Kysely<Schema>, after: string): Promise<readonly SealedRow[]> {
+export function findRowsOfUnknownRoles(kysely: Kysely<Schema>, after: string): Promise<readonly SealedRow[]> {
   return kysely
     .selectFrom('applications')
     .select([...columns, 'sealed_entry'])
@@ -108,13 +108,13 @@ export async function writeRow(
   transaction: Kysely<Schema>,
   row: WrittenRow,
   condition: WriteCondition,
-): Promise<KeptFields | undefined> {
+): Promise<UnchangedFields | undefined> {
   // Where another one makes the row in between, it is there the next time.
   for (;;) {
     const before = await lockRow(transaction, row.id);
     if (!isMet(condition, before?.etag)) return undefined;
-    const written = await (before === undefined ? insertRow(transaction, row) : replaceRow(transaction, row));
-    if (written !== undefined) return written;
+    const stored = await (before === undefined ? insertRow(transaction, row) : replaceRow(transaction, row));
+    if (stored !== undefined) return stored;
   }
 }
 
@@ -128,7 +128,7 @@ export function lockRow(transaction: Kysely<Schema>, id: string): Promise<Pick<A
     .executeTakeFirst();
 }
 
-function insertRow(transaction: Kysely<Schema>, row: WrittenRow): Promise<KeptFields | undefined> {
+function insertRow(transaction: Kysely<Schema>, row: WrittenRow): Promise<UnchangedFields | undefined> {
   return transaction
     .insertInto('applications')
     .values(row)
@@ -137,9 +137,9 @@ function insertRow(transaction: Kysely<Schema>, row: WrittenRow): Promise<KeptFi
     .executeTakeFirst();
 }
 
-async function replaceRow(transaction: Kysely<Schema>, row: WrittenRow): Promise<KeptFields | undefined> {
+async function replaceRow(transaction: Kysely<Schema>, row: WrittenRow): Promise<UnchangedFields | undefined> {
   const { id, owner, spelling, created_at_ms, ...changing } = row;
-  await keepVersion(transaction, id);
+  await storeVersion(transaction, id);
   return transaction
     .updateTable('applications')
     .set(changing)
@@ -149,7 +149,7 @@ async function replaceRow(transaction: Kysely<Schema>, row: WrittenRow): Promise
     .executeTakeFirst();
 }
 
-type Place = (typeof places)[number];
+type SealedTable = (typeof sealedTables)[number];
 
 interface Row {
   readonly id: string;
@@ -167,7 +167,7 @@ export function openEntry(seal: Seal, sealed: string, id: string): string {
   try {
     return seal.open(sealed, id);
   } catch (cause) {
-    throw new StoreFault('the settings of an application cannot be decrypted', { cause });
+    throw new StoreError('the settings of an application cannot be decrypted', { cause });
   }
 }
 
@@ -175,34 +175,34 @@ export function openEntry(seal: Seal, sealed: string, id: string): string {
  * Seals with the newest secret what an older one sealed, versions too. Gives how many applications there were; throws StoreFault
  * if some could not be opened, once the others are done.
  */
-export async function sealApplicationsAnew(sealing: Sealing): Promise<number> {
+export async function resealApplications(sealing: Sealing): Promise<number> {
   const ids = new Set<string>();
-  const faults: unknown[] = [];
-  for (const place of places) {
-    const heads = await readHeads(sealing, place);
-    for (const head of heads.filter(({ sealed_entry }) => sealing.seal.isOutdated(sealed_entry))) {
-      ids.add(head.id);
-      await sealRowAnew(sealing, place, head).catch((thrown) => faults.push(thrown));
+  const errors: unknown[] = [];
+  for (const table of sealedTables) {
+    const rows = await readHeads(sealing, table);
+    for (const row of rows.filter(({ sealed_entry }) => sealing.seal.isOutdated(sealed_entry))) {
+      ids.add(row.id);
+      await resealRow(sealing, table, row).catch((error) => errors.push(error));
     }
   }
-  if (faults.length > 0) throw faults[0];
+  if (errors.length > 0) throw errors[0];
   return ids.size;
 }
 
-async function readHeads({ database }: Sealing, { table, id }: Place): Promise<readonly Row[]> {
+async function readHeads({ database }: Sealing, { table, id }: SealedTable): Promise<readonly Row[]> {
   const head = sql`substr(sealed_entry, 1, ${sql.lit(headChars)})`;
   const all = sql<Row>`select ${id} as id, version, ${head} as sealed_entry from ${table}`;
   return (await database.run((kysely) => all.execute(kysely))).rows;
 }
 
 /** Where it was changed meanwhile it was sealed with the newest secret. */
-async function sealRowAnew({ database, seal }: Sealing, { table, id: column }: Place, { id, version }: Row): Promise<void> {
-  const isIt = sql`${column} = ${id} and version = ${version}`;
-  const whole = sql<Row>`select sealed_entry from ${table} where ${isIt}`;
-  const { rows } = await database.run((kysely) => whole.execute(kysely));
+async function resealRow({ database, seal }: Sealing, { table, id: column }: SealedTable, { id, version }: Row): Promise<void> {
+  const isRow = sql`${column} = ${id} and version = ${version}`;
+  const selectEntry = sql<Row>`select sealed_entry from ${table} where ${isRow}`;
+  const { rows } = await database.run((kysely) => selectEntry.execute(kysely));
   for (const { sealed_entry } of rows) {
-    const anew = seal.seal(openEntry(seal, sealed_entry, id), id);
-    const replace = sql`update ${table} set sealed_entry = ${anew} where ${isIt} and sealed_entry = ${sealed_entry}`;
+    const resealed = seal.seal(openEntry(seal, sealed_entry, id), id);
+    const replace = sql`update ${table} set sealed_entry = ${resealed} where ${isRow} and sealed_entry = ${sealed_entry}`;
     await database.run((kysely) => replace.execute(kysely));
   }
 }

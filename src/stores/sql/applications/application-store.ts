@@ -12,20 +12,20 @@ import type {
 } from '#domain/deployments/application-store.ts';
 import { isStorableKey } from '#domain/deployments/storable-key.ts';
 import type { WriteCondition } from '#domain/files/write-condition.ts';
-import { StoreFault } from '#domain/store-fault.ts';
+import { StoreError } from '#domain/store-fault.ts';
 import { requireStorable } from '../engine/read-entry.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
 import type { Schema, SealedRow } from '../schema.ts';
 import {
   findHeads,
+  findOpenHeads,
   findRow,
   findRows,
+  findRowsOfUnknownRoles,
   type HeadRow,
   lockRow,
   openEntry,
-  openHeads,
-  rowsOfUnknownRoles,
-  sealApplicationsAnew,
+  resealApplications,
   type WrittenRow,
   writeRow,
 } from './application-rows.ts';
@@ -39,21 +39,21 @@ export class SqlApplicationStore implements ApplicationStore {
   readonly #database: SqlDatabase;
   readonly #seal: Seal;
   /** By id. */
-  readonly #known: BoundedCache<KnownApplication>;
+  readonly #cache: BoundedCache<CachedApplication>;
 
   constructor(database: SqlDatabase, seal: Seal, caches = new Caches()) {
     this.#database = database;
     this.#seal = seal;
-    this.#known = caches.open('applications', knownApplicationBounds);
+    this.#cache = caches.open('applications', cachedApplicationBounds);
   }
 
   async find(id: string): Promise<StoredApplication | undefined> {
     if (!isStorableKey(id)) return undefined;
-    const known = this.#known.find(id)?.application;
-    const row = await this.#database.run((kysely) => findRow(kysely, id, known?.etag));
+    const cached = this.#cache.find(id)?.application;
+    const row = await this.#database.run((kysely) => findRow(kysely, id, cached?.etag));
     if (row === undefined) return undefined;
     const { sealed_entry } = row;
-    return sealed_entry === null ? known : this.#learn({ ...row, sealed_entry });
+    return sealed_entry === null ? cached : this.#cacheRow({ ...row, sealed_entry });
   }
 
   findAll(ids: readonly string[]): Promise<readonly StoredApplication[]> {
@@ -70,12 +70,12 @@ export class SqlApplicationStore implements ApplicationStore {
       ...{ created_at_ms: application.createdAtMs, updated_at_ms: application.updatedAtMs },
     };
     return this.#database.transact(async (transaction) => {
-      const written = await writeRow(transaction, row, condition);
-      if (written === undefined) return undefined;
+      const stored = await writeRow(transaction, row, condition);
+      if (stored === undefined) return undefined;
       await writeRoles(transaction, [application]);
-      const { spelling: first } = written;
+      const { spelling: first } = stored;
       const { spelling: _now, ...rest } = application;
-      return { ...rest, ...(first !== null && { spelling: first }), owner: written.owner, createdAtMs: written.created_at_ms };
+      return { ...rest, ...(first !== null && { spelling: first }), owner: stored.owner, createdAtMs: stored.created_at_ms };
     });
   }
 
@@ -83,8 +83,8 @@ export class SqlApplicationStore implements ApplicationStore {
     const { from, to } = move;
     if (!isStorableKey(from)) return 'absent';
     requireStorable(to);
-    const sealAnew = (sealed: string): string => this.#seal.seal(openEntry(this.#seal, sealed, from), to);
-    return this.#database.transact((transaction) => moveRows(transaction, move, sealAnew));
+    const reseal = (sealed: string): string => this.#seal.seal(openEntry(this.#seal, sealed, from), to);
+    return this.#database.transact((transaction) => moveRows(transaction, move, reseal));
   }
 
   /** Its versions and roles go with the row. */
@@ -92,9 +92,9 @@ export class SqlApplicationStore implements ApplicationStore {
     if (!isStorableKey(id)) return 'absent';
     return this.#database.run(async (kysely) => {
       if (condition !== 'absent') {
-        const named = kysely.deleteFrom('applications').where('id', '=', id);
-        const meant = typeof condition === 'object' ? named.where('etag', '=', condition.etag) : named;
-        const { numDeletedRows } = await meant.executeTakeFirstOrThrow();
+        const byId = kysely.deleteFrom('applications').where('id', '=', id);
+        const matching = typeof condition === 'object' ? byId.where('etag', '=', condition.etag) : byId;
+        const { numDeletedRows } = await matching.executeTakeFirstOrThrow();
         if (numDeletedRows > 0n) return 'deleted';
         if (typeof condition !== 'object') return 'absent';
       }
@@ -109,8 +109,8 @@ export class SqlApplicationStore implements ApplicationStore {
 
   async listOpen(user: Pick<Caller, 'subject' | 'roles'>): Promise<readonly StoredApplication[]> {
     if (!isStorableKey(user.subject)) return [];
-    if (user.roles.length > 0) await this.#noteUnknownRoles();
-    return this.#listed((kysely) => openHeads(kysely, user));
+    if (user.roles.length > 0) await this.#recordUnknownRoles();
+    return this.#listed((kysely) => findOpenHeads(kysely, user));
   }
 
   async versions(id: string): Promise<readonly ApplicationVersion[]> {
@@ -127,66 +127,66 @@ export class SqlApplicationStore implements ApplicationStore {
    * Seals with the newest secret what an older one sealed, so that the older can be given up. Gives how many applications there
    * were; throws StoreFault if some could not be opened, once the others are done.
    */
-  sealAnew(): Promise<number> {
-    return sealApplicationsAnew({ database: this.#database, seal: this.#seal });
+  resealAll(): Promise<number> {
+    return resealApplications({ database: this.#database, seal: this.#seal });
   }
 
   #listed(find: (kysely: Kysely<Schema>) => Promise<readonly HeadRow[]>): Promise<readonly StoredApplication[]> {
     return this.#database.run(async (kysely) => {
-      const heads = await find(kysely);
+      const headRows = await find(kysely);
       const byId = new Map<string, StoredApplication>();
-      for (const { id, etag } of heads) {
-        const known = this.#known.find(id)?.application;
-        if (known?.etag === etag) byId.set(id, known);
+      for (const { id, etag } of headRows) {
+        const cached = this.#cache.find(id)?.application;
+        if (cached?.etag === etag) byId.set(id, cached);
       }
-      const others = heads.filter(({ id }) => !byId.has(id)).map(({ id }) => id);
-      for (const row of await findRows(kysely, others)) byId.set(row.id, this.#learn(row));
-      return heads.flatMap(({ id }) => byId.get(id) ?? []);
+      const missingIds = headRows.filter(({ id }) => !byId.has(id)).map(({ id }) => id);
+      for (const row of await findRows(kysely, missingIds)) byId.set(row.id, this.#cacheRow(row));
+      return headRows.flatMap(({ id }) => byId.get(id) ?? []);
     });
   }
 
   /** Once for each application of an earlier version of the program; one that cannot be opened has no roles. */
-  async #noteUnknownRoles(): Promise<void> {
+  async #recordUnknownRoles(): Promise<void> {
     for (let after: string | undefined = ''; after !== undefined; ) {
       const behind: string = after;
-      const rows = await this.#database.run((kysely) => rowsOfUnknownRoles(kysely, behind));
+      const rows = await this.#database.run((kysely) => findRowsOfUnknownRoles(kysely, behind));
       after = rows.at(-1)?.id;
       if (rows.length === 0) return;
       const opened = rows.flatMap((row) => this.#tryToOpen(row));
-      await this.#database.transact((transaction) => noteRoles(transaction, opened));
+      await this.#database.transact((transaction) => recordRoles(transaction, opened));
     }
   }
 
   #tryToOpen(row: SealedRow): readonly StoredApplication[] {
     try {
       return [this.#toApplication(row)];
-    } catch (thrown) {
-      if (thrown instanceof StoreFault) return [];
-      throw thrown;
+    } catch (error) {
+      if (error instanceof StoreError) return [];
+      throw error;
     }
   }
 
-  #learn(row: SealedRow): StoredApplication {
+  #cacheRow(row: SealedRow): StoredApplication {
     const application = this.#toApplication(row);
-    this.#known.set(application.id, { application, chars: row.sealed_entry.length });
+    this.#cache.set(application.id, { application, chars: row.sealed_entry.length });
     return application;
   }
 
   #toApplication({ id, owner, spelling, sealed_entry, etag, created_at_ms, updated_at_ms }: SealedRow): StoredApplication {
     const entry = parseJson(openEntry(this.#seal, sealed_entry, id), storedBounds) as ApplicationEntry;
-    const named = spelling === null ? { id } : { id, spelling };
-    return { ...named, owner, entry, etag, createdAtMs: created_at_ms, updatedAtMs: updated_at_ms };
+    const ids = spelling === null ? { id } : { id, spelling };
+    return { ...ids, owner, entry, etag, createdAtMs: created_at_ms, updatedAtMs: updated_at_ms };
   }
 }
 
 /** What is sealed for one id, sealed for another. */
-type SealAnew = (sealed: string) => string;
+type Reseal = (sealed: string) => string;
 
 /** Moves the rows of an application, all or none. */
 async function moveRows(
   transaction: Kysely<Schema>,
   move: ApplicationMove,
-  sealAnew: SealAnew,
+  reseal: Reseal,
 ): Promise<'moved' | 'absent' | 'occupied'> {
   const { from, to, replaces } = move;
   // Where another one makes the row in between, it is there the next time.
@@ -197,10 +197,10 @@ async function moveRows(
     if (!there.has(from)) return 'absent';
     if (there.has(to) && !replaces) return 'occupied';
     if (there.has(to)) await transaction.deleteFrom('applications').where('id', '=', to).execute();
-    if (await insertMoved(transaction, move, sealAnew)) break;
+    if (await insertMoved(transaction, move, reseal)) break;
   }
   await transaction.updateTable('application_roles').set({ application: to }).where('application', '=', from).execute();
-  await moveVersions(transaction, move, sealAnew);
+  await moveVersions(transaction, move, reseal);
   // These are sealed for ids of their own.
   await transaction.updateTable('evaluation_cases').set({ application: to }).where('application', '=', from).execute();
   await transaction.updateTable('evaluations').set({ application: to }).where('application', '=', from).execute();
@@ -211,7 +211,7 @@ async function moveRows(
 async function insertMoved(
   transaction: Kysely<Schema>,
   { from, to, spelling, nowMs, etag }: ApplicationMove,
-  sealAnew: SealAnew,
+  reseal: Reseal,
 ): Promise<boolean> {
   const row = await transaction.selectFrom('applications').selectAll().where('id', '=', from).executeTakeFirstOrThrow();
   const roles_etag = row.roles_etag === row.etag ? etag : null;
@@ -221,7 +221,7 @@ async function insertMoved(
       ...row,
       id: to,
       spelling: spelling ?? null,
-      sealed_entry: sealAnew(row.sealed_entry),
+      sealed_entry: reseal(row.sealed_entry),
       etag,
       roles_etag,
       updated_at_ms: nowMs,
@@ -232,12 +232,12 @@ async function insertMoved(
   return inserted !== undefined;
 }
 
-async function moveVersions(transaction: Kysely<Schema>, { from, to }: ApplicationMove, sealAnew: SealAnew): Promise<void> {
+async function moveVersions(transaction: Kysely<Schema>, { from, to }: ApplicationMove, reseal: Reseal): Promise<void> {
   const versions = await transaction.selectFrom('application_versions').selectAll().where('application', '=', from).execute();
   for (const { version, sealed_entry } of versions) {
     await transaction
       .updateTable('application_versions')
-      .set({ application: to, sealed_entry: sealAnew(sealed_entry) })
+      .set({ application: to, sealed_entry: reseal(sealed_entry) })
       .where('application', '=', from)
       .where('version', '=', version)
       .execute();
@@ -250,7 +250,7 @@ const rowsAtOnce = 500;
 
 /** Notes the roles that applications name, in the place of those they named before. */
 async function writeRoles(transaction: Kysely<Schema>, applications: readonly Named[]): Promise<void> {
-  await transaction.deleteFrom('application_roles').where('application', 'in', idsOf(applications)).execute();
+  await transaction.deleteFrom('application_roles').where('application', 'in', listIds(applications)).execute();
   const rows = applications.flatMap(({ id, entry: { userRoles = [] } }) =>
     [...new Set(userRoles)].filter(isStorableKey).map((role) => ({ role, application: id })),
   );
@@ -263,31 +263,31 @@ async function writeRoles(transaction: Kysely<Schema>, applications: readonly Na
 }
 
 /** Notes the roles of those applications that are still as they were read. */
-async function noteRoles(transaction: Kysely<Schema>, read: readonly StoredApplication[]): Promise<void> {
-  if (read.length === 0) return;
+async function recordRoles(transaction: Kysely<Schema>, applications: readonly StoredApplication[]): Promise<void> {
+  if (applications.length === 0) return;
   const locked = await transaction
     .updateTable('applications')
     .set(({ ref }) => ({ version: ref('version') }))
-    .where('id', 'in', idsOf(read))
+    .where('id', 'in', listIds(applications))
     .returning(['id', 'etag'])
     .execute();
   const etags = new Map(locked.map(({ id, etag }) => [id, etag]));
-  const same = read.filter(({ id, etag }) => etags.get(id) === etag);
-  if (same.length === 0) return;
-  await writeRoles(transaction, same);
+  const unchanged = applications.filter(({ id, etag }) => etags.get(id) === etag);
+  if (unchanged.length === 0) return;
+  await writeRoles(transaction, unchanged);
   await transaction
     .updateTable('applications')
     .set(({ ref }) => ({ roles_etag: ref('etag') }))
-    .where('id', 'in', idsOf(same))
+    .where('id', 'in', listIds(unchanged))
     .execute();
 }
 
-function idsOf(applications: readonly Named[]): string[] {
+function listIds(applications: readonly Named[]): string[] {
   return applications.map(({ id }) => id);
 }
 
 /** An application that was opened before: as long as its ETag is the same it need not be decrypted and parsed again. */
-interface KnownApplication {
+interface CachedApplication {
   readonly application: StoredApplication;
   /** How long its sealed text is. */
   readonly chars: number;
@@ -297,7 +297,7 @@ interface KnownApplication {
 const bytesPerChar = 3;
 
 /** The cache that opened applications lie in, by id. */
-const knownApplicationBounds: BoundedCacheOptions<KnownApplication> = {
+const cachedApplicationBounds: BoundedCacheOptions<CachedApplication> = {
   maxBytes: 48 * 1024 ** 2,
-  bytesOf: ({ chars }) => bytesPerChar * chars,
+  countBytes: ({ chars }) => bytesPerChar * chars,
 };

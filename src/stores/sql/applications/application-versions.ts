@@ -3,12 +3,12 @@ import type { ApplicationVersion } from '#domain/deployments/application-store.t
 import type { Schema, SealedRow } from '../schema.ts';
 
 /** Of one application, whichever is reached first. */
-const mostFormerVersions = 50;
-const mostChars = 4 * 1024 ** 2;
+const maxFormerVersions = 50;
+const maxChars = 4 * 1024 ** 2;
 const highestVersion = 2 ** 31 - 1;
 
 /** Keeps an application, as it is, as a former version; the oldest ones are deleted if they are too many or too large. */
-export async function keepVersion(transaction: Kysely<Schema>, id: string): Promise<void> {
+export async function storeVersion(transaction: Kysely<Schema>, id: string): Promise<void> {
   await transaction
     .insertInto('application_versions')
     .columns(['application', 'version', 'sealed_entry', 'etag', 'saved_at_ms'])
@@ -25,7 +25,7 @@ export async function keepVersion(transaction: Kysely<Schema>, id: string): Prom
     .where('application', '=', id)
     .orderBy('version', 'desc')
     .execute();
-  const newestToDrop = firstBeyond(versions)?.version;
+  const newestToDrop = findFirstBeyond(versions)?.version;
   if (newestToDrop === undefined) return;
   await transaction
     .deleteFrom('application_versions')
@@ -35,11 +35,11 @@ export async function keepVersion(transaction: Kysely<Schema>, id: string): Prom
 }
 
 /** Of versions, the newest first, the first that is not kept. */
-function firstBeyond<Kept extends { readonly chars: number }>(versions: readonly Kept[]): Kept | undefined {
+function findFirstBeyond<Version extends { readonly chars: number }>(versions: readonly Version[]): Version | undefined {
   let chars = 0;
-  return versions.find((version, nth) => {
+  return versions.find((version, index) => {
     chars += version.chars;
-    return nth >= mostFormerVersions || chars > mostChars;
+    return index >= maxFormerVersions || chars > maxChars;
   });
 }
 

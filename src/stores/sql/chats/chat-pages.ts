@@ -1,17 +1,17 @@
 import { type Kysely, sql } from 'kysely';
-import type { ChatListQuery, ChatMark } from '#domain/chats/chat-store.ts';
+import type { ChatCursor, ChatListQuery } from '#domain/chats/chat-store.ts';
 import type { Schema } from '../schema.ts';
 import { type headColumns, shelves } from './chat-rows.ts';
 import type { ChatRow } from './chat-schema.ts';
 
 /** What a search looks at of every chat. */
-export const lookedColumns = ['id', 'revision', 'shelf', 'updated_at_ms', 'bytes'] as const;
-export type LookedRow = Pick<ChatRow, (typeof lookedColumns)[number]>;
+export const searchColumns = ['id', 'revision', 'shelf', 'updated_at_ms', 'bytes'] as const;
+export type SearchRow = Pick<ChatRow, (typeof searchColumns)[number]>;
 
-type Listed = typeof headColumns | typeof lookedColumns;
+type Listed = typeof headColumns | typeof searchColumns;
 
 /** Where a list goes on behind a row. */
-export function toMark({ shelf, updated_at_ms, id }: Pick<ChatRow, 'shelf' | 'updated_at_ms' | 'id'>): ChatMark {
+export function toCursor({ shelf, updated_at_ms, id }: Pick<ChatRow, 'shelf' | 'updated_at_ms' | 'id'>): ChatCursor {
   return { shelf, updatedAtMs: updated_at_ms, id };
 }
 
@@ -22,14 +22,14 @@ export async function listRows<Columns extends Listed>(
   { limit, archived, after }: ChatListQuery,
   columns: Columns,
 ): Promise<readonly Pick<ChatRow, Columns[number]>[]> {
-  const all: readonly number[] = archived ? [shelves.archived] : [shelves.pinned, shelves.listed];
-  const wanted = after === undefined ? all : all.slice(Math.max(all.indexOf(after.shelf), 0));
+  const allShelves: readonly number[] = archived ? [shelves.archived] : [shelves.pinned, shelves.listed];
+  const remainingShelves = after === undefined ? allShelves : allShelves.slice(Math.max(allShelves.indexOf(after.shelf), 0));
   const rows: Pick<ChatRow, Columns[number]>[] = [];
-  for (const shelf of wanted) {
+  for (const shelf of remainingShelves) {
     if (rows.length >= limit) break;
-    const whole = kysely.selectFrom('chats').where('subject', '=', subject).where('shelf', '=', shelf);
+    const shelfQuery = kysely.selectFrom('chats').where('subject', '=', subject).where('shelf', '=', shelf);
     const isBehind = sql<boolean>`(updated_at_ms, id) < (${after?.updatedAtMs ?? 0}, ${after?.id ?? ''})`;
-    const query = after?.shelf === shelf ? whole.where(isBehind) : whole;
+    const query = after?.shelf === shelf ? shelfQuery.where(isBehind) : shelfQuery;
     const ordered = query
       .orderBy('updated_at_ms', 'desc')
       .orderBy('id', 'desc')
@@ -42,35 +42,35 @@ export async function listRows<Columns extends Listed>(
 /** A whole list as of a revision of its user. */
 export interface Listing {
   readonly revision: number;
-  readonly rows: readonly LookedRow[];
+  readonly rows: readonly SearchRow[];
 }
 
 /** The longest part of a list that is brought up to date row by row. */
-const mostChanged = 500;
+const maxChanged = 500;
 
 /** The rows of a list that was read before as they are now; undefined if so much was changed that it has to be read anew. */
-export async function bringUpToDate(
+export async function updateListing(
   kysely: Kysely<Schema>,
   subject: string,
   { listing, archived }: { readonly listing: Listing; readonly archived: boolean },
-): Promise<readonly LookedRow[] | undefined> {
+): Promise<readonly SearchRow[] | undefined> {
   const changed = await kysely
     .selectFrom('chats')
     .where('subject', '=', subject)
     .where('revision', '>', listing.revision)
-    .select(lookedColumns)
+    .select(searchColumns)
     .orderBy('revision')
-    .limit(mostChanged + 1)
+    .limit(maxChanged + 1)
     .execute();
-  if (changed.length > mostChanged) return undefined;
+  if (changed.length > maxChanged) return undefined;
   const ids = new Set(changed.map(({ id }) => id));
-  const isListed = ({ shelf }: LookedRow): boolean =>
+  const isListed = ({ shelf }: SearchRow): boolean =>
     archived ? shelf === shelves.archived : shelf === shelves.pinned || shelf === shelves.listed;
-  return [...listing.rows.filter(({ id }) => !ids.has(id)), ...changed.filter(isListed)].sort(byPlace);
+  return [...listing.rows.filter(({ id }) => !ids.has(id)), ...changed.filter(isListed)].sort(byPosition);
 }
 
 /** In the order of `listRows`. */
-function byPlace(one: LookedRow, other: LookedRow): number {
-  if (one.shelf !== other.shelf) return one.shelf === shelves.pinned ? -1 : 1;
-  return other.updated_at_ms - one.updated_at_ms || (one.id < other.id ? 1 : -1);
+function byPosition(left: SearchRow, right: SearchRow): number {
+  if (left.shelf !== right.shelf) return left.shelf === shelves.pinned ? -1 : 1;
+  return right.updated_at_ms - left.updated_at_ms || (left.id < right.id ? 1 : -1);
 }

@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely';
 import type { JsonObject } from '#base/json/json.ts';
 import type { Seal } from '#base/secrets/seal.ts';
 import type { ChatTurn } from '#contract/page/stored-chat.ts';
-import type { ChatHead, ChatPlace, DeletedChat } from '#domain/chats/chat-store.ts';
+import type { ChatHead, ChatRef, DeletedChat } from '#domain/chats/chat-store.ts';
 import { openSealedObject } from '../open-sealed.ts';
 import type { Schema } from '../schema.ts';
 import type { ChatOwnerRow, ChatRow, ChatTurnRow } from './chat-schema.ts';
@@ -22,7 +22,7 @@ export function toHead(seal: Seal, row: HeadRow): ChatHead {
     updatedAtMs: row.updated_at_ms,
     pinned: row.shelf === shelves.pinned,
     archived: row.shelf === shelves.archived,
-    fields: openSealedObject(seal, row.sealed_head, toSealPlace('chat', row)),
+    fields: openSealedObject(seal, row.sealed_head, toSealContext('chat', row)),
   };
 }
 
@@ -31,7 +31,7 @@ export function toDeleted({ id, revision }: HeadRow): DeletedChat {
 }
 
 /** What a text of a chat is sealed for. */
-export function toSealPlace(what: 'chat' | 'rest', { subject, id }: ChatPlace): string {
+export function toSealContext(what: 'chat' | 'rest', { subject, id }: ChatRef): string {
   return JSON.stringify([what, subject, id]);
 }
 
@@ -41,7 +41,7 @@ export function openTurn(seal: Seal, { subject, chat, id, sealed_turn }: Omit<Ch
 
 export function toTurnRow(
   seal: Seal,
-  { subject, id: chat }: ChatPlace,
+  { subject, id: chat }: ChatRef,
   { turn, revision }: { turn: ChatTurn; revision: number },
 ): ChatTurnRow {
   const { id } = turn;
@@ -69,12 +69,12 @@ export async function setOwner(transaction: Kysely<Schema>, { subject, ...counte
 }
 
 /** The bytes of those turns of a chat that have these ids. */
-export async function bytesOfTurns(kysely: Kysely<Schema>, place: ChatPlace, ids: readonly string[]): Promise<number> {
+export async function countTurnBytes(kysely: Kysely<Schema>, chatRef: ChatRef, ids: readonly string[]): Promise<number> {
   const { bytes } = await kysely
     .selectFrom('chat_turns')
     .select(({ fn }) => fn.sum<number | string | null>('bytes').as('bytes'))
-    .where('subject', '=', place.subject)
-    .where('chat', '=', place.id)
+    .where('subject', '=', chatRef.subject)
+    .where('chat', '=', chatRef.id)
     .where('id', 'in', ids)
     .executeTakeFirstOrThrow();
   return Number(bytes ?? 0);
@@ -97,7 +97,7 @@ export async function putTurns(transaction: Kysely<Schema>, rows: readonly ChatT
 }
 
 /** A chat that was not deleted. */
-export function findChat(kysely: Kysely<Schema>, { subject, id }: ChatPlace): Promise<ChatRow | undefined> {
+export function findChat(kysely: Kysely<Schema>, { subject, id }: ChatRef): Promise<ChatRow | undefined> {
   return kysely
     .selectFrom('chats')
     .selectAll()
@@ -120,7 +120,7 @@ export async function dropTurns(transaction: Kysely<Schema>, subject: string, ch
 }
 
 /** Drops rows of chats that were deleted before a moment; gives the latest revision among them. */
-export async function forgetDeleted(transaction: Kysely<Schema>, subject: string, beforeMs: number): Promise<number> {
+export async function dropDeleted(transaction: Kysely<Schema>, subject: string, beforeMs: number): Promise<number> {
   const forgotten = await transaction
     .deleteFrom('chats')
     .where('subject', '=', subject)

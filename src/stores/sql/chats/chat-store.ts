@@ -6,10 +6,10 @@ import type {
   ChatChanges,
   ChatListPage,
   ChatListQuery,
-  ChatPlace,
+  ChatRef,
   ChatSearchQuery,
   ChatStore,
-  ChatWritten,
+  ChatWriteOutcome,
   StoredChat,
 } from '#domain/chats/chat-store.ts';
 import { isStorableKey } from '#domain/deployments/storable-key.ts';
@@ -17,14 +17,14 @@ import { isMet, type WriteCondition } from '#domain/files/write-condition.ts';
 import { requireStorable } from '../engine/read-entry.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
 import { openSealedObject } from '../open-sealed.ts';
-import { listRows, toMark } from './chat-pages.ts';
+import { listRows, toCursor } from './chat-pages.ts';
 import {
-  bytesOfTurns,
+  countTurnBytes,
   dropChats,
+  dropDeleted,
   dropTurns,
   findChat,
   findOwner,
-  forgetDeleted,
   headColumns,
   lockOwner,
   openTurn,
@@ -33,17 +33,17 @@ import {
   shelves,
   toDeleted,
   toHead,
-  toSealPlace,
+  toSealContext,
   toTurnRow,
 } from './chat-rows.ts';
 import type { ChatRow } from './chat-schema.ts';
 import { ChatSearch } from './chat-search.ts';
-import { type ChatTexts, chatTextBounds } from './chat-texts.ts';
+import { type ChatTexts, toChatTextBounds } from './chat-texts.ts';
 
 /** How long a deleted chat has a row that says so: a device that comes later begins anew. */
-const toldMs = 90 * 24 * 60 * 60 * 1000;
-const deletedAtOnce = 500;
-const usualTextBytes = 64 * 1024 ** 2;
+const deletedRetentionMs = 90 * 24 * 60 * 60 * 1000;
+const deleteBatchSize = 500;
+const defaultTextBytes = 64 * 1024 ** 2;
 
 /** Chats and their turns, a row each, sealed. */
 export class SqlChatStore implements ChatStore {
@@ -52,20 +52,20 @@ export class SqlChatStore implements ChatStore {
   readonly #search: ChatSearch;
 
   /** `texts`: where what a search has read is kept. */
-  constructor(database: SqlDatabase, seal: Seal, texts = new BoundedCache<ChatTexts>(chatTextBounds(usualTextBytes))) {
+  constructor(database: SqlDatabase, seal: Seal, texts = new BoundedCache<ChatTexts>(toChatTextBounds(defaultTextBytes))) {
     this.#database = database;
     this.#seal = seal;
-    this.#search = new ChatSearch({ database, seal, kept: texts });
+    this.#search = new ChatSearch({ database, seal, cache: texts });
   }
 
   async list(subject: string, query: ChatListQuery): Promise<ChatListPage> {
     const { limit } = query;
     const rows = await this.#database.run((kysely) => listRows(kysely, subject, { ...query, limit: limit + 1 }, headColumns));
-    const shown = rows.slice(0, limit);
-    const last = shown.at(-1);
+    const pageRows = rows.slice(0, limit);
+    const last = pageRows.at(-1);
     return {
-      heads: shown.map((row) => toHead(this.#seal, row)),
-      next: rows.length > limit && last !== undefined ? toMark(last) : undefined,
+      chats: pageRows.map((row) => toHead(this.#seal, row)),
+      next: rows.length > limit && last !== undefined ? toCursor(last) : undefined,
     };
   }
 
@@ -94,77 +94,78 @@ export class SqlChatStore implements ChatStore {
         .orderBy('revision')
         .limit(limit + 1)
         .execute();
-      const told = rows.slice(0, limit);
+      const pageRows = rows.slice(0, limit);
       const hasMore = rows.length > limit;
       return {
-        changes: told.map((row) => (row.shelf === shelves.deleted ? toDeleted(row) : toHead(this.#seal, row))),
-        revision: hasMore ? (told.at(-1)?.revision ?? latest) : latest,
+        changes: pageRows.map((row) => (row.shelf === shelves.deleted ? toDeleted(row) : toHead(this.#seal, row))),
+        revision: hasMore ? (pageRows.at(-1)?.revision ?? latest) : latest,
         ...{ hasMore, isGap: false },
       };
     });
   }
 
-  async read(place: ChatPlace, since: number): Promise<StoredChat | undefined> {
-    if (!isStorableKey(place.id)) return undefined;
+  async read(chatRef: ChatRef, since: number): Promise<StoredChat | undefined> {
+    if (!isStorableKey(chatRef.id)) return undefined;
     return this.#database.run(async (kysely) => {
-      const row = await findChat(kysely, place);
+      const row = await findChat(kysely, chatRef);
       if (row === undefined) return undefined;
       const rows = await kysely
         .selectFrom('chat_turns')
         .select(['subject', 'chat', 'id', 'sealed_turn'])
-        .where('subject', '=', place.subject)
-        .where('chat', '=', place.id)
+        .where('subject', '=', chatRef.subject)
+        .where('chat', '=', chatRef.id)
         .where('revision', '>', since)
         .execute();
       const turns = rows.map((turn) => openTurn(this.#seal, turn)).filter(({ id }) => typeof id === 'string');
       return {
         head: toHead(this.#seal, row),
-        rest: openSealedObject(this.#seal, row.sealed_rest, toSealPlace('rest', place)),
-        turns: turns.sort((one, other) => Number(one.atMs) - Number(other.atMs)),
+        rest: openSealedObject(this.#seal, row.sealed_rest, toSealContext('rest', chatRef)),
+        turns: turns.sort((left, right) => Number(left.atMs) - Number(right.atMs)),
       };
     });
   }
 
   async write(
-    place: ChatPlace,
+    chatRef: ChatRef,
     change: ChatChange,
     { condition, maxBytesPerChat, maxBytesPerUser }: ChatBounds & { condition: WriteCondition },
-  ): Promise<ChatWritten> {
-    requireStorable(place.subject, place.id);
-    return this.#database.transact<ChatWritten>(async (transaction) => {
-      const owner = await lockOwner(transaction, place.subject);
-      const there = await findChat(transaction, place);
-      if (!isMet(condition, there && String(there.revision))) return { outcome: 'condition_failed' };
+  ): Promise<ChatWriteOutcome> {
+    requireStorable(chatRef.subject, chatRef.id);
+    return this.#database.transact<ChatWriteOutcome>(async (transaction) => {
+      const owner = await lockOwner(transaction, chatRef.subject);
+      const stored = await findChat(transaction, chatRef);
+      if (!isMet(condition, stored && String(stored.revision))) return { outcome: 'condition_failed' };
       const revision = owner.revision + 1;
       const turns = [...new Map(change.turns.map((turn) => [turn.id, turn])).values()];
-      const rows = turns.map((turn) => toTurnRow(this.#seal, place, { turn, revision }));
-      const replaced = there === undefined || rows.length === 0 ? 0 : await bytesOfTurns(transaction, place, toIds(rows));
-      const row = this.#toRow(place, { change, there, revision });
-      const grown = rows.reduce((sum, { bytes }) => sum + bytes, 0) - replaced + sealedBytes(row) - sealedBytes(there);
-      const bytes = (there?.bytes ?? 0) + grown;
+      const rows = turns.map((turn) => toTurnRow(this.#seal, chatRef, { turn, revision }));
+      const replaced = stored === undefined || rows.length === 0 ? 0 : await countTurnBytes(transaction, chatRef, toIds(rows));
+      const row = this.#toRow(chatRef, { change, there: stored, revision });
+      const addedBytes =
+        rows.reduce((sum, { bytes }) => sum + bytes, 0) - replaced + countSealedBytes(row) - countSealedBytes(stored);
+      const bytes = (stored?.bytes ?? 0) + addedBytes;
       if (bytes > maxBytesPerChat) return { outcome: 'chat_full' };
-      if (owner.bytes + grown > maxBytesPerUser) return { outcome: 'user_full' };
+      if (owner.bytes + addedBytes > maxBytesPerUser) return { outcome: 'user_full' };
       await putTurns(transaction, rows);
-      const written = { ...row, bytes };
+      const storedRow = { ...row, bytes };
       await transaction
         .insertInto('chats')
-        .values(written)
-        .onConflict((same) => same.columns(['subject', 'id']).doUpdateSet(written))
+        .values(storedRow)
+        .onConflict((same) => same.columns(['subject', 'id']).doUpdateSet(storedRow))
         .execute();
-      await setOwner(transaction, { ...owner, revision, bytes: owner.bytes + grown });
-      return { outcome: 'written', head: toHead(this.#seal, written) };
+      await setOwner(transaction, { ...owner, revision, bytes: owner.bytes + addedBytes });
+      return { outcome: 'written', head: toHead(this.#seal, storedRow) };
     });
   }
 
-  async delete(place: ChatPlace, condition: WriteCondition, nowMs: number): Promise<'deleted' | 'absent' | 'condition_failed'> {
-    if (!isStorableKey(place.id)) return 'absent';
-    const { subject, id } = place;
-    this.#search.forget(subject, id);
+  async delete(chatRef: ChatRef, condition: WriteCondition, nowMs: number): Promise<'deleted' | 'absent' | 'condition_failed'> {
+    if (!isStorableKey(chatRef.id)) return 'absent';
+    const { subject, id } = chatRef;
+    this.#search.deleteTexts(subject, id);
     return this.#database.transact(async (transaction) => {
       const owner = await lockOwner(transaction, subject);
-      const there = await findChat(transaction, place);
-      if (there === undefined) return 'absent';
-      if (!isMet(condition, String(there.revision))) return 'condition_failed';
+      const stored = await findChat(transaction, chatRef);
+      if (stored === undefined) return 'absent';
+      if (!isMet(condition, String(stored.revision))) return 'condition_failed';
       const revision = owner.revision + 1;
       await dropTurns(transaction, subject, [id]);
       await transaction
@@ -173,16 +174,16 @@ export class SqlChatStore implements ChatStore {
         .where('subject', '=', subject)
         .where('id', '=', id)
         .execute();
-      const forgotten = await forgetDeleted(transaction, subject, nowMs - toldMs);
+      const forgotten = await dropDeleted(transaction, subject, nowMs - deletedRetentionMs);
       const forgotten_revision = Math.max(owner.forgotten_revision, forgotten);
-      await setOwner(transaction, { subject, revision, forgotten_revision, bytes: owner.bytes - there.bytes });
+      await setOwner(transaction, { subject, revision, forgotten_revision, bytes: owner.bytes - stored.bytes });
       return 'deleted';
     });
   }
 
   async deleteAll(subject: string): Promise<void> {
     if (!isStorableKey(subject)) return;
-    this.#search.forget(subject);
+    this.#search.deleteTexts(subject);
     for (let isMore = true; isMore; )
       isMore = await this.#database.transact(async (transaction) => {
         const owner = await lockOwner(transaction, subject);
@@ -190,33 +191,33 @@ export class SqlChatStore implements ChatStore {
           .selectFrom('chats')
           .select(['id', 'bytes'])
           .where('subject', '=', subject)
-          .limit(deletedAtOnce)
+          .limit(deleteBatchSize)
           .execute();
         if (rows.length > 0) await dropChats(transaction, subject, toIds(rows));
         const revision = owner.revision + 1;
-        const bytes = rows.reduce((left, row) => left - row.bytes, owner.bytes);
+        const bytes = rows.reduce((remaining, row) => remaining - row.bytes, owner.bytes);
         await setOwner(transaction, { subject, revision, forgotten_revision: revision, bytes });
-        return rows.length === deletedAtOnce;
+        return rows.length === deleteBatchSize;
       });
   }
 
   #toRow(
-    place: ChatPlace,
-    { change, there, revision }: { change: ChatChange; there: ChatRow | undefined; revision: number },
+    chatRef: ChatRef,
+    { change, there: stored, revision }: { change: ChatChange; there: ChatRow | undefined; revision: number },
   ): Omit<ChatRow, 'bytes'> {
-    const fields = there === undefined ? {} : toHead(this.#seal, there).fields;
-    const rest = there === undefined ? {} : openSealedObject(this.#seal, there.sealed_rest, toSealPlace('rest', place));
-    const isArchived = change.archived ?? there?.shelf === shelves.archived;
-    const isPinned = change.pinned ?? there?.shelf === shelves.pinned;
-    const shown = isPinned ? shelves.pinned : shelves.listed;
+    const fields = stored === undefined ? {} : toHead(this.#seal, stored).fields;
+    const rest = stored === undefined ? {} : openSealedObject(this.#seal, stored.sealed_rest, toSealContext('rest', chatRef));
+    const isArchived = change.archived ?? stored?.shelf === shelves.archived;
+    const isPinned = change.pinned ?? stored?.shelf === shelves.pinned;
+    const visibleShelf = isPinned ? shelves.pinned : shelves.listed;
     return {
-      subject: place.subject,
-      id: place.id,
+      subject: chatRef.subject,
+      id: chatRef.id,
       revision,
-      shelf: isArchived ? shelves.archived : shown,
+      shelf: isArchived ? shelves.archived : visibleShelf,
       updated_at_ms: change.updatedAtMs,
-      sealed_head: this.#seal.seal(JSON.stringify({ ...fields, ...change.fields }), toSealPlace('chat', place)),
-      sealed_rest: this.#seal.seal(JSON.stringify({ ...rest, ...change.rest }), toSealPlace('rest', place)),
+      sealed_head: this.#seal.seal(JSON.stringify({ ...fields, ...change.fields }), toSealContext('chat', chatRef)),
+      sealed_rest: this.#seal.seal(JSON.stringify({ ...rest, ...change.rest }), toSealContext('rest', chatRef)),
     };
   }
 }
@@ -225,6 +226,6 @@ function toIds(rows: readonly { readonly id: string }[]): readonly string[] {
   return rows.map(({ id }) => id);
 }
 
-function sealedBytes(row: Pick<ChatRow, 'sealed_head' | 'sealed_rest'> | undefined): number {
+function countSealedBytes(row: Pick<ChatRow, 'sealed_head' | 'sealed_rest'> | undefined): number {
   return row === undefined ? 0 : row.sealed_head.length + row.sealed_rest.length;
 }

@@ -1,6 +1,6 @@
 import type { BoundedCacheOptions } from '#base/cache/bounded-cache.ts';
 import type { JsonObject } from '#base/json/json.ts';
-import type { Listing, LookedRow } from './chat-pages.ts';
+import type { Listing, SearchRow } from './chat-pages.ts';
 
 /** What was said in a chat, as of a revision. */
 export interface ChatText {
@@ -11,14 +11,14 @@ export interface ChatText {
 }
 
 /** Objects and places of one text, and of one row. */
-const bytesOfEntry = 400;
-const bytesOfRow = 150;
+const bytesPerEntry = 400;
+const bytesPerRow = 150;
 /** What one user has at most, of all that may be kept. */
-const share = 1 / 4;
+const userShare = 1 / 4;
 
 /** Bounds of what is kept of the texts of all users. */
-export function chatTextBounds(maxBytes: number): BoundedCacheOptions<ChatTexts> {
-  return { maxBytes, bytesOf: ({ bytes }) => bytes };
+export function toChatTextBounds(maxBytes: number): BoundedCacheOptions<ChatTexts> {
+  return { maxBytes, countBytes: ({ bytes }) => bytes };
 }
 
 /** What was read of one user's chats. */
@@ -30,7 +30,7 @@ export class ChatTexts {
 
   /** `maxBytes`: of all users together. */
   constructor(maxBytes: number) {
-    this.#maxBytes = maxBytes * share;
+    this.#maxBytes = maxBytes * userShare;
   }
 
   get bytes(): number {
@@ -38,7 +38,7 @@ export class ChatTexts {
   }
 
   /** Undefined if it has another revision now. */
-  find({ id, revision }: Pick<LookedRow, 'id' | 'revision'>): ChatText | undefined {
+  find({ id, revision }: Pick<SearchRow, 'id' | 'revision'>): ChatText | undefined {
     const text = this.#byId.get(id);
     return text?.revision === revision ? text : undefined;
   }
@@ -46,16 +46,16 @@ export class ChatTexts {
   /** Keeps it if there is room. */
   set(id: string, text: ChatText): void {
     this.delete(id);
-    if (!this.#hasRoomFor(bytesOf(text))) return;
+    if (!this.#canStore(countBytes(text))) return;
     this.#byId.set(id, text);
-    this.#bytes += bytesOf(text);
+    this.#bytes += countBytes(text);
   }
 
   delete(id: string): void {
     const text = this.#byId.get(id);
     if (text === undefined) return;
     this.#byId.delete(id);
-    this.#bytes -= bytesOf(text);
+    this.#bytes -= countBytes(text);
   }
 
   /** The list of a user as it was read last. */
@@ -65,22 +65,22 @@ export class ChatTexts {
 
   /** Keeps it if there is room. What is listed no more was deleted, or is in the other list. */
   setListing(archived: boolean, listing: Listing): void {
-    const before = this.#listings.get(archived);
+    const previous = this.#listings.get(archived);
     this.#listings.delete(archived);
-    this.#bytes -= bytesOfRow * (before?.rows.length ?? 0);
+    this.#bytes -= bytesPerRow * (previous?.rows.length ?? 0);
     const listed = new Set(listing.rows.map(({ id }) => id));
-    for (const { id } of before?.rows ?? []) if (!listed.has(id)) this.delete(id);
-    if (!this.#hasRoomFor(bytesOfRow * listing.rows.length)) return;
+    for (const { id } of previous?.rows ?? []) if (!listed.has(id)) this.delete(id);
+    if (!this.#canStore(bytesPerRow * listing.rows.length)) return;
     this.#listings.set(archived, listing);
-    this.#bytes += bytesOfRow * listing.rows.length;
+    this.#bytes += bytesPerRow * listing.rows.length;
   }
 
-  #hasRoomFor(bytes: number): boolean {
+  #canStore(bytes: number): boolean {
     return this.#bytes + bytes <= this.#maxBytes;
   }
 }
 
 /** A char takes up to two. */
-function bytesOf({ text }: ChatText): number {
-  return bytesOfEntry + 2 * text.length;
+function countBytes({ text }: ChatText): number {
+  return bytesPerEntry + 2 * text.length;
 }

@@ -2,8 +2,8 @@ import type { JsonObject } from '#base/json/json.ts';
 import type { Seal } from '#base/secrets/seal.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
 import { openSealedObject } from '../open-sealed.ts';
-import type { LookedRow } from './chat-pages.ts';
-import { openTurn, shelves, toSealPlace } from './chat-rows.ts';
+import type { SearchRow } from './chat-pages.ts';
+import { openTurn, shelves, toSealContext } from './chat-rows.ts';
 import type { ChatText } from './chat-texts.ts';
 
 export interface ReadDeps {
@@ -18,7 +18,7 @@ const turnColumns = ['subject', 'chat', 'id', 'sealed_turn'] as const;
 export async function readChatTexts(
   { database, seal }: ReadDeps,
   subject: string,
-  rows: readonly LookedRow[],
+  rows: readonly SearchRow[],
 ): Promise<ReadonlyMap<string, ChatText>> {
   const ids = rows.map(({ id }) => id);
   const { chats, turns } = await database.run(async (kysely) => ({
@@ -36,14 +36,14 @@ export async function readChatTexts(
       .where('chat', 'in', ids)
       .execute(),
   }));
-  const said = Map.groupBy(turns, ({ chat }) => chat);
+  const turnsByChat = Map.groupBy(turns, ({ chat }) => chat);
   // Of the list, which was read first: what was changed since has another one, and is read again.
   const revisions = new Map(rows.map(({ id, revision }) => [id, revision]));
   return new Map(
     chats.map(({ id, sealed_head }) => {
-      const fields = openSealedObject(seal, sealed_head, toSealPlace('chat', { subject, id }));
-      const spoken = (said.get(id) ?? []).map((turn) => String(openTurn(seal, turn).text));
-      const text = [listedTextOf(fields), ...spoken].join('\n').toLowerCase();
+      const fields = openSealedObject(seal, sealed_head, toSealContext('chat', { subject, id }));
+      const turnTexts = (turnsByChat.get(id) ?? []).map((turn) => String(openTurn(seal, turn).text));
+      const text = [toListedText(fields), ...turnTexts].join('\n').toLowerCase();
       return [id, { revision: revisions.get(id) ?? 0, fields, text }];
     }),
   );
@@ -65,8 +65,8 @@ export async function findInLargeChat(
       .executeTakeFirst(),
   );
   if (chat === undefined) return undefined;
-  const fields = openSealedObject(seal, chat.sealed_head, toSealPlace('chat', { subject, id }));
-  let missing = without(words, listedTextOf(fields));
+  const fields = openSealedObject(seal, chat.sealed_head, toSealContext('chat', { subject, id }));
+  let missing = removeFound(words, toListedText(fields));
   for (let after = ''; missing.length > 0; ) {
     const turns = await database.run((kysely) =>
       kysely
@@ -79,18 +79,18 @@ export async function findInLargeChat(
         .limit(turnsAtOnce)
         .execute(),
     );
-    for (const turn of turns) missing = without(missing, String(openTurn(seal, turn).text));
+    for (const turn of turns) missing = removeFound(missing, String(openTurn(seal, turn).text));
     if (turns.length < turnsAtOnce) break;
     after = turns.at(-1)?.id ?? '';
   }
   return missing.length === 0 ? fields : undefined;
 }
 
-function listedTextOf({ title = '', tags = [] }: JsonObject): string {
+function toListedText({ title = '', tags = [] }: JsonObject): string {
   return [title, ...(tags as readonly string[])].join('\n');
 }
 
-function without(words: readonly string[], text: string): readonly string[] {
+function removeFound(words: readonly string[], text: string): readonly string[] {
   const lower = text.toLowerCase();
   return words.filter((word) => !lower.includes(word));
 }

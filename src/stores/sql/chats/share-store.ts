@@ -10,7 +10,7 @@ import type {
   SharedFile,
   ShareStore,
 } from '#domain/chats/chat-share.ts';
-import type { ChatPlace } from '#domain/chats/chat-store.ts';
+import type { ChatRef } from '#domain/chats/chat-store.ts';
 import { isStorableKey } from '#domain/deployments/storable-key.ts';
 import { requireStorable } from '../engine/read-entry.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
@@ -29,24 +29,24 @@ export class SqlShareStore implements ShareStore {
     this.#seal = seal;
   }
 
-  async share(place: ChatPlace, share: NewShare, bounds: ShareBounds): Promise<'shared' | 'changed' | 'full'> {
-    const { subject } = place;
+  async share(chatRef: ChatRef, share: NewShare, bounds: ShareBounds): Promise<'shared' | 'changed' | 'full'> {
+    const { subject } = chatRef;
     const { id, tokenHash, createdAtMs, snapshot } = share;
-    requireStorable(subject, place.id, id);
+    requireStorable(subject, chatRef.id, id);
     const { title, ...content } = snapshot;
     const row = {
-      ...{ subject, id, chat: place.id, token_hash: tokenHash },
+      ...{ subject, id, chat: chatRef.id, token_hash: tokenHash },
       ...{ created_at_ms: createdAtMs, expires_at_ms: share.expiresAtMs },
-      sealed_title: this.#seal.seal(JSON.stringify(title), toSealPlace('title', { subject, id })),
-      sealed_content: this.#seal.seal(JSON.stringify(content), toSealPlace('content', { subject, id })),
+      sealed_title: this.#seal.seal(JSON.stringify(title), toSealContext('title', { subject, id })),
+      sealed_content: this.#seal.seal(JSON.stringify(content), toSealContext('content', { subject, id })),
     };
     const bytes = row.sealed_title.length + row.sealed_content.length;
     return this.#database.transact(async (transaction) => {
       await dropExpired(transaction, createdAtMs);
       // Under the lock of the owner: whoever deletes the chat now waits, and takes this with it.
       await lockOwner(transaction, subject);
-      const there = await findChat(transaction, place);
-      if (there?.revision !== share.revision) return 'changed';
+      const chat = await findChat(transaction, chatRef);
+      if (chat?.revision !== share.revision) return 'changed';
       const { count, total } = await transaction
         .selectFrom('chat_shares')
         .select(({ fn }) => [fn.countAll().as('count'), fn.sum('bytes').as('total')])
@@ -105,12 +105,12 @@ export class SqlShareStore implements ShareStore {
 type SealedShare = Pick<ChatShareRow, 'subject' | 'id' | 'sealed_title' | 'sealed_content'>;
 
 function openTitle(seal: Seal, row: Omit<SealedShare, 'sealed_content'>): string {
-  return String(openSealed(seal, row.sealed_title, toSealPlace('title', row)));
+  return String(openSealed(seal, row.sealed_title, toSealContext('title', row)));
 }
 
 /** Opens the snapshot of a share. Another version may have stored it in another form, which is undefined, as if the share did not exist. */
 export function openSnapshot(seal: Seal, row: SealedShare): ChatSnapshot | undefined {
-  const { deployment, turns, files } = openSealedObject(seal, row.sealed_content, toSealPlace('content', row));
+  const { deployment, turns, files } = openSealedObject(seal, row.sealed_content, toSealContext('content', row));
   const areFiles = (list: unknown): list is SharedFile[] =>
     Array.isArray(list) && list.every((file) => typeof file?.path === 'string' && typeof file.etag === 'string');
   if (!Array.isArray(turns) || !turns.every(isJsonObject) || !areFiles(files)) return undefined;
@@ -123,6 +123,6 @@ async function dropExpired(transaction: Kysely<Schema>, nowMs: number): Promise<
 }
 
 /** What a text of a share is sealed for. */
-function toSealPlace(what: 'title' | 'content', { subject, id }: { readonly subject: string; readonly id: string }): string {
+function toSealContext(what: 'title' | 'content', { subject, id }: { readonly subject: string; readonly id: string }): string {
   return JSON.stringify([`share ${what}`, subject, id]);
 }

@@ -5,7 +5,7 @@ import type { ConsentStore, StoredConsent } from '#domain/consent/consent.ts';
 import { isStorableKey } from '#domain/deployments/storable-key.ts';
 import {
   fromRecordJson,
-  type NoteInvalidEntry,
+  type ReportInvalidEntry,
   readEntry,
   requireStorable,
   toRecordJson,
@@ -14,16 +14,16 @@ import {
 import type { SqlDatabase } from '../engine/sql-database.ts';
 import type { ConsentRow } from '../schema.ts';
 
-const formShape = Compile(ConsentBody.properties.consent);
+const formCheck = Compile(ConsentBody.properties.consent);
 
 /** Consents, a row each. */
 export class SqlConsentStore implements ConsentStore {
   readonly #database: SqlDatabase;
-  readonly #noteInvalid: NoteInvalidEntry;
+  readonly #reportInvalid: ReportInvalidEntry;
 
-  constructor(database: SqlDatabase, noteInvalid: NoteInvalidEntry = () => undefined) {
+  constructor(database: SqlDatabase, reportInvalid: ReportInvalidEntry = () => undefined) {
     this.#database = database;
-    this.#noteInvalid = noteInvalid;
+    this.#reportInvalid = reportInvalid;
   }
 
   async find(subject: string, deployment: string): Promise<StoredConsent | undefined> {
@@ -67,9 +67,9 @@ export class SqlConsentStore implements ConsentStore {
   }
 
   #toConsent({ deployment, form, accepted_at_ms }: ConsentRow): StoredConsent | undefined {
-    return readEntry({ kind: 'consent', id: deployment, noteInvalid: this.#noteInvalid }, () => ({
+    return readEntry({ kind: 'consent', id: deployment, reportInvalid: this.#reportInvalid }, () => ({
       deployment,
-      form: requireShape<ConsentForm>(formShape, fromRecordJson(form)),
+      form: requireShape<ConsentForm>(formCheck, fromRecordJson(form)),
       acceptedAtMs: accepted_at_ms,
     }));
   }

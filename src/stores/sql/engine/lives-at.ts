@@ -4,5 +4,5 @@ import { sql } from 'kysely';
 export const nodeLease = (node: string): string => `responses of ${node}`;
 
 /** Whether the node of a row lives; nobody has one whose owner is empty. */
-export const livesAt = (nowMs: number, owner: string) => sql<boolean>`exists (
+export const isAliveAt = (nowMs: number, owner: string) => sql<boolean>`exists (
   select 1 from leases where leases.name = 'responses of ' || ${sql.ref(owner)} and leases.until_ms > ${nowMs})`;

@@ -3,7 +3,7 @@ import { DatabaseError, Pool, type PoolClient, types } from 'pg';
 import type { Secret } from '#base/secrets/secret.ts';
 import { migrate, NewerDatabase } from '../migrate.ts';
 import type { Schema } from '../schema.ts';
-import { type AvailabilityMonitor, type OpenDatabase, type OpenOptions, openingFault, SqlDatabase } from './sql-database.ts';
+import { type AvailabilityMonitor, type OpenDatabase, type OpenOptions, SqlDatabase, toOpenError } from './sql-database.ts';
 
 const maxConnections = 10;
 /** Milliseconds that nodes which start together may wait for the one that makes the tables. */
@@ -17,20 +17,20 @@ export interface AttendedDatabase extends OpenDatabase {
   readonly reached: Promise<void>;
 }
 
-export interface AvailabilityOptions extends OpenOptions, Pick<AvailabilityMonitorDeps, 'noteAway' | 'noteBack'> {}
+export interface AvailabilityOptions extends OpenOptions, Pick<AvailabilityMonitorDeps, 'onAway' | 'onBack'> {}
 
 /**
  * The database that nodes share, at `postgres://…`. While its server is away every step fails in time; once it is back, they
  * work again. Throws StoreFault, NewerDatabase.
  */
 export async function openPostgres(url: Secret, { timeoutMs = 5000 }: OpenOptions = {}): Promise<OpenDatabase> {
-  const limits = limitsFor(timeoutMs);
+  const limits = toPoolLimits(timeoutMs);
   try {
-    await makeTables(url, limits);
-    const kysely = connectTo(url, limits);
+    await createTables(url, limits);
+    const kysely = connect(url, limits);
     return { database: new SqlDatabase(kysely, timeoutMs), close: () => kysely.destroy() };
-  } catch (thrown) {
-    throw openingFault(thrown);
+  } catch (error) {
+    throw toOpenError(error);
   }
 }
 
@@ -40,47 +40,47 @@ export async function openPostgres(url: Secret, { timeoutMs = 5000 }: OpenOption
  */
 export async function attendPostgres(
   url: Secret,
-  { timeoutMs = 5000, ...hearing }: AvailabilityOptions,
+  { timeoutMs = 5000, ...callbacks }: AvailabilityOptions,
 ): Promise<AttendedDatabase> {
-  const limits = limitsFor(timeoutMs);
+  const limits = toPoolLimits(timeoutMs);
   const opened: Kysely<Schema>[] = [];
   const open = (maxConnections: number): Kysely<Schema> => {
-    const kysely = connectTo(url, { ...limits, maxConnections });
+    const kysely = connect(url, { ...limits, maxConnections });
     opened.push(kysely);
     return kysely;
   };
   try {
     // Looks with a connection of its own: those of the steps may all be waiting for a lock.
-    const [kysely, looking] = [open(limits.maxConnections), open(1)];
+    const [kysely, probe] = [open(limits.maxConnections), open(1)];
     const availability = new PostgresAvailabilityMonitor({
-      ...hearing,
-      makeTables: () => makeTables(url, limits),
-      look: () => sql`select 1`.execute(looking),
+      ...callbacks,
+      createTables: () => createTables(url, limits),
+      probe: () => sql`select 1`.execute(probe),
     });
     await availability.start();
     const close = async (): Promise<void> => {
       availability.stop();
-      await Promise.all(opened.map((each) => each.destroy()));
+      await Promise.all(opened.map((kysely) => kysely.destroy()));
     };
     const database = new SqlDatabase(kysely, timeoutMs, availability);
     return { database, close, isAway: () => availability.isAway, reached: availability.reached };
-  } catch (thrown) {
-    await Promise.all(opened.map((each) => each.destroy()));
-    throw openingFault(thrown);
+  } catch (error) {
+    await Promise.all(opened.map((kysely) => kysely.destroy()));
+    throw toOpenError(error);
   }
 }
 
-function limitsFor(timeoutMs: number): PoolLimits {
+function toPoolLimits(timeoutMs: number): PoolLimits {
   return { connectMs: timeoutMs, statementMs: timeoutMs, maxConnections };
 }
 
-async function makeTables(url: Secret, limits: PoolLimits): Promise<void> {
-  const migrating = connectTo(url, { ...limits, statementMs: migrationMs, maxConnections: 1 });
+async function createTables(url: Secret, limits: PoolLimits): Promise<void> {
+  const migrating = connect(url, { ...limits, statementMs: migrationMs, maxConnections: 1 });
   await migrate(migrating, { types: { engine: 'postgres', key: 'text collate "C"' }, lock }).finally(() => migrating.destroy());
 }
 
-function connectTo(url: Secret, limits: PoolLimits): Kysely<Schema> {
-  return new Kysely<Schema>({ dialect: new PostgresDialect({ pool: new PatientPool(url, limits) }) });
+function connect(url: Secret, limits: PoolLimits): Kysely<Schema> {
+  return new Kysely<Schema>({ dialect: new PostgresDialect({ pool: new ReconnectingPool(url, limits) }) });
 }
 
 /** The number means nothing; it only has to be the same everywhere. */
@@ -88,28 +88,28 @@ async function lock(transaction: Kysely<Schema>): Promise<void> {
   await sql`select pg_advisory_xact_lock(8098276354)`.execute(transaction);
 }
 
-const whilePresentMs = 10_000;
-const whileAwayMs = 1_000;
+const presentPollMs = 10_000;
+const awayPollMs = 1_000;
 /** Of SQLSTATE, by class: connections that break, too many of them, a server that starts or stops. All else it refuses for good. */
-const passing = /^(08|53|57P)/;
+const temporaryCodes = /^(08|53|57P)/;
 
 interface AvailabilityMonitorDeps {
-  readonly makeTables: () => Promise<unknown>;
+  readonly createTables: () => Promise<unknown>;
   /** Asks the least there is to ask, within a time limit. */
-  readonly look: () => Promise<unknown>;
+  readonly probe: () => Promise<unknown>;
   /** Called once for each outage, and again if the database is back and refuses this node for good. */
-  readonly noteAway: (thrown: unknown) => void;
-  readonly noteBack: () => void;
+  readonly onAway: (error: unknown) => void;
+  readonly onBack: () => void;
 }
 
 /** Looks for a PostgreSQL from time to time, and at once where a step failed. */
 class PostgresAvailabilityMonitor implements AvailabilityMonitor {
   readonly #deps: AvailabilityMonitorDeps;
-  readonly #reached = Promise.withResolvers<void>();
+  readonly #firstReached = Promise.withResolvers<void>();
   #hasTables = false;
   #isAway = true;
   #timer: NodeJS.Timeout | undefined;
-  #isLooking = false;
+  #isChecking = false;
   #isRefused = false;
   #isStopped = false;
 
@@ -123,18 +123,18 @@ class PostgresAvailabilityMonitor implements AvailabilityMonitor {
 
   /** Resolves once it was there, and has its tables. */
   get reached(): Promise<void> {
-    return this.#reached.promise;
+    return this.#firstReached.promise;
   }
 
   /** Looks for the first time. Throws what the server refuses for good. */
   async start(): Promise<void> {
     try {
       await this.#reach();
-    } catch (thrown) {
-      if (isRefusal(thrown)) throw thrown;
-      this.#deps.noteAway(thrown);
+    } catch (error) {
+      if (isRefusal(error)) throw error;
+      this.#deps.onAway(error);
     }
-    this.#lookLater();
+    this.#scheduleCheck();
   }
 
   stop(): void {
@@ -142,43 +142,43 @@ class PostgresAvailabilityMonitor implements AvailabilityMonitor {
     this.#isStopped = true;
   }
 
-  readonly doubt = (): void => void this.#look();
+  readonly check = (): void => void this.#poll();
 
-  async #look(): Promise<void> {
-    if (this.#isLooking || this.#isStopped) return;
-    this.#isLooking = true;
+  async #poll(): Promise<void> {
+    if (this.#isChecking || this.#isStopped) return;
+    this.#isChecking = true;
     clearTimeout(this.#timer);
     const [wasAway, wasRefused] = [this.#isAway, this.#isRefused];
     try {
       await this.#reach();
-      if (wasAway) this.#deps.noteBack();
-    } catch (thrown) {
+      if (wasAway) this.#deps.onBack();
+    } catch (error) {
       this.#isAway = true;
-      this.#isRefused = isRefusal(thrown);
-      if (!wasAway || (this.#isRefused && !wasRefused)) this.#deps.noteAway(thrown);
+      this.#isRefused = isRefusal(error);
+      if (!wasAway || (this.#isRefused && !wasRefused)) this.#deps.onAway(error);
     }
-    this.#isLooking = false;
-    this.#lookLater();
+    this.#isChecking = false;
+    this.#scheduleCheck();
   }
 
   async #reach(): Promise<void> {
-    if (!this.#hasTables) await this.#deps.makeTables();
-    else await this.#deps.look();
+    if (!this.#hasTables) await this.#deps.createTables();
+    else await this.#deps.probe();
     this.#hasTables = true;
     this.#isAway = false;
     this.#isRefused = false;
-    this.#reached.resolve();
+    this.#firstReached.resolve();
   }
 
-  #lookLater(): void {
-    if (!this.#isStopped) this.#timer = setTimeout(this.doubt, this.#isAway ? whileAwayMs : whilePresentMs).unref();
+  #scheduleCheck(): void {
+    if (!this.#isStopped) this.#timer = setTimeout(this.check, this.#isAway ? awayPollMs : presentPollMs).unref();
   }
 }
 
 /** What trying again hardly mends: a wrong password, a database that is not there or of a later version, an address that is none. */
-function isRefusal(thrown: unknown): boolean {
-  if (thrown instanceof DatabaseError) return !passing.test(thrown.code ?? '');
-  return thrown instanceof NewerDatabase || thrown instanceof TypeError;
+function isRefusal(error: unknown): boolean {
+  if (error instanceof DatabaseError) return !temporaryCodes.test(error.code ?? '');
+  return error instanceof NewerDatabase || error instanceof TypeError;
 }
 
 interface PoolLimits {
@@ -191,7 +191,7 @@ interface PoolLimits {
 const int8 = 20;
 
 /** Connections that are made when they are needed, and given up when they do not answer: a server that comes back is found again. */
-class PatientPool implements PostgresPool {
+class ReconnectingPool implements PostgresPool {
   readonly options = {};
   readonly #pool: Pool;
 
@@ -228,23 +228,23 @@ type CursorlessClient = Pick<PostgresPoolClient, 'release'>;
 /** One connection while somebody uses it. After a fault that did not come from the server nothing is asked of it any more. */
 class Connection {
   readonly #client: PoolClient;
-  #broken: Error | undefined;
+  #error: Error | undefined;
 
   constructor(client: PoolClient) {
     this.#client = client;
   }
 
   async query(text: string, parameters: readonly unknown[]): Promise<unknown> {
-    if (this.#broken !== undefined) throw this.#broken;
+    if (this.#error !== undefined) throw this.#error;
     try {
       return await this.#client.query(text, [...parameters]);
-    } catch (thrown) {
-      if (!(thrown instanceof DatabaseError)) this.#broken = thrown instanceof Error ? thrown : new Error(String(thrown));
-      throw thrown;
+    } catch (error) {
+      if (!(error instanceof DatabaseError)) this.#error = error instanceof Error ? error : new Error(String(error));
+      throw error;
     }
   }
 
   release(isDiscarded?: boolean): void {
-    this.#client.release(isDiscarded || this.#broken !== undefined);
+    this.#client.release(isDiscarded || this.#error !== undefined);
   }
 }

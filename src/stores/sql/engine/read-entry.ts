@@ -1,23 +1,23 @@
 import { parseJson } from '#base/json/json.ts';
 import { isStorableKey } from '#domain/deployments/storable-key.ts';
-import { StoreFault } from '#domain/store-fault.ts';
+import { StoreError } from '#domain/store-fault.ts';
 
 /** Called with the kind and the id of a stored entry that is invalid, and with the error. */
-export type NoteInvalidEntry = (kind: string, id: string, error: unknown) => void;
+export type ReportInvalidEntry = (kind: string, id: string, error: unknown) => void;
 
 /**
  * Returns what `read` makes of a row, or undefined if the row is invalid. An entry is validated when it is saved, but another
  * version, a back-up, or a hand may have written it. One invalid row must not make the others unusable. Throws `StoreFault`.
  */
 export function readEntry<Entry>(
-  { kind, id, noteInvalid }: { readonly kind: string; readonly id: string; readonly noteInvalid: NoteInvalidEntry },
+  { kind, id, reportInvalid }: { readonly kind: string; readonly id: string; readonly reportInvalid: ReportInvalidEntry },
   read: () => Entry,
 ): Entry | undefined {
   try {
     return read();
   } catch (error) {
-    if (error instanceof StoreFault) throw error;
-    noteInvalid(kind, id, error);
+    if (error instanceof StoreError) throw error;
+    reportInvalid(kind, id, error);
     return undefined;
   }
 }
@@ -44,5 +44,5 @@ export function fromRecordList(text: string): readonly string[] {
 
 /** Throws StoreFault if one of these keys is too long or cannot be stored. */
 export function requireStorable(...keys: readonly string[]): void {
-  if (!keys.every(isStorableKey)) throw new StoreFault('the key is too long, or not a text that can be stored');
+  if (!keys.every(isStorableKey)) throw new StoreError('the key is too long, or not a text that can be stored');
 }

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import { StoreFault } from '#domain/store-fault.ts';
+import { StoreError } from '#domain/store-fault.ts';
 import { NewerDatabase } from '../migrate.ts';
 import type { Schema } from '../schema.ts';
 
@@ -19,7 +19,7 @@ export interface OpenDatabase {
 export interface AvailabilityMonitor {
   readonly isAway: boolean;
   /** A step failed: is it still there? */
-  doubt(): void;
+  check(): void;
 }
 
 /**
@@ -41,7 +41,7 @@ export class SqlDatabase {
   run<Value>(work: (kysely: Kysely<Schema>) => Promise<Value>): Promise<Value> {
     return this.#within((deadline) =>
       this.#kysely.connection().execute((connection) => {
-        deadline.throwIfOver();
+        deadline.throwIfExpired();
         return work(connection);
       }),
     );
@@ -55,21 +55,21 @@ export class SqlDatabase {
         .setIsolationLevel('read committed')
         .execute(async (transaction) => {
           const value = await work(transaction);
-          deadline.throwIfOver();
+          deadline.throwIfExpired();
           return value;
         }),
     );
   }
 
   async #within<Value>(work: (deadline: Deadline) => Promise<Value>): Promise<Value> {
-    if (this.#availability?.isAway) throw new StoreFault('the database cannot be reached');
+    if (this.#availability?.isAway) throw new StoreError('the database cannot be reached');
     const deadline = new Deadline(this.#timeoutMs);
     try {
       return await deadline.hold(work(deadline));
     } catch (cause) {
-      if (cause instanceof StoreFault) throw cause;
-      this.#availability?.doubt();
-      throw new StoreFault(deadline.isOver ? `the database took more than ${this.#timeoutMs} ms` : 'the database failed', {
+      if (cause instanceof StoreError) throw cause;
+      this.#availability?.check();
+      throw new StoreError(deadline.isExpired ? `the database took more than ${this.#timeoutMs} ms` : 'the database failed', {
         cause,
       });
     }
@@ -79,25 +79,25 @@ export class SqlDatabase {
 /** How long a step may take. Each has one, so it is a timer and nothing more: signals cost as much as the rest of a step. */
 class Deadline {
   readonly #ms: number;
-  #isOver = false;
+  #isExpired = false;
 
   constructor(ms: number) {
     this.#ms = ms;
   }
 
-  get isOver(): boolean {
-    return this.#isOver;
+  get isExpired(): boolean {
+    return this.#isExpired;
   }
 
-  throwIfOver(): void {
-    if (this.#isOver) throw new Error('the time is over');
+  throwIfExpired(): void {
+    if (this.#isExpired) throw new Error('the time is over');
   }
 
   /** The outcome of the work, or a rejection as soon as the time is over. */
   hold<Value>(work: Promise<Value>): Promise<Value> {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
-        this.#isOver = true;
+        this.#isExpired = true;
         reject(new Error('the time is over'));
       }, this.#ms).unref();
       work.then(resolve, reject).finally(() => clearTimeout(timer));
@@ -106,6 +106,6 @@ class Deadline {
 }
 
 /** What opening a database fails with. */
-export function openingFault(thrown: unknown): StoreFault | NewerDatabase {
-  return thrown instanceof NewerDatabase ? thrown : new StoreFault('the database could not be opened', { cause: thrown });
+export function toOpenError(error: unknown): StoreError | NewerDatabase {
+  return error instanceof NewerDatabase ? error : new StoreError('the database could not be opened', { cause: error });
 }

@@ -9,7 +9,7 @@ import { type Kysely, sql } from 'kysely';
 import { describe, expect, it, vi } from 'vitest';
 import { Seal } from '#base/secrets/seal.ts';
 import { Secret } from '#base/secrets/secret.ts';
-import { StoreFault } from '#domain/store-fault.ts';
+import { StoreError } from '#domain/store-fault.ts';
 import { freshSqlite } from '#test/sql-engines.ts';
 import { SqlApplicationStore } from '../applications/application-store.ts';
 import { SqlConsentStore } from '../consents/consent-store.ts';
@@ -130,9 +130,9 @@ describe('SQLite', () => {
     await (await fresh.open()).close();
     await writeFile(fresh.file, 'this is text, not a database, and long enough to be told from one. '.repeat(100));
     const refused = fresh.open();
-    await expect(refused).rejects.toThrow(StoreFault);
+    await expect(refused).rejects.toThrow(StoreError);
     await expect(refused).rejects.toMatchObject({ cause: expect.any(Error), message: expect.not.stringContaining(fresh.file) });
-    await expect(openSqlite(`${fresh.file}/below/parley.db`)).rejects.toThrow(StoreFault);
+    await expect(openSqlite(`${fresh.file}/below/parley.db`)).rejects.toThrow(StoreError);
   });
 
   it('lets no transaction of another node come between what one reads and writes', async () => {
@@ -171,7 +171,7 @@ describe('SQLite', () => {
     const other = new DatabaseSync(fresh.file);
     other.exec('begin immediate');
     const outcomes = await Promise.allSettled([store.put('user', consent), store.put('user', consent)]);
-    expect(outcomes).toEqual(outcomes.map(() => ({ status: 'rejected', reason: expect.any(StoreFault) })));
+    expect(outcomes).toEqual(outcomes.map(() => ({ status: 'rejected', reason: expect.any(StoreError) })));
     other.exec('rollback');
     other.close();
     await vi.waitUntil(
@@ -194,8 +194,8 @@ describe('SQLite', () => {
       await sleep(200);
     });
     const behind = store.put('user', consent);
-    await expect(late).rejects.toThrow(StoreFault);
-    await expect(behind).rejects.toThrow(StoreFault);
+    await expect(late).rejects.toThrow(StoreError);
+    await expect(behind).rejects.toThrow(StoreError);
     await vi.waitUntil(async () => (await store.list('user').catch(() => undefined)) !== undefined, { interval: 20 });
     await close();
     const raw = new DatabaseSync(fresh.file);
@@ -235,17 +235,17 @@ describe('SQLite', () => {
       const opened = await openSqlite(
         fresh.file,
         {},
-        { noteRefused: (thrown) => told.push(thrown), noteBack: () => told.push('back') },
+        { onRefused: (thrown) => told.push(thrown), onBack: () => told.push('back') },
       );
       const store = new SqlConsentStore(opened.database);
       await store.put('user', consent);
       await setRoom(opened, 1);
-      expect(opened.takesWrites()).toBe(true);
-      for (let nth = 0; nth < 3; nth += 1) await expect(store.put('user', large)).rejects.toThrow(StoreFault);
-      await vi.waitUntil(() => !opened.takesWrites(), { interval: 5 });
+      expect(opened.isWritable()).toBe(true);
+      for (let nth = 0; nth < 3; nth += 1) await expect(store.put('user', large)).rejects.toThrow(StoreError);
+      await vi.waitUntil(() => !opened.isWritable(), { interval: 5 });
       expect(await store.find('user', 'app')).toEqual(consent);
       await setRoom(opened, 1_000_000);
-      await vi.waitUntil(() => opened.takesWrites(), { interval: 20, timeout: 10_000 });
+      await vi.waitUntil(() => opened.isWritable(), { interval: 20, timeout: 10_000 });
       await store.put('user', large);
       expect(told).toEqual([expect.objectContaining({ message: 'database or disk is full' }), 'back']);
       await opened.close();
@@ -257,11 +257,11 @@ describe('SQLite', () => {
     it('is not what a fault of another kind is taken for', async () => {
       await using fresh = await freshSqlite();
       const noteRefused = vi.fn();
-      const opened = await openSqlite(fresh.file, {}, { noteRefused, noteBack: () => undefined });
-      await expect(opened.database.run((kysely) => sql`select nothing`.execute(kysely))).rejects.toThrow(StoreFault);
+      const opened = await openSqlite(fresh.file, {}, { onRefused: noteRefused, onBack: () => undefined });
+      await expect(opened.database.run((kysely) => sql`select nothing`.execute(kysely))).rejects.toThrow(StoreError);
       await setRoom(opened, 1_000_000);
       await opened.close();
-      expect([opened.takesWrites(), noteRefused.mock.calls]).toEqual([true, []]);
+      expect([opened.isWritable(), noteRefused.mock.calls]).toEqual([true, []]);
     });
   });
 
@@ -269,6 +269,6 @@ describe('SQLite', () => {
     await using fresh = await freshSqlite();
     const { database, close } = await fresh.open();
     await close();
-    await expect(new SqlConsentStore(database).find('user', 'app')).rejects.toThrow(StoreFault);
+    await expect(new SqlConsentStore(database).find('user', 'app')).rejects.toThrow(StoreError);
   });
 });

@@ -17,15 +17,15 @@ import {
 } from 'kysely';
 import { migrate } from '../migrate.ts';
 import type { Schema } from '../schema.ts';
-import { type AvailabilityMonitor, type OpenDatabase, type OpenOptions, openingFault, SqlDatabase } from './sql-database.ts';
+import { type AvailabilityMonitor, type OpenDatabase, type OpenOptions, SqlDatabase, toOpenError } from './sql-database.ts';
 
 /** A database of which it is known whether it can be written. */
 export interface OpenSqlite extends OpenDatabase {
   /** Whether it could be written when that was tried last. */
-  readonly takesWrites: () => boolean;
+  readonly isWritable: () => boolean;
 }
 
-const deaf: SqliteHearing = { noteRefused: () => undefined, noteBack: () => undefined };
+const noCallbacks: SqliteCallbacks = { onRefused: () => undefined, onBack: () => undefined };
 
 /**
  * The database of one machine; the file and its folder are made if they are missing, for nobody else to read. A write is on
@@ -34,7 +34,7 @@ const deaf: SqliteHearing = { noteRefused: () => undefined, noteBack: () => unde
 export async function openSqlite(
   file: string,
   { timeoutMs = 5000 }: OpenOptions = {},
-  hearing: SqliteHearing = deaf,
+  callbacks: SqliteCallbacks = noCallbacks,
 ): Promise<OpenSqlite> {
   try {
     await mkdir(dirname(file), { recursive: true, mode: 0o700 });
@@ -42,18 +42,18 @@ export async function openSqlite(
     const thread = await SqliteThread.open({ file, timeoutMs });
     const kysely = new Kysely<Schema>({ dialect: new SqliteThreadDialect(thread) });
     // The transaction it runs in has the lock for writing from its begin.
-    await migrate(kysely, { types: { engine: 'sqlite', key: 'text' }, lock: async () => undefined }).catch(async (thrown) => {
+    await migrate(kysely, { types: { engine: 'sqlite', key: 'text' }, lock: async () => undefined }).catch(async (error) => {
       await kysely.destroy();
-      throw thrown;
+      throw error;
     });
-    const availability = new SqliteAvailabilityMonitor(() => tryWrite(kysely), hearing);
+    const availability = new SqliteAvailabilityMonitor(() => tryWrite(kysely), callbacks);
     const close = (): Promise<void> => {
       availability.stop();
       return kysely.destroy();
     };
-    return { database: new SqlDatabase(kysely, timeoutMs, availability), close, takesWrites: () => availability.takesWrites };
-  } catch (thrown) {
-    throw openingFault(thrown);
+    return { database: new SqlDatabase(kysely, timeoutMs, availability), close, isWritable: () => availability.isWritable };
+  } catch (error) {
+    throw toOpenError(error);
   }
 }
 
@@ -66,12 +66,12 @@ async function tryWrite(kysely: Kysely<Schema>): Promise<void> {
   await sql`drop table parley_trial`.execute(kysely);
 }
 
-const whileRefusedMs = 1_000;
+const retryMs = 1_000;
 
-interface SqliteHearing {
+interface SqliteCallbacks {
   /** Called once for each outage of writing. */
-  readonly noteRefused: (thrown: unknown) => void;
-  readonly noteBack: () => void;
+  readonly onRefused: (error: unknown) => void;
+  readonly onBack: () => void;
 }
 
 /**
@@ -81,19 +81,19 @@ interface SqliteHearing {
 class SqliteAvailabilityMonitor implements AvailabilityMonitor {
   readonly isAway = false;
   readonly #tryWrite: () => Promise<unknown>;
-  readonly #hearing: SqliteHearing;
-  #takesWrites = true;
+  readonly #callbacks: SqliteCallbacks;
+  #isWritable = true;
   #isTrying = false;
   #isStopped = false;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(tryWrite: () => Promise<unknown>, hearing: SqliteHearing) {
+  constructor(tryWrite: () => Promise<unknown>, callbacks: SqliteCallbacks) {
     this.#tryWrite = tryWrite;
-    this.#hearing = hearing;
+    this.#callbacks = callbacks;
   }
 
-  get takesWrites(): boolean {
-    return this.#takesWrites;
+  get isWritable(): boolean {
+    return this.#isWritable;
   }
 
   stop(): void {
@@ -101,23 +101,23 @@ class SqliteAvailabilityMonitor implements AvailabilityMonitor {
     this.#isStopped = true;
   }
 
-  readonly doubt = (): void => void this.#try();
+  readonly check = (): void => void this.#retry();
 
-  async #try(): Promise<void> {
+  async #retry(): Promise<void> {
     if (this.#isTrying || this.#isStopped) return;
     this.#isTrying = true;
     clearTimeout(this.#timer);
-    const tookWrites = this.#takesWrites;
+    const wasWritable = this.#isWritable;
     try {
       await this.#tryWrite();
-      this.#takesWrites = true;
-      if (!tookWrites) this.#hearing.noteBack();
-    } catch (thrown) {
-      this.#takesWrites = false;
-      if (tookWrites) this.#hearing.noteRefused(thrown);
+      this.#isWritable = true;
+      if (!wasWritable) this.#callbacks.onBack();
+    } catch (error) {
+      this.#isWritable = false;
+      if (wasWritable) this.#callbacks.onRefused(error);
     }
     this.#isTrying = false;
-    if (!this.#takesWrites && !this.#isStopped) this.#timer = setTimeout(this.doubt, whileRefusedMs).unref();
+    if (!this.#isWritable && !this.#isStopped) this.#timer = setTimeout(this.check, retryMs).unref();
   }
 }
 
@@ -189,7 +189,7 @@ class ThreadConnection implements DatabaseConnection {
   }
 
   async executeQuery<Row>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
-    const { rows, changes } = await this.#thread.ask({ text: sql, parameters });
+    const { rows, changes } = await this.#thread.send({ text: sql, parameters });
     return { rows: rows as Row[], ...(changes !== undefined && { numAffectedRows: BigInt(changes) }) };
   }
 
@@ -204,7 +204,7 @@ interface SqliteThreadOptions {
   readonly timeoutMs: number;
 }
 
-interface SqliteQuestion {
+interface SqliteRequest {
   readonly text: string;
   readonly parameters: readonly unknown[];
 }
@@ -215,11 +215,11 @@ interface SqliteRows {
   readonly changes: number | bigint | undefined;
 }
 
-type SqliteAnswer = SqliteRows | { readonly fault: unknown };
+type SqliteAnswer = SqliteRows | { readonly error: unknown };
 
-interface Asked {
+interface PendingRequest {
   readonly resolve: (rows: SqliteRows) => void;
-  readonly reject: (fault: unknown) => void;
+  readonly reject: (error: unknown) => void;
 }
 
 /**
@@ -228,13 +228,13 @@ interface Asked {
  */
 class SqliteThread {
   readonly #worker: Worker;
-  readonly #asked: Asked[] = [];
+  readonly #pending: PendingRequest[] = [];
   #ended: Error | undefined;
 
   private constructor(options: SqliteThreadOptions) {
     this.#worker = new Worker(new URL('../sqlite-worker.js', import.meta.url), { workerData: options, execArgv: [] });
-    this.#worker.on('message', (answer: SqliteAnswer) => this.#take(answer));
-    this.#worker.on('error', (fault) => this.#end(fault as Error));
+    this.#worker.on('message', (answer: SqliteAnswer) => this.#receive(answer));
+    this.#worker.on('error', (error) => this.#end(error as Error));
     this.#worker.on('exit', () => this.#end(new Error('the thread of the database ended')));
   }
 
@@ -245,8 +245,8 @@ class SqliteThread {
     return thread;
   }
 
-  ask(question: SqliteQuestion): Promise<SqliteRows> {
-    this.#worker.postMessage(question);
+  send(request: SqliteRequest): Promise<SqliteRows> {
+    this.#worker.postMessage(request);
     return this.#nextAnswer();
   }
 
@@ -263,19 +263,19 @@ class SqliteThread {
     return new Promise((resolve, reject) => {
       if (this.#ended !== undefined) return reject(this.#ended);
       this.#worker.ref();
-      this.#asked.push({ resolve, reject });
+      this.#pending.push({ resolve, reject });
     });
   }
 
-  #take(answer: SqliteAnswer): void {
-    const asked = this.#asked.shift();
-    if (this.#asked.length === 0) this.#worker.unref();
-    if ('fault' in answer) asked?.reject(answer.fault);
-    else asked?.resolve(answer);
+  #receive(answer: SqliteAnswer): void {
+    const pending = this.#pending.shift();
+    if (this.#pending.length === 0) this.#worker.unref();
+    if ('error' in answer) pending?.reject(answer.error);
+    else pending?.resolve(answer);
   }
 
-  #end(fault: Error): void {
-    this.#ended ??= fault;
-    for (const { reject } of this.#asked.splice(0)) reject(fault);
+  #end(error: Error): void {
+    this.#ended ??= error;
+    for (const { reject } of this.#pending.splice(0)) reject(error);
   }
 }

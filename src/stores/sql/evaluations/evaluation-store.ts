@@ -3,17 +3,17 @@ import type { Seal } from '#base/secrets/seal.ts';
 import { caseBounds } from '#contract/evaluation/evaluation-case.ts';
 import { parseStoredCase } from '#contract/evaluation/parse-cases.ts';
 import type { CaseResult, Evaluation, EvaluationStatus, StoredCase } from '#domain/evaluation/evaluation.ts';
-import type { CaseStore, EvaluationEnd, EvaluationRoom, EvaluationStore } from '#domain/evaluation/evaluation-store.ts';
+import type { CaseStore, EvaluationBounds, EvaluationEnd, EvaluationStore } from '#domain/evaluation/evaluation-store.ts';
 import { lockRow } from '../applications/application-rows.ts';
-import { livesAt } from '../engine/lives-at.ts';
-import { type NoteInvalidEntry, readEntry, withoutInvalid } from '../engine/read-entry.ts';
+import { isAliveAt } from '../engine/lives-at.ts';
+import { type ReportInvalidEntry, readEntry, withoutInvalid } from '../engine/read-entry.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
 import { openSealed } from '../open-sealed.ts';
 import type { Schema } from '../schema.ts';
 import type { CaseRow, EvaluationRow } from './evaluation-tables.ts';
 
 const resultsAtOnce = 50;
-const placeOf = (id: string, nth: number): string => `result ${nth} of ${id}`;
+const toSealContext = (id: string, nth: number): string => `result ${nth} of ${id}`;
 
 /** Evaluations of applications: a row each while it runs and after, and one for each result, which is sealed. */
 export class SqlEvaluationStore implements EvaluationStore {
@@ -21,23 +21,23 @@ export class SqlEvaluationStore implements EvaluationStore {
   readonly #database: SqlDatabase;
   readonly #seal: Seal;
 
-  constructor(database: SqlDatabase, seal: Seal, noteInvalid: NoteInvalidEntry = () => undefined) {
-    this.cases = new SqlCaseStore(database, seal, noteInvalid);
+  constructor(database: SqlDatabase, seal: Seal, reportInvalid: ReportInvalidEntry = () => undefined) {
+    this.cases = new SqlCaseStore(database, seal, reportInvalid);
     this.#database = database;
     this.#seal = seal;
   }
 
-  begin(evaluation: Evaluation, node: string, room: EvaluationRoom): Promise<'begun' | 'absent' | 'busy'> {
+  begin(evaluation: Evaluation, node: string, bounds: EvaluationBounds): Promise<'begun' | 'absent' | 'busy'> {
     return this.#database.transact(async (transaction) => {
       if ((await lockRow(transaction, evaluation.application)) === undefined) return 'absent';
-      const kept = await transaction
+      const stored = await transaction
         .selectFrom('evaluations')
         .select(['id', 'application', 'owner', 'bytes'])
         .where('subject', '=', evaluation.subject)
         .orderBy('started_at_ms', 'desc')
         .execute();
-      if (kept.filter(({ owner }) => owner !== null).length >= room.mostUnderWay) return 'busy';
-      const toDrop = beyond(kept, evaluation.application, room);
+      if (stored.filter(({ owner }) => owner !== null).length >= bounds.maxInProgress) return 'busy';
+      const toDrop = selectBeyond(stored, evaluation.application, bounds);
       if (toDrop.length > 0) await transaction.deleteFrom('evaluations').where('id', 'in', toDrop).execute();
       await transaction.insertInto('evaluations').values(toRow(evaluation, node)).execute();
       return 'begun';
@@ -45,16 +45,16 @@ export class SqlEvaluationStore implements EvaluationStore {
   }
 
   addResult(id: string, node: string, result: CaseResult): Promise<boolean> {
-    const sealed_entry = this.#seal.seal(JSON.stringify(result), placeOf(id, result.nth));
+    const sealed_entry = this.#seal.seal(JSON.stringify(result), toSealContext(id, result.nth));
     const { outcome } = result;
-    const one = (isOne: boolean) => (isOne ? 1 : 0);
+    const toCount = (isTrue: boolean) => (isTrue ? 1 : 0);
     return this.#database.transact(async (transaction) => {
       const counted = await transaction
         .updateTable('evaluations')
         .set(({ eb }) => ({
-          passed: eb('passed', '+', one(outcome === 'passed')),
-          failed: eb('failed', '+', one(outcome === 'failed')),
-          errors: eb('errors', '+', one(outcome === 'error')),
+          passed: eb('passed', '+', toCount(outcome === 'passed')),
+          failed: eb('failed', '+', toCount(outcome === 'failed')),
+          errors: eb('errors', '+', toCount(outcome === 'error')),
           bytes: eb('bytes', '+', sealed_entry.length),
         }))
         .where('id', '=', id)
@@ -72,8 +72,8 @@ export class SqlEvaluationStore implements EvaluationStore {
   }
 
   cancel(id: string, endedAtMs: number): Promise<boolean> {
-    const none = { error: undefined, costUsd: undefined, digest: undefined };
-    return this.#end({ status: 'cancelled', endedAtMs, ...none }, (kysely) =>
+    const noOutcome = { error: undefined, costUsd: undefined, digest: undefined };
+    return this.#end({ status: 'cancelled', endedAtMs, ...noOutcome }, (kysely) =>
       kysely.where('id', '=', id).where('owner', 'is not', null),
     );
   }
@@ -112,27 +112,27 @@ export class SqlEvaluationStore implements EvaluationStore {
           .limit(resultsAtOnce)
           .execute(),
       );
-      for (const { nth, sealed_entry } of rows) results.push(openSealed(this.#seal, sealed_entry, placeOf(id, nth)));
+      for (const { nth, sealed_entry } of rows) results.push(openSealed(this.#seal, sealed_entry, toSealContext(id, nth)));
       const last = rows.at(-1);
       if (last === undefined || rows.length < resultsAtOnce) return results;
       after = last.nth;
     }
   }
 
-  async ofNode(node: string): Promise<ReadonlySet<string>> {
+  async listRunning(node: string): Promise<ReadonlySet<string>> {
     const rows = await this.#database.run((kysely) =>
       kysely.selectFrom('evaluations').select('id').where('owner', '=', node).execute(),
     );
     return new Set(rows.map(({ id }) => id));
   }
 
-  async failLost(nowMs: number, error: string): Promise<number> {
+  async failOrphaned(nowMs: number, error: string): Promise<number> {
     const { numUpdatedRows } = await this.#database.run((kysely) =>
       kysely
         .updateTable('evaluations')
         .set({ status: 'failed', owner: null, ended_at_ms: nowMs, error })
         .where('owner', 'is not', null)
-        .where(({ not }) => not(livesAt(nowMs, 'evaluations.owner')))
+        .where(({ not }) => not(isAliveAt(nowMs, 'evaluations.owner')))
         .executeTakeFirstOrThrow(),
     );
     return Number(numUpdatedRows);
@@ -140,7 +140,7 @@ export class SqlEvaluationStore implements EvaluationStore {
 
   async #end({ status, endedAtMs, error, costUsd, digest }: EvaluationEnd, which: (update: Update) => Update): Promise<boolean> {
     const { numUpdatedRows } = await this.#database.run((kysely) =>
-      which(updateOf(kysely))
+      which(createUpdate(kysely))
         .set({
           status,
           owner: null,
@@ -155,27 +155,31 @@ export class SqlEvaluationStore implements EvaluationStore {
   }
 }
 
-const updateOf = (kysely: Kysely<Schema>) => kysely.updateTable('evaluations');
-type Update = ReturnType<typeof updateOf>;
-type KeptRow = Pick<EvaluationRow, 'id' | 'application' | 'owner' | 'bytes'>;
+const createUpdate = (kysely: Kysely<Schema>) => kysely.updateTable('evaluations');
+type Update = ReturnType<typeof createUpdate>;
+type StoredRow = Pick<EvaluationRow, 'id' | 'application' | 'owner' | 'bytes'>;
 
 /** Of what a user has, the newest first, what has ended and there is no room for beside one more of an application. */
-function beyond(kept: readonly KeptRow[], application: string, { mostKept, maxBytes }: EvaluationRoom): readonly string[] {
+function selectBeyond(
+  rows: readonly StoredRow[],
+  application: string,
+  { maxStored, maxBytes }: EvaluationBounds,
+): readonly string[] {
   let count = 1;
   let bytes = 0;
-  return kept
+  return rows
     .filter((row) => {
       bytes += row.bytes;
       if (row.application === application) count += 1;
-      return row.owner === null && (bytes > maxBytes || (row.application === application && count > mostKept));
+      return row.owner === null && (bytes > maxBytes || (row.application === application && count > maxStored));
     })
     .map(({ id }) => id);
 }
 
 function toRow(evaluation: Evaluation, owner: string): EvaluationRow {
   const { id, application, version, subject, status, total, tally, startedAtMs } = evaluation;
-  const none = { ended_at_ms: null, error: null, cost_usd: null, digest: null };
-  return { id, application, version, subject, status, owner, total, ...tally, bytes: 0, started_at_ms: startedAtMs, ...none };
+  const noEnd = { ended_at_ms: null, error: null, cost_usd: null, digest: null };
+  return { id, application, version, subject, status, owner, total, ...tally, bytes: 0, started_at_ms: startedAtMs, ...noEnd };
 }
 
 function fromRow({
@@ -204,18 +208,18 @@ function fromRow({
 
 const rowsAtOnce = 50;
 /** What sealing adds, at most: base64, and a head. */
-const sealedShare = 1.5;
+const sealedFactor = 1.5;
 
 /** Cases of applications, a row each; what is asked is sealed. */
 class SqlCaseStore implements CaseStore {
   readonly #database: SqlDatabase;
   readonly #seal: Seal;
-  readonly #noteInvalid: NoteInvalidEntry;
+  readonly #reportInvalid: ReportInvalidEntry;
 
-  constructor(database: SqlDatabase, seal: Seal, noteInvalid: NoteInvalidEntry) {
+  constructor(database: SqlDatabase, seal: Seal, reportInvalid: ReportInvalidEntry) {
     this.#database = database;
     this.#seal = seal;
-    this.#noteInvalid = noteInvalid;
+    this.#reportInvalid = reportInvalid;
   }
 
   async list(application: string): Promise<readonly StoredCase[]> {
@@ -238,13 +242,13 @@ class SqlCaseStore implements CaseStore {
     return this.#database.transact(async (transaction) => {
       // Who else adds to it waits.
       if ((await lockRow(transaction, first.application)) === undefined) return 'absent';
-      const { count, chars, last } = await taken(transaction, first.application);
-      const rows = cases.map((stored, nth) => this.#toRow(stored, last + nth + 1));
-      if (count + rows.length > caseBounds.mostCases || chars + charsOf(rows) > caseBounds.maxCharsOfAll * sealedShare)
+      const { count, chars, last } = await readCaseTotals(transaction, first.application);
+      const rows = cases.map((stored, index) => this.#toRow(stored, last + index + 1));
+      if (count + rows.length > caseBounds.maxCases || chars + countChars(rows) > caseBounds.maxCharsOfAll * sealedFactor)
         return 'full';
       for (let from = 0; from < rows.length; from += rowsAtOnce) {
-        const some = rows.slice(from, from + rowsAtOnce);
-        await transaction.insertInto('evaluation_cases').values(some).execute();
+        const batch = rows.slice(from, from + rowsAtOnce);
+        await transaction.insertInto('evaluation_cases').values(batch).execute();
       }
       return 'added';
     });
@@ -274,14 +278,17 @@ class SqlCaseStore implements CaseStore {
   }
 
   #toCase({ id, application, sealed_entry, created_at_ms: createdAtMs, updated_at_ms: updatedAtMs }: CaseRow) {
-    return readEntry({ kind: 'evaluation case', id, noteInvalid: this.#noteInvalid }, (): StoredCase => {
+    return readEntry({ kind: 'evaluation case', id, reportInvalid: this.#reportInvalid }, (): StoredCase => {
       const entry = parseStoredCase(openSealed<unknown>(this.#seal, sealed_entry, id));
       return { id, application, case: entry, createdAtMs, updatedAtMs };
     });
   }
 }
 
-async function taken(kysely: Kysely<Schema>, application: string): Promise<{ count: number; chars: number; last: number }> {
+async function readCaseTotals(
+  kysely: Kysely<Schema>,
+  application: string,
+): Promise<{ count: number; chars: number; last: number }> {
   const rows = await kysely
     .selectFrom('evaluation_cases')
     .select(({ fn }) => ['version', fn<number>('length', ['sealed_entry']).as('chars')])
@@ -294,6 +301,6 @@ async function taken(kysely: Kysely<Schema>, application: string): Promise<{ cou
   };
 }
 
-function charsOf(rows: readonly CaseRow[]): number {
+function countChars(rows: readonly CaseRow[]): number {
   return rows.reduce((sum, { sealed_entry }) => sum + sealed_entry.length, 0);
 }

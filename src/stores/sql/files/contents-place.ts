@@ -1,19 +1,19 @@
 import type { Kysely } from 'kysely';
-import type { ContentsPlace, Unplaced } from '#domain/files/contents-place.ts';
+import type { ContentsLocation, UnplacedContents } from '#domain/files/contents-place.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
 import type { Schema } from '../schema.ts';
 
-const mostSampled = 10;
+const maxSampled = 10;
 
 /** The row that names a database also names the place of its files' contents. */
-export class SqlContentsPlace implements ContentsPlace {
+export class SqlContentsLocation implements ContentsLocation {
   readonly #database: SqlDatabase;
 
   constructor(database: SqlDatabase) {
     this.#database = database;
   }
 
-  async name(choose: (unplaced: Unplaced) => Promise<string | undefined>): Promise<string | undefined> {
+  async name(choose: (unplaced: UnplacedContents) => Promise<string | undefined>): Promise<string | undefined> {
     const recorded = await this.#database.run((kysely) => find(kysely));
     if (recorded !== null) return recorded;
     return this.#database.transact(async (transaction) => {
@@ -23,10 +23,10 @@ export class SqlContentsPlace implements ContentsPlace {
         .returningAll()
         .executeTakeFirstOrThrow();
       if (contents_place !== null) return contents_place;
-      const used = await transaction.selectFrom('files').select('blob').limit(mostSampled).execute();
-      const chosen = await choose({ database, blobs: used.map(({ blob }) => blob) });
-      if (chosen !== undefined) await transaction.updateTable('database_name').set({ contents_place: chosen }).execute();
-      return chosen;
+      const used = await transaction.selectFrom('files').select('blob').limit(maxSampled).execute();
+      const name = await choose({ database, blobs: used.map(({ blob }) => blob) });
+      if (name !== undefined) await transaction.updateTable('database_name').set({ contents_place: name }).execute();
+      return name;
     });
   }
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import '#test/same-cases.ts';
 import { describe, expect, it } from 'vitest';
-import { behindPrefix } from './file-index.ts';
+import { toPrefixEnd } from './file-index.ts';
 
 function compare(one: string, another: string): number {
   return Buffer.compare(Buffer.from(one), Buffer.from(another));
@@ -9,23 +9,23 @@ function compare(one: string, another: string): number {
 
 describe('the end of what begins with a prefix', () => {
   it('is the prefix with its last code point moved on', () => {
-    expect(behindPrefix('a/')).toBe('a0');
-    expect(behindPrefix('a')).toBe('b');
-    expect(behindPrefix('\ud7ff')).toBe('\ue000');
-    expect(behindPrefix('\uffff')).toBe('\u{10000}');
-    expect(behindPrefix('a\u{10ffff}\u{10ffff}')).toBe('b');
+    expect(toPrefixEnd('a/')).toBe('a0');
+    expect(toPrefixEnd('a')).toBe('b');
+    expect(toPrefixEnd('\ud7ff')).toBe('\ue000');
+    expect(toPrefixEnd('\uffff')).toBe('\u{10000}');
+    expect(toPrefixEnd('a\u{10ffff}\u{10ffff}')).toBe('b');
   });
 
   it('is nowhere where everything may follow', () => {
-    expect(behindPrefix('')).toBeUndefined();
-    expect(behindPrefix('\u{10ffff}')).toBeUndefined();
+    expect(toPrefixEnd('')).toBeUndefined();
+    expect(toPrefixEnd('\u{10ffff}')).toBeUndefined();
   });
 
   it('parts the texts that begin with it from all that come behind', () => {
     const text = fc.string({ unit: 'binary', maxLength: 3 });
     fc.assert(
       fc.property(text, text, (prefix, other) => {
-        const end = behindPrefix(prefix);
+        const end = toPrefixEnd(prefix);
         const isWithin = compare(other, prefix) >= 0 && (end === undefined || compare(other, end) < 0);
         expect(isWithin).toBe(other.startsWith(prefix));
       }),

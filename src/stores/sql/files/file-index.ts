@@ -2,12 +2,12 @@ import type { Kysely } from 'kysely';
 import { isStorableKey, isStorableText } from '#domain/deployments/storable-key.ts';
 import type {
   FileIndex,
+  FileMove,
   FilePage,
   FileQuery,
   IndexedFile,
-  IndexPlace,
+  IndexLocation,
   MoveOutcome,
-  Moving,
   OverQuota,
   PutOutcome,
   Reservation,
@@ -34,9 +34,9 @@ export class SqlFileIndex implements FileIndex {
     return row && toFile(row);
   }
 
-  async findAll(places: readonly IndexPlace[]): Promise<readonly IndexedFile[]> {
+  async findAll(locations: readonly IndexLocation[]): Promise<readonly IndexedFile[]> {
     const byBucket = Map.groupBy(
-      places.filter(({ bucket, path }) => isStorableKey(bucket) && isStorableKey(path)),
+      locations.filter(({ bucket, path }) => isStorableKey(bucket) && isStorableKey(path)),
       ({ bucket }) => bucket,
     );
     return this.#database.run(async (kysely) => {
@@ -53,12 +53,12 @@ export class SqlFileIndex implements FileIndex {
     requireStorable(bucket, path, blob);
     return this.#database.transact(async (transaction) => {
       const usedBytes = await lockBucket(transaction, bucket);
-      const there = await findRow(transaction, bucket, path);
-      await dropEnded(transaction, bucket, nowMs);
-      const others = await reservedIn(transaction, bucket, { besides: blob, nowMs });
-      const replaced = replacedBy(others, path, there?.content_length ?? 0);
-      const taken = usedBytes + others.bytes;
-      if (taken + Math.max(bytes - replaced, 0) > maxBucketBytes) return { outcome: 'over_quota', usedBytes: taken };
+      const existing = await findRow(transaction, bucket, path);
+      await dropExpired(transaction, bucket, nowMs);
+      const otherReservations = await readReserved(transaction, bucket, { except: blob, nowMs });
+      const replaced = countReplaced(otherReservations, path, existing?.content_length ?? 0);
+      const usedTotal = usedBytes + otherReservations.bytes;
+      if (usedTotal + Math.max(bytes - replaced, 0) > maxBucketBytes) return { outcome: 'over_quota', usedBytes: usedTotal };
       const row = { blob, bucket, path, reserved_bytes: bytes, replaced_bytes: replaced, until_ms: untilMs };
       await transaction
         .insertInto('file_reservations')
@@ -78,16 +78,17 @@ export class SqlFileIndex implements FileIndex {
     requireStorable(bucket, path);
     return this.#database.transact<PutOutcome>(async (transaction) => {
       const usedBytes = await lockBucket(transaction, bucket);
-      const there = await findRow(transaction, bucket, path);
-      if (!isMet(condition, there?.etag)) return { outcome: 'condition_failed' };
-      const others = await reservedIn(transaction, bucket, { besides: file.blob, nowMs: file.updatedAtMs });
-      const bytesThen = usedBytes - (there?.content_length ?? 0) + file.contentLength;
-      if (bytesThen + others.bytes > maxBucketBytes) return { outcome: 'over_quota', usedBytes: usedBytes + others.bytes };
-      const stored = { ...file, createdAtMs: there?.created_at_ms ?? file.createdAtMs };
+      const existing = await findRow(transaction, bucket, path);
+      if (!isMet(condition, existing?.etag)) return { outcome: 'condition_failed' };
+      const otherReservations = await readReserved(transaction, bucket, { except: file.blob, nowMs: file.updatedAtMs });
+      const bytesAfter = usedBytes - (existing?.content_length ?? 0) + file.contentLength;
+      if (bytesAfter + otherReservations.bytes > maxBucketBytes)
+        return { outcome: 'over_quota', usedBytes: usedBytes + otherReservations.bytes };
+      const stored = { ...file, createdAtMs: existing?.created_at_ms ?? file.createdAtMs };
       await replaceRow(transaction, toRow(stored));
       await transaction.deleteFrom('file_reservations').where('blob', '=', file.blob).execute();
-      await setUsedBytes(transaction, bucket, bytesThen);
-      return { outcome: 'stored', stored, replaced: there && toFile(there) };
+      await setUsedBytes(transaction, bucket, bytesAfter);
+      return { outcome: 'stored', stored, replaced: existing && toFile(existing) };
     });
   }
 
@@ -95,34 +96,35 @@ export class SqlFileIndex implements FileIndex {
     if (!isStorableKey(bucket) || !isStorableKey(path)) return 'absent';
     return this.#database.transact(async (transaction) => {
       const usedBytes = await lockBucket(transaction, bucket);
-      const there = await findRow(transaction, bucket, path);
-      if (there === undefined) return 'absent';
-      if (!isMet(condition, there.etag)) return 'condition_failed';
+      const existing = await findRow(transaction, bucket, path);
+      if (existing === undefined) return 'absent';
+      if (!isMet(condition, existing.etag)) return 'condition_failed';
       await deleteRow(transaction, bucket, path);
-      await setUsedBytes(transaction, bucket, usedBytes - there.content_length);
-      return toFile(there);
+      await setUsedBytes(transaction, bucket, usedBytes - existing.content_length);
+      return toFile(existing);
     });
   }
 
-  async move({ from, to, replaces, nowMs }: Moving, maxBucketBytes: number): Promise<MoveOutcome> {
+  async move({ from, to, replaces, nowMs }: FileMove, maxBucketBytes: number): Promise<MoveOutcome> {
     if (!isStorableKey(from.bucket) || !isStorableKey(from.path)) return { outcome: 'absent' };
     requireStorable(to.bucket, to.path);
     return this.#database.transact<MoveOutcome>(async (transaction) => {
-      const used = await lockBuckets(transaction, [from.bucket, to.bucket]);
+      const usedByBucket = await lockBuckets(transaction, [from.bucket, to.bucket]);
       const moved = await findRow(transaction, from.bucket, from.path);
       if (moved === undefined) return { outcome: 'absent' };
       const replaced = await findRow(transaction, to.bucket, to.path);
       if (replaced !== undefined && !replaces) return { outcome: 'occupied' };
-      const leaves = moved.content_length;
-      const comes = moved.content_length - (replaced?.content_length ?? 0);
-      const bytesThen = (used.get(to.bucket) ?? 0) + comes - (from.bucket === to.bucket ? leaves : 0);
-      const { bytes: reserved } = await reservedIn(transaction, to.bucket, { besides: '', nowMs });
-      if (from.bucket !== to.bucket && bytesThen + reserved > maxBucketBytes)
-        return { outcome: 'over_quota', usedBytes: (used.get(to.bucket) ?? 0) + reserved };
+      const removedBytes = moved.content_length;
+      const addedBytes = moved.content_length - (replaced?.content_length ?? 0);
+      const bytesAfter = (usedByBucket.get(to.bucket) ?? 0) + addedBytes - (from.bucket === to.bucket ? removedBytes : 0);
+      const { bytes: reserved } = await readReserved(transaction, to.bucket, { except: '', nowMs });
+      if (from.bucket !== to.bucket && bytesAfter + reserved > maxBucketBytes)
+        return { outcome: 'over_quota', usedBytes: (usedByBucket.get(to.bucket) ?? 0) + reserved };
       await deleteRow(transaction, from.bucket, from.path);
       await replaceRow(transaction, { ...moved, ...to, updated_at_ms: nowMs });
-      if (from.bucket !== to.bucket) await setUsedBytes(transaction, from.bucket, (used.get(from.bucket) ?? 0) - leaves);
-      await setUsedBytes(transaction, to.bucket, bytesThen);
+      if (from.bucket !== to.bucket)
+        await setUsedBytes(transaction, from.bucket, (usedByBucket.get(from.bucket) ?? 0) - removedBytes);
+      await setUsedBytes(transaction, to.bucket, bytesAfter);
       return { outcome: 'moved', replaced: replaced && toFile(replaced) };
     });
   }
@@ -131,10 +133,10 @@ export class SqlFileIndex implements FileIndex {
   async unused(blobs: readonly string[], nowMs: number): Promise<readonly string[]> {
     return this.#database.run(async (kysely) => {
       // In this order: what is put between the two looks has its reservation taken away.
-      const held = kysely.selectFrom('file_reservations').select('blob').where('until_ms', '>', nowMs);
-      const coming = await held.where('blob', 'in', blobs).execute();
+      const activeReservations = kysely.selectFrom('file_reservations').select('blob').where('until_ms', '>', nowMs);
+      const reserved = await activeReservations.where('blob', 'in', blobs).execute();
       const stored = await kysely.selectFrom('files').select('blob').where('blob', 'in', blobs).execute();
-      const used = new Set([...coming, ...stored].map(({ blob }) => blob));
+      const used = new Set([...reserved, ...stored].map(({ blob }) => blob));
       return blobs.filter((blob) => !used.has(blob));
     });
   }
@@ -149,12 +151,12 @@ export class SqlFileIndex implements FileIndex {
 
   async list({ bucket, prefix, after, limit }: FileQuery): Promise<FilePage> {
     if (!isStorableKey(bucket) || !isStorableKey(prefix) || !isStorableText(after ?? '')) return { items: [], next: undefined };
-    const end = behindPrefix(prefix);
+    const end = toPrefixEnd(prefix);
     const rows = await this.#database.run((kysely) => {
       const all = kysely.selectFrom('files').selectAll().where('bucket', '=', bucket).where('path', '>=', prefix);
       const within = end === undefined ? all : all.where('path', '<', end);
-      const behind = after === undefined ? within : within.where('path', '>', after);
-      return behind
+      const page = after === undefined ? within : within.where('path', '>', after);
+      return page
         .orderBy('path')
         .limit(limit + 1)
         .execute();
@@ -194,15 +196,19 @@ function findRow(kysely: Kysely<Schema>, bucket: string, path: string): Promise<
   return kysely.selectFrom('files').selectAll().where('bucket', '=', bucket).where('path', '=', path).executeTakeFirst();
 }
 
-async function findRows(kysely: Kysely<Schema>, bucket: string, places: readonly IndexPlace[]): Promise<readonly FileRow[]> {
-  const found: FileRow[] = [];
-  for (let from = 0; from < places.length; from += pathsPerQuery) {
-    const paths = places.slice(from, from + pathsPerQuery).map(({ path }) => path);
-    found.push(
+async function findRows(
+  kysely: Kysely<Schema>,
+  bucket: string,
+  locations: readonly IndexLocation[],
+): Promise<readonly FileRow[]> {
+  const rows: FileRow[] = [];
+  for (let from = 0; from < locations.length; from += pathsPerQuery) {
+    const paths = locations.slice(from, from + pathsPerQuery).map(({ path }) => path);
+    rows.push(
       ...(await kysely.selectFrom('files').selectAll().where('bucket', '=', bucket).where('path', 'in', paths).execute()),
     );
   }
-  return found;
+  return rows;
 }
 
 async function replaceRow(transaction: Kysely<Schema>, row: FileRow): Promise<void> {
@@ -243,7 +249,7 @@ const lastCodePoint = 0x10ffff;
 const surrogates = { first: 0xd800, last: 0xdfff };
 
 /** The first text, by code points, that sorts after all texts with the prefix; undefined if there is none. */
-export function behindPrefix(prefix: string): string | undefined {
+export function toPrefixEnd(prefix: string): string | undefined {
   const points = Array.from(prefix, (character) => character.codePointAt(0) ?? 0);
   while (points.at(-1) === lastCodePoint) points.pop();
   const last = points.pop();
@@ -253,34 +259,34 @@ export function behindPrefix(prefix: string): string | undefined {
 }
 
 /** What is set aside in a bucket for contents on their way. */
-interface ReservedRoom {
+interface ReservedSpace {
   /** Beyond what the files have that they will replace. */
   readonly bytes: number;
   readonly rows: readonly Pick<ReservationRow, 'path' | 'replaced_bytes'>[];
 }
 
 /** The reservations of a bucket that hold, but for one's own. Within a transaction that has the bucket. */
-async function reservedIn(
+async function readReserved(
   transaction: Kysely<Schema>,
   bucket: string,
-  { besides, nowMs }: { besides: string; nowMs: number },
-): Promise<ReservedRoom> {
+  { except, nowMs }: { except: string; nowMs: number },
+): Promise<ReservedSpace> {
   const rows = await transaction
     .selectFrom('file_reservations')
     .select(['path', 'reserved_bytes', 'replaced_bytes'])
     .where('bucket', '=', bucket)
-    .where('blob', '!=', besides)
+    .where('blob', '!=', except)
     .where('until_ms', '>', nowMs)
     .execute();
   return { rows, bytes: rows.reduce((sum, row) => sum + Math.max(row.reserved_bytes - row.replaced_bytes, 0), 0) };
 }
 
 /** Takes reservations away whose time is over: those of nodes that are gone. */
-async function dropEnded(transaction: Kysely<Schema>, bucket: string, nowMs: number): Promise<void> {
+async function dropExpired(transaction: Kysely<Schema>, bucket: string, nowMs: number): Promise<void> {
   await transaction.deleteFrom('file_reservations').where('bucket', '=', bucket).where('until_ms', '<=', nowMs).execute();
 }
 
 /** What becomes free as a content takes the place of a file: of several for one place, the first may count on it. */
-function replacedBy({ rows }: ReservedRoom, path: string, bytesThere: number): number {
-  return rows.some((row) => row.path === path && row.replaced_bytes > 0) ? 0 : bytesThere;
+function countReplaced({ rows }: ReservedSpace, path: string, existingBytes: number): number {
+  return rows.some((row) => row.path === path && row.replaced_bytes > 0) ? 0 : existingBytes;
 }

@@ -93,8 +93,8 @@ export class SqlJournal implements Journal {
         .selectFrom('audit_records')
         .selectAll()
         .where(({ eb, and, or }) => or([eb('at_ms', '<', atMs), and([eb('at_ms', '=', atMs), eb('id', '<', id)])]));
-      const meant = kind === undefined ? older : older.where(isOfKind(toStorable(kind)));
-      return meant.orderBy('at_ms', 'desc').orderBy('id', 'desc').limit(limit).execute();
+      const matching = kind === undefined ? older : older.where(isOfKind(toStorable(kind)));
+      return matching.orderBy('at_ms', 'desc').orderBy('id', 'desc').limit(limit).execute();
     });
     return rows.map(toAudit);
   }
@@ -111,8 +111,8 @@ export class SqlJournal implements Journal {
 function toUniqueRows(records: readonly AuditRecord[]): readonly AuditRow[] {
   const rows = new Map<string, AuditRow>();
   for (const row of records.map(toAuditRow)) {
-    const known = rows.get(row.id);
-    if (known === undefined || (known.action === ratedAction && row.at_ms > known.at_ms)) rows.set(row.id, row);
+    const existing = rows.get(row.id);
+    if (existing === undefined || (existing.action === ratedAction && row.at_ms > existing.at_ms)) rows.set(row.id, row);
   }
   return [...rows.values()];
 }
@@ -127,36 +127,36 @@ function toUsageRow(record: UsageRecord): UsageRow {
   return {
     id: toStorable(record.id),
     request_id: toStorable(record.requestId),
-    at_ms: toWhole(record.atMs),
+    at_ms: toInteger(record.atMs),
     subject: toStorable(record.subject),
     project: toStorable(record.project),
     deployment: toStorable(record.deployment),
     path: JSON.stringify(record.path),
     operation: record.operation,
     outcome: record.outcome,
-    status: toWhole(record.status),
-    prompt_tokens: toWhole(record.promptTokens),
-    completion_tokens: toWhole(record.completionTokens),
-    cost: toWhole(record.cost),
+    status: toInteger(record.status),
+    prompt_tokens: toInteger(record.promptTokens),
+    completion_tokens: toInteger(record.completionTokens),
+    cost: toInteger(record.cost),
     duration_ms: Number.isFinite(record.durationMs) ? record.durationMs : 0,
     key_id: record.keyId === undefined ? null : toStorable(record.keyId),
-    cache_read_tokens: toWholeOrNull(record.cacheReadTokens),
-    cache_write_tokens: toWholeOrNull(record.cacheWriteTokens),
-    cache_write_1h_tokens: toWholeOrNull(record.cacheWrite1hTokens),
+    cache_read_tokens: toIntegerOrNull(record.cacheReadTokens),
+    cache_write_tokens: toIntegerOrNull(record.cacheWriteTokens),
+    cache_write_1h_tokens: toIntegerOrNull(record.cacheWrite1hTokens),
     service_tier: record.serviceTier === undefined ? null : toStorable(record.serviceTier),
     session: record.session === undefined ? null : toStorable(record.session),
   };
 }
 
-function toWholeOrNull(count: number | undefined): number | null {
-  return count === undefined ? null : toWhole(count);
+function toIntegerOrNull(count: number | undefined): number | null {
+  return count === undefined ? null : toInteger(count);
 }
 
 function toAuditRow({ id, atMs, action, subject, object, requestId, details }: AuditRecord): AuditRow {
   const orNull = (text: string | undefined): string | null => (text === undefined ? null : toStorable(text));
   return {
     id: toStorable(id),
-    at_ms: toWhole(atMs),
+    at_ms: toInteger(atMs),
     action: toStorable(action),
     subject: orNull(subject),
     object: orNull(object),
@@ -190,7 +190,7 @@ function toStorable(text: string): string {
   return text.toWellFormed().replaceAll('\0', '\ufffd');
 }
 
-function toWhole(value: number): number {
+function toInteger(value: number): number {
   return Number.isSafeInteger(Math.round(value)) ? Math.round(value) : 0;
 }
 

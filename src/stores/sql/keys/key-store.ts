@@ -3,23 +3,23 @@ import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { requireShape } from '#contract/errors/request-error.ts';
 import { NewKey } from '#contract/user-keys.ts';
-import type { KeyChanges, KeyPage, KeyPlace, KeyStore, Rotation, StoredKey } from '#domain/callers/key-store.ts';
+import type { KeyChanges, KeyPage, KeyRef, KeyStore, Rotation, StoredKey } from '#domain/callers/key-store.ts';
 import { isStorableKey } from '#domain/deployments/storable-key.ts';
-import { fromRecordList, type NoteInvalidEntry, readEntry, requireStorable, withoutInvalid } from '../engine/read-entry.ts';
+import { fromRecordList, type ReportInvalidEntry, readEntry, requireStorable, withoutInvalid } from '../engine/read-entry.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
 import type { Schema } from '../schema.ts';
 import type { KeyRow } from './key-tables.ts';
 
-const ofUsers = 'user';
+const userSource = 'user';
 const { deployments, allowedIps } = NewKey.properties;
 /** The parts of a key that decide what it opens. */
-const rightsShape = Compile(
+const rightsCheck = Compile(
   Type.Object({
     ...{ roles: Type.Array(Type.String()), deployments, allowedIps },
     ...{ digest: Type.String({ pattern: '^[0-9a-f]{64}$' }), expiresAtMs: Type.Integer(), formerUntilMs: Type.Integer() },
   }),
 );
-const usesAtOnce = 200;
+const usesPerBatch = 200;
 /** How long it is told that a key was deleted: nodes that heard nothing for longer read everything again. */
 const deletedForMs = 10 * 60_000;
 /** How long others' keys stay that have expired; those of an owner go when it makes another. */
@@ -28,26 +28,26 @@ const expiredForMs = 30 * 24 * 60 * 60_000;
 /** Keys that users made, a row each, by their digests. */
 export class SqlKeyStore implements KeyStore {
   readonly #database: SqlDatabase;
-  readonly #noteInvalid: NoteInvalidEntry;
+  readonly #reportInvalid: ReportInvalidEntry;
 
-  constructor(database: SqlDatabase, noteInvalid: NoteInvalidEntry = () => undefined) {
+  constructor(database: SqlDatabase, reportInvalid: ReportInvalidEntry = () => undefined) {
     this.#database = database;
-    this.#noteInvalid = noteInvalid;
+    this.#reportInvalid = reportInvalid;
   }
 
-  add(key: StoredKey, most: number): Promise<'added' | 'full'> {
+  add(key: StoredKey, maxKeys: number): Promise<'added' | 'full'> {
     requireStorable(key.id, key.owner);
     const nowMs = key.createdAtMs;
     return this.#database.transact(async (transaction) => {
       const revision = await nextRevision(transaction);
-      await dropOld(transaction, key.owner, nowMs);
+      await dropExpired(transaction, key.owner, nowMs);
       const { count } = await transaction
         .selectFrom('api_keys')
         .select(({ fn }) => fn.countAll().as('count'))
         .where('owner', '=', key.owner)
         .where('deleted_at_ms', 'is', null)
         .executeTakeFirstOrThrow();
-      if (Number(count) >= most) return 'full';
+      if (Number(count) >= maxKeys) return 'full';
       await transaction
         .insertInto('api_keys')
         .values({ ...toRow(key), revision })
@@ -71,8 +71,8 @@ export class SqlKeyStore implements KeyStore {
     return withoutInvalid(rows.map((row) => this.#toKey(row)));
   }
 
-  async rotate(place: KeyPlace, { digest, prefix, atMs, formerUntilMs }: Rotation): Promise<StoredKey | undefined> {
-    if (!isStorableKey(place.id)) return undefined;
+  async rotate(keyRef: KeyRef, { digest, prefix, atMs, formerUntilMs }: Rotation): Promise<StoredKey | undefined> {
+    if (!isStorableKey(keyRef.id)) return undefined;
     const row = await this.#database.transact(async (transaction) =>
       transaction
         .updateTable('api_keys')
@@ -81,8 +81,8 @@ export class SqlKeyStore implements KeyStore {
           version: eb('version', '+', 1),
         }))
         .set({ revision: await nextRevision(transaction) })
-        .where('id', '=', place.id)
-        .where('owner', '=', place.owner)
+        .where('id', '=', keyRef.id)
+        .where('owner', '=', keyRef.owner)
         .where('deleted_at_ms', 'is', null)
         .where('expires_at_ms', '>', atMs)
         .returningAll()
@@ -91,7 +91,7 @@ export class SqlKeyStore implements KeyStore {
     return row && this.#toKey(row);
   }
 
-  async delete({ owner, id }: KeyPlace, nowMs: number): Promise<boolean> {
+  async delete({ owner, id }: KeyRef, nowMs: number): Promise<boolean> {
     return (await this.#delete({ owner, id }, nowMs)) !== undefined;
   }
 
@@ -138,7 +138,7 @@ export class SqlKeyStore implements KeyStore {
     return rows.map(toKey);
   }
 
-  async noteSignIn(owner: string, token: Pick<StoredKey, 'project' | 'roles' | 'signedInAtMs'>): Promise<void> {
+  async recordSignIn(owner: string, token: Pick<StoredKey, 'project' | 'roles' | 'signedInAtMs'>): Promise<void> {
     const { project, roles, signedInAtMs } = token;
     await this.#database.transact(async (transaction) =>
       transaction
@@ -146,18 +146,18 @@ export class SqlKeyStore implements KeyStore {
         .set({ project, roles: JSON.stringify(roles), signed_in_at_ms: signedInAtMs })
         .set({ revision: await nextRevision(transaction) })
         .where('owner', '=', owner)
-        .where('source', '=', ofUsers)
+        .where('source', '=', userSource)
         .where('signed_in_at_ms', '<=', signedInAtMs)
         .execute(),
     );
   }
 
-  async noteUses(uses: ReadonlyMap<string, number>): Promise<void> {
-    for (const part of partsOf([...uses])) await this.#noteUses(part);
+  async recordUses(uses: ReadonlyMap<string, number>): Promise<void> {
+    for (const batch of splitIntoBatches([...uses])) await this.#recordUses(batch);
   }
 
   /** Together, so that they are one wait for the disk. */
-  async #noteUses(uses: readonly (readonly [string, number])[]): Promise<void> {
+  async #recordUses(uses: readonly (readonly [string, number])[]): Promise<void> {
     await this.#database.transact(async (transaction) => {
       for (const [id, atMs] of uses) {
         await transaction
@@ -189,10 +189,10 @@ export class SqlKeyStore implements KeyStore {
 
   /** Undefined for an invalid row, which no node accepts as a key. */
   #toKey(row: KeyRow): StoredKey | undefined {
-    return readEntry({ kind: 'key', id: row.id, noteInvalid: this.#noteInvalid }, () => {
+    return readEntry({ kind: 'key', id: row.id, reportInvalid: this.#reportInvalid }, () => {
       const key = toKey(row);
       const { roles, deployments: open, allowedIps: from, digest, expiresAtMs, former } = key;
-      requireShape(rightsShape, {
+      requireShape(rightsCheck, {
         ...{ roles, digest, expiresAtMs, formerUntilMs: former?.untilMs ?? 0 },
         ...(open !== null && { deployments: open }),
         ...(from !== null && { allowedIps: from }),
@@ -202,8 +202,8 @@ export class SqlKeyStore implements KeyStore {
   }
 }
 
-function* partsOf<Item>(items: readonly Item[]): Generator<readonly Item[]> {
-  for (let from = 0; from < items.length; from += usesAtOnce) yield items.slice(from, from + usesAtOnce);
+function* splitIntoBatches<Item>(items: readonly Item[]): Generator<readonly Item[]> {
+  for (let from = 0; from < items.length; from += usesPerBatch) yield items.slice(from, from + usesPerBatch);
 }
 
 async function nextRevision(transaction: Kysely<Schema>): Promise<number> {
@@ -216,7 +216,7 @@ async function nextRevision(transaction: Kysely<Schema>): Promise<number> {
 }
 
 /** Drops rows of what is no more: no node takes any of it for a key. */
-async function dropOld(transaction: Kysely<Schema>, owner: string, nowMs: number): Promise<void> {
+async function dropExpired(transaction: Kysely<Schema>, owner: string, nowMs: number): Promise<void> {
   await transaction
     .deleteFrom('api_keys')
     .where(({ eb, and, or }) =>
@@ -231,7 +231,7 @@ async function dropOld(transaction: Kysely<Schema>, owner: string, nowMs: number
 
 function toRow(key: StoredKey): Omit<KeyRow, 'revision'> {
   return {
-    ...{ id: key.id, source: ofUsers, owner: key.owner, digest: key.digest, prefix: key.prefix, name: key.name },
+    ...{ id: key.id, source: userSource, owner: key.owner, digest: key.digest, prefix: key.prefix, name: key.name },
     ...{ former_digest: key.former?.digest ?? null, former_until_ms: key.former?.untilMs ?? null, version: key.version },
     ...{ project: key.project, roles: JSON.stringify(key.roles), signed_in_at_ms: key.signedInAtMs },
     deployments: key.deployments === null ? null : JSON.stringify(key.deployments),

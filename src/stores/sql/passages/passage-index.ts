@@ -12,11 +12,18 @@ import type {
 import type { SqlDatabase } from '../engine/sql-database.ts';
 import type { Schema } from '../schema.ts';
 import type { DocumentRow } from './passage-schema.ts';
-import { exactShareOf, shareOf, toAskedWords, toIdentifiers, type WordsQuery, wordSearchOf } from './passage-search.ts';
+import {
+  computeExactShare,
+  computeShare,
+  getWordSearch,
+  toIdentifiers,
+  toQueryWords,
+  type WordsQuery,
+} from './passage-search.ts';
 
 /** So many passages are written or dropped in one step: it takes some milliseconds, in which others wait. */
 const rowsAtOnce = 50;
-const removedAtOnce = 500;
+const dropBatchSize = 500;
 
 interface FoundRow {
   readonly document: string;
@@ -34,14 +41,14 @@ export class SqlPassageIndex implements PassageIndex {
     this.#database = database;
   }
 
-  async contentOf(blob: string): Promise<string | undefined> {
+  async findContent(blob: string): Promise<string | undefined> {
     const row = await this.#database.run((kysely) =>
       kysely.selectFrom('file_contents').select('content').where('blob', '=', blob).executeTakeFirst(),
     );
     return row?.content;
   }
 
-  async noteContent(blob: string, content: string): Promise<void> {
+  async recordContent(blob: string, content: string): Promise<void> {
     await this.#database.run((kysely) =>
       kysely
         .insertInto('file_contents')
@@ -101,11 +108,11 @@ export class SqlPassageIndex implements PassageIndex {
           .values(step.map((passage) => ({ ...passage, document: id, headings: JSON.stringify(passage.headings) })))
           .returning(['id', 'nth'])
           .execute();
-        const idOf = new Map(rows.map((row) => [row.nth, row.id]));
+        const idsByNth = new Map(rows.map((row) => [row.nth, row.id]));
         const entries = step.map(({ nth, headings, text }) => {
-          return { id: idOf.get(nth) ?? 0, document: id, text: [title, ...headings, text].join('\n') };
+          return { id: idsByNth.get(nth) ?? 0, document: id, text: [title, ...headings, text].join('\n') };
         });
-        await wordSearchOf(transaction).add(transaction, entries);
+        await getWordSearch(transaction).add(transaction, entries);
       });
     }
   }
@@ -116,14 +123,14 @@ export class SqlPassageIndex implements PassageIndex {
       kysely.updateTable('indexed_documents').set(row).where('id', '=', id).executeTakeFirstOrThrow(),
     );
     // Where it fails, the engine does it later by itself.
-    await this.#database.run((kysely) => wordSearchOf(kysely).settle(kysely)).catch(() => undefined);
+    await this.#database.run((kysely) => getWordSearch(kysely).settle(kysely)).catch(() => undefined);
     return numUpdatedRows > 0n;
   }
 
   async drop(document: string): Promise<void> {
     await this.#database.run((kysely) => kysely.deleteFrom('passage_vectors').where('document', '=', document).execute());
-    let removed = removedAtOnce;
-    while (removed === removedAtOnce) removed = await this.#database.run((kysely) => dropSome(kysely, document));
+    let removed = dropBatchSize;
+    while (removed === dropBatchSize) removed = await this.#database.run((kysely) => dropBatch(kysely, document));
     await this.#database.run((kysely) => kysely.deleteFrom('indexed_documents').where('id', '=', document).execute());
   }
 
@@ -142,28 +149,33 @@ export class SqlPassageIndex implements PassageIndex {
   }
 
   async searchWords(text: string, documents: readonly string[], limit: number): Promise<readonly WordHit[]> {
-    const words = toAskedWords(text);
-    if (words.length === 0 || documents.length === 0) return [];
+    const queryWords = toQueryWords(text);
+    if (queryWords.length === 0 || documents.length === 0) return [];
     const identifiers = toIdentifiers(text);
-    const [named, found] = await Promise.all([
+    const [identifierRows, wordRows] = await Promise.all([
       identifiers.length === 0 ? [] : this.#find({ words: identifiers, documents, limit }),
-      this.#find({ words, documents, limit }),
+      this.#find({ words: queryWords, documents, limit }),
     ]);
-    const rows = new Map([...named, ...found].map((row) => [`${row.document} ${row.nth}`, row]));
+    const rows = new Map([...identifierRows, ...wordRows].map((row) => [`${row.document} ${row.nth}`, row]));
     return [...rows.values()]
-      .map(({ document, nth, title, headings, text: said }) => {
-        const whole = `${title}\n${headings}\n${said}`;
-        return { document, nth, share: shareOf(words, whole), exact: exactShareOf(identifiers, whole) };
+      .map(({ document, nth, title, headings, text: body }) => {
+        const fullText = `${title}\n${headings}\n${body}`;
+        return {
+          document,
+          nth,
+          matchedShare: computeShare(queryWords, fullText),
+          exactShare: computeExactShare(identifiers, fullText),
+        };
       })
-      .toSorted((one, other) => other.exact - one.exact)
+      .toSorted((left, right) => right.exactShare - left.exactShare)
       .slice(0, limit);
   }
 
   async #find(query: WordsQuery): Promise<readonly FoundRow[]> {
     const { rows } = await this.#database.run((kysely) => {
-      const found = wordSearchOf(kysely).toFound(query);
+      const match = getWordSearch(kysely).toFound(query);
       return sql<FoundRow>`
-        select passages.document, nth, title, headings, text from (${found}) found
+        select passages.document, nth, title, headings, text from (${match}) found
         join passages on passages.id = found.id join indexed_documents on indexed_documents.id = passages.document
         order by score, found.id`.execute(kysely);
     });
@@ -228,10 +240,10 @@ export class SqlPassageIndex implements PassageIndex {
 }
 
 /** Gives how many passages were dropped; the engine drops their words with them. */
-async function dropSome(kysely: Kysely<Schema>, document: string): Promise<number> {
+async function dropBatch(kysely: Kysely<Schema>, document: string): Promise<number> {
   const { numDeletedRows } = await kysely
     .deleteFrom('passages')
-    .where('id', 'in', (rows) => rows.selectFrom('passages').select('id').where('document', '=', document).limit(removedAtOnce))
+    .where('id', 'in', (rows) => rows.selectFrom('passages').select('id').where('document', '=', document).limit(dropBatchSize))
     .executeTakeFirstOrThrow();
   return Number(numDeletedRows);
 }

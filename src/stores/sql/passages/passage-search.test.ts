@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { measureLongestHold } from '#test/longest-hold.ts';
-import { shareOf, toAskedWords, toIdentifiers, toIndexWords } from './passage-search.ts';
+import { computeShare, toIdentifiers, toIndexWords, toQueryWords } from './passage-search.ts';
 
 describe('the words of a text', () => {
   it.each([
@@ -29,26 +29,26 @@ describe('the words of a text', () => {
 
 describe('the words of a question', () => {
   it('are those that tell something, each once', () => {
-    expect(toAskedWords('How do I clean the clean filter?')).toEqual(['clean', 'filter']);
+    expect(toQueryWords('How do I clean the clean filter?')).toEqual(['clean', 'filter']);
   });
 
   it('are all of them where none tells anything', () => {
-    expect(toAskedWords('who are you')).toEqual(['who', 'are', 'you']);
-    expect(toAskedWords('?!')).toEqual([]);
+    expect(toQueryWords('who are you')).toEqual(['who', 'are', 'you']);
+    expect(toQueryWords('?!')).toEqual([]);
   });
 
   it('are not without end', () => {
-    expect(toAskedWords(Array.from({ length: 500 }, (_, nth) => `word${nth}`).join(' '))).toHaveLength(64);
+    expect(toQueryWords(Array.from({ length: 500 }, (_, nth) => `word${nth}`).join(' '))).toHaveLength(64);
   });
 });
 
 describe('the share of asked words', () => {
   it('counts those that a text has, whatever their endings are', () => {
-    const asked = toAskedWords('cleaning filters of the AB-12');
-    expect(shareOf(asked, 'Clean the filter of AB-12 weekly')).toBe(1);
-    expect(shareOf(asked, 'Clean it')).toBe(0.2);
-    expect(shareOf(asked, '')).toBe(0);
-    expect(shareOf([], 'text')).toBe(0);
+    const asked = toQueryWords('cleaning filters of the AB-12');
+    expect(computeShare(asked, 'Clean the filter of AB-12 weekly')).toBe(1);
+    expect(computeShare(asked, 'Clean it')).toBe(0.2);
+    expect(computeShare(asked, '')).toBe(0);
+    expect(computeShare([], 'text')).toBe(0);
   });
 });
 
@@ -76,6 +76,6 @@ describe('toIdentifiers', () => {
 describe('shareOf', () => {
   it('does not hold the event loop for one long word', async () => {
     const word = 'x'.repeat(300_000);
-    expect(await measureLongestHold(() => shareOf([word], word))).toBeLessThan(250);
+    expect(await measureLongestHold(() => computeShare([word], word))).toBeLessThan(250);
   });
 });

@@ -1,8 +1,8 @@
 import { type Kysely, PostgresAdapter, type RawBuilder, sql } from 'kysely';
 import type { Schema } from '../schema.ts';
 
-const longestJoined = 64;
-const maxAsked = 64;
+const maxJoinedChars = 64;
+const maxQueryWords = 64;
 const compound = /[\p{L}\p{N}\p{M}]+(?:[-_./:+#&@'’][\p{L}\p{N}\p{M}]+)*/gu;
 const notAscii = /[^ -~\s]/;
 const parts = /[\p{L}\p{N}]+/gu;
@@ -13,7 +13,7 @@ const unspaced =
 const endings = ['ing', 'ed', 'es', 'ly', 's', 'e'] as const;
 const minStemChars = 3;
 const maxIdentifierChars = 256;
-const empty = new Set(
+const stopWords = new Set(
   'a an and are as at be but by can could did do does for from had has have how i if in is it its me my of on or our shall should so than that the their them then there these they this to us was we were what when where which who whose why will with would you your'.split(
     ' ',
   ),
@@ -50,7 +50,7 @@ interface WordSearch {
   toFound(query: WordsQuery): RawBuilder<unknown>;
 }
 
-export function wordSearchOf(kysely: Kysely<Schema>): WordSearch {
+export function getWordSearch(kysely: Kysely<Schema>): WordSearch {
   return kysely.getExecutor().adapter instanceof PostgresAdapter ? inPostgres : inSqlite;
 }
 
@@ -63,7 +63,7 @@ const inSqlite: WordSearch = {
   settle: () => Promise.resolve(),
 
   toFound({ words, documents, limit }) {
-    const match = `document : (${documents.map(quoted).join(' OR ')}) AND words : (${words.map(quoted).join(' OR ')})`;
+    const match = `document : (${documents.map(quote).join(' OR ')}) AND words : (${words.map(quote).join(' OR ')})`;
     return sql`
       select rowid as id, bm25(passage_words, 0.0, 1.0) as score from passage_words where passage_words match ${match}
       order by score, rowid limit ${limit}`;
@@ -71,9 +71,9 @@ const inSqlite: WordSearch = {
 };
 
 /** A word that more passages have tells little: so many of them are looked at. */
-const mostOfWord = 1000;
+const maxPassagesPerWord = 1000;
 /** So many passages are compared by how often they have the words. */
-const compared = 200;
+const maxCompared = 200;
 
 /**
  * The rarer a word is in these documents, the more a passage counts that has it; how often it has it decides among the best.
@@ -99,23 +99,23 @@ const inPostgres: WordSearch = {
       ), found as materialized (
         select ids, ln(1 + searched.passages / cardinality(ids)) as weight from searched, asked cross join lateral (
           select array_agg(id) as ids from (
-            select id from passage_words where words @@ asked.word and document = any(${sql.val(documents)}) limit ${mostOfWord}
+            select id from passage_words where words @@ asked.word and document = any(${sql.val(documents)}) limit ${maxPassagesPerWord}
           ) having_it
         ) looked_up
       ), best as materialized (
         select id, sum(weight) as weight from (select unnest(ids) as id, weight from found) each_found
-        group by id order by weight desc, id limit ${compared}
+        group by id order by weight desc, id limit ${maxCompared}
       )
-      select id, -weight * (1 + ts_rank(words, to_tsquery('english', ${words.map(quotedWord).join(' | ')}), 1)) as score
+      select id, -weight * (1 + ts_rank(words, to_tsquery('english', ${words.map(quoteWord).join(' | ')}), 1)) as score
       from best join passage_words using (id) order by score, id limit ${limit}`;
   },
 };
 
-function quoted(word: string): string {
+function quote(word: string): string {
   return `"${word}"`;
 }
 
-function quotedWord(word: string): string {
+function quoteWord(word: string): string {
   return `'${word}'`;
 }
 
@@ -124,14 +124,14 @@ function quotedWord(word: string): string {
  * above letters; codes such as `AB-1234/x` whole and in parts; scripts without spaces by pairs of signs.
  */
 export function toIndexWords(text: string): string {
-  return [...wordsOf(text)].join(' ');
+  return [...splitWords(text)].join(' ');
 }
 
 /** The words of a question that are worth looking up, each once. */
-export function toAskedWords(text: string): string[] {
-  const all = [...new Set(wordsOf(text))];
-  const telling = all.filter((word) => !empty.has(word));
-  return (telling.length > 0 ? telling : all).slice(0, maxAsked);
+export function toQueryWords(text: string): string[] {
+  const all = [...new Set(splitWords(text))];
+  const significant = all.filter((word) => !stopWords.has(word));
+  return (significant.length > 0 ? significant : all).slice(0, maxQueryWords);
 }
 
 /**
@@ -139,8 +139,8 @@ export function toAskedWords(text: string): string[] {
  * settings (`a.json`, `max_tokens`), names with capitals in them (`maxTokens`), numbers of four digits and more.
  */
 export function toIdentifiers(text: string): string[] {
-  const found = [...text.matchAll(compound)].map(([word]) => word).filter(isIdentifier);
-  return [...new Set(found.flatMap((word) => [...wordsOf(word)].slice(0, 1)))].slice(0, maxAsked);
+  const identifiers = [...text.matchAll(compound)].map(([word]) => word).filter(isIdentifier);
+  return [...new Set(identifiers.flatMap((word) => [...splitWords(word)].slice(0, 1)))].slice(0, maxQueryWords);
 }
 
 function isIdentifier(word: string): boolean {
@@ -152,32 +152,32 @@ function isIdentifier(word: string): boolean {
 }
 
 /** The share of the identifiers that a text has. */
-export function exactShareOf(identifiers: readonly string[], text: string): number {
+export function computeExactShare(identifiers: readonly string[], text: string): number {
   if (identifiers.length === 0) return 0;
-  const words = new Set(wordsOf(text));
+  const words = new Set(splitWords(text));
   return identifiers.filter((identifier) => words.has(identifier)).length / identifiers.length;
 }
 
 /** The share of the asked words that a text has, whatever their English endings are. */
-export function shareOf(asked: readonly string[], text: string): number {
+export function computeShare(queryWords: readonly string[], text: string): number {
   const stems = new Set<string>();
-  for (const word of wordsOf(text)) stems.add(toStem(word));
-  return asked.filter((word) => stems.has(toStem(word))).length / Math.max(1, asked.length);
+  for (const word of splitWords(text)) stems.add(toStem(word));
+  return queryWords.filter((word) => stems.has(toStem(word))).length / Math.max(1, queryWords.length);
 }
 
 function toStem(word: string): string {
-  const ending = endings.find((each) => word.length - each.length >= minStemChars && word.endsWith(each)) ?? '';
+  const ending = endings.find((suffix) => word.length - suffix.length >= minStemChars && word.endsWith(suffix)) ?? '';
   return word.slice(0, word.length - ending.length);
 }
 
-function* wordsOf(text: string): Iterable<string> {
-  for (const [found] of toPlain(text).matchAll(compound)) {
-    const pieces = found.match(parts) ?? [];
+function* splitWords(text: string): Iterable<string> {
+  for (const [match] of toPlain(text).matchAll(compound)) {
+    const pieces = match.match(parts) ?? [];
     if (pieces.length > 1) {
-      const glue = /\p{L}/u.test(found) ? '' : 'd';
-      yield pieces.join(glue).slice(0, longestJoined);
+      const glue = /\p{L}/u.test(match) ? '' : 'd';
+      yield pieces.join(glue).slice(0, maxJoinedChars);
     }
-    for (const piece of pieces) yield* spaced(piece);
+    for (const piece of pieces) yield* splitUnspaced(piece);
   }
 }
 
@@ -192,7 +192,7 @@ function toPlain(text: string): string {
   return plain.toLowerCase();
 }
 
-function* spaced(piece: string): Iterable<string> {
+function* splitUnspaced(piece: string): Iterable<string> {
   if (!notAscii.test(piece)) return yield piece;
   let at = 0;
   for (const run of piece.matchAll(unspaced)) {

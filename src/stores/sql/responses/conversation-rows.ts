@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { JsonObject } from '#base/json/json.ts';
 import type { Seal } from '#base/secrets/seal.ts';
-import type { ConversationPlace } from '#domain/responses/conversation-store.ts';
+import type { ConversationRef } from '#domain/responses/conversation-store.ts';
 import { isHiddenItem } from '#domain/responses/stored-items.ts';
 import { requireStorable } from '../engine/read-entry.ts';
 import { openSealedObject } from '../open-sealed.ts';
@@ -20,43 +20,45 @@ export function openItem(
   seal: Seal,
   { conversation, nth, sealed_item }: Pick<ConversationItemRow, 'conversation' | 'nth' | 'sealed_item'>,
 ): JsonObject {
-  return openSealedObject(seal, sealed_item, toItemPlace(conversation, nth));
+  return openSealedObject(seal, sealed_item, toItemContext(conversation, nth));
 }
 
 /** Adds items behind the others; undefined if the conversation is gone, `taken` for an id that is there already: then none is added. */
 export async function appendItems(
   { kysely, seal }: Writing,
-  place: ConversationPlace,
+  ref: ConversationRef,
   items: readonly JsonObject[],
-): Promise<{ readonly taken?: string } | undefined> {
-  const first = await reserveNumbers(kysely, place, items.length);
+): Promise<{ readonly existingId?: string } | undefined> {
+  const first = await reserveNumbers(kysely, ref, items.length);
   if (first === undefined) return undefined;
-  const there = await idsThere(kysely, place.id, items);
+  const existingIds = await findExistingIds(kysely, ref.id, items);
   for (const { id } of items) {
-    if (there.has(String(id))) return { taken: String(id) };
-    there.add(String(id));
+    if (existingIds.has(String(id))) return { existingId: String(id) };
+    existingIds.add(String(id));
   }
-  await insertItems({ kysely, seal }, place.id, { first, items });
+  await insertItems({ kysely, seal }, ref.id, { first, items });
   return {};
 }
 
 /** The same, without those that are there already, and no fault if the conversation is gone. */
 export async function appendNewItems(
   { kysely, seal }: Writing,
-  place: ConversationPlace,
+  ref: ConversationRef,
   items: readonly JsonObject[],
 ): Promise<void> {
-  const first = await reserveNumbers(kysely, place, items.length);
+  const first = await reserveNumbers(kysely, ref, items.length);
   if (first === undefined) return;
-  const there = await idsThere(kysely, place.id, items);
-  const added = [...new Map(items.map((item) => [String(item.id), item])).values()].filter(({ id }) => !there.has(String(id)));
-  await insertItems({ kysely, seal }, place.id, { first, items: added });
+  const existingIds = await findExistingIds(kysely, ref.id, items);
+  const added = [...new Map(items.map((item) => [String(item.id), item])).values()].filter(
+    ({ id }) => !existingIds.has(String(id)),
+  );
+  await insertItems({ kysely, seal }, ref.id, { first, items: added });
 }
 
 /** Gives the first of so many numbers, and makes others wait who append. */
 async function reserveNumbers(
   kysely: Kysely<Schema>,
-  { id, subject }: ConversationPlace,
+  { id, subject }: ConversationRef,
   count: number,
 ): Promise<number | undefined> {
   const counted = await kysely
@@ -69,9 +71,9 @@ async function reserveNumbers(
   return counted && counted.next_nth - count;
 }
 
-async function idsThere(kysely: Kysely<Schema>, conversation: string, items: readonly JsonObject[]): Promise<Set<string>> {
+async function findExistingIds(kysely: Kysely<Schema>, conversation: string, items: readonly JsonObject[]): Promise<Set<string>> {
   const ids = items.map(({ id }) => String(id));
-  const there = new Set<string>();
+  const existingIds = new Set<string>();
   for (let from = 0; from < ids.length; from += rowsAtOnce) {
     const rows = await kysely
       .selectFrom('conversation_items')
@@ -79,9 +81,9 @@ async function idsThere(kysely: Kysely<Schema>, conversation: string, items: rea
       .where('conversation', '=', conversation)
       .where('id', 'in', ids.slice(from, from + rowsAtOnce))
       .execute();
-    for (const { id } of rows) there.add(id);
+    for (const { id } of rows) existingIds.add(id);
   }
-  return there;
+  return existingIds;
 }
 
 async function insertItems(
@@ -106,10 +108,10 @@ async function insertItems(
 function toItemRow(seal: Seal, { id, nth, item }: { id: string; nth: number; item: JsonObject }): ConversationItemRow {
   const itemId = String(item.id);
   requireStorable(itemId);
-  const sealed_item = seal.seal(JSON.stringify(item), toItemPlace(id, nth));
+  const sealed_item = seal.seal(JSON.stringify(item), toItemContext(id, nth));
   return { conversation: id, nth, id: itemId, sealed_item, bytes: sealed_item.length, is_hidden: isHiddenItem(item) ? 1 : 0 };
 }
 
-function toItemPlace(conversation: string, nth: number): string {
+function toItemContext(conversation: string, nth: number): string {
   return `${conversation}/${nth}`;
 }

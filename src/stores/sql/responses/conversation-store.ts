@@ -3,14 +3,14 @@ import type { JsonObject } from '#base/json/json.ts';
 import type { Seal } from '#base/secrets/seal.ts';
 import { isStorableKey } from '#domain/deployments/storable-key.ts';
 import type {
-  ConversationPlace,
+  ConversationRef,
   ConversationRun,
   ConversationStore,
   ItemPage,
   ItemQuery,
   StoredConversation,
 } from '#domain/responses/conversation-store.ts';
-import { livesAt } from '../engine/lives-at.ts';
+import { isAliveAt } from '../engine/lives-at.ts';
 import { requireStorable } from '../engine/read-entry.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
 import { openSealedObject } from '../open-sealed.ts';
@@ -38,9 +38,9 @@ export class SqlConversationStore implements ConversationStore {
     items: readonly JsonObject[],
   ): Promise<string | undefined> {
     requireStorable(id, subject);
-    const taken = items.find((item, index) => items.findIndex((other) => other.id === item.id) < index);
-    if (taken !== undefined) return String(taken.id);
-    const row = { id, subject, created_at_ms: createdAtMs, sealed_metadata: this.#sealed(id, metadata) };
+    const duplicate = items.find((item, index) => items.findIndex((otherItem) => otherItem.id === item.id) < index);
+    if (duplicate !== undefined) return String(duplicate.id);
+    const row = { id, subject, created_at_ms: createdAtMs, sealed_metadata: this.#sealMetadata(id, metadata) };
     await this.#database.transact(async (kysely) => {
       await kysely
         .insertInto('conversations')
@@ -51,18 +51,18 @@ export class SqlConversationStore implements ConversationStore {
     return undefined;
   }
 
-  async find(place: ConversationPlace): Promise<StoredConversation | undefined> {
-    if (!isStorableKey(place.id)) return undefined;
-    const row = await this.#database.run((kysely) => findRow(kysely, place));
+  async find(ref: ConversationRef): Promise<StoredConversation | undefined> {
+    if (!isStorableKey(ref.id)) return undefined;
+    const row = await this.#database.run((kysely) => findRow(kysely, ref));
     return row && this.#toConversation(row);
   }
 
-  async setMetadata({ id, subject }: ConversationPlace, metadata: JsonObject): Promise<StoredConversation | undefined> {
+  async setMetadata({ id, subject }: ConversationRef, metadata: JsonObject): Promise<StoredConversation | undefined> {
     if (!isStorableKey(id)) return undefined;
     const row = await this.#database.run((kysely) =>
       kysely
         .updateTable('conversations')
-        .set({ sealed_metadata: this.#sealed(id, metadata) })
+        .set({ sealed_metadata: this.#sealMetadata(id, metadata) })
         .where('id', '=', id)
         .where('subject', '=', subject)
         .returning(columns)
@@ -71,7 +71,7 @@ export class SqlConversationStore implements ConversationStore {
     return row && this.#toConversation(row);
   }
 
-  async delete({ id, subject }: ConversationPlace): Promise<boolean> {
+  async delete({ id, subject }: ConversationRef): Promise<boolean> {
     if (!isStorableKey(id)) return false;
     const { numDeletedRows } = await this.#database.run((kysely) =>
       kysely.deleteFrom('conversations').where('id', '=', id).where('subject', '=', subject).executeTakeFirstOrThrow(),
@@ -79,84 +79,84 @@ export class SqlConversationStore implements ConversationStore {
     return numDeletedRows > 0n;
   }
 
-  async append(place: ConversationPlace, items: readonly JsonObject[]): Promise<{ readonly taken?: string } | undefined> {
-    if (!isStorableKey(place.id)) return undefined;
-    return this.#database.transact((kysely) => appendItems({ kysely, seal: this.#seal }, place, items));
+  async append(ref: ConversationRef, items: readonly JsonObject[]): Promise<{ readonly existingId?: string } | undefined> {
+    if (!isStorableKey(ref.id)) return undefined;
+    return this.#database.transact((kysely) => appendItems({ kysely, seal: this.#seal }, ref, items));
   }
 
-  async findItem(place: ConversationPlace, item: string): Promise<JsonObject | undefined> {
-    if (!isStorableKey(place.id) || !isStorableKey(item)) return undefined;
-    const row = await this.#database.run((kysely) => itemRow(kysely, place, item).executeTakeFirst());
+  async findItem(ref: ConversationRef, item: string): Promise<JsonObject | undefined> {
+    if (!isStorableKey(ref.id) || !isStorableKey(item)) return undefined;
+    const row = await this.#database.run((kysely) => selectItem(kysely, ref, item).executeTakeFirst());
     return row && openItem(this.#seal, row);
   }
 
-  async deleteItem(place: ConversationPlace, item: string): Promise<boolean> {
-    if (!isStorableKey(place.id) || !isStorableKey(item)) return false;
+  async deleteItem(ref: ConversationRef, item: string): Promise<boolean> {
+    if (!isStorableKey(ref.id) || !isStorableKey(item)) return false;
     return this.#database.transact(async (kysely) => {
-      const found = await itemRow(kysely, place, item).executeTakeFirst();
-      if (found === undefined) return false;
+      const row = await selectItem(kysely, ref, item).executeTakeFirst();
+      if (row === undefined) return false;
       const deleted = await kysely
         .deleteFrom('conversation_items')
-        .where('conversation', '=', place.id)
+        .where('conversation', '=', ref.id)
         .where('id', '=', item)
         .returning('bytes')
         .executeTakeFirst();
       await kysely
         .updateTable('conversations')
         .set(({ eb }) => ({ bytes: eb('bytes', '-', deleted?.bytes ?? 0) }))
-        .where('id', '=', place.id)
+        .where('id', '=', ref.id)
         .execute();
       return deleted !== undefined;
     });
   }
 
   async page(
-    place: ConversationPlace,
+    ref: ConversationRef,
     { limit, order, after, before }: ItemQuery,
   ): Promise<ItemPage | { readonly unknown: 'after' | 'before' } | undefined> {
-    if (!isStorableKey(place.id)) return undefined;
+    if (!isStorableKey(ref.id)) return undefined;
     return this.#database.run(async (kysely) => {
-      if ((await findRow(kysely, place)) === undefined) return undefined;
+      if ((await findRow(kysely, ref)) === undefined) return undefined;
       const nths: Record<'after' | 'before', number | undefined> = { after: undefined, before: undefined };
       for (const [end, id] of Object.entries({ after, before })) {
         if (id === undefined) continue;
-        const nth = isStorableKey(id) ? (await itemRow(kysely, place, id).executeTakeFirst())?.nth : undefined;
+        const nth = isStorableKey(id) ? (await selectItem(kysely, ref, id).executeTakeFirst())?.nth : undefined;
         if (nth === undefined) return { unknown: end as 'after' | 'before' };
         nths[end as 'after' | 'before'] = nth;
       }
-      return this.#page(kysely, place.id, { limit, order, ...nths });
+      return this.#page(kysely, ref.id, { limit, order, ...nths });
     });
   }
 
-  async all(place: ConversationPlace): Promise<readonly JsonObject[] | undefined> {
-    if (!isStorableKey(place.id)) return undefined;
+  async all(ref: ConversationRef): Promise<readonly JsonObject[] | undefined> {
+    if (!isStorableKey(ref.id)) return undefined;
     return this.#database.run(async (kysely) =>
-      (await findRow(kysely, place)) === undefined ? undefined : this.#all(kysely, place.id),
+      (await findRow(kysely, ref)) === undefined ? undefined : this.#all(kysely, ref.id),
     );
   }
 
   async begin(
-    { id, subject }: ConversationPlace,
+    { id, subject }: ConversationRef,
     { run, node }: ConversationRun,
     nowMs: number,
   ): Promise<readonly JsonObject[] | 'locked' | undefined> {
     if (!isStorableKey(id)) return undefined;
     return this.#database.run(async (kysely) => {
-      const taking = kysely
+      const claim = kysely
         .updateTable('conversations')
         .set({ run, run_owner: node })
         .where('id', '=', id)
         .where('subject', '=', subject)
         .returning('id');
-      let taken = await taking.where('run', 'is', null).executeTakeFirst();
-      if (taken === undefined) {
-        const held = await findHeld(kysely, { id, subject }, nowMs);
-        if (held === undefined) return undefined;
-        if (held.lives) return 'locked';
+      let claimed = await claim.where('run', 'is', null).executeTakeFirst();
+      if (claimed === undefined) {
+        const current = await findRun(kysely, { id, subject }, nowMs);
+        if (current === undefined) return undefined;
+        if (current.lives) return 'locked';
         // Of those who all found its node gone, one has it.
-        taken = await taking.where(sql<boolean>`run is not distinct from ${held.run}`).executeTakeFirst();
+        claimed = await claim.where(sql<boolean>`run is not distinct from ${current.run}`).executeTakeFirst();
       }
-      return taken === undefined ? 'locked' : this.#all(kysely, id);
+      return claimed === undefined ? 'locked' : this.#all(kysely, id);
     });
   }
 
@@ -203,7 +203,7 @@ export class SqlConversationStore implements ConversationStore {
     return { items: isBackward ? items.reverse() : items, hasMore: rows.length > limit };
   }
 
-  #sealed(id: string, metadata: JsonObject): string {
+  #sealMetadata(id: string, metadata: JsonObject): string {
     return this.#seal.seal(JSON.stringify(metadata), id);
   }
 
@@ -212,7 +212,7 @@ export class SqlConversationStore implements ConversationStore {
   }
 }
 
-function findRow(kysely: Kysely<Schema>, { id, subject }: ConversationPlace): Promise<FoundRow | undefined> {
+function findRow(kysely: Kysely<Schema>, { id, subject }: ConversationRef): Promise<FoundRow | undefined> {
   return kysely
     .selectFrom('conversations')
     .select(columns)
@@ -222,17 +222,17 @@ function findRow(kysely: Kysely<Schema>, { id, subject }: ConversationPlace): Pr
 }
 
 /** Which run a conversation is, and whether its node lives. */
-function findHeld(kysely: Kysely<Schema>, { id, subject }: ConversationPlace, nowMs: number) {
+function findRun(kysely: Kysely<Schema>, { id, subject }: ConversationRef, nowMs: number) {
   return kysely
     .selectFrom('conversations')
     .select('run')
-    .select(sql<boolean | number>`(run is not null and ${livesAt(nowMs, 'conversations.run_owner')})`.as('lives'))
+    .select(sql<boolean | number>`(run is not null and ${isAliveAt(nowMs, 'conversations.run_owner')})`.as('lives'))
     .where('id', '=', id)
     .where('subject', '=', subject)
     .executeTakeFirst();
 }
 
-function itemRow(kysely: Kysely<Schema>, { id, subject }: ConversationPlace, item: string) {
+function selectItem(kysely: Kysely<Schema>, { id, subject }: ConversationRef, item: string) {
   return kysely
     .selectFrom('conversation_items')
     .innerJoin('conversations', 'conversations.id', 'conversation_items.conversation')

@@ -2,7 +2,7 @@ import { filterObjects, isJsonObject, type JsonObject } from '#base/json/json.ts
 import type { Seal } from '#base/secrets/seal.ts';
 import { isStorableKey } from '#domain/deployments/storable-key.ts';
 import type { ResponseStatus, RunningResponse, StoredResponse } from '#domain/responses/response-store.ts';
-import { itemsOf } from '#domain/responses/stored-items.ts';
+import { listItems } from '#domain/responses/stored-items.ts';
 import { requireStorable } from '../engine/read-entry.ts';
 import { openSealedObject } from '../open-sealed.ts';
 import type { ResponseRow } from './response-schema.ts';
@@ -41,18 +41,18 @@ export function toRow(seal: Seal, stored: StoredResponse): ResponseRow {
 /** The row of a response that begins. */
 export function toRunningRow(seal: Seal, { node, ...stored }: RunningResponse, run: JsonObject | undefined): ResponseRow {
   const row = toRow(seal, stored);
-  return { ...row, owner: node, sealed_run: run === undefined ? null : seal.seal(JSON.stringify(run), toRunPlace(row.id)) };
+  return { ...row, owner: node, sealed_run: run === undefined ? null : seal.seal(JSON.stringify(run), toRunContext(row.id)) };
 }
 
 export function toEndedFields(seal: Seal, stored: StoredResponse): EndedFields {
   const { id, status, response, input, items } = stored;
   const content: Content = { response, input, ...(items !== undefined && { items }) };
   const sealed_content = seal.seal(JSON.stringify(content), id);
-  return { status, sealed_content, bytes: sealed_content.length, item_ids: JSON.stringify(idsOf(stored)) };
+  return { status, sealed_content, bytes: sealed_content.length, item_ids: JSON.stringify(listItemIds(stored)) };
 }
 
-function idsOf(stored: StoredResponse): readonly string[] {
-  const ids = itemsOf(stored).map(({ id }) => id);
+function listItemIds(stored: StoredResponse): readonly string[] {
+  const ids = listItems(stored).map(({ id }) => id);
   return [...new Set(ids.filter((id): id is string => typeof id === 'string' && isStorableKey(id)))];
 }
 
@@ -69,11 +69,11 @@ export function fromRow(seal: Seal, row: ReadRow): StoredResponse {
 }
 
 /** The place that what another node needs is sealed for. */
-export function toRunPlace(id: string): string {
+export function toRunContext(id: string): string {
   return `${id}/run`;
 }
 
 /** The place that events are sealed for. */
-export function toEventsPlace(id: string, first: number): string {
+export function toEventsContext(id: string, first: number): string {
   return `${id}/events/${first}`;
 }

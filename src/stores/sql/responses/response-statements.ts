@@ -10,38 +10,38 @@ interface Ended extends EndedFields {
 }
 
 /** States of responses that have not ended. */
-export const underWay = ['queued', 'in_progress'] as const;
+export const unfinishedStates = ['queued', 'in_progress'] as const;
 
 /**
  * Returned by a statement, it has it answered as soon as everybody can see what it wrote; that is on the disk a little later, within a
  * millisecond or so with SQLite, three times `wal_writer_delay` at most with PostgreSQL. A node that is
  * killed loses nothing of it; a machine that loses its power may.
  */
-export const syncedBehind = sql<null>`set_config('synchronous_commit', 'off', true)`.as('synced');
+export const asyncCommit = sql<null>`set_config('synchronous_commit', 'off', true)`.as('synced');
 
 /** Statements that the end of an answer waits for. */
 export class ResponseStatements {
   /** Synced behind. */
-  readonly add = new SteadyStatement<ResponseRow, unknown>(
-    (kysely, row) => kysely.insertInto('responses').values(row).returning(syncedBehind),
+  readonly add = new PreparedStatement<ResponseRow, unknown>(
+    (kysely, row) => kysely.insertInto('responses').values(row).returning(asyncCommit),
     (row) => Object.values(row),
   );
-  readonly end = toEnding(false);
-  readonly endSyncedBehind = toEnding(true);
+  readonly end = createEndStatement(false);
+  readonly endWithAsyncCommit = createEndStatement(true);
 }
 
-function toEnding(isBehind: boolean): SteadyStatement<Ended, { readonly id: string }> {
-  return new SteadyStatement(
+function createEndStatement(isAsync: boolean): PreparedStatement<Ended, { readonly id: string }> {
+  return new PreparedStatement(
     (kysely, { id, node, ...fields }) =>
       kysely
         .updateTable('responses')
         .set({ ...fields, owner: null, sealed_run: null })
         .where('id', '=', id)
         .where('owner', '=', node)
-        .where('status', 'in', underWay)
+        .where('status', 'in', unfinishedStates)
         .returning('id')
-        .$if(isBehind, (ending) => ending.returning(syncedBehind)),
-    ({ id, node, ...fields }) => [...Object.values(fields), null, null, id, node, ...underWay],
+        .$if(isAsync, (ending) => ending.returning(asyncCommit)),
+    ({ id, node, ...fields }) => [...Object.values(fields), null, null, id, node, ...unfinishedStates],
   );
 }
 
@@ -49,7 +49,7 @@ function toEnding(isBehind: boolean): SteadyStatement<Ended, { readonly id: stri
  * A statement whose text is always the same. It is built once, by kysely, and asked with other values from then on: to build it can
  * take as long as to write a row.
  */
-class SteadyStatement<Values, Row> {
+class PreparedStatement<Values, Row> {
   readonly #build: (kysely: Kysely<Schema>, values: Values) => Compilable<Row>;
   readonly #toParameters: (values: Values) => readonly unknown[];
   #built: CompiledQuery<Row> | undefined;
@@ -71,7 +71,8 @@ class SteadyStatement<Values, Row> {
 
   #first(kysely: Kysely<Schema>, values: Values, parameters: readonly unknown[]): CompiledQuery<Row> {
     const built = this.#build(kysely, values).compile();
-    const isSame = built.parameters.length === parameters.length && built.parameters.every((each, at) => each === parameters[at]);
+    const isSame =
+      built.parameters.length === parameters.length && built.parameters.every((value, at) => value === parameters[at]);
     if (!isSame) throw new TypeError('a statement names its values in another order than they are given in');
     return built;
   }

@@ -8,20 +8,20 @@ import type {
   BrokenChain,
   ChainBounds,
   EndedResponse,
-  ResponsePlace,
+  ResponseRef,
   ResponseStore,
   RunningResponse,
   StoredResponse,
 } from '#domain/responses/response-store.ts';
-import { itemsOf } from '#domain/responses/stored-items.ts';
+import { listItems } from '#domain/responses/stored-items.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
 import type { Schema } from '../schema.ts';
 import { openItem } from './conversation-rows.ts';
 import { fromRow, type ReadRow, readColumns, toRow, toRunningRow } from './response-rows.ts';
 import type { ResponseRow } from './response-schema.ts';
-import { ResponseStatements, syncedBehind } from './response-statements.ts';
-import { makeRoom, sweepResponses } from './response-sweep.ts';
-import { endRun, isSyncedBehind } from './run-end.ts';
+import { asyncCommit, ResponseStatements } from './response-statements.ts';
+import { freeSpace, sweepResponses } from './response-sweep.ts';
+import { canCommitAsync, endRun } from './run-end.ts';
 import { SqlRunStore } from './run-store.ts';
 
 interface Ending extends EndedResponse {
@@ -45,7 +45,7 @@ export class SqlResponseStore implements ResponseStore {
     this.#ended = new Batches((ending) => this.#end(ending));
   }
 
-  async find({ id, subject }: ResponsePlace, nowMs: number): Promise<StoredResponse | undefined> {
+  async find({ id, subject }: ResponseRef, nowMs: number): Promise<StoredResponse | undefined> {
     if (!isStorableKey(id)) return undefined;
     const row = await this.#database.run((kysely) =>
       kysely
@@ -59,14 +59,14 @@ export class SqlResponseStore implements ResponseStore {
     return row && fromRow(this.#seal, row);
   }
 
-  async chain(place: ResponsePlace, bounds: ChainBounds): Promise<readonly StoredResponse[] | BrokenChain> {
-    if (!isStorableKey(place.id)) return { absent: place.id };
-    const rows = await this.#database.run((kysely) => readChain(kysely, place, bounds));
+  async chain(ref: ResponseRef, bounds: ChainBounds): Promise<readonly StoredResponse[] | BrokenChain> {
+    if (!isStorableKey(ref.id)) return { absent: ref.id };
+    const rows = await this.#database.run((kysely) => readChain(kysely, ref, bounds));
     return Array.isArray(rows) ? rows.map((row) => fromRow(this.#seal, row)) : (rows as BrokenChain);
   }
 
-  async listBackground(subject: string, asked: BackgroundQuery): Promise<readonly StoredResponse[] | undefined> {
-    const rows = await this.#database.run((kysely) => readBackgroundList(kysely, subject, asked));
+  async listBackground(subject: string, query: BackgroundQuery): Promise<readonly StoredResponse[] | undefined> {
+    const rows = await this.#database.run((kysely) => readBackgroundList(kysely, subject, query));
     return rows?.map((row) => fromRow(this.#seal, row));
   }
 
@@ -86,7 +86,7 @@ export class SqlResponseStore implements ResponseStore {
     return this.#ended.add({ ...ended, node });
   }
 
-  async delete({ id, subject }: ResponsePlace): Promise<boolean> {
+  async delete({ id, subject }: ResponseRef): Promise<boolean> {
     if (!isStorableKey(id)) return false;
     const { numDeletedRows } = await this.#database.run((kysely) =>
       kysely.deleteFrom('responses').where('id', '=', id).where('subject', '=', subject).executeTakeFirstOrThrow(),
@@ -94,29 +94,29 @@ export class SqlResponseStore implements ResponseStore {
     return numDeletedRows > 0n;
   }
 
-  async cancel({ id, subject }: ResponsePlace): Promise<StoredResponse | undefined> {
+  async cancel({ id, subject }: ResponseRef): Promise<StoredResponse | undefined> {
     if (!isStorableKey(id)) return undefined;
     return this.#database.run(async (kysely) => {
-      const its = { id, subject };
+      const ref = { id, subject };
       await kysely
         .updateTable('responses')
         .set({ status: 'cancelled', sealed_run: null })
         .set({ owner: sql<string | null>`nullif(owner, '')` })
-        .where((row) => row.and(its))
+        .where((row) => row.and(ref))
         .where('is_background', '=', 1)
         .where('status', 'in', ['queued', 'in_progress'])
         .execute();
       const row = await kysely
         .selectFrom('responses')
         .select(readColumns)
-        .where((each) => each.and(its))
+        .where((row) => row.and(ref))
         .executeTakeFirst();
       return row && fromRow(this.#seal, row);
     });
   }
 
-  keepWithin(subject: string, maxBytes: number): Promise<number> {
-    return this.#database.run((kysely) => makeRoom(kysely, subject, maxBytes));
+  deleteBeyond(subject: string, maxBytes: number): Promise<number> {
+    return this.#database.run((kysely) => freeSpace(kysely, subject, maxBytes));
   }
 
   sweep(nowMs: number): Promise<number> {
@@ -126,31 +126,31 @@ export class SqlResponseStore implements ResponseStore {
   /** Users in one order, so that two nodes that write for the same ones never wait for each other. */
   async #insert(rows: readonly ResponseRow[]): Promise<readonly undefined[]> {
     const [first] = rows;
-    const isBehind = rows.every((row) => row.is_background === 0);
-    if (first !== undefined && rows.length === 1 && isBehind) {
+    const isAsync = rows.every((row) => row.is_background === 0);
+    if (first !== undefined && rows.length === 1 && isAsync) {
       await this.#database.run((kysely) => this.#statements.add.run(kysely, first));
       return [undefined];
     }
-    const inOrder = rows.toSorted((one, other) => (one.subject < other.subject ? -1 : 1));
+    const inOrder = rows.toSorted((left, right) => (left.subject < right.subject ? -1 : 1));
     await this.#database.run(async (kysely) => {
       const inserting = kysely.insertInto('responses').values(inOrder);
-      await (isBehind ? inserting.returning(syncedBehind) : inserting).execute();
+      await (isAsync ? inserting.returning(asyncCommit) : inserting).execute();
     });
     return rows.map(() => undefined);
   }
 
-  async #end(ending: readonly Ending[]): Promise<readonly boolean[]> {
-    const [first] = ending;
-    const isBehind = ending.every(isSyncedBehind);
+  async #end(endings: readonly Ending[]): Promise<readonly boolean[]> {
+    const [first] = endings;
+    const isAsync = endings.every(canCommitAsync);
     const write = async (kysely: Kysely<Schema>, { node, ...ended }: Ending): Promise<boolean> =>
-      endRun({ kysely, seal: this.#seal, statements: this.#statements, isOwn: true, isBehind }, ended, node);
-    if (first !== undefined && ending.length === 1 && isBehind)
+      endRun({ kysely, seal: this.#seal, statements: this.#statements, isOwn: true, isAsync }, ended, node);
+    if (first !== undefined && endings.length === 1 && isAsync)
       return [await this.#database.run((kysely) => write(kysely, first))];
     return this.#database.transact(async (transaction) => {
       const outcomes = new Map<Ending, boolean>();
-      const inOrder = ending.toSorted((one, other) => (one.response.subject < other.response.subject ? -1 : 1));
-      for (const each of inOrder) outcomes.set(each, await write(transaction, each));
-      return ending.map((each) => outcomes.get(each) ?? false);
+      const inOrder = endings.toSorted((left, right) => (left.response.subject < right.response.subject ? -1 : 1));
+      for (const ending of inOrder) outcomes.set(ending, await write(transaction, ending));
+      return endings.map((item) => outcomes.get(item) ?? false);
     });
   }
 }
@@ -161,8 +161,8 @@ async function readBackgroundList(
   subject: string,
   { limit, after, nowMs }: BackgroundQuery,
 ): Promise<readonly ReadRow[] | undefined> {
-  const own = kysely.selectFrom('responses').where('subject', '=', subject).where('is_background', '=', 1);
-  const latest = own
+  const ownResponses = kysely.selectFrom('responses').where('subject', '=', subject).where('is_background', '=', 1);
+  const latest = ownResponses
     .select(readColumns)
     .where('expires_at_ms', '>', nowMs)
     .orderBy('created_at_ms', 'desc')
@@ -170,7 +170,7 @@ async function readBackgroundList(
     .limit(limit);
   if (after === undefined) return latest.execute();
   if (!isStorableKey(after)) return undefined;
-  const last = await own.select('created_at_ms').where('id', '=', after).executeTakeFirst();
+  const last = await ownResponses.select('created_at_ms').where('id', '=', after).executeTakeFirst();
   if (last === undefined) return undefined;
   const { created_at_ms: atMs } = last;
   return latest
@@ -189,7 +189,7 @@ const rowsAtOnce = 500;
 /** The rows of a response and of those it goes on from, the earliest first. */
 async function readChain(
   kysely: Kysely<Schema>,
-  { id, subject }: ResponsePlace,
+  { id, subject }: ResponseRef,
   { nowMs, maxBytes }: ChainBounds,
 ): Promise<readonly ReadRow[] | BrokenChain> {
   const { rows: links } = await sql<Link>`
@@ -208,19 +208,19 @@ async function readChain(
     kysely,
     links.map((link) => link.id),
   );
-  const gone = links.find((link) => !rows.has(link.id));
-  if (gone !== undefined) return { absent: gone.id };
+  const missing = links.find((link) => !rows.has(link.id));
+  if (missing !== undefined) return { absent: missing.id };
   return links.map((link) => rows.get(link.id) as ReadRow).reverse();
 }
 
 async function readRows(kysely: Kysely<Schema>, ids: readonly string[]): Promise<ReadonlyMap<string, ReadRow>> {
-  const found = new Map<string, ReadRow>();
+  const rowsById = new Map<string, ReadRow>();
   for (let from = 0; from < ids.length; from += rowsAtOnce) {
-    const some = ids.slice(from, from + rowsAtOnce);
-    const rows = await kysely.selectFrom('responses').select(readColumns).where('id', 'in', some).execute();
-    for (const row of rows) found.set(row.id, row);
+    const batch = ids.slice(from, from + rowsAtOnce);
+    const rows = await kysely.selectFrom('responses').select(readColumns).where('id', 'in', batch).execute();
+    for (const row of rows) rowsById.set(row.id, row);
   }
-  return found;
+  return rowsById;
 }
 
 interface Finding {
@@ -236,23 +236,23 @@ async function findStoredItems(
   subject: string,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, JsonObject>> {
-  const found = new Map<string, JsonObject>();
-  const wanted = [...new Set(ids)].filter(isStorableKey);
-  for (let from = 0; from < wanted.length; from += idsAtOnce) {
-    const some = wanted.slice(from, from + idsAtOnce);
-    for (const row of await database.run((kysely) => responsesWith(kysely, subject, some))) {
-      for (const item of itemsOf(fromRow(seal, row))) if (typeof item.id === 'string') found.set(item.id, item);
+  const itemsById = new Map<string, JsonObject>();
+  const storableIds = [...new Set(ids)].filter(isStorableKey);
+  for (let from = 0; from < storableIds.length; from += idsAtOnce) {
+    const batch = storableIds.slice(from, from + idsAtOnce);
+    for (const row of await database.run((kysely) => findResponsesWith(kysely, subject, batch))) {
+      for (const item of listItems(fromRow(seal, row))) if (typeof item.id === 'string') itemsById.set(item.id, item);
     }
-    const missing = some.filter((id) => !found.has(id));
+    const missing = batch.filter((id) => !itemsById.has(id));
     if (missing.length === 0) continue;
-    const rows = await database.run((kysely) => conversationItems(kysely, subject, missing));
-    for (const row of rows) found.set(row.id, openItem(seal, row));
+    const rows = await database.run((kysely) => findConversationItems(kysely, subject, missing));
+    for (const row of rows) itemsById.set(row.id, openItem(seal, row));
   }
-  return found;
+  return itemsById;
 }
 
 /** In two steps, so that neither engine reads all of what the user has. */
-async function responsesWith(kysely: Kysely<Schema>, subject: string, ids: readonly string[]): Promise<readonly ReadRow[]> {
+async function findResponsesWith(kysely: Kysely<Schema>, subject: string, ids: readonly string[]): Promise<readonly ReadRow[]> {
   const holding = await kysely.selectFrom('response_items').select('response').distinct().where('id', 'in', ids).execute();
   if (holding.length === 0) return [];
   const responses = holding.map(({ response }) => response);
@@ -260,7 +260,7 @@ async function responsesWith(kysely: Kysely<Schema>, subject: string, ids: reado
   return rows.filter((row) => row.subject === subject);
 }
 
-function conversationItems(kysely: Kysely<Schema>, subject: string, ids: readonly string[]) {
+function findConversationItems(kysely: Kysely<Schema>, subject: string, ids: readonly string[]) {
   return kysely
     .selectFrom('conversation_items')
     .innerJoin('conversations', 'conversations.id', 'conversation_items.conversation')

@@ -19,12 +19,12 @@ export async function sweepResponses(kysely: Kysely<Schema>, nowMs: number): Pro
       .limit(rowsAtOnce)
       .execute();
     if (expired.length === 0) return count;
-    for (const [subject, ids] of bySubject(expired)) count += await drop(kysely, subject, ids);
+    for (const [subject, ids] of groupBySubject(expired)) count += await drop(kysely, subject, ids);
   }
 }
 
 /** Deletes the oldest responses of a user that have ended until all of it takes no more than `maxBytes`; gives what it takes then. */
-export async function makeRoom(kysely: Kysely<Schema>, subject: string, maxBytes: number): Promise<number> {
+export async function freeSpace(kysely: Kysely<Schema>, subject: string, maxBytes: number): Promise<number> {
   let usedBytes = await readUsedBytes(kysely, subject);
   while (usedBytes > maxBytes) {
     const oldest = await readOldest(kysely, subject);
@@ -71,7 +71,7 @@ async function drop(kysely: Kysely<Schema>, subject: string, ids: readonly strin
   return Number(numDeletedRows);
 }
 
-function bySubject(rows: readonly { readonly id: string; readonly subject: string }[]): ReadonlyMap<string, string[]> {
+function groupBySubject(rows: readonly { readonly id: string; readonly subject: string }[]): ReadonlyMap<string, string[]> {
   const groups = new Map<string, string[]>();
   for (const { id, subject } of rows) {
     const ids = groups.get(subject);

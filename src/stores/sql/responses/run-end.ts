@@ -3,7 +3,7 @@ import type { Seal } from '#base/secrets/seal.ts';
 import type { EndedResponse, EventRun } from '#domain/responses/response-store.ts';
 import type { Schema } from '../schema.ts';
 import { appendNewItems } from './conversation-rows.ts';
-import { toEndedFields, toEventsPlace } from './response-rows.ts';
+import { toEndedFields, toEventsContext } from './response-rows.ts';
 import type { ResponseStatements } from './response-statements.ts';
 
 interface Ending {
@@ -13,22 +13,22 @@ interface Ending {
   /** Whether the node that answers it ends it: it may have written its last events before, and not have heard of it. */
   readonly isOwn: boolean;
   /** Whether all that is written with it may be synced behind. */
-  readonly isBehind: boolean;
+  readonly isAsync: boolean;
 }
 
 /** Whether nobody but its caller knows of it: then it may be synced behind its answer. */
-export function isSyncedBehind({ response, turn }: EndedResponse): boolean {
+export function canCommitAsync({ response, turn }: EndedResponse): boolean {
   return turn === undefined && !response.isBackground;
 }
 
 /** Writes the end of a response, if it is still the node's; whatever became of it, its conversation is free again. */
 export async function endRun(
-  { kysely, seal, statements, isOwn, isBehind }: Ending,
+  { kysely, seal, statements, isOwn, isAsync }: Ending,
   { response, turn, events }: EndedResponse,
   node: string,
 ): Promise<boolean> {
   const { id, subject, isBackground } = response;
-  const ending = isBehind ? statements.endSyncedBehind : statements.end;
+  const ending = isAsync ? statements.endWithAsyncCommit : statements.end;
   const { rows } = await ending.run(kysely, { ...toEndedFields(seal, response), id, node });
   const isEnded = rows.length > 0;
   // The row is locked from here on: whoever else would end it waits, and finds that it has ended.
@@ -61,8 +61,11 @@ async function writeEvents(
   if (last !== undefined) {
     const row = toEventRow(seal, id, last);
     const adding = kysely.insertInto('response_events').values(row);
-    const again = { last: row.last, sealed_events: row.sealed_events };
-    await (isOwn ? adding.onConflict((there) => there.columns(['response', 'first']).doUpdateSet(again)) : adding).execute();
+    const replacement = { last: row.last, sealed_events: row.sealed_events };
+    await (isOwn
+      ? adding.onConflict((there) => there.columns(['response', 'first']).doUpdateSet(replacement))
+      : adding
+    ).execute();
   }
   const eventBytes = sql<number>`(select coalesce(sum(length(sealed_events)), 0) from response_events where response = ${id})`;
   await kysely
@@ -73,6 +76,6 @@ async function writeEvents(
 }
 
 export function toEventRow(seal: Seal, id: string, { first, events }: EventRun) {
-  const sealed_events = seal.seal(JSON.stringify(events), toEventsPlace(id, first));
+  const sealed_events = seal.seal(JSON.stringify(events), toEventsContext(id, first));
   return { response: id, first, last: first + events.length - 1, sealed_events };
 }

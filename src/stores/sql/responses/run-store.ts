@@ -6,15 +6,15 @@ import type {
   EndedResponse,
   EventRun,
   QueuedRun,
-  ResponsePlace,
+  ResponseRef,
   RunStore,
   StoredResponse,
 } from '#domain/responses/response-store.ts';
-import { livesAt, nodeLease } from '../engine/lives-at.ts';
+import { isAliveAt, nodeLease } from '../engine/lives-at.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
 import { openSealed } from '../open-sealed.ts';
-import { fromRow, type ReadRow, readColumns, toEventsPlace, toRunPlace } from './response-rows.ts';
-import { type ResponseStatements, underWay } from './response-statements.ts';
+import { fromRow, type ReadRow, readColumns, toEventsContext, toRunContext } from './response-rows.ts';
+import { type ResponseStatements, unfinishedStates } from './response-statements.ts';
 import { endRun, toEventRow } from './run-end.ts';
 
 interface Appended {
@@ -24,7 +24,7 @@ interface Appended {
 }
 
 const eventRowsAtOnce = 50;
-const lostAtOnce = 50;
+const orphansPerBatch = 50;
 /** Responses that have not ended: rows that have an owner. */
 export class SqlRunStore implements RunStore {
   readonly #database: SqlDatabase;
@@ -39,31 +39,31 @@ export class SqlRunStore implements RunStore {
     this.#appended = new Batches((appended) => this.#append(appended));
   }
 
-  async claim({ id, subject }: ResponsePlace, node: string, nowMs: number): Promise<QueuedRun | undefined> {
+  async claim({ id, subject }: ResponseRef, node: string, nowMs: number): Promise<QueuedRun | undefined> {
     const row = await this.#database.run(async (kysely) => {
-      const waiting = await kysely
+      const queued = await kysely
         .selectFrom('responses')
         .select('owner')
         .where('id', '=', id)
         .where('status', '=', 'queued')
-        .where(({ not, eb, or }) => or([eb('owner', '=', node), eb('owner', '=', ''), not(livesAt(nowMs, 'responses.owner'))]))
+        .where(({ not, eb, or }) => or([eb('owner', '=', node), eb('owner', '=', ''), not(isAliveAt(nowMs, 'responses.owner'))]))
         .executeTakeFirst();
-      if (waiting === undefined) return undefined;
+      if (queued === undefined) return undefined;
       // Of those who all found it waiting, the one has it that it is taken from as it was found.
       return kysely
         .updateTable('responses')
         .set({ owner: node })
         .where('id', '=', id)
         .where('status', '=', 'queued')
-        .where('owner', '=', waiting.owner)
+        .where('owner', '=', queued.owner)
         .returning('sealed_run')
         .executeTakeFirst();
     });
     const sealed = row?.sealed_run;
-    return typeof sealed === 'string' ? { id, subject, run: openSealed(this.#seal, sealed, toRunPlace(id)) } : undefined;
+    return typeof sealed === 'string' ? { id, subject, run: openSealed(this.#seal, sealed, toRunContext(id)) } : undefined;
   }
 
-  async start({ id }: ResponsePlace, node: string): Promise<boolean> {
+  async start({ id }: ResponseRef, node: string): Promise<boolean> {
     const started = await this.#database.run((kysely) =>
       kysely
         .updateTable('responses')
@@ -77,7 +77,7 @@ export class SqlRunStore implements RunStore {
     return started !== undefined;
   }
 
-  waiting(nowMs: number, limit: number): Promise<readonly ResponsePlace[]> {
+  listWaiting(nowMs: number, limit: number): Promise<readonly ResponseRef[]> {
     return this.#database.run((kysely) =>
       kysely
         .selectFrom('responses')
@@ -85,18 +85,18 @@ export class SqlRunStore implements RunStore {
         .where('owner', 'is not', null)
         .where('status', '=', 'queued')
         .where('sealed_run', 'is not', null)
-        .where(({ not }) => not(livesAt(nowMs, 'responses.owner')))
+        .where(({ not }) => not(isAliveAt(nowMs, 'responses.owner')))
         .orderBy('created_at_ms')
         .limit(limit)
         .execute(),
     );
   }
 
-  append({ id }: ResponsePlace, node: string, run: EventRun): Promise<boolean> {
+  append({ id }: ResponseRef, node: string, run: EventRun): Promise<boolean> {
     return this.#appended.add({ id, node, row: toEventRow(this.#seal, id, run) });
   }
 
-  async eventsAfter(id: string, after: number): Promise<readonly JsonObject[]> {
+  async readEventsAfter(id: string, after: number): Promise<readonly JsonObject[]> {
     const rows = await this.#database.run((kysely) =>
       kysely
         .selectFrom('response_events')
@@ -108,32 +108,32 @@ export class SqlRunStore implements RunStore {
         .execute(),
     );
     return rows.flatMap(({ first, sealed_events }) => {
-      const events = openSealed<JsonObject[]>(this.#seal, sealed_events, toEventsPlace(id, first));
+      const events = openSealed<JsonObject[]>(this.#seal, sealed_events, toEventsContext(id, first));
       return events.slice(Math.max(0, after + 1 - first));
     });
   }
 
-  async isUnderWay({ id, subject }: ResponsePlace): Promise<boolean> {
+  async isInProgress({ id, subject }: ResponseRef): Promise<boolean> {
     const row = await this.#database.run((kysely) =>
       kysely
         .selectFrom('responses')
         .select('id')
         .where('id', '=', id)
         .where('subject', '=', subject)
-        .where('status', 'in', underWay)
+        .where('status', 'in', unfinishedStates)
         .executeTakeFirst(),
     );
     return row !== undefined;
   }
 
-  async ofNode(node: string): Promise<ReadonlySet<string>> {
+  async listRunning(node: string): Promise<ReadonlySet<string>> {
     const rows = await this.#database.run((kysely) =>
-      kysely.selectFrom('responses').select('id').where('owner', '=', node).where('status', 'in', underWay).execute(),
+      kysely.selectFrom('responses').select('id').where('owner', '=', node).where('status', 'in', unfinishedStates).execute(),
     );
     return new Set(rows.map(({ id }) => id));
   }
 
-  async release({ id }: ResponsePlace, node: string): Promise<void> {
+  async release({ id }: ResponseRef, node: string): Promise<void> {
     await this.#database.run((kysely) =>
       kysely
         .updateTable('responses')
@@ -145,7 +145,7 @@ export class SqlRunStore implements RunStore {
     );
   }
 
-  async keepAlive(node: string, untilMs: number): Promise<void> {
+  async renewLease(node: string, untilMs: number): Promise<void> {
     await this.#database.run((kysely) =>
       kysely
         .insertInto('leases')
@@ -155,41 +155,45 @@ export class SqlRunStore implements RunStore {
     );
   }
 
-  async leave(node: string): Promise<void> {
+  async releaseLease(node: string): Promise<void> {
     await this.#database.run((kysely) => kysely.deleteFrom('leases').where('name', '=', nodeLease(node)).execute());
   }
 
-  async failLost(nowMs: number, fail: (lost: StoredResponse, nextEvent: number) => EndedResponse): Promise<number> {
-    const lost = await this.#database.run((kysely) =>
+  async failOrphaned(nowMs: number, toFailed: (orphan: StoredResponse, nextEvent: number) => EndedResponse): Promise<number> {
+    const orphans = await this.#database.run((kysely) =>
       kysely
         .selectFrom('responses')
         .select([...readColumns, 'owner'])
         .select(sql<number>`(select coalesce(max(last), -1) + 1 from response_events where response = id)`.as('next'))
         .where('owner', '!=', '')
         .where(({ not, eb, or }) =>
-          or([eb('status', '!=', 'queued'), eb('sealed_run', 'is', null)]).and(not(livesAt(nowMs, 'responses.owner'))),
+          or([eb('status', '!=', 'queued'), eb('sealed_run', 'is', null)]).and(not(isAliveAt(nowMs, 'responses.owner'))),
         )
-        .limit(lostAtOnce)
+        .limit(orphansPerBatch)
         .execute(),
     );
     const outcomes = await Promise.allSettled(
-      lost.map(async ({ owner, next, ...row }) => {
+      orphans.map(async ({ owner, next, ...row }) => {
         const node = owner ?? '';
         if (row.status === 'cancelled') return this.release(row, node);
-        const ended = await this.#ended(row, node, (stored) => fail(stored, next));
+        const ended = await this.#toEnded(row, node, (stored) => toFailed(stored, next));
         if (ended === undefined) return;
-        const writing = { seal: this.#seal, statements: this.#statements, isOwn: false, isBehind: false };
-        await this.#database.transact((kysely) => endRun({ kysely, ...writing }, ended, node));
+        const endOptions = { seal: this.#seal, statements: this.#statements, isOwn: false, isAsync: false };
+        await this.#database.transact((kysely) => endRun({ kysely, ...endOptions }, ended, node));
       }),
     );
     for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
-    return lost.length;
+    return orphans.length;
   }
 
   /** One that cannot be decrypted any more ends all the same, as it is. */
-  async #ended(row: ReadRow, node: string, fail: (lost: StoredResponse) => EndedResponse): Promise<EndedResponse | undefined> {
+  async #toEnded(
+    row: ReadRow,
+    node: string,
+    toFailed: (orphan: StoredResponse) => EndedResponse,
+  ): Promise<EndedResponse | undefined> {
     try {
-      return fail(fromRow(this.#seal, row));
+      return toFailed(fromRow(this.#seal, row));
     } catch {
       await this.#database.run((kysely) =>
         kysely
@@ -217,7 +221,7 @@ export class SqlRunStore implements RunStore {
       on conflict (response, first) do update set last = excluded.last, sealed_events = excluded.sealed_events
       returning response, first`;
     const { rows } = await this.#database.run((kysely) => statement.execute(kysely));
-    const kept = new Set(rows.map(({ response, first }) => `${first} ${response}`));
-    return appended.map(({ row }) => kept.has(`${row.first} ${row.response}`));
+    const appendedKeys = new Set(rows.map(({ response, first }) => `${first} ${response}`));
+    return appended.map(({ row }) => appendedKeys.has(`${row.first} ${row.response}`));
   }
 }

@@ -10,7 +10,7 @@ import { readBody, readJsonBody, refuseLargeBody, requireJson } from '../../http
 import { serveEarly } from '../../http/serve-raw.ts';
 import type { EvaluationDeps } from '../application-deps.ts';
 import { identifyUser, isOwner, notFound, openOwn } from '../who-may.ts';
-import { toShownCase } from './to-shown.ts';
+import { toCaseItem } from './to-shown.ts';
 
 const base = '/v1/cases/applications/';
 
@@ -23,25 +23,25 @@ export function caseRoutes(app: FastifyInstance, deps: EvaluationDeps): void {
 }
 
 async function list(deps: EvaluationDeps, request: FastifyRequest): Promise<unknown> {
-  const { place } = await openOwn(deps, base, request);
-  if ((await deps.store.find(place.id)) === undefined) throw notFound();
-  return { object: 'list', data: (await deps.results.cases.list(place.id)).map(toShownCase) };
+  const { location } = await openOwn(deps, base, request);
+  if ((await deps.store.find(location.id)) === undefined) throw notFound();
+  return { object: 'list', data: (await deps.results.cases.list(location.id)).map(toCaseItem) };
 }
 
 async function add(deps: EvaluationDeps, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
-  const { place } = await openOwn(deps, base, request);
+  const { location } = await openOwn(deps, base, request);
   const cases = await readCases(deps, request);
   const nowMs = deps.clock.epochMs();
   const stored = cases.map(
     (entry): StoredCase => ({
-      ...{ id: deps.newId(), application: place.id, case: entry, createdAtMs: nowMs, updatedAtMs: nowMs },
+      ...{ id: deps.newId(), application: location.id, case: entry, createdAtMs: nowMs, updatedAtMs: nowMs },
     }),
   );
   const outcome = await deps.results.cases.add(stored);
   if (outcome === 'absent') throw notFound();
   if (outcome === 'full') throw full();
   reply.code(201);
-  return { object: 'list', data: stored.map(toShownCase) };
+  return { object: 'list', data: stored.map(toCaseItem) };
 }
 
 async function readCases(deps: EvaluationDeps, { raw }: FastifyRequest): Promise<readonly EvaluationCase[]> {
@@ -71,7 +71,7 @@ async function replace(deps: EvaluationDeps, request: FastifyRequest): Promise<u
   const body = await readJsonBody(request.raw, maxBytes);
   const stored = { ...before, case: parseCase(body()), updatedAtMs: clock.epochMs() };
   if (!(await results.cases.replace(stored))) throw caseNotFound();
-  return toShownCase(stored);
+  return toCaseItem(stored);
 }
 
 async function remove(deps: EvaluationDeps, request: FastifyRequest, reply: FastifyReply): Promise<void> {
@@ -83,9 +83,9 @@ async function remove(deps: EvaluationDeps, request: FastifyRequest, reply: Fast
 /** What is another user's is told as if there were none. */
 async function findOwn(deps: EvaluationDeps, request: FastifyRequest): Promise<StoredCase> {
   const caller = await identifyUser(deps, request);
-  const found = await deps.results.cases.find((request.params as { case: string }).case);
-  if (found === undefined || !isOwner(caller, { bucket: bucketIn(found.application) })) throw caseNotFound();
-  return found;
+  const storedCase = await deps.results.cases.find((request.params as { case: string }).case);
+  if (storedCase === undefined || !isOwner(caller, { bucket: bucketIn(storedCase.application) })) throw caseNotFound();
+  return storedCase;
 }
 
 /** Whose an application is can be read off its id. */
@@ -98,9 +98,9 @@ function caseNotFound(): ParleyError {
 }
 
 function full(): ParleyError {
-  const { mostCases, maxCharsOfAll } = caseBounds;
+  const { maxCases, maxCharsOfAll } = caseBounds;
   return new ParleyError(
     'invalid_request',
-    `The application would have more than ${mostCases} cases, or ${maxCharsOfAll} characters of them.`,
+    `The application would have more than ${maxCases} cases, or ${maxCharsOfAll} characters of them.`,
   );
 }

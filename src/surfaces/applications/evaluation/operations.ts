@@ -3,11 +3,11 @@ import { EvaluationCase, EvaluationCheck } from '#contract/evaluation/evaluation
 import { EvaluationRequestForm } from '#contract/evaluation/evaluation-request.ts';
 import {
   type ApiOperation,
+  buildList,
   buildObject,
   inPath,
   inQuery,
   json,
-  listOf,
   type NamedSchema,
   type Schema,
   traceparent,
@@ -17,7 +17,7 @@ import { exampleNames } from '../../http/operations/operation-examples.ts';
 
 const tag = 'Applications';
 const text: Schema = { type: 'string' };
-const whole: Schema = { type: 'integer' };
+const integer: Schema = { type: 'integer' };
 const orNull = (type: string, description: string): Schema => ({ type: [type, 'null'], description });
 const list = (items: Schema): Schema => ({ type: 'array', items });
 const milliseconds: Schema = { type: 'integer', description: 'Milliseconds since the epoch.' };
@@ -32,7 +32,7 @@ const savedCase: NamedSchema = {
   name: 'SavedEvaluationCase',
   schema: buildObject({ id: text, name, input, checks, createdAt: milliseconds, updatedAt: milliseconds }, ['name']),
 };
-const caseList: NamedSchema = { name: 'EvaluationCaseList', schema: listOf(savedCase) };
+const caseList: NamedSchema = { name: 'EvaluationCaseList', schema: buildList(savedCase) };
 
 const evaluationFields = {
   id: text,
@@ -49,7 +49,7 @@ const evaluationFields = {
   error: orNull('string', 'Why it failed.'),
 };
 const evaluation: NamedSchema = { name: 'Evaluation', schema: object(evaluationFields) };
-const evaluationList: NamedSchema = { name: 'EvaluationList', schema: listOf(evaluation) };
+const evaluationList: NamedSchema = { name: 'EvaluationList', schema: buildList(evaluation) };
 
 const outcome = { enum: ['passed', 'failed', 'error'] };
 const verdicts = list(object({ check: EvaluationCheck, passed: { type: 'boolean' }, reason: text }));
@@ -59,7 +59,7 @@ const error: Schema = {
 };
 const costUsd = orNull('number', 'Null if a price is not known.');
 const result = object({
-  nth: whole,
+  nth: integer,
   caseId: orNull('string', 'Null for a case that came with the request.'),
   case: evaluationCase as unknown as Schema,
   outcome,
@@ -69,7 +69,7 @@ const result = object({
   error,
   usage: list({ type: 'object' }),
   costUsd,
-  durationMs: whole,
+  durationMs: integer,
   trace: list({ type: 'object' }),
 });
 const evaluated: NamedSchema = {
@@ -82,14 +82,14 @@ const evaluated: NamedSchema = {
 };
 
 const side: Schema = {
-  anyOf: [object({ outcome, verdicts, answer: text, error, costUsd, durationMs: whole }), { type: 'null' }],
+  anyOf: [object({ outcome, verdicts, answer: text, error, costUsd, durationMs: integer }), { type: 'null' }],
 };
 const comparison: NamedSchema = {
   name: 'EvaluationComparison',
   schema: object({
     before: evaluation as unknown as Schema,
     after: evaluation as unknown as Schema,
-    ...{ better: whole, worse: whole, same: whole, new: whole, gone: whole },
+    ...{ better: integer, worse: integer, same: integer, new: integer, gone: integer },
     otherAnswers: { type: 'integer', description: 'Cases of both whose answers are not the same text.' },
     cases: list(
       object({
@@ -103,7 +103,7 @@ const comparison: NamedSchema = {
   }),
 };
 
-const place = [
+const pathParams = [
   inPath('bucket', 'The bucket of the owner; `GET /v1/bucket` names that of the caller.', exampleNames.bucket),
   inPath('path', 'Path of the application below the bucket; it may hold slashes.', exampleNames.ownApplication),
 ];
@@ -113,7 +113,7 @@ const errors: readonly ErrorCode[] = [...keyErrors, 'access_denied', 'deployment
 const errorsOfOne: readonly ErrorCode[] = [...keyErrors, 'access_denied', 'evaluation_not_found'];
 const cases = '/v1/cases/applications/{bucket}/{path}';
 const evaluations = '/v1/evaluations/applications/{bucket}/{path}';
-const one = '/v1/evaluations/{evaluation}';
+const evaluationPath = '/v1/evaluations/{evaluation}';
 const exampleCase = {
   name: 'Opening hours',
   input: 'When is it open?',
@@ -132,7 +132,7 @@ export const evaluationOperations: readonly ApiOperation[] = [
     id: 'listEvaluationCases',
     tag,
     summary: 'Lists the cases of an application of the caller',
-    parameters: place,
+    parameters: pathParams,
     answers: [{ status: 200, description: 'The cases, in the order in which they were added.', content: json(caseList) }],
     errors,
   },
@@ -144,7 +144,7 @@ export const evaluationOperations: readonly ApiOperation[] = [
     summary: 'Adds one case, or several',
     description:
       'JSON is one case, a list, or `{"cases": […]}`. Columns of a table are `name`, `input`, `contains`, `equals`, `matches`, `json_schema`, `calls`, `does_not_call`, `judge`, `rubric`, `max_cost_usd` and `max_seconds`. All are added, or none.',
-    parameters: [...place, traceparent],
+    parameters: [...pathParams, traceparent],
     body: [
       ...json(
         {
@@ -193,7 +193,7 @@ export const evaluationOperations: readonly ApiOperation[] = [
     id: 'listEvaluations',
     tag,
     summary: 'Lists the evaluations of an application of the caller',
-    parameters: place,
+    parameters: pathParams,
     answers: [{ status: 200, description: 'The evaluations, the newest first.', content: json(evaluationList) }],
     errors,
   },
@@ -205,7 +205,7 @@ export const evaluationOperations: readonly ApiOperation[] = [
     summary: 'Starts an evaluation of a version',
     description:
       'It runs with the rights of the caller, whose limits and consents hold and who is charged. It goes on without its caller. At most 3 of a user are under way.',
-    parameters: place,
+    parameters: pathParams,
     body: json(
       {
         ...EvaluationRequestForm,
@@ -227,7 +227,7 @@ export const evaluationOperations: readonly ApiOperation[] = [
   },
   {
     method: 'get',
-    path: one,
+    path: evaluationPath,
     id: 'getEvaluation',
     tag,
     summary: 'Shows an evaluation, with the results that are there',
@@ -237,7 +237,7 @@ export const evaluationOperations: readonly ApiOperation[] = [
   },
   {
     method: 'get',
-    path: `${one}/comparison`,
+    path: `${evaluationPath}/comparison`,
     id: 'compareEvaluations',
     tag,
     summary: 'Shows an evaluation beside an earlier one of the same application',
@@ -251,7 +251,7 @@ export const evaluationOperations: readonly ApiOperation[] = [
   },
   {
     method: 'post',
-    path: `${one}/cancel`,
+    path: `${evaluationPath}/cancel`,
     id: 'cancelEvaluation',
     tag,
     summary: 'Ends an evaluation',

@@ -1,11 +1,11 @@
 import { type ComparedCase, compareResults } from '#domain/evaluation/compare-results.ts';
 import type { CaseResult, Evaluation, StoredCase } from '#domain/evaluation/evaluation.ts';
 
-export function toShownCase({ id, case: entry, createdAtMs, updatedAtMs }: StoredCase): object {
+export function toCaseItem({ id, case: entry, createdAtMs, updatedAtMs }: StoredCase): object {
   return { id, ...entry, createdAt: createdAtMs, updatedAt: updatedAtMs };
 }
 
-export function toShownEvaluation({ id, version, status, total, tally, digest, error, costUsd, ...times }: Evaluation): object {
+export function toEvaluationItem({ id, version, status, total, tally, digest, error, costUsd, ...times }: Evaluation): object {
   return {
     ...{ id, version, status, total, ...tally },
     startedAt: times.startedAtMs,
@@ -16,7 +16,7 @@ export function toShownEvaluation({ id, version, status, total, tally, digest, e
   };
 }
 
-export function toShownResult({ costUsd, ...result }: CaseResult): object {
+export function toResultItem({ costUsd, ...result }: CaseResult): object {
   return { ...result, costUsd: costUsd ?? null };
 }
 
@@ -26,15 +26,15 @@ interface Side {
   readonly results: readonly CaseResult[];
 }
 
-export function toShownComparison(before: Side, after: Side): object {
+export function toComparisonItem(before: Side, after: Side): object {
   const cases = compareResults(before.results, after.results);
-  const count = (change: ComparedCase['change']): number => cases.filter((each) => each.change === change).length;
+  const count = (change: ComparedCase['change']): number => cases.filter((item) => item.change === change).length;
   return {
-    before: toShownEvaluation(before.evaluation),
-    after: toShownEvaluation(after.evaluation),
+    before: toEvaluationItem(before.evaluation),
+    after: toEvaluationItem(after.evaluation),
     ...{ better: count('better'), worse: count('worse'), same: count('same'), new: count('new'), gone: count('gone') },
-    otherAnswers: cases.filter(({ before: one, after: two, isSameAnswer }) => one && two && !isSameAnswer).length,
-    cases: cases.map(({ before: one, after: two, ...told }) => ({ ...told, before: toSide(one), after: toSide(two) })),
+    otherAnswers: cases.filter(({ before: first, after: two, isSameAnswer }) => first && two && !isSameAnswer).length,
+    cases: cases.map(({ before: first, after: two, ...details }) => ({ ...details, before: toSide(first), after: toSide(two) })),
   };
 }
 

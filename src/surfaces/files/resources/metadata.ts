@@ -1,25 +1,25 @@
 import { ParleyError } from '#contract/errors/errors.ts';
-import { requestFault } from '#contract/errors/request-error.ts';
+import { createRequestError } from '#contract/errors/request-error.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import { publicBucket } from '#domain/files/bucket.ts';
 import type { FolderPage, FolderQuery } from '#domain/files/list-folder.ts';
 import {
-  asFolder,
   type ContentKind,
   isFolder,
   isTooLong,
   maxNamedPathBytes,
+  parseLocation,
   type ResourceKind,
-  type ResourcePlace,
-  toPlace,
+  type ResourceLocation,
+  toFolder,
 } from '#domain/files/resource-place.ts';
-import { mayRead, rightsTo } from '#domain/files/resource-rights.ts';
+import { canRead, listPermissions } from '#domain/files/resource-rights.ts';
 import { resourceNotFound } from '#services/files/stored-resources.ts';
 import type { ResourceDeps } from './resource-deps.ts';
 import { type ResourceFacts, type ShowPermissions, toFolderNode, toMetadata } from './to-metadata.ts';
 
 type Query = Readonly<Record<string, unknown>>;
-type Shown = Record<string, unknown>;
+type MetadataItem = Record<string, unknown>;
 
 /** What is asked for of a place. */
 interface Reading extends FolderQuery {
@@ -27,55 +27,55 @@ interface Reading extends FolderQuery {
 }
 
 const defaultLimit = 100;
-const mostItems = 1000;
+const maxItems = 1000;
 
 /** What is known of something stored, or one page of a folder: its path may end with a slash, or is the bucket alone. */
 export async function readMetadata(
   deps: ResourceDeps,
   caller: Caller,
   { kind, encoded, query }: { kind: ResourceKind; encoded: string; query: Query },
-): Promise<Shown> {
-  const place = toPlace(kind, encoded);
-  if (place === undefined) throw notFound(kind);
-  if (isTooLong(place)) throw pathTooLong();
+): Promise<MetadataItem> {
+  const location = parseLocation(kind, encoded);
+  if (location === undefined) throw notFound(kind);
+  if (isTooLong(location)) throw pathTooLong();
   const reading = toReading(caller, query);
-  if (isFolder(place)) return readFolder(deps, caller, { folder: place, reading });
-  const facts = await look(deps, caller, place);
-  if (facts !== undefined) return { ...toMetadata(place, facts, reading.permissions), ...noItems(kind) };
-  const folder = asFolder(place);
-  if (!mayRead(caller, folder)) throw notFound(kind);
+  if (isFolder(location)) return readFolder(deps, caller, { folder: location, reading });
+  const facts = await inspect(deps, caller, location);
+  if (facts !== undefined) return { ...toMetadata(location, facts, reading.permissions), ...noItems(kind) };
+  const folder = toFolder(location);
+  if (!canRead(caller, folder)) throw notFound(kind);
   return readFolder(deps, caller, { folder, reading });
 }
 
-function look(
+function inspect(
   { contents, applications }: ResourceDeps,
   caller: Caller,
-  place: ResourcePlace,
+  location: ResourceLocation,
 ): Promise<ResourceFacts | undefined> {
-  const { kind } = place;
-  return kind === 'applications' ? applications.look(caller, place) : contents.look(caller, { ...place, kind });
+  const { kind } = location;
+  return kind === 'applications' ? applications.find(caller, location) : contents.find(caller, { ...location, kind });
 }
 
 async function readFolder(
   deps: ResourceDeps,
   caller: Caller,
-  { folder, reading }: { folder: ResourcePlace; reading: Reading },
-): Promise<Shown> {
+  { folder, reading }: { folder: ResourceLocation; reading: Reading },
+): Promise<MetadataItem> {
   const { kind, bucket, path } = folder;
   const { limit, permissions } = reading;
   const { items, next } = await list(deps, caller, folder, { ...reading, limit: Math.max(limit, 1) });
   if (items.length === 0 && path !== '' && bucket !== publicBucket && reading.after === undefined) throw notFound(kind);
-  const shown = items.slice(0, limit).map((each) => {
-    if ('folder' in each) return toFolderNode({ kind, bucket, path: each.folder }, permissions);
-    return toMetadata({ kind, bucket, path: each.item.path }, each.item, permissions);
+  const visibleItems = items.slice(0, limit).map((item) => {
+    if ('folder' in item) return toFolderNode({ kind, bucket, path: item.folder }, permissions);
+    return toMetadata({ kind, bucket, path: item.item.path }, item.item, permissions);
   });
-  return { ...toFolderNode(folder, permissions), items: shown, ...toNext(kind, limit === 0 ? undefined : next) };
+  return { ...toFolderNode(folder, permissions), items: visibleItems, ...toNext(kind, limit === 0 ? undefined : next) };
 }
 
 function list(
   { contents, applications }: ResourceDeps,
   caller: Caller,
-  folder: ResourcePlace,
+  folder: ResourceLocation,
   query: FolderQuery,
 ): Promise<FolderPage<ResourceFacts & { readonly path: string }>> {
   const { kind } = folder;
@@ -98,20 +98,20 @@ function toReading(caller: Caller, { token, limit, recursive, permissions }: Que
     after: toAfter(token),
     limit: toLimit(limit),
     isRecursive: toFlag('recursive', recursive),
-    permissions: toFlag('permissions', permissions) ? (place) => rightsTo(caller, place) : undefined,
+    permissions: toFlag('permissions', permissions) ? (location) => listPermissions(caller, location) : undefined,
   };
 }
 
 function toLimit(value: unknown): number {
   const limit = value === undefined ? defaultLimit : Number(value);
-  if (value !== '' && Number.isInteger(limit) && limit >= 0 && limit <= mostItems) return limit;
-  throw requestFault('limit', `must be a whole number from 0 to ${mostItems}`);
+  if (value !== '' && Number.isInteger(limit) && limit >= 0 && limit <= maxItems) return limit;
+  throw createRequestError('limit', `must be a whole number from 0 to ${maxItems}`);
 }
 
 function toFlag(name: string, value: unknown): boolean {
   if (value === undefined || value === 'false') return false;
   if (value === 'true') return true;
-  throw requestFault(name, 'must be true or false');
+  throw createRequestError(name, 'must be true or false');
 }
 
 function toToken(path: string): string {
@@ -122,7 +122,7 @@ function toAfter(token: unknown): string | undefined {
   if (token === undefined || token === '') return undefined;
   const after = typeof token === 'string' ? Buffer.from(token, 'base64url').toString() : '';
   if (after !== '' && toToken(after) === token && !after.includes('\0')) return after;
-  throw requestFault('token', 'must be the nextToken of the page before');
+  throw createRequestError('token', 'must be the nextToken of the page before');
 }
 
 /** The 404 of a kind. */

@@ -31,13 +31,13 @@ const itemNames: Readonly<Record<ResourceKind, string>> = {
   applications: exampleNames.ownApplication,
 };
 
-const named = { folderId: `prompts/${exampleNames.bucket}`, name: 'brief' };
+const example = { folderId: `prompts/${exampleNames.bucket}`, name: 'brief' };
 const recordKinds: readonly RecordKind[] = [
   {
     kind: 'prompts',
     name: 'Prompt',
     schema: PromptRecord,
-    example: { id: `prompts/${exampleNames.bucket}/${exampleNames.prompt}`, ...named, content: 'Be brief.' },
+    example: { id: `prompts/${exampleNames.bucket}/${exampleNames.prompt}`, ...example, content: 'Be brief.' },
   },
   {
     kind: 'conversations',

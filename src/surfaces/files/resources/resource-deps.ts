@@ -16,6 +16,6 @@ export interface ResourceDeps {
 }
 
 /** Who asks. Throws what `identify` throws. */
-export async function callerOf({ identify }: Pick<ResourceDeps, 'identify'>, { raw }: FastifyRequest): Promise<Caller> {
+export async function identifyCaller({ identify }: Pick<ResourceDeps, 'identify'>, { raw }: FastifyRequest): Promise<Caller> {
   return identify(readCredentials(raw), raw);
 }

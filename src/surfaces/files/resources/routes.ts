@@ -1,52 +1,52 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { pathBelow } from '#base/http/url-path.ts';
-import { duplicateKey } from '#base/json/duplicate-key.ts';
+import { findDuplicateKey } from '#base/json/duplicate-key.ts';
 import { formatPath } from '#contract/configuration/fault.ts';
 import { isDeploymentId } from '#contract/deployment-path.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
-import { requestFault } from '#contract/errors/request-error.ts';
+import { createRequestError } from '#contract/errors/request-error.ts';
 import {
   ConversationRecord,
+  createParser,
   PermissionListRequest,
   PromptRecord,
   PublicationListRequest,
   parsePermissions,
-  parserOf,
   RelocationRequest,
   ShareListRequest,
 } from '#contract/resource-requests.ts';
 import { storedEntries } from '#contract/schemas/stored-entries.ts';
 import type { Caller, Chain } from '#domain/callers/caller.ts';
-import { type Grant, mostGrants } from '#domain/callers/held-rights.ts';
+import { type Grant, maxGrants } from '#domain/callers/held-rights.ts';
 import { requireOwn } from '#domain/callers/require-own.ts';
 import {
   type ContentKind,
-  type ContentPlace,
-  fromUrl,
+  type ContentLocation,
   isFolder,
   isTooLong,
   maxNamedPathBytes,
+  parseLocation,
+  parseResourceUrl,
   type Relocation,
   type ResourceKind,
-  type ResourcePlace,
+  type ResourceLocation,
   resourceKinds,
-  toPlace,
   toUrl,
 } from '#domain/files/resource-place.ts';
-import { requireWritable, rightsTo } from '#domain/files/resource-rights.ts';
+import { listPermissions, requireWritable } from '#domain/files/resource-rights.ts';
 import type { WriteCondition } from '#domain/files/write-condition.ts';
 import { hasCondition, toWriteCondition } from '../../http/conditions.ts';
 import { parseBody, readBody, refuseLargeBody, requireJson } from '../../http/read-request.ts';
 import { sendFile, toSelection } from '../../http/replies/read-file.ts';
 import { serveEarly } from '../../http/serve-raw.ts';
 import { noPlace, notFound, pathTooLong, readMetadata } from './metadata.ts';
-import { callerOf, type ResourceDeps } from './resource-deps.ts';
+import { identifyCaller, type ResourceDeps } from './resource-deps.ts';
 import { toMetadata } from './to-metadata.ts';
 
 /** `security.maxBodyBytes` may be less. */
 const maxOperationBytes = 1024 ** 2;
-const longestPath = 200;
+const maxPathLength = 200;
 
 /** What is stored beside files, and what is done with all of it alike. */
 export function resourceRoutes(app: FastifyInstance, deps: ResourceDeps): void {
@@ -62,7 +62,7 @@ function metadataRoutes(app: FastifyInstance, deps: ResourceDeps): void {
   for (const kind of resourceKinds) {
     const base = `/v1/metadata/${kind}/`;
     app.get(`${base}*`, async (request) => {
-      const caller = await callerOf(deps, request);
+      const caller = await identifyCaller(deps, request);
       const query = request.query as Record<string, unknown>;
       return readMetadata(deps, caller, { kind, encoded: pathBelow(base, request.url), query });
     });
@@ -72,15 +72,16 @@ function metadataRoutes(app: FastifyInstance, deps: ResourceDeps): void {
 type Deps = Pick<ResourceDeps, 'identify' | 'snapshot'>;
 
 const base = '/v1/ops/resource/per-request-permissions/';
-const parseList = parserOf(PermissionListRequest);
+const parseList = createParser(PermissionListRequest);
 
 /** `POST /v1/ops/resource/per-request-permissions/grant`, `/revoke` and `/list`: what an application lets those that it calls do (docs/files.md, Who may). */
 function permissionRoutes(app: FastifyInstance, deps: Deps): void {
   serveEarly(app, { method: 'POST', url: `${base}grant` }, async (request) => {
     const { chain, body, caller } = await readOwn(deps, request, parsePermissions);
     const grant = toGrants(caller, body());
-    const known = new Set([...chain.rights.granted, ...grant].map(({ receiver, url }) => JSON.stringify([receiver, url])));
-    if (known.size > mostGrants) throw requestFault('resourcePermissions', `would be more than the ${mostGrants} of one call`);
+    const existing = new Set([...chain.rights.granted, ...grant].map(({ receiver, url }) => JSON.stringify([receiver, url])));
+    if (existing.size > maxGrants)
+      throw createRequestError('resourcePermissions', `would be more than the ${maxGrants} of one call`);
     await chain.rights.change({ grant });
   });
   serveEarly(app, { method: 'POST', url: `${base}revoke` }, async (request) => {
@@ -100,10 +101,10 @@ async function readOwn<Body>(
   deps: Deps,
   request: FastifyRequest,
   parse: (body: unknown) => Body,
-): Promise<AskedOperation<Body> & { readonly chain: Chain }> {
-  const asked = await readOperation(deps, request, parse);
-  const { chain } = asked.caller;
-  if (chain !== null) return { ...asked, chain };
+): Promise<RequestedOperation<Body> & { readonly chain: Chain }> {
+  const operation = await readOperation(deps, request, parse);
+  const { chain } = operation.caller;
+  if (chain !== null) return { ...operation, chain };
   throw new ParleyError(
     'access_denied',
     'Permissions for the duration of a call are given with the per-request key of that call.',
@@ -115,18 +116,18 @@ function toGrants(
   grantor: Caller | undefined,
   { resourcePermissions, receiver }: ReturnType<typeof parsePermissions>,
 ): readonly Grant[] {
-  if (!isDeploymentId(receiver)) throw requestFault('receiver', 'must be the id of a deployment');
+  if (!isDeploymentId(receiver)) throw createRequestError('receiver', 'must be the id of a deployment');
   return resourcePermissions.map(({ url, permissions }, at) => {
-    const place = fromUrl(url);
-    if (place === undefined || isTooLong(place))
-      throw requestFault(`resourcePermissions[${at}].url`, 'must be the url of something stored, {kind}/{bucket}/{path}');
-    const held = grantor === undefined ? permissions : rightsTo(grantor, place);
-    const lacking = permissions.find((permission) => !held.includes(permission));
+    const location = parseResourceUrl(url);
+    if (location === undefined || isTooLong(location))
+      throw createRequestError(`resourcePermissions[${at}].url`, 'must be the url of something stored, {kind}/{bucket}/{path}');
+    const ownPermissions = grantor === undefined ? permissions : listPermissions(grantor, location);
+    const lacking = permissions.find((permission) => !ownPermissions.includes(permission));
     if (lacking !== undefined)
       throw new ParleyError('access_denied', `You have no ${lacking} on the resource yourself.`, {
         param: `resourcePermissions[${at}].url`,
       });
-    return { receiver, url: toUrl(place), permissions: [...new Set(permissions)] };
+    return { receiver, url: toUrl(location), permissions: [...new Set(permissions)] };
   });
 }
 
@@ -140,8 +141,8 @@ interface RecordKind {
 }
 
 const recordKinds: readonly RecordKind[] = [
-  { kind: 'prompts', maxBytes: storedEntries.prompt.maxBytes, check: parserOf(PromptRecord) },
-  { kind: 'conversations', maxBytes: storedEntries.conversation.maxBytes, check: parserOf(ConversationRecord) },
+  { kind: 'prompts', maxBytes: storedEntries.prompt.maxBytes, check: createParser(PromptRecord) },
+  { kind: 'conversations', maxBytes: storedEntries.conversation.maxBytes, check: createParser(ConversationRecord) },
 ];
 
 /** How ids of conversations of the Responses API begin, which stand where buckets do. */
@@ -158,8 +159,8 @@ function recordRoutes(app: FastifyInstance, deps: ResourceDeps): void {
 }
 
 async function get(deps: ResourceDeps, record: RecordKind, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-  const caller = await callerOf(deps, request);
-  const opened = await deps.contents.read(caller, placeOf(record, request), (file) => toSelection(request, reply, file));
+  const caller = await identifyCaller(deps, request);
+  const opened = await deps.contents.read(caller, getLocation(record, request), (file) => toSelection(request, reply, file));
   return sendFile(request, reply, opened);
 }
 
@@ -167,47 +168,47 @@ async function put(deps: ResourceDeps, record: RecordKind, request: FastifyReque
   const { contents, snapshot } = deps;
   const maxBytes = Math.min(record.maxBytes, snapshot().configuration.security.maxBodyBytes);
   refuseLargeBody(request.raw, maxBytes);
-  const caller = await callerOf(deps, request);
+  const caller = await identifyCaller(deps, request);
   requireJson(request.raw);
   const body = await readStrictBody(request.raw, maxBytes);
-  const place = placeOf(record, request);
-  requireWritable(caller, place);
-  const condition = await conditionOf(deps, request, place);
+  const location = getLocation(record, request);
+  requireWritable(caller, location);
+  const condition = await readCondition(deps, request, location);
   const { bytes: content, value } = body();
   record.check(value);
   const bytes = (async function* () {
     yield content;
   })();
   const upload = { contentType: 'application/json', bytes, announcedBytes: content.length, condition };
-  const stored = await contents.put(caller, place, upload);
+  const stored = await contents.put(caller, location, upload);
   reply.header('etag', `"${stored.etag}"`);
-  return toMetadata(place, stored);
+  return toMetadata(location, stored);
 }
 
 async function remove(deps: ResourceDeps, record: RecordKind, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-  const caller = await callerOf(deps, request);
-  const place = placeOf(record, request);
-  requireWritable(caller, place);
-  await deps.contents.delete(caller, place, await conditionOf(deps, request, place));
+  const caller = await identifyCaller(deps, request);
+  const location = getLocation(record, request);
+  requireWritable(caller, location);
+  await deps.contents.delete(caller, location, await readCondition(deps, request, location));
   reply.code(204);
 }
 
-async function conditionOf(
+async function readCondition(
   { contents }: ResourceDeps,
   { headers }: FastifyRequest,
-  place: ContentPlace,
+  location: ContentLocation,
 ): Promise<WriteCondition> {
-  return hasCondition(headers) ? toWriteCondition(headers, await contents.current(place)) : undefined;
+  return hasCondition(headers) ? toWriteCondition(headers, await contents.findCurrent(location)) : undefined;
 }
 
-function placeOf({ kind }: RecordKind, { url, method }: FastifyRequest): ContentPlace {
+function getLocation({ kind }: RecordKind, { url, method }: FastifyRequest): ContentLocation {
   const encoded = pathBelow(`/v1/${kind}/`, url);
   if (kind === 'conversations' && conversationId.test(encoded))
     throw new ParleyError('route_not_found', 'Nothing is served at this path; /docs lists what is.');
-  const place = toPlace(kind, encoded);
-  if (place === undefined || isFolder(place)) throw method === 'GET' || method === 'HEAD' ? notFound(kind) : noPlace(kind);
-  if (isTooLong(place)) throw pathTooLong();
-  return place;
+  const location = parseLocation(kind, encoded);
+  if (location === undefined || isFolder(location)) throw method === 'GET' || method === 'HEAD' ? notFound(kind) : noPlace(kind);
+  if (isTooLong(location)) throw pathTooLong();
+  return location;
 }
 
 /** `POST /v1/ops/resource/move` and `/copy` (docs/wire.md, Files). */
@@ -222,22 +223,22 @@ function relocationRoutes(app: FastifyInstance, deps: ResourceDeps): void {
   }
 }
 
-const parse = parserOf(RelocationRequest);
+const parse = createParser(RelocationRequest);
 
 function toRelocation({ sourceUrl, destinationUrl, overwrite = false }: RelocationRequest): Relocation {
   const from = toItem('sourceUrl', sourceUrl);
   const to = toItem('destinationUrl', destinationUrl);
-  if (from.kind !== to.kind) throw requestFault('destinationUrl', `must be one of the ${from.kind}, as sourceUrl is`);
-  if (toUrl(from) === toUrl(to)) throw requestFault('destinationUrl', 'must be another place than sourceUrl');
+  if (from.kind !== to.kind) throw createRequestError('destinationUrl', `must be one of the ${from.kind}, as sourceUrl is`);
+  if (toUrl(from) === toUrl(to)) throw createRequestError('destinationUrl', 'must be another place than sourceUrl');
   return { from, to, destinationUrl, replaces: overwrite };
 }
 
-function toItem(param: string, url: string): ResourcePlace {
-  const place = fromUrl(url);
-  if (place === undefined) throw requestFault(param, 'must be the url of something stored, {kind}/{bucket}/{path}');
-  if (isFolder(place)) throw requestFault(param, 'must not be a folder: what lies in it is moved and copied one by one');
-  if (isTooLong(place)) throw requestFault(param, `must have a path of ${maxNamedPathBytes} bytes of UTF-8 at most`);
-  return place;
+function toItem(param: string, url: string): ResourceLocation {
+  const location = parseResourceUrl(url);
+  if (location === undefined) throw createRequestError(param, 'must be the url of something stored, {kind}/{bucket}/{path}');
+  if (isFolder(location)) throw createRequestError(param, 'must not be a folder: what lies in it is moved and copied one by one');
+  if (isTooLong(location)) throw createRequestError(param, `must have a path of ${maxNamedPathBytes} bytes of UTF-8 at most`);
+  return location;
 }
 
 function isOfContents(relocation: Relocation<ResourceKind>): relocation is Relocation<ContentKind> {
@@ -246,8 +247,8 @@ function isOfContents(relocation: Relocation<ResourceKind>): relocation is Reloc
 
 type SharedDeps = Pick<ResourceDeps, 'identify' | 'snapshot'>;
 
-const parseShares = parserOf(ShareListRequest);
-const parsePublications = parserOf(PublicationListRequest);
+const parseShares = createParser(ShareListRequest);
+const parsePublications = createParser(PublicationListRequest);
 
 /** `POST /v1/ops/resource/share/list` and `/v1/ops/publication/list`: what others shared and published, which is nothing: users share nothing here. */
 function sharedRoutes(app: FastifyInstance, deps: SharedDeps): void {
@@ -277,14 +278,14 @@ async function readStrictBody(request: IncomingMessage, maxBytes: number): Promi
   return () => {
     // A copy: what is parsed is freed, and these bytes are stored.
     const value = parseBody(Buffer.from(bytes), { allowsProto: true });
-    const twice = duplicateKey(bytes.toString('utf8'));
-    if (twice !== undefined) throw requestFault(formatPath(twice).slice(0, longestPath), 'stands twice; send it once');
+    const twice = findDuplicateKey(bytes.toString('utf8'));
+    if (twice !== undefined) throw createRequestError(formatPath(twice).slice(0, maxPathLength), 'stands twice; send it once');
     return { bytes, value };
   };
 }
 
 /** What an operation on stored things is asked by whom; `body` gives it checked, and throws for what is wrong with it. */
-interface AskedOperation<Body> {
+interface RequestedOperation<Body> {
   readonly caller: Caller;
   readonly body: () => Body;
 }
@@ -294,10 +295,10 @@ async function readOperation<Body>(
   deps: Pick<ResourceDeps, 'identify' | 'snapshot'>,
   request: FastifyRequest,
   parse: (body: unknown) => Body,
-): Promise<AskedOperation<Body>> {
+): Promise<RequestedOperation<Body>> {
   const maxBytes = Math.min(maxOperationBytes, deps.snapshot().configuration.security.maxBodyBytes);
   refuseLargeBody(request.raw, maxBytes);
-  const caller = await callerOf(deps, request);
+  const caller = await identifyCaller(deps, request);
   requireJson(request.raw);
   const body = await readStrictBody(request.raw, maxBytes);
   return { caller, body: () => parse(body().value) };

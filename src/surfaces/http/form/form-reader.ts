@@ -106,55 +106,55 @@ function toParameters(disposition: string): ReadonlyMap<string, string> {
 /** Looks for marks in bytes that come in pieces; holds no more than a piece and what it is told to. */
 class PieceReader {
   readonly #pieces: AsyncIterator<Uint8Array>;
-  #held: Buffer;
+  #buffered: Buffer;
 
   /** `begun` stands before the first piece. */
-  constructor(pieces: AsyncIterable<Uint8Array>, begun: Buffer) {
+  constructor(pieces: AsyncIterable<Uint8Array>, start: Buffer) {
     this.#pieces = pieces[Symbol.asyncIterator]();
-    this.#held = begun;
+    this.#buffered = start;
   }
 
   /** The bytes before a mark as latin1 text; the mark is taken away too. Throws `invalid_request` where they are too many, or it never comes. */
   async before(mark: Buffer, maxBytes: number): Promise<string> {
-    let end = this.#held.indexOf(mark);
-    while (end === -1 && this.#held.length <= maxBytes + mark.length) {
+    let end = this.#buffered.indexOf(mark);
+    while (end === -1 && this.#buffered.length <= maxBytes + mark.length) {
       await this.#pull();
-      end = this.#held.indexOf(mark);
+      end = this.#buffered.indexOf(mark);
     }
     if (end === -1 || end > maxBytes) throw malformedForm('its head is too long');
-    return this.#take(end, end + mark.length).toString('latin1');
+    return this.#consume(end, end + mark.length).toString('latin1');
   }
 
   /** So many bytes as latin1 text. */
   async exactly(count: number): Promise<string> {
-    while (this.#held.length < count) await this.#pull();
-    return this.#take(count, count).toString('latin1');
+    while (this.#buffered.length < count) await this.#pull();
+    return this.#consume(count, count).toString('latin1');
   }
 
   /** The bytes before a mark, as they come; the mark is taken away too. */
   async *piecesBefore(mark: Buffer): AsyncGenerator<Uint8Array> {
     for (;;) {
-      const end = this.#held.indexOf(mark);
+      const end = this.#buffered.indexOf(mark);
       if (end !== -1) {
-        yield this.#take(end, end + mark.length);
+        yield this.#consume(end, end + mark.length);
         return;
       }
-      const sure = Math.max(this.#held.length - mark.length + 1, 0);
-      if (sure > 0) yield this.#take(sure, sure);
+      const sure = Math.max(this.#buffered.length - mark.length + 1, 0);
+      if (sure > 0) yield this.#consume(sure, sure);
       await this.#pull();
     }
   }
 
-  #take(end: number, next: number): Buffer {
-    const taken = this.#held.subarray(0, end);
-    this.#held = this.#held.subarray(next);
-    return taken;
+  #consume(end: number, next: number): Buffer {
+    const chunk = this.#buffered.subarray(0, end);
+    this.#buffered = this.#buffered.subarray(next);
+    return chunk;
   }
 
   async #pull(): Promise<void> {
     const { done, value } = await this.#pieces.next();
     if (done) throw malformedForm('it ends too early');
-    this.#held = this.#held.length === 0 ? Buffer.from(value) : Buffer.concat([this.#held, value]);
+    this.#buffered = this.#buffered.length === 0 ? Buffer.from(value) : Buffer.concat([this.#buffered, value]);
   }
 }
 
@@ -163,7 +163,7 @@ export function malformedForm(reason: string): ParleyError {
 }
 
 /** The bytes of a body as they come. What is not taken stays with the request. Throws `invalid_request` if it breaks off. */
-export async function* piecesOf(request: IncomingMessage): AsyncGenerator<Uint8Array, undefined> {
+export async function* readPieces(request: IncomingMessage): AsyncGenerator<Uint8Array, undefined> {
   try {
     yield* request.iterator({ destroyOnReturn: false });
   } catch (cause) {

@@ -1,4 +1,4 @@
-import { bucketOf } from '#domain/files/bucket.ts';
+import { toBucket } from '#domain/files/bucket.ts';
 import { inPath, type Parameter } from './operation.ts';
 
 /**
@@ -14,7 +14,7 @@ export const exampleNames = {
   application: 'sample',
   /** Depends on one that requires consent. */
   withConsent: 'sample-with-consent',
-  bucket: bucketOf('key:local'),
+  bucket: toBucket('key:local'),
   file: 'notes/hours.txt',
   prompt: 'brief',
   conversation: 'demo__Opening hours',

@@ -143,7 +143,7 @@ export function buildPage(items: Schema | NamedSchema, nextToken: Schema): Schem
 }
 
 /** Returns the schema of a complete list, which is the answer of most listings. */
-export function listOf(items: Schema | NamedSchema): Schema {
+export function buildList(items: Schema | NamedSchema): Schema {
   return buildObject({ object: { const: 'list' }, data: buildArray(items) });
 }
 

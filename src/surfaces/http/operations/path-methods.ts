@@ -1,4 +1,4 @@
-import { pathOf } from '#base/http/url-path.ts';
+import { getPath } from '#base/http/url-path.ts';
 import { escapePattern } from '#base/text/escape-pattern.ts';
 import type { ApiOperation } from './operation.ts';
 
@@ -24,7 +24,7 @@ export class PathMethods {
 
   /** In capitals and in order, with `HEAD`; empty for a path that no operation has. */
   at(url: string): readonly string[] {
-    const path = pathOf(url);
+    const path = getPath(url);
     this.#patterns ??= toPatterns(this.#operations());
     return this.#patterns.find(({ form }) => form.test(path))?.methods ?? [];
   }
@@ -44,7 +44,7 @@ function toPatterns(operations: readonly MethodOfPath[]): readonly PathPattern[]
     literal: path.replaceAll(/\{\w+\}/g, '').length,
     methods: toAllowed(methods),
   }));
-  return patterns.sort((one, other) => other.literal - one.literal);
+  return patterns.sort((left, right) => right.literal - left.literal);
 }
 
 /** The list of a bucket may end with a slash. */

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { untilDrained } from '#base/http/until-drained.ts';
+import { waitForDrain } from '#base/http/until-drained.ts';
 import { privateFields } from './header-fields.ts';
 
 const pingMs = 15_000;
@@ -111,6 +111,6 @@ export function letGoOfStalled(response: ServerResponse): void {
 export async function whenDrained(response: ServerResponse): Promise<void> {
   if (!response.writableNeedDrain) return;
   const stalled = setTimeout(() => response.destroy(), stalledMs);
-  await untilDrained(response);
+  await waitForDrain(response);
   clearTimeout(stalled);
 }

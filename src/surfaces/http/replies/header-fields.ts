@@ -11,8 +11,8 @@ export const privateFields = {
 /** Names what of a request did not reach a model. */
 export const ignoredHeader = 'parley-ignored';
 
-const mostNames = 32;
-const longestName = 64;
+const maxNames = 32;
+const maxNameLength = 64;
 
 /** The same on a reply of the framework, if it does not say itself how it may be kept. */
 export function keepPrivate(reply: FastifyReply): void {
@@ -24,9 +24,9 @@ export function keepPrivate(reply: FastifyReply): void {
 
 /** The value of that header field. Names come from the request: only what a header field can carry is left of them. */
 export function toIgnoredNames(ignored: readonly string[]): string {
-  const names = ignored.slice(0, mostNames).map((name) => encodeURIComponent(name.slice(0, longestName).toWellFormed()));
-  const more = ignored.length - names.length;
-  return [...names, ...(more > 0 ? [`and ${more} more`] : [])].join(', ');
+  const names = ignored.slice(0, maxNames).map((name) => encodeURIComponent(name.slice(0, maxNameLength).toWellFormed()));
+  const hiddenCount = ignored.length - names.length;
+  return [...names, ...(hiddenCount > 0 ? [`and ${hiddenCount} more`] : [])].join(', ');
 }
 
 /** Sets fields as they are given to `writeHead`: names and values in turn, or an object. */
@@ -38,8 +38,8 @@ export function setFields(response: ServerResponse, fields: unknown): void {
 
 /** `Vary` of a response: `Origin`, and what it varies by besides. */
 export function toVary(vary: string | undefined): string {
-  const others = (vary ?? '').split(',').map((name) => name.trim());
-  return ['Origin', ...others.filter((name) => name !== '' && name.toLowerCase() !== 'origin')].join(', ');
+  const varyNames = (vary ?? '').split(',').map((name) => name.trim());
+  return ['Origin', ...varyNames.filter((name) => name !== '' && name.toLowerCase() !== 'origin')].join(', ');
 }
 
 /** Returns whether an `Accept-Encoding` field names a content coding with a weight above 0 (RFC 9110, 12.5.3). `*` does not count. */

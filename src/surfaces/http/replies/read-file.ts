@@ -1,13 +1,13 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { httpRefusal } from '#contract/errors/errors.ts';
 import type { ByteRange } from '#domain/files/blob-store.ts';
-import type { FileFacts } from '#domain/files/file-index.ts';
+import type { FileInfo } from '#domain/files/file-index.ts';
 import type { OpenedFile, Selection } from '#services/files/stored-resources.ts';
 import { isKnown, isOfRange } from '../conditions.ts';
 import { letGoOfStalled } from './event-stream.ts';
 
 /** Which part of a file a GET or HEAD asks for. Throws `precondition_failed`, and 416 for a range behind its end. */
-export function toSelection({ method, headers }: FastifyRequest, reply: FastifyReply, file: FileFacts): Selection {
+export function toSelection({ method, headers }: FastifyRequest, reply: FastifyReply, file: FileInfo): Selection {
   if (isKnown(headers, file) || method === 'HEAD') return 'nothing';
   const range = isOfRange(headers, file) ? toRange(headers.range, file.contentLength) : undefined;
   if (range !== 'unsatisfiable') return range ?? 'whole';

@@ -16,7 +16,7 @@ export interface EventWriter {
   /** What closes a reply that ended well. */
   end(): string;
   /** What closes a reply that broke off. */
-  toFault(error: ParleyError, context: RequestContext): string;
+  toErrorEvent(error: ParleyError, context: RequestContext): string;
 }
 
 /**
@@ -43,10 +43,10 @@ export class StreamedReply implements ReplySink {
 
   #beginEarly(): void {
     if (this.#stream !== undefined || this.#isOver || this.#context.hasLeft) return;
-    const begun = this.#writer.beginEarly?.(this.#context);
-    if (begun === undefined) return;
-    this.#stream = new EventStream(this.#context.response, begun.head);
-    this.#stream.send(begun.bytes);
+    const earlyStart = this.#writer.beginEarly?.(this.#context);
+    if (earlyStart === undefined) return;
+    this.#stream = new EventStream(this.#context.response, earlyStart.head);
+    this.#stream.send(earlyStart.bytes);
   }
 
   frame(frame: Frame): void {
@@ -66,20 +66,20 @@ export class StreamedReply implements ReplySink {
   end(): void {
     const settling = this.#stream && this.#writer.settle?.();
     if (settling === undefined) this.#close();
-    else settling.then(() => this.#close()).catch((thrown) => this.fail(thrown));
+    else settling.then(() => this.#close()).catch((error) => this.fail(error));
   }
 
-  fail(thrown: unknown): void {
+  fail(cause: unknown): void {
     if (this.#isOver) return;
     this.#isOver = true;
     clearTimeout(this.#early);
-    const error = this.#context.failed(thrown);
+    const error = this.#context.failed(cause);
     const settling = this.#writer.settle?.(error);
-    if (settling === undefined) this.#tell(error);
-    else void settling.then(() => this.#tell(error));
+    if (settling === undefined) this.#sendError(error);
+    else void settling.then(() => this.#sendError(error));
   }
 
-  #tell(error: ParleyError): void {
+  #sendError(error: ParleyError): void {
     const context = this.#context;
     if (this.#stream === undefined) context.sendError(error);
     else this.#breakOff(this.#stream, error);
@@ -95,7 +95,7 @@ export class StreamedReply implements ReplySink {
 
   #breakOff(stream: EventStream, error: ParleyError): void {
     if (this.#context.hasLeft) return stream.abandon();
-    stream.send(this.#writer.toFault(error, this.#context));
+    stream.send(this.#writer.toErrorEvent(error, this.#context));
     stream.end();
   }
 }

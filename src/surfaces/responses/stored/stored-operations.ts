@@ -14,18 +14,18 @@ const item: NamedSchema = {
   schema: { type: 'object', required: ['id', 'type'], properties: { id: text, type: text }, additionalProperties: true },
 };
 const orNull: Schema = { type: ['string', 'null'] };
-const pageOf = (each: NamedSchema): Schema => ({
+const toPageSchema = (item: NamedSchema): Schema => ({
   type: 'object',
   required: ['object', 'data', 'first_id', 'last_id', 'has_more'],
   properties: {
     object: { const: 'list' },
-    data: { type: 'array', items: each },
+    data: { type: 'array', items: item },
     first_id: orNull,
     last_id: orNull,
     has_more: { type: 'boolean' },
   },
 });
-const itemList: NamedSchema = { name: 'StoredItemList', schema: pageOf(item) };
+const itemList: NamedSchema = { name: 'StoredItemList', schema: toPageSchema(item) };
 const deletedAs = (object: string): Schema => ({
   type: 'object',
   required: ['id', 'object', 'deleted'],
@@ -51,7 +51,7 @@ const metadata: Schema = {
   additionalProperties: { type: 'string', maxLength: 512 },
   description: 'Up to 16 texts of up to 512 characters.',
 };
-const made: NamedSchema = { name: 'NewConversation', schema: { type: 'object', properties: { items, metadata } } };
+const newConversation: NamedSchema = { name: 'NewConversation', schema: { type: 'object', properties: { items, metadata } } };
 const changed: NamedSchema = { name: 'ChangedConversation', schema: { type: 'object', properties: { metadata } } };
 const added: NamedSchema = { name: 'NewItems', schema: { type: 'object', required: ['items'], properties: { items } } };
 
@@ -81,8 +81,8 @@ const common = { tag: 'Responses', errorShape: compatErrorShape } as const;
 export function storedOperations(aliases: readonly string[]): ApiOperation[] {
   const ofResources = responsesPlaces(aliases).flatMap(({ base, suffix, takesVersion }) => {
     const ofConversations = takesVersion ? [] : conversationOperations(`${base}/conversations`);
-    const own = [...responseOperations(`${base}/responses/{response}`), ...ofConversations];
-    return own.map((each) => ({ ...each, id: `${each.id}_${suffix}`, ...common }));
+    const operations = [...responseOperations(`${base}/responses/{response}`), ...ofConversations];
+    return operations.map((operation) => ({ ...operation, id: `${operation.id}_${suffix}`, ...common }));
   });
   return [...ofResources, backgroundList];
 }
@@ -105,7 +105,7 @@ const summary: NamedSchema = {
     },
   },
 };
-const summaries: NamedSchema = { name: 'BackgroundResponseList', schema: pageOf(summary) };
+const summaries: NamedSchema = { name: 'BackgroundResponseList', schema: toPageSchema(summary) };
 
 /** What the page shows of them. */
 const backgroundList: ApiOperation = {
@@ -159,27 +159,29 @@ function responseOperations(path: string): Described[] {
 function conversationOperations(base: string): Described[] {
   const path = `${base}/{conversation}`;
   const list = `${path}/items`;
-  const shown = [{ status: 200, description: 'The conversation.', content: json(conversation) }] as const;
+  const answers = [{ status: 200, description: 'The conversation.', content: json(conversation) }] as const;
   const page = [{ status: 200, description: 'A page.', content: json(itemList) }] as const;
   const hello = { items: [{ role: 'user', content: 'Hello' }] };
   return [
     {
       ...{ method: 'post', path: base, id: 'createConversation', summary: 'Makes a conversation' },
-      body: json(made, { begun: { summary: 'With a first message', value: { ...hello, metadata: { topic: 'greetings' } } } }),
+      body: json(newConversation, {
+        begun: { summary: 'With a first message', value: { ...hello, metadata: { topic: 'greetings' } } },
+      }),
       isBodyOptional: true,
-      answers: shown,
+      answers: answers,
       errors: [...keyErrors, ...bodyErrors],
     },
     {
       ...{ method: 'get', path, id: 'getConversation', summary: 'Shows a conversation' },
-      ...{ parameters: [inConversation], answers: shown, errors },
+      ...{ parameters: [inConversation], answers: answers, errors },
     },
     {
       ...{ method: 'post', path, id: 'changeConversation', summary: 'Changes the metadata of a conversation' },
       ...{
         parameters: [inConversation],
         body: json(changed, { topic: { summary: 'Another topic', value: { metadata: { topic: 'farewells' } } } }),
-        answers: shown,
+        answers: answers,
         errors: inBody,
       },
     },
@@ -210,7 +212,7 @@ function conversationOperations(base: string): Described[] {
     },
     {
       ...{ method: 'delete', path: `${list}/{item}`, id: 'deleteConversationItem', summary: 'Deletes an item of a conversation' },
-      ...{ parameters: [inConversation, inItem], answers: shown, errors: ofItems },
+      ...{ parameters: [inConversation, inItem], answers: answers, errors: ofItems },
     },
   ];
 }

@@ -1,32 +1,32 @@
 import type { JsonObject } from '#base/json/json.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import type { ItemPage, ItemQuery } from '#domain/responses/conversation-store.ts';
-import { toShownItem } from '#domain/responses/stored-items.ts';
+import { toVisibleItem } from '#domain/responses/stored-items.ts';
 
 /** Parameters of an address as they came: text, or a list of them where one was given again. */
 export type Query = Readonly<Record<string, unknown>>;
 
-const mostItems = 100;
+const maxItems = 100;
 const usualItems = 20;
 
 /** Which items of a list are asked for. Throws invalid_request with the name of the parameter. */
 export function readItemQuery(query: Query): ItemQuery {
   const order = readText(query, 'order') ?? 'desc';
-  if (order !== 'asc' && order !== 'desc') throw queryFault('order', 'must be asc or desc');
+  if (order !== 'asc' && order !== 'desc') throw createQueryError('order', 'must be asc or desc');
   return { limit: readLimit(query), order, after: readText(query, 'after'), before: readText(query, 'before') };
 }
 
 /** What else is to be shown, given as `include` or `include[]`, once or more often. */
 export function readInclude(query: Query): ReadonlySet<string> {
-  const given = [query.include, query['include[]']].flat().filter((each) => each !== undefined);
-  return new Set(given.map(String));
+  const includes = [query.include, query['include[]']].flat().filter((value) => value !== undefined);
+  return new Set(includes.map(String));
 }
 
 /** One text; undefined if it is absent. */
 function readText(query: Query, name: string): string | undefined {
   const value = Object.hasOwn(query, name) ? query[name] : undefined;
   if (value === undefined || value === '') return undefined;
-  if (typeof value !== 'string') throw queryFault(name, 'may be given once');
+  if (typeof value !== 'string') throw createQueryError(name, 'may be given once');
   return value;
 }
 
@@ -34,45 +34,45 @@ function readText(query: Query, name: string): string | undefined {
 export function readNumber(query: Query, name: string): number | undefined {
   const text = readText(query, name);
   if (text === undefined) return undefined;
-  if (!/^\d{1,15}$/.test(text)) throw queryFault(name, 'must be a whole number');
+  if (!/^\d{1,15}$/.test(text)) throw createQueryError(name, 'must be a whole number');
   return Number(text);
 }
 
 export function readFlag(query: Query, name: string): boolean {
   const text = readText(query, name) ?? 'false';
-  if (text !== 'true' && text !== 'false') throw queryFault(name, 'must be true or false');
+  if (text !== 'true' && text !== 'false') throw createQueryError(name, 'must be true or false');
   return text === 'true';
 }
 
-export function queryFault(param: string, claim: string): ParleyError {
+export function createQueryError(param: string, claim: string): ParleyError {
   return new ParleyError('invalid_request', `${param} ${claim}.`, { param });
 }
 
 /** A page of a list that is there as a whole, the earliest first. */
-export function pageOf(all: readonly JsonObject[], { limit, order, after, before }: ItemQuery): ItemPage {
+export function toPage(all: readonly JsonObject[], { limit, order, after, before }: ItemQuery): ItemPage {
   const items = order === 'asc' ? all : all.toReversed();
-  const from = after === undefined ? 0 : placeOf(items, 'after', after) + 1;
-  const to = before === undefined ? items.length : placeOf(items, 'before', before);
+  const from = after === undefined ? 0 : findPosition(items, 'after', after) + 1;
+  const to = before === undefined ? items.length : findPosition(items, 'before', before);
   const within = items.slice(from, Math.max(from, to));
   // Asked for what is ahead of an item, the nearest to it are meant.
   const page = before !== undefined && after === undefined ? within.slice(-limit) : within.slice(0, limit);
   return { items: page, hasMore: within.length > page.length };
 }
 
-function placeOf(items: readonly JsonObject[], param: 'after' | 'before', id: string): number {
-  const place = items.findIndex((item) => item.id === id);
-  if (place < 0) throw unknownItem(param);
-  return place;
+function findPosition(items: readonly JsonObject[], param: 'after' | 'before', id: string): number {
+  const position = items.findIndex((item) => item.id === id);
+  if (position < 0) throw unknownItem(param);
+  return position;
 }
 
 export function unknownItem(param: 'after' | 'before'): ParleyError {
-  return queryFault(param, 'names no item of this list');
+  return createQueryError(param, 'names no item of this list');
 }
 
 /** A page of items as it is answered. */
 export function toItemList({ items, hasMore }: ItemPage, include: ReadonlySet<string>): JsonObject {
   return toList(
-    items.map((item) => toShownItem(item, include)),
+    items.map((item) => toVisibleItem(item, include)),
     hasMore,
   );
 }
@@ -86,6 +86,6 @@ export function toList(data: readonly JsonObject[], hasMore: boolean): JsonObjec
 
 function readLimit(query: Query): number {
   const limit = readNumber(query, 'limit') ?? usualItems;
-  if (limit < 1 || limit > mostItems) throw queryFault('limit', `must be a whole number from 1 to ${mostItems}`);
+  if (limit < 1 || limit > maxItems) throw createQueryError('limit', `must be a whole number from 1 to ${maxItems}`);
   return limit;
 }

@@ -2,28 +2,28 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import type { Clock } from '#base/time/clock.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
-import { requestFault } from '#contract/errors/request-error.ts';
+import { createRequestError } from '#contract/errors/request-error.ts';
 import { mayUseRecord } from '#domain/callers/bound-key.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { Identify } from '#domain/callers/identify.ts';
 import { requireOwn } from '#domain/callers/require-own.ts';
-import type { ResponsePlace, ResponseStore, StoredResponse } from '#domain/responses/response-store.ts';
-import { isShownItem, itemsOf, toShownResponse } from '#domain/responses/stored-items.ts';
+import type { ResponseRef, ResponseStore, StoredResponse } from '#domain/responses/response-store.ts';
+import { isVisibleItem, listItems, toVisibleResponse } from '#domain/responses/stored-items.ts';
 import type { BackgroundRuns } from '#services/responses/background-runs.ts';
 import { readCredentials } from '../../http/read-request.ts';
 import { serveEarly } from '../../http/serve-raw.ts';
 import { responsesPlaces } from '../places.ts';
 import { streamRun } from './background-stream.ts';
 import {
-  pageOf,
+  createQueryError,
   type Query,
-  queryFault,
   readFlag,
   readInclude,
   readItemQuery,
   readNumber,
   toItemList,
   toList,
+  toPage,
   unknownItem,
 } from './stored-pages.ts';
 
@@ -33,11 +33,11 @@ export interface StoredRoutesDeps {
   readonly runs: BackgroundRuns;
   readonly clock: Clock;
   /** Called once a response was ended by its user, for the node that answers it, if it is another. */
-  readonly tellEnded: (id: string) => void;
+  readonly notifyEnded: (id: string) => void;
   /** Prefixes such as `openai`. */
   readonly aliases: readonly string[];
   /** Responses that callers of this node may know of and the store may not, by their ids: each resolves once it does. */
-  readonly beginning: ReadonlyMap<string, Promise<unknown>>;
+  readonly starting: ReadonlyMap<string, Promise<unknown>>;
   /** Whether the key that a caller came with is no longer in force. */
   readonly hasEnded: (caller: Caller) => boolean;
 }
@@ -53,26 +53,26 @@ export function storedRoutes(app: FastifyInstance, deps: StoredRoutesDeps): void
   for (const { base } of responsesPlaces(deps.aliases)) {
     const url = `${base}/responses/:response`;
     app.get(url, async (request, reply) => {
-      const { place, caller } = await askedBy(deps, request);
+      const { location, caller } = await identifyRequest(deps, request);
       const query = request.query as Query;
       const after = readNumber(query, 'starting_after');
       const isStreamed = readFlag(query, 'stream');
-      if (after !== undefined && !isStreamed) throw queryFault('starting_after', 'needs stream=true');
-      const stored = await find(deps, place);
-      if (!isStreamed) return toShownResponse(stored, readInclude(query));
-      if (!stored.isBackground) throw queryFault('stream', 'can be true for a response that was made in the background');
+      if (after !== undefined && !isStreamed) throw createQueryError('starting_after', 'needs stream=true');
+      const stored = await find(deps, location);
+      if (!isStreamed) return toVisibleResponse(stored, readInclude(query));
+      if (!stored.isBackground) throw createQueryError('stream', 'can be true for a response that was made in the background');
       reply.hijack();
       const isOver = () => deps.hasEnded(caller);
-      await streamRun(deps, reply.raw, { place, after: after ?? -1, headers: { 'x-request-id': request.id }, isOver });
+      await streamRun(deps, reply.raw, { location, after: after ?? -1, headers: { 'x-request-id': request.id }, isOver });
       return reply;
     });
     serveEarly(app, { method: 'DELETE', url }, async (request) => {
-      const place = await placeOf(deps, request);
-      const isDeleted = await deps.responses.delete(place);
-      deps.runs.drop(place.id);
-      if (!isDeleted) throw notStored('response', place.id);
-      deps.tellEnded(place.id);
-      return { id: place.id, object: 'response', deleted: true };
+      const location = await resolveLocation(deps, request);
+      const isDeleted = await deps.responses.delete(location);
+      deps.runs.drop(location.id);
+      if (!isDeleted) throw notStored('response', location.id);
+      deps.notifyEnded(location.id);
+      return { id: location.id, object: 'response', deleted: true };
     });
     serveEarly(app, { method: 'POST', url: `${url}/cancel` }, (request) => cancel(deps, request));
     app.get(`${url}/input_items`, (request) => listInput(deps, request));
@@ -81,30 +81,30 @@ export function storedRoutes(app: FastifyInstance, deps: StoredRoutesDeps): void
 }
 
 async function cancel(deps: StoredRoutesDeps, request: FastifyRequest): Promise<unknown> {
-  const place = await placeOf(deps, request);
-  const stored = await find(deps, place);
+  const location = await resolveLocation(deps, request);
+  const stored = await find(deps, location);
   if (!stored.isBackground)
-    throw requestFault('response_id', 'names a response that was not made in the background: close its connection');
+    throw createRequestError('response_id', 'names a response that was not made in the background: close its connection');
   // What is asked of this node's own run is over at once; then the store knows what came until then.
-  await deps.runs.cancel(place.id);
-  const cancelled = await deps.responses.cancel(place);
-  if (cancelled === undefined) throw notStored('response', place.id);
-  deps.tellEnded(place.id);
+  await deps.runs.cancel(location.id);
+  const cancelled = await deps.responses.cancel(location);
+  if (cancelled === undefined) throw notStored('response', location.id);
+  deps.notifyEnded(location.id);
   return cancelled.response;
 }
 
 async function listInput(deps: StoredRoutesDeps, request: FastifyRequest): Promise<unknown> {
   const query = request.query as Query;
-  const place = await placeOf(deps, request);
-  const asked = readItemQuery(query);
-  const chain = await deps.responses.chain(place, { nowMs: deps.clock.epochMs(), maxBytes: maxChainBytes });
-  const all = 'absent' in chain || 'bytes' in chain ? [await find(deps, place)] : chain;
-  const items = all.flatMap((stored, nth) => (nth === all.length - 1 ? stored.input : itemsOf(stored)));
+  const location = await resolveLocation(deps, request);
+  const itemQuery = readItemQuery(query);
+  const chain = await deps.responses.chain(location, { nowMs: deps.clock.epochMs(), maxBytes: maxChainBytes });
+  const all = 'absent' in chain || 'bytes' in chain ? [await find(deps, location)] : chain;
+  const items = all.flatMap((stored, index) => (index === all.length - 1 ? stored.input : listItems(stored)));
   const include = readInclude(query);
   return toItemList(
-    pageOf(
-      items.filter((item) => isShownItem(item, include)),
-      asked,
+    toPage(
+      items.filter((item) => isVisibleItem(item, include)),
+      itemQuery,
     ),
     include,
   );
@@ -120,27 +120,27 @@ async function listBackground({ identify, responses, clock }: StoredRoutesDeps, 
   return toBackgroundList(listed, limit);
 }
 
-async function find({ responses, clock }: StoredRoutesDeps, place: ResponsePlace): Promise<StoredResponse> {
-  const stored = await responses.find(place, clock.epochMs());
-  if (stored === undefined) throw notStored('response', place.id);
+async function find({ responses, clock }: StoredRoutesDeps, location: ResponseRef): Promise<StoredResponse> {
+  const stored = await responses.find(location, clock.epochMs());
+  if (stored === undefined) throw notStored('response', location.id);
   return stored;
 }
 
-async function placeOf(deps: StoredRoutesDeps, request: FastifyRequest): Promise<ResponsePlace> {
-  return (await askedBy(deps, request)).place;
+async function resolveLocation(deps: StoredRoutesDeps, request: FastifyRequest): Promise<ResponseRef> {
+  return (await identifyRequest(deps, request)).location;
 }
 
 /** Who was told of a response a moment ago finds it. */
-async function askedBy(
-  { identify, beginning }: StoredRoutesDeps,
+async function identifyRequest(
+  { identify, starting }: StoredRoutesDeps,
   { raw, params }: FastifyRequest,
-): Promise<{ readonly place: ResponsePlace; readonly caller: Caller }> {
+): Promise<{ readonly location: ResponseRef; readonly caller: Caller }> {
   const caller = await identify(readCredentials(raw), raw, 'accepts bound keys');
   requireOwn(caller, 'use stored responses');
   const { response: id } = params as { response: string };
   if (!mayUseRecord(caller, id)) throw notStored('response', id);
-  await beginning.get(id);
-  return { place: { id, subject: caller.subject }, caller };
+  await starting.get(id);
+  return { location: { id, subject: caller.subject }, caller };
 }
 
 /** Whatever is not there, or is another user's. */
@@ -149,7 +149,7 @@ export function notStored(what: 'response' | 'conversation' | 'item', id: string
 }
 
 /** Characters of what was asked that a list shows. */
-const shownChars = 200;
+const maxShownChars = 200;
 
 /** A page of what was made in the background, as it is answered. */
 function toBackgroundList(listed: readonly StoredResponse[], limit: number): JsonObject {
@@ -159,15 +159,15 @@ function toBackgroundList(listed: readonly StoredResponse[], limit: number): Jso
 /** What is told of a response in a list. */
 function toSummary({ id, status, response, input }: StoredResponse): JsonObject {
   const { object, created_at, completed_at = null, model, background, error = null } = response;
-  return { id, object, status, created_at, completed_at, model, background, error, asked: toAsked(input) };
+  return { id, object, status, created_at, completed_at, model, background, error, asked: toQuestion(input) };
 }
 
 /** How the last message that a user said begins; null if the request brought none. */
-function toAsked(input: readonly JsonObject[]): string | null {
-  const said = input.findLast(({ type = 'message', role }) => type === 'message' && role === 'user');
-  if (said === undefined) return null;
-  const parts = Array.isArray(said.content) ? said.content.filter(isJsonObject) : [{ text: said.content }];
+function toQuestion(input: readonly JsonObject[]): string | null {
+  const userMessage = input.findLast(({ type = 'message', role }) => type === 'message' && role === 'user');
+  if (userMessage === undefined) return null;
+  const parts = Array.isArray(userMessage.content) ? userMessage.content.filter(isJsonObject) : [{ text: userMessage.content }];
   const texts = parts.map(({ text }) => text).filter((text) => typeof text === 'string');
   const text = texts.join(' ').replace(/\s+/g, ' ').trim();
-  return [...text].slice(0, shownChars).join('');
+  return [...text].slice(0, maxShownChars).join('');
 }

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
-import { eventAt, eventData } from '#base/stream/event-splitter.ts';
+import { getEventAt, listEventData } from '#base/stream/event-splitter.ts';
 import { fromLatin1 } from '#base/text/bytes.ts';
 import type { Frame } from '#contract/chat/frame.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
@@ -36,9 +36,9 @@ export class AllowedCalls {
     if (native === undefined || !bytes.includes('_call"')) return;
     if (native.isWhole) return this.#requireIn(tryParseJson(fromLatin1(bytes)));
     for (let at = 0; at < bytes.length; ) {
-      const event = eventAt(bytes, at);
+      const event = getEventAt(bytes, at);
       at += event.length;
-      const value = tryParseJson(fromLatin1(eventData(event)[0] ?? ''));
+      const value = tryParseJson(fromLatin1(listEventData(event)[0] ?? ''));
       if (!isJsonObject(value)) continue;
       this.#requireItem(value.item);
       this.#requireIn(value.response);
@@ -65,9 +65,9 @@ export class AllowedCalls {
 }
 
 export function callNotAllowed(name: string): ParleyError {
-  const shown = JSON.stringify(name.slice(0, 64));
+  const displayedName = JSON.stringify(name.slice(0, 64));
   return new ParleyError(
     'upstream_failed',
-    `The model called the tool ${shown}, which tool_choice of the request does not allow.`,
+    `The model called the tool ${displayedName}, which tool_choice of the request does not allow.`,
   );
 }

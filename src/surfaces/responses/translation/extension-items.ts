@@ -28,15 +28,15 @@ export class ExtensionItems {
 
   add({ stages = [], attachments = [], controls = [] }: ResponseCustomContent): void {
     if (this.#included.has(includables.stages)) for (const stage of stages) this.#addToStage(stage);
-    const given = {
+    const itemInput = {
       ...(attachments.length > 0 && this.#included.has(includables.attachments) && { attachments }),
       ...(controls.length > 0 && this.#included.has(includables.controls) && { controls }),
     };
-    if (Object.keys(given).length === 0) return;
-    this.#chars += JSON.stringify(given).length;
+    if (Object.keys(itemInput).length === 0) return;
+    this.#chars += JSON.stringify(itemInput).length;
     if (this.#chars > maxChars) return;
     this.#hasRest = true;
-    this.#rest.add(toChunk(given));
+    this.#rest.add(toChunk(itemInput));
   }
 
   /** Closes what is open. */
@@ -64,13 +64,13 @@ export class ExtensionItems {
 
   #closeStage(index: number, { folded, id, close }: OpenStage, status: StageItem['status']): void {
     this.#stages.delete(index);
-    const [whole] = folded.completion().choices[0]?.message.custom_content?.stages ?? [];
-    const { name = '', content = '', attachments = [] } = whole ?? {};
-    const shown = attachments.map((each) => {
-      const { type: _type, id: _id, status: _status, ...fields } = toAttachmentItem(each, '');
+    const [stage] = folded.completion().choices[0]?.message.custom_content?.stages ?? [];
+    const { name = '', content = '', attachments = [] } = stage ?? {};
+    const visibleAttachments = attachments.map((attachment) => {
+      const { type: _type, id: _id, status: _status, ...fields } = toAttachmentItem(attachment, '');
       return fields;
     });
-    close({ type: 'parley:stage', id, status, name, content, attachments: shown });
+    close({ type: 'parley:stage', id, status, name, content, attachments: visibleAttachments });
   }
 }
 

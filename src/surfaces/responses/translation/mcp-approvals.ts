@@ -1,6 +1,6 @@
 import type { JsonObject } from '#base/json/json.ts';
-import { type Message, toolCallsOf } from '#contract/chat/message.ts';
-import { requestFault } from '#contract/errors/request-error.ts';
+import { getToolCalls, type Message } from '#contract/chat/message.ts';
+import { createRequestError } from '#contract/errors/request-error.ts';
 import type { AnyItem } from '#contract/responses/input-items.ts';
 import type { ApprovedCall, RemoteServer } from '#domain/tools/remote-server.ts';
 import { toMcpName } from './mcp-servers.ts';
@@ -20,39 +20,40 @@ export class McpApprovals {
   readonly #requests = new Map<string, JsonObject>();
   readonly #answers = new Map<string, Answer>();
   /** Requests whose call was made. */
-  readonly #made = new Set<string>();
+  readonly #created = new Set<string>();
 
   /** `shift` is how many of the items were there before this request. Throws invalid_request for an answer to nothing. */
-  constructor(items: readonly AnyItem[], { shift, pathOf }: { shift: number; pathOf: (item: AnyItem) => string }) {
-    items.forEach((given, index) => {
-      const item = given as JsonObject;
+  constructor(items: readonly AnyItem[], { shift, getPath }: { shift: number; getPath: (item: AnyItem) => string }) {
+    items.forEach((rawItem, index) => {
+      const item = rawItem as JsonObject;
       if (item.type === 'mcp_approval_request') this.#requests.set(String(item.id), item);
-      else if (item.type === 'mcp_call' && typeof item.approval_request_id === 'string') this.#made.add(item.approval_request_id);
-      else if (item.type === 'mcp_approval_response') this.#answer(item, { isNew: index >= shift, at: pathOf(given) });
+      else if (item.type === 'mcp_call' && typeof item.approval_request_id === 'string')
+        this.#created.add(item.approval_request_id);
+      else if (item.type === 'mcp_approval_response') this.#answer(item, { isNew: index >= shift, at: getPath(rawItem) });
     });
   }
 
   /** What a request for approval is in the conversation: nothing if its call was made, else a call with what the model is told; of one that is to be made, without. */
-  find(request: string): { readonly told: string | undefined } | undefined {
-    if (this.#made.has(request)) return undefined;
+  find(request: string): { readonly output: string | undefined } | undefined {
+    if (this.#created.has(request)) return undefined;
     const answer = this.#answers.get(request);
-    if (answer === undefined) return { told: unanswered };
-    if (!answer.approve) return { told: `The user declined this call.${answer.reason === '' ? '' : ` ${answer.reason}`}` };
-    return { told: answer.isNew ? undefined : noResult };
+    if (answer === undefined) return { output: unanswered };
+    if (!answer.approve) return { output: `The user declined this call.${answer.reason === '' ? '' : ` ${answer.reason}`}` };
+    return { output: answer.isNew ? undefined : noResult };
   }
 
   /** The calls that are to be made now. Throws invalid_request for one whose server the request does not name. */
   approved(servers: readonly RemoteServer[], messages: readonly Message[]): ApprovedCall[] {
     return [...this.#requests].flatMap(([id, { server_label, name, arguments: args }]) => {
-      const found = this.find(id);
-      if (found === undefined || found.told !== undefined) return [];
+      const approval = this.find(id);
+      if (approval === undefined || approval.output !== undefined) return [];
       const label = String(server_label);
       if (!servers.some(({ settings }) => settings.name === label))
-        throw requestFault('tools', `must have the MCP server ${JSON.stringify(label)}, of which a call was approved`);
+        throw createRequestError('tools', `must have the MCP server ${JSON.stringify(label)}, of which a call was approved`);
       return [
         {
           ...{ id, name: toMcpName(label, String(name)), arguments: String(args) },
-          ...{ approvalRequest: id, rest: restOf(id, messages) },
+          ...{ approvalRequest: id, rest: findRest(id, messages) },
         },
       ];
     });
@@ -61,7 +62,7 @@ export class McpApprovals {
   #answer({ approval_request_id: id, approve, reason }: JsonObject, { isNew, at }: { isNew: boolean; at: string }): void {
     const request = String(id);
     if (!this.#requests.has(request) && isNew)
-      throw requestFault(
+      throw createRequestError(
         `${at}.approval_request_id`,
         'names no request for approval ahead of it; send the mcp_approval_request too, or previous_response_id',
       );
@@ -70,7 +71,7 @@ export class McpApprovals {
 }
 
 /** What a vendor wants back with its call. */
-function restOf(id: string, messages: readonly Message[]): JsonObject {
-  const { extra_content: signed } = messages.flatMap(toolCallsOf).find((call) => call.id === id) ?? {};
+function findRest(id: string, messages: readonly Message[]): JsonObject {
+  const { extra_content: signed } = messages.flatMap(getToolCalls).find((call) => call.id === id) ?? {};
   return signed === undefined ? {} : { extra_content: signed };
 }

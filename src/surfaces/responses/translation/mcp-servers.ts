@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
-import { requestFault } from '#contract/errors/request-error.ts';
+import { createRequestError } from '#contract/errors/request-error.ts';
 import type { AdditionalTools, AnyItem } from '#contract/responses/input-items.ts';
 import type { McpTool, McpToolFilter } from '#contract/responses/mcp-tool.ts';
 import type { ResponsesRequest } from '#contract/responses/responses-request.ts';
@@ -13,23 +13,23 @@ interface Naming {
   readonly hosts: readonly string[];
   /** The conversation, with tools that stand in it. */
   readonly items: readonly AnyItem[];
-  readonly pathOf: (item: AnyItem) => string;
+  readonly getPath: (item: AnyItem) => string;
 }
 
 /** The MCP servers that a request names. Throws invalid_request for one that is not allowed. */
-export function toRemoteServers(request: ResponsesRequest, { hosts, items, pathOf }: Naming): RemoteServer[] {
+export function toRemoteServers(request: ResponsesRequest, { hosts, items, getPath }: Naming): RemoteServer[] {
   const { tools = [], tool_choice: choice } = request;
-  const found = [
+  const matches = [
     ...serversIn(tools, 'tools'),
-    ...items.filter(isAdditional).flatMap((item) => serversIn(item.tools, pathOf(item))),
+    ...items.filter(isAdditional).flatMap((item) => serversIn(item.tools, getPath(item))),
   ];
-  const told = new Set(
+  const reportedLabels = new Set(
     items.flatMap((item) => (item.type === 'mcp_list_tools' && !('error' in item && item.error) ? [labelIn(item)] : [])),
   );
-  return found.map(({ server, at }) => {
+  return matches.map(({ server, at }) => {
     requireHost(server, { hosts, at });
     const isAllowed = toAllowed(server, choice);
-    return { ...toRemoteServer(server, isAllowed), isListed: !told.has(server.server_label) };
+    return { ...toRemoteServer(server, isAllowed), isListed: !reportedLabels.has(server.server_label) };
   });
 }
 
@@ -39,8 +39,8 @@ interface Placed {
 }
 
 function serversIn(tools: readonly ResponsesTool[], at: string): Placed[] {
-  const place = at === 'tools' ? at : `${at}.tools`;
-  return tools.flatMap((tool, index) => (isMcpTool(tool) ? [{ server: tool, at: `${place}[${index}]` }] : []));
+  const path = at === 'tools' ? at : `${at}.tools`;
+  return tools.flatMap((tool, index) => (isMcpTool(tool) ? [{ server: tool, at: `${path}[${index}]` }] : []));
 }
 
 function isAdditional(item: AnyItem): item is AdditionalTools {
@@ -54,7 +54,7 @@ function labelIn(item: AnyItem): unknown {
 function requireHost({ server_url }: McpTool, { hosts, at }: { hosts: readonly string[]; at: string }): void {
   const { host, hostname } = new URL(server_url);
   if (hosts.some((allowed) => [host, hostname].includes(allowed.toLowerCase()))) return;
-  throw requestFault(
+  throw createRequestError(
     `${at}.server_url`,
     `is at ${host}, which is none of the hosts that responses.mcpServers of the configuration allows; have it added, or leave the tool out`,
   );
@@ -99,6 +99,6 @@ function needsApproval(tool: RemoteToolFacts, approval: NonNullable<McpTool['req
 /** A choice among tools may leave out a server, or some of its tools. */
 function toAllowed({ server_label: label }: McpTool, choice: ResponsesRequest['tool_choice']): (name: string) => boolean {
   if (typeof choice !== 'object' || choice.type !== 'allowed_tools' || !Array.isArray(choice.tools)) return () => true;
-  const own = choice.tools.filter((tool) => isJsonObject(tool) && tool.type === 'mcp' && tool.server_label === label);
-  return (name) => own.some((tool) => (tool.name ?? name) === name);
+  const ownTools = choice.tools.filter((tool) => isJsonObject(tool) && tool.type === 'mcp' && tool.server_label === label);
+  return (name) => ownTools.some((tool) => (tool.name ?? name) === name);
 }

@@ -57,13 +57,13 @@ export class OfferedTools {
   }
 
   /** The name that a tool has on the compat wire, whether it is offered or only in the conversation. */
-  flatNameOf(name: string, namespace?: string): string {
-    return this.#flatNames.get(keyOf(name, namespace)) ?? flattened(name, namespace);
+  getFlatName(name: string, namespace?: string): string {
+    return this.#flatNames.get(toKey(name, namespace)) ?? flattened(name, namespace);
   }
 
   /** The same, if it is offered. */
   offeredAs(name: string, namespace?: string): string | undefined {
-    return this.#flatNames.get(keyOf(name, namespace));
+    return this.#flatNames.get(toKey(name, namespace));
   }
 
   /** What a name in a reply stands for; a model may also call what nobody offered. */
@@ -72,7 +72,7 @@ export class OfferedTools {
   }
 
   #offer(tool: FunctionTool | CustomTool, namespace?: { name: string; description?: string }): void {
-    const key = keyOf(tool.name, namespace?.name);
+    const key = toKey(tool.name, namespace?.name);
     const plain = flattened(tool.name, namespace?.name);
     const flatName = this.#byFlatName.has(plain) ? withHash(plain, key) : plain;
     this.#flatNames.set(key, flatName);
@@ -117,19 +117,19 @@ export function toInput(args: string): string {
   const value = tryParseJson(args);
   if (!isJsonObject(value)) return args;
   if (typeof value.input === 'string') return value.input;
-  const [only, ...others] = Object.values(value);
-  return typeof only === 'string' && others.length === 0 ? only : args;
+  const [only, ...rest] = Object.values(value);
+  return typeof only === 'string' && rest.length === 0 ? only : args;
 }
 
-function keyOf(name: string, namespace = ''): string {
+function toKey(name: string, namespace = ''): string {
   return JSON.stringify([namespace, name]);
 }
 
 /** A name of a namespace as one name that the compat wire takes. */
 export function flattened(name: string, namespace: string | undefined): string {
-  const whole = namespace === undefined ? name : `${namespace}${namespace.endsWith('_') ? '' : '__'}${name}`;
-  const plain = whole.replace(plainName, '_');
-  return plain === whole && whole.length <= longest ? whole : withHash(plain, keyOf(name, namespace));
+  const fullName = namespace === undefined ? name : `${namespace}${namespace.endsWith('_') ? '' : '__'}${name}`;
+  const plain = fullName.replace(plainName, '_');
+  return plain === fullName && fullName.length <= longest ? fullName : withHash(plain, toKey(name, namespace));
 }
 
 function withHash(name: string, key: string): string {

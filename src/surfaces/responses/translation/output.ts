@@ -72,7 +72,7 @@ export class Output {
   #signedCalls: Record<string, unknown> | undefined;
   /** What is sealed and not shown, by the ids of the items. */
   readonly #hidden = new Map<string, string>();
-  #told: UnnumberedEvent[] = [];
+  #events: UnnumberedEvent[] = [];
 
   constructor(facts: OutputFacts) {
     this.#facts = facts;
@@ -107,16 +107,16 @@ export class Output {
 
   /** The events since the last time. */
   takeEvents(): readonly UnnumberedEvent[] {
-    const told = this.#told;
-    this.#told = [];
-    return told;
+    const events = this.#events;
+    this.#events = [];
+    return events;
   }
 
   add(piece: Piece): void {
     switch (piece.kind) {
       case 'text':
       case 'refusal':
-        this.#say(piece.kind, piece.text);
+        this.#appendText(piece.kind, piece.text);
         return;
       case 'thought':
         this.#think(piece);
@@ -132,7 +132,7 @@ export class Output {
     if (open?.part?.type !== 'output_text') return;
     for (const annotation of citations) {
       const annotation_index = open.part.annotations.push(annotation) - 1;
-      this.tell({ type: 'response.output_text.annotation.added', ...inContent(open), annotation_index, annotation });
+      this.emit({ type: 'response.output_text.annotation.added', ...inContent(open), annotation_index, annotation });
     }
   }
 
@@ -168,8 +168,8 @@ export class Output {
     this.#signedCalls = { ...this.#signedCalls, [id]: signed };
   }
 
-  tell(event: UnnumberedEvent): void {
-    this.#told.push(event);
+  emit(event: UnnumberedEvent): void {
+    this.#events.push(event);
   }
 
   /** A whole item. */
@@ -193,7 +193,7 @@ export class Output {
     return `${prefix}_${this.#facts.key}${this.items.length.toString(16).padStart(4, '0')}`;
   }
 
-  #say(kind: 'text' | 'refusal', text: string): void {
+  #appendText(kind: 'text' | 'refusal', text: string): void {
     this.#closeThought();
     this.#closeCalls();
     const message = this.#message ?? this.#openMessage();
@@ -202,15 +202,15 @@ export class Output {
       this.#closePart(message);
       message.part = type === 'refusal' ? { type, refusal: '' } : { type, text: '', annotations: [], logprobs: [] };
       message.item.content.push(message.part);
-      this.tell({ type: 'response.content_part.added', ...inContent(message), part: structuredClone(message.part) });
+      this.emit({ type: 'response.content_part.added', ...inContent(message), part: structuredClone(message.part) });
     }
-    const place = inContent(message);
+    const position = inContent(message);
     if (message.part.type === 'refusal') {
       message.part.refusal += text;
-      this.tell({ type: 'response.refusal.delta', ...place, delta: text });
+      this.emit({ type: 'response.refusal.delta', ...position, delta: text });
     } else {
       message.part.text += text;
-      this.tell({ type: 'response.output_text.delta', ...place, delta: text, logprobs: [] });
+      this.emit({ type: 'response.output_text.delta', ...position, delta: text, logprobs: [] });
     }
   }
 
@@ -223,10 +223,10 @@ export class Output {
   #closePart(message: OpenMessage): void {
     const { part } = message;
     if (part === undefined) return;
-    const place = inContent(message);
-    if (part.type === 'refusal') this.tell({ type: 'response.refusal.done', ...place, refusal: part.refusal });
-    else this.tell({ type: 'response.output_text.done', ...place, text: part.text, logprobs: [] });
-    this.tell({ type: 'response.content_part.done', ...place, part });
+    const position = inContent(message);
+    if (part.type === 'refusal') this.emit({ type: 'response.refusal.done', ...position, refusal: part.refusal });
+    else this.emit({ type: 'response.output_text.done', ...position, text: part.text, logprobs: [] });
+    this.emit({ type: 'response.content_part.done', ...position, part });
   }
 
   #closeMessage(status: ItemStatus = 'completed'): void {
@@ -246,11 +246,11 @@ export class Output {
     const thought = this.#thought ?? this.#openThought();
     const isRepeated = block !== undefined && text === thought.text;
     if (text !== '' && !isRepeated) {
-      const place = inSummary(thought);
+      const position = inSummary(thought);
       if (thought.text === '')
-        this.tell({ type: 'response.reasoning_summary_part.added', ...place, part: { type: 'summary_text', text: '' } });
+        this.emit({ type: 'response.reasoning_summary_part.added', ...position, part: { type: 'summary_text', text: '' } });
       thought.text += text;
-      this.tell({ type: 'response.reasoning_summary_text.delta', ...place, delta: text });
+      this.emit({ type: 'response.reasoning_summary_text.delta', ...position, delta: text });
     }
     if (block !== undefined) this.#closeThought('completed', { thinking_blocks: [block] });
   }
@@ -267,18 +267,18 @@ export class Output {
     this.#thought = undefined;
     const { item, text } = thought;
     if (text !== '') {
-      const place = inSummary(thought);
+      const position = inSummary(thought);
       const part = { type: 'summary_text', text } as const;
       item.summary.push(part);
-      this.tell({ type: 'response.reasoning_summary_text.done', ...place, text });
-      this.tell({ type: 'response.reasoning_summary_part.done', ...place, part: { ...part } });
+      this.emit({ type: 'response.reasoning_summary_text.done', ...position, text });
+      this.emit({ type: 'response.reasoning_summary_part.done', ...position, part: { ...part } });
     }
     item.status = status;
     if (status === 'completed') {
       const { seal, showsSealed, isStored } = this.#facts;
-      const given = thoughts ?? { reasoning_content: text };
-      if (showsSealed) item.encrypted_content = seal(given);
-      else if (isStored) this.#hidden.set(item.id, seal(given));
+      const content = thoughts ?? { reasoning_content: text };
+      if (showsSealed) item.encrypted_content = seal(content);
+      else if (isStored) this.#hidden.set(item.id, seal(content));
     }
     this.#done(thought.at, item);
   }
@@ -301,7 +301,7 @@ export class Output {
       this.#suppressedCall = name;
       return undefined;
     }
-    this.#closeWholeCalls();
+    this.#closeCompleteCalls();
     const { kind, ...called } = this.#facts.tools.of(name);
     const { key } = this.#facts;
     // The call of an old-form reply has no ID.
@@ -321,10 +321,10 @@ export class Output {
     open.text += text;
     open.args.add(text);
     if (open.item.type === 'function_call')
-      this.tell({ type: 'response.function_call_arguments.delta', ...inItem(open), delta: text });
+      this.emit({ type: 'response.function_call_arguments.delta', ...inItem(open), delta: text });
   }
 
-  #closeWholeCalls(): void {
+  #closeCompleteCalls(): void {
     for (const [index, open] of this.#calls) if (open.args.isWhole) this.#closeCall(index, open, 'completed');
   }
 
@@ -339,26 +339,26 @@ export class Output {
     item.status = ending === 'incomplete' && args.isWhole ? 'completed' : ending;
     if (item.type === 'function_call') {
       item.arguments = text === '' ? '{}' : text;
-      this.tell({ type: 'response.function_call_arguments.done', ...inItem(open), arguments: item.arguments });
+      this.emit({ type: 'response.function_call_arguments.done', ...inItem(open), arguments: item.arguments });
     } else {
       item.input = toInput(text);
-      if (item.input !== '') this.tell({ type: 'response.custom_tool_call_input.delta', ...inItem(open), delta: item.input });
-      this.tell({ type: 'response.custom_tool_call_input.done', ...inItem(open), input: item.input });
+      if (item.input !== '') this.emit({ type: 'response.custom_tool_call_input.delta', ...inItem(open), delta: item.input });
+      this.emit({ type: 'response.custom_tool_call_input.done', ...inItem(open), input: item.input });
     }
     this.#done(open.at, item);
   }
 
   /** `shown` is the item as it is now: it may go on growing. */
-  #push(item: OutputItem, shown = structuredClone(item)): number {
+  #push(item: OutputItem, snapshot = structuredClone(item)): number {
     const at = this.items.push(item) - 1;
     if (at >= maxItems) throw new ParleyError('upstream_failed', `The answer has more than ${maxItems} items.`);
-    this.tell({ type: 'response.output_item.added', output_index: at, item: shown });
+    this.emit({ type: 'response.output_item.added', output_index: at, item: snapshot });
     return at;
   }
 
   #done(at: number, item: OutputItem): void {
     this.items[at] = item;
-    this.tell({ type: 'response.output_item.done', output_index: at, item });
+    this.emit({ type: 'response.output_item.done', output_index: at, item });
   }
 }
 

@@ -1,12 +1,12 @@
 import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
-import { eventAt, eventData } from '#base/stream/event-splitter.ts';
+import { getEventAt, listEventData } from '#base/stream/event-splitter.ts';
 import { fromLatin1 } from '#base/text/bytes.ts';
 import type { Frame } from '#contract/chat/frame.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import type { UnnumberedEvent } from '#contract/responses/events.ts';
 import type { OutputItem } from '#contract/responses/output-items.ts';
 import type { ResponseObject } from '#contract/responses/response.ts';
-import type { KeptItem } from '#services/responses/response-keeper.ts';
+import type { ResultItem } from '#services/responses/response-keeper.ts';
 import type { Ending, Reading } from './reading.ts';
 import type { Thoughts } from './sealed-thoughts.ts';
 
@@ -23,14 +23,14 @@ export class RelayedReading implements Reading {
   readonly #facts: RelayedFacts;
   /** As it ended. */
   #response: JsonObject | undefined;
-  readonly #items: KeptItem[] = [];
+  readonly #items: ResultItem[] = [];
   readonly #sealed = new Map<string, string>();
 
   constructor(facts: RelayedFacts) {
     this.#facts = facts;
   }
 
-  take(frame: Frame): readonly UnnumberedEvent[] {
+  consume(frame: Frame): readonly UnnumberedEvent[] {
     if (frame.native?.isWhole === true) {
       this.#conclude(tryParseJson(fromLatin1(frame.bytes)));
       return [];
@@ -38,10 +38,10 @@ export class RelayedReading implements Reading {
     const events: UnnumberedEvent[] = [];
     const { bytes } = frame;
     for (let at = 0; at < bytes.length; ) {
-      const event = eventAt(bytes, at);
+      const event = getEventAt(bytes, at);
       at += event.length;
-      const value = tryParseJson(fromLatin1(eventData(event)[0] ?? ''));
-      if (isJsonObject(value)) this.#take(value, events);
+      const value = tryParseJson(fromLatin1(listEventData(event)[0] ?? ''));
+      if (isJsonObject(value)) this.#consume(value, events);
     }
     return events;
   }
@@ -54,31 +54,31 @@ export class RelayedReading implements Reading {
   }
 
   breakOff(): Ending {
-    const output = this.#items.map((item) => this.#shown(item)) as OutputItem[];
+    const output = this.#items.map((item) => this.#toVisible(item)) as OutputItem[];
     return { events: [], fields: { output }, items: this.#items };
   }
 
   /** The opening of a response is told by Parley itself, and so is its end. */
-  #take(value: JsonObject, events: UnnumberedEvent[]): void {
+  #consume(value: JsonObject, events: UnnumberedEvent[]): void {
     const { type, item, sequence_number: _number, ...fields } = value;
     if (openings.has(type)) return;
     if (ends.has(type)) return this.#conclude(value.response);
     if (typeof type !== 'string') return;
     if (!isJsonObject(item)) {
-      events.push(toWholeEvent({ type, ...fields }) as unknown as UnnumberedEvent);
+      events.push(toCompleteEvent({ type, ...fields }) as unknown as UnnumberedEvent);
       return;
     }
-    const sealed = this.#toSealed(toWholeItem(item));
-    if (type === 'response.output_item.done') this.#items.push(sealed as KeptItem);
-    events.push({ type, ...fields, item: this.#shown(sealed) } as UnnumberedEvent);
+    const sealed = this.#toSealed(toCompleteItem(item));
+    if (type === 'response.output_item.done') this.#items.push(sealed as ResultItem);
+    events.push({ type, ...fields, item: this.#toVisible(sealed) } as UnnumberedEvent);
   }
 
   #conclude(response: unknown): void {
     if (!isJsonObject(response) || !Array.isArray(response.output)) return;
-    const items = response.output.filter(isJsonObject).map((item) => this.#toSealed(toWholeItem(item)));
-    this.#items.splice(0, this.#items.length, ...(items as KeptItem[]));
-    const usage = toWholeUsage(response.usage);
-    this.#response = { ...response, output: items.map((item) => this.#shown(item)), ...(usage !== undefined && { usage }) };
+    const items = response.output.filter(isJsonObject).map((item) => this.#toSealed(toCompleteItem(item)));
+    this.#items.splice(0, this.#items.length, ...(items as ResultItem[]));
+    const usage = toCompleteUsage(response.usage);
+    this.#response = { ...response, output: items.map((item) => this.#toVisible(item)), ...(usage !== undefined && { usage }) };
   }
 
   /** The same text is sealed once: an item is told when it is whole, and again at the end. */
@@ -93,30 +93,30 @@ export class RelayedReading implements Reading {
     return { ...item, encrypted_content: sealed };
   }
 
-  #shown(item: JsonObject): JsonObject {
+  #toVisible(item: JsonObject): JsonObject {
     if (this.#facts.showsSealed || item.type !== 'reasoning' || item.encrypted_content === undefined) return item;
-    const { encrypted_content: _sealed, ...shown } = item;
-    return shown;
+    const { encrypted_content: _sealed, ...visibleItem } = item;
+    return visibleItem;
   }
 }
 
 const texts: ReadonlySet<unknown> = new Set(['response.output_text.delta', 'response.output_text.done']);
 
 /** An event with the fields that its type demands, and that some servers of the dialect leave out. */
-function toWholeEvent(event: JsonObject): JsonObject {
+function toCompleteEvent(event: JsonObject): JsonObject {
   if (texts.has(event.type)) return { ...event, logprobs: event.logprobs ?? [] };
-  if (isJsonObject(event.part)) return { ...event, part: toWholePart(event.part) };
+  if (isJsonObject(event.part)) return { ...event, part: toCompletePart(event.part) };
   return event;
 }
 
 /** The same of an item of an output. */
-function toWholeItem(item: JsonObject): JsonObject {
+function toCompleteItem(item: JsonObject): JsonObject {
   if (item.type !== 'message' || !Array.isArray(item.content)) return item;
-  return { ...item, content: item.content.map((part) => (isJsonObject(part) ? toWholePart(part) : part)) };
+  return { ...item, content: item.content.map((part) => (isJsonObject(part) ? toCompletePart(part) : part)) };
 }
 
 /** The same of what a response used. */
-function toWholeUsage(usage: unknown): unknown {
+function toCompleteUsage(usage: unknown): unknown {
   if (!isJsonObject(usage)) return usage;
   const { input_tokens_details: input, output_tokens_details: output } = usage;
   return {
@@ -126,6 +126,6 @@ function toWholeUsage(usage: unknown): unknown {
   };
 }
 
-function toWholePart(part: JsonObject): JsonObject {
+function toCompletePart(part: JsonObject): JsonObject {
   return part.type === 'output_text' ? { ...part, annotations: part.annotations ?? [], logprobs: part.logprobs ?? [] } : part;
 }

@@ -52,11 +52,11 @@ export class RemoteItems {
   #list({ server: server_label, tools, error }: Listed): void {
     const item: McpListToolsItem = { type: 'mcp_list_tools', id: this.#output.newId('mcpl'), server_label, tools: [] };
     const { at, done } = this.#output.openAt(item);
-    const place = { item_id: item.id, output_index: at };
-    this.#output.tell({ type: 'response.mcp_list_tools.in_progress', ...place });
-    this.#output.tell({
+    const position = { item_id: item.id, output_index: at };
+    this.#output.emit({ type: 'response.mcp_list_tools.in_progress', ...position });
+    this.#output.emit({
       type: error === null ? 'response.mcp_list_tools.completed' : 'response.mcp_list_tools.failed',
-      ...place,
+      ...position,
     });
     done({ ...item, tools: [...tools], ...(error !== null && { error }) });
   }
@@ -64,15 +64,15 @@ export class RemoteItems {
   #call({ id: call, server: server_label, name, arguments: args, approvalRequest, signed }: Called): void {
     const id = this.#output.newId('mcp');
     if (signed !== undefined) this.#output.sign(id, signed);
-    const told = { approval_request_id: approvalRequest, output: null, error: null };
-    const item: McpCallItem = { type: 'mcp_call', id, server_label, name, arguments: '', status: 'in_progress', ...told };
+    const fields = { approval_request_id: approvalRequest, output: null, error: null };
+    const item: McpCallItem = { type: 'mcp_call', id, server_label, name, arguments: '', status: 'in_progress', ...fields };
     const { at, done } = this.#output.openAt(item);
     item.arguments = args;
     this.#calls.set(call, { item, at, done });
-    const place = { item_id: id, output_index: at };
-    this.#output.tell({ type: 'response.mcp_call.in_progress', ...place });
-    this.#output.tell({ type: 'response.mcp_call_arguments.delta', ...place, delta: args });
-    this.#output.tell({ type: 'response.mcp_call_arguments.done', ...place, arguments: args });
+    const position = { item_id: id, output_index: at };
+    this.#output.emit({ type: 'response.mcp_call.in_progress', ...position });
+    this.#output.emit({ type: 'response.mcp_call_arguments.delta', ...position, delta: args });
+    this.#output.emit({ type: 'response.mcp_call_arguments.done', ...position, arguments: args });
   }
 
   #answer(call: string, { output, error }: Pick<McpCallItem, 'output' | 'error'>): void {
@@ -81,7 +81,7 @@ export class RemoteItems {
     this.#calls.delete(call);
     const { item, at, done } = open;
     const type = error === null ? 'response.mcp_call.completed' : 'response.mcp_call.failed';
-    this.#output.tell({ type, item_id: item.id, output_index: at });
+    this.#output.emit({ type, item_id: item.id, output_index: at });
     done({ ...item, status: error === null ? 'completed' : 'failed', output, error });
   }
 }

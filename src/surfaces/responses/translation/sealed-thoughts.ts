@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
-import { type Seal, SealFault } from '#base/secrets/seal.ts';
+import { type Seal, SealError } from '#base/secrets/seal.ts';
 import { protocols } from '#contract/configuration/protocols.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
@@ -36,20 +36,20 @@ export function isSealed(item: object): item is SealedItem {
 /** Seals what only one user may send back, to the same kind of upstream. */
 export class ThoughtSeal {
   readonly #seal: Seal;
-  readonly #place: string;
+  readonly #path: string;
   readonly #kinds: readonly string[];
   readonly #stateKind: string;
 
   constructor(seal: Seal, subject: string, deployment: Deployment) {
     this.#seal = seal;
-    this.#place = `thoughts of ${subject}`;
-    this.#kinds = kindsOf(deployment);
+    this.#path = `thoughts of ${subject}`;
+    this.#kinds = listKinds(deployment);
     this.#stateKind = `state of ${deployment.id}`;
   }
 
   close(thoughts: Thoughts): string {
-    const kind = this.#kindOf(thoughts);
-    return this.#seal.seal(JSON.stringify({ kind, ...thoughts }), this.#place);
+    const kind = this.#getKind(thoughts);
+    return this.#seal.seal(JSON.stringify({ kind, ...thoughts }), this.#path);
   }
 
   /**
@@ -67,22 +67,22 @@ export class ThoughtSeal {
 
   #opened(sealed: string, at: string): JsonObject {
     try {
-      const value = tryParseJson(this.#seal.open(sealed, this.#place));
+      const value = tryParseJson(this.#seal.open(sealed, this.#path));
       if (isJsonObject(value)) return value;
     } catch (cause) {
-      if (!(cause instanceof SealFault)) throw cause;
+      if (!(cause instanceof SealError)) throw cause;
     }
     throw invalidSealed(at, 'was changed, or was not given to you here; leave the item out');
   }
 
   /** Of a deployment with upstreams of several kinds, the one whose form it has. */
-  #kindOf({ encrypted_content: encrypted, thinking_blocks: blocks, summary, state }: Thoughts): string {
-    const [first = anyKind, ...others] = this.#kinds;
+  #getKind({ encrypted_content: encrypted, thinking_blocks: blocks, summary, state }: Thoughts): string {
+    const [first = anyKind, ...rest] = this.#kinds;
     if (summary !== undefined) return anyKind;
     if (state !== undefined) return this.#stateKind;
-    if (others.length === 0) return first;
-    const named = encrypted !== undefined ? 'responses' : blocks !== undefined ? 'claude' : 'gemini';
-    return this.#kinds.includes(named) ? named : first;
+    if (rest.length === 0) return first;
+    const format = encrypted !== undefined ? 'responses' : blocks !== undefined ? 'claude' : 'gemini';
+    return this.#kinds.includes(format) ? format : first;
   }
 }
 
@@ -90,15 +90,15 @@ export class ThoughtSeal {
 const anyKind = 'any';
 
 /** Which kinds of upstreams a deployment has: what one has signed, only its kind takes back. */
-function kindsOf({ upstreams, kind, quickApp }: Deployment): string[] {
+function listKinds({ upstreams, kind, quickApp }: Deployment): string[] {
   if (quickApp !== undefined || kind === 'application') return ['application'];
-  return [...new Set(upstreams.map(kindOf))];
+  return [...new Set(upstreams.map(getKind))];
 }
 
-function kindOf(upstream: Upstream): string {
+function getKind(upstream: Upstream): string {
   if (speaksMessages(upstream)) return 'claude';
   if (speaksResponses(upstream)) return 'responses';
-  return protocols[upstream.protocol].thoughtsOf ?? upstream.protocol;
+  return protocols[upstream.protocol].thoughtFormat ?? upstream.protocol;
 }
 
 function invalidSealed(at: string, claim: string): ParleyError {

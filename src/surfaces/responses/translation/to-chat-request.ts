@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import type { ChatRequest } from '#contract/chat/chat-request.ts';
 import type { Message } from '#contract/chat/message.ts';
-import { requestFault } from '#contract/errors/request-error.ts';
+import { createRequestError } from '#contract/errors/request-error.ts';
 import type { AdditionalTools, AnyItem } from '#contract/responses/input-items.ts';
 import { includables, type ResponsesRequest } from '#contract/responses/responses-request.ts';
 import { isMcpTool, isOtherTool, type ResponsesTool } from '#contract/responses/tools.ts';
@@ -27,7 +27,7 @@ export interface Translated {
 /** Fields that the compat wire has under the same name. */
 const same = ['temperature', 'top_p', 'presence_penalty', 'frequency_penalty', 'user', 'safety_identifier', 'stream'] as const;
 /** Those that the answer itself keeps to, or that say nothing to a model. */
-const kept: ReadonlySet<string> = new Set([
+const forwardedFields: ReadonlySet<string> = new Set([
   ...same,
   ...['model', 'input', 'instructions', 'include', 'stream_options', 'store', 'background', 'metadata', 'previous_response_id'],
   ...['conversation', 'max_output_tokens', 'tools', 'tool_choice', 'parallel_tool_calls', 'reasoning', 'text', 'truncation'],
@@ -36,8 +36,8 @@ const kept: ReadonlySet<string> = new Set([
 
 /** A request of the dialect in the inner language. Throws invalid_request for what cannot be told there. */
 export function toChatRequest({ request, items, ...conversing }: Resolved): Translated {
-  checkCalls(items, conversing.pathOf);
-  const { offered: tools, fields, ignored } = toChatTools(request, toolsOf(request, items), conversing.isNative);
+  checkCalls(items, conversing.getPath);
+  const { offered: tools, fields, ignored } = toChatTools(request, listTools(request, items), conversing.isNative);
   return {
     request: {
       messages: [...toInstructions(request), ...toMessages(items, { tools, ...conversing })],
@@ -78,17 +78,17 @@ function toReasoning({ reasoning }: ResponsesRequest): Partial<ChatRequest> {
 
 function toText({ text }: ResponsesRequest): Partial<ChatRequest> {
   const { format, verbosity } = text ?? {};
-  const asked = verbosity === undefined ? {} : { verbosity };
-  if (format === undefined || format.type === 'text') return asked;
-  if (format.type === 'json_object') return { ...asked, response_format: { type: 'json_object' } };
+  const textOptions = verbosity === undefined ? {} : { verbosity };
+  if (format === undefined || format.type === 'text') return textOptions;
+  if (format.type === 'json_object') return { ...textOptions, response_format: { type: 'json_object' } };
   const { type, ...schema } = format;
-  return { ...asked, response_format: { type, json_schema: schema } };
+  return { ...textOptions, response_format: { type, json_schema: schema } };
 }
 
 function leftOut(request: ResponsesRequest): string[] {
-  const fields = Object.keys(request).filter((field) => !kept.has(field) && (request[field] ?? null) !== null);
-  const own = new Set<string>(Object.values(includables));
-  const included = (request.include ?? []).filter((name) => !own.has(name)).map((name) => `include.${name}`);
+  const fields = Object.keys(request).filter((field) => !forwardedFields.has(field) && (request[field] ?? null) !== null);
+  const ownIncludes = new Set<string>(Object.values(includables));
+  const included = (request.include ?? []).filter((name) => !ownIncludes.has(name)).map((name) => `include.${name}`);
   return [...fields, ...included];
 }
 
@@ -114,29 +114,29 @@ const outputs: Readonly<Record<string, string>> = {
 const calls: ReadonlySet<string> = new Set(Object.values(outputs));
 
 /** Every call has its output behind it, and every output its call ahead of it. Throws invalid_request with the place of the first that has not. */
-function checkCalls(items: readonly AnyItem[], pathOf: (item: AnyItem) => string): void {
+function checkCalls(items: readonly AnyItem[], getPath: (item: AnyItem) => string): void {
   const waiting = new Map<string, AnyItem>();
   for (const item of items) {
     const { type, call_id: id } = item as { type: string; call_id?: string };
     if (id === undefined) continue;
-    const asked = outputs[type];
+    const callType = outputs[type];
     if (calls.has(type)) {
-      if (waiting.has(id)) throw unanswered(waiting.get(id) ?? item, id, pathOf);
+      if (waiting.has(id)) throw unanswered(waiting.get(id) ?? item, id, getPath);
       waiting.set(id, item);
-    } else if (asked !== undefined) {
-      if (waiting.get(id)?.type !== asked)
-        throw requestFault(`${pathOf(item)}.call_id`, `is ${shown(id)}, and no ${asked} ahead of it has that id`);
+    } else if (callType !== undefined) {
+      if (waiting.get(id)?.type !== callType)
+        throw createRequestError(`${getPath(item)}.call_id`, `is ${formatId(id)}, and no ${callType} ahead of it has that id`);
       waiting.delete(id);
     }
   }
-  for (const [id, item] of waiting) throw unanswered(item, id, pathOf);
+  for (const [id, item] of waiting) throw unanswered(item, id, getPath);
 }
 
-function unanswered(item: AnyItem, id: string, pathOf: (item: AnyItem) => string): Error {
-  return requestFault(`${pathOf(item)}.call_id`, `is ${shown(id)}, and no output of that call follows`);
+function unanswered(item: AnyItem, id: string, getPath: (item: AnyItem) => string): Error {
+  return createRequestError(`${getPath(item)}.call_id`, `is ${formatId(id)}, and no output of that call follows`);
 }
 
-function shown(id: string): string {
+function formatId(id: string): string {
   return JSON.stringify(id.length > 64 ? `${id.slice(0, 64)}…` : id);
 }
 
@@ -149,7 +149,7 @@ interface ChatTools {
 }
 
 /** All tools of a request: those that stand in its input count too. */
-function toolsOf({ tools = [] }: Pick<ResponsesRequest, 'tools'>, items: readonly AnyItem[]): readonly ResponsesTool[] {
+function listTools({ tools = [] }: Pick<ResponsesRequest, 'tools'>, items: readonly AnyItem[]): readonly ResponsesTool[] {
   const added = items.filter((item): item is AdditionalTools => item.type === 'additional_tools');
   return added.length === 0 ? tools : [...tools, ...added.flatMap((item) => item.tools)];
 }
@@ -159,14 +159,14 @@ function toChatTools(request: ResponsesRequest, tools: readonly ResponsesTool[],
   const runsRemote = tools.some(isMcpTool);
   const offered = new OfferedTools();
   for (const tool of tools) offered.add(tool);
-  const left = tools.filter(isOtherTool).map(({ type }) => `tools.${type}`);
-  const allowed = isNative && isOthers(request.tool_choice, left) ? {} : toAllowed(request.tool_choice, offered);
+  const unsupported = tools.filter(isOtherTool).map(({ type }) => `tools.${type}`);
+  const allowed = isNative && isOthers(request.tool_choice, unsupported) ? {} : toAllowed(request.tool_choice, offered);
   if (allowed.names !== undefined) offered.restrictTo(allowed.names);
   const offers = [...offered.all].filter(([name]) => offered.isAllowed(name)).map(([, { offer }]) => offer);
   if (offers.length === 0 && !runsRemote) {
     if (!isNative && allowed.choice !== undefined && allowed.choice !== 'auto' && allowed.choice !== 'none')
-      throw requestFault('tool_choice', 'asks for a call, and none of the tools can be called by this deployment');
-    return { offered, fields: {}, ignored: left };
+      throw createRequestError('tool_choice', 'asks for a call, and none of the tools can be called by this deployment');
+    return { offered, fields: {}, ignored: unsupported };
   }
   const { parallel_tool_calls } = request;
   return {
@@ -176,14 +176,14 @@ function toChatTools(request: ResponsesRequest, tools: readonly ResponsesTool[],
       ...(allowed.choice !== undefined && { tool_choice: allowed.choice }),
       ...(parallel_tool_calls !== undefined && { parallel_tool_calls }),
     },
-    ignored: left,
+    ignored: unsupported,
   };
 }
 
 /** Whether a choice is among tools that the upstream itself knows. */
-function isOthers(choice: ResponsesRequest['tool_choice'], others: readonly string[]): boolean {
+function isOthers(choice: ResponsesRequest['tool_choice'], otherTypes: readonly string[]): boolean {
   if (typeof choice !== 'object' || choice.type === 'allowed_tools') return false;
-  return others.length > 0 || !['function', 'custom'].includes(choice.type);
+  return otherTypes.length > 0 || !['function', 'custom'].includes(choice.type);
 }
 
 interface Allowed {
@@ -196,7 +196,7 @@ function toAllowed(choice: ResponsesRequest['tool_choice'], offered: OfferedTool
   if (choice === undefined || typeof choice === 'string') return { choice };
   if (choice.type === 'allowed_tools') return toAllowedTools(choice, offered);
   if (choice.type === 'mcp') return { choice: toMcpChoice(choice) };
-  const name = nameOf(choice, offered, 'tool_choice');
+  const name = resolveName(choice, offered, 'tool_choice');
   return { choice: { type: 'function', function: { name } } };
 }
 
@@ -207,27 +207,27 @@ function toMcpChoice({ server_label: label, name }: JsonObject): unknown {
 }
 
 function toAllowedTools({ mode = 'auto', tools }: JsonObject, offered: OfferedTools): Allowed {
-  if (mode !== 'auto' && mode !== 'required') throw requestFault('tool_choice.mode', 'must be "auto" or "required"');
-  if (!Array.isArray(tools) || tools.length === 0) throw requestFault('tool_choice.tools', 'must name at least one tool');
-  const named = tools.flatMap((tool, index) => {
+  if (mode !== 'auto' && mode !== 'required') throw createRequestError('tool_choice.mode', 'must be "auto" or "required"');
+  if (!Array.isArray(tools) || tools.length === 0) throw createRequestError('tool_choice.tools', 'must name at least one tool');
+  const allowedNames = tools.flatMap((tool, index) => {
     const at = `tool_choice.tools[${index}]`;
-    if (!isJsonObject(tool)) throw requestFault(at, 'must be an object');
+    if (!isJsonObject(tool)) throw createRequestError(at, 'must be an object');
     if (tool.type === 'namespace') return namesIn(tool, offered, at);
-    return tool.type === 'function' || tool.type === 'custom' ? [nameOf(tool, offered, at)] : [];
+    return tool.type === 'function' || tool.type === 'custom' ? [resolveName(tool, offered, at)] : [];
   });
-  return { choice: mode, names: new Set(named) };
+  return { choice: mode, names: new Set(allowedNames) };
 }
 
 function namesIn({ name }: JsonObject, offered: OfferedTools, at: string): string[] {
   const names = [...offered.all].filter(([, { namespace }]) => namespace === name).map(([flatName]) => flatName);
-  if (names.length === 0) throw requestFault(`${at}.name`, 'must be the name of one of the tools');
+  if (names.length === 0) throw createRequestError(`${at}.name`, 'must be the name of one of the tools');
   return names;
 }
 
-function nameOf({ type, name, namespace }: JsonObject, offered: OfferedTools, at: string): string {
+function resolveName({ type, name, namespace }: JsonObject, offered: OfferedTools, at: string): string {
   if (type !== 'function' && type !== 'custom')
-    throw requestFault(`${at}.type`, `is ${JSON.stringify(type)}, which this deployment cannot call`);
+    throw createRequestError(`${at}.type`, `is ${JSON.stringify(type)}, which this deployment cannot call`);
   const flatName = offered.offeredAs(String(name), typeof namespace === 'string' ? namespace : undefined);
-  if (flatName === undefined) throw requestFault(`${at}.name`, 'must be the name of one of the tools');
+  if (flatName === undefined) throw createRequestError(`${at}.name`, 'must be the name of one of the tools');
   return flatName;
 }

@@ -6,16 +6,16 @@ import type { ResponseError } from '#contract/responses/response.ts';
 /** The event of a fault: its fields, and once more the four of every error. */
 export function toErrorEvent(error: ParleyError): UnnumberedEvent {
   const { type, message, param, code, display_message } = toErrorBody(error).error;
-  const told = { type, message, param, code, ...(display_message !== undefined && { display_message }) };
-  return { type: 'error', code, message, param, error: told };
+  const details = { type, message, param, code, ...(display_message !== undefined && { display_message }) };
+  return { type: 'error', code, message, param, error: details };
 }
 
 /** The fault as a response has it in itself. */
-export function toResponseError({ status, shownCode, message }: ParleyError): ResponseError {
-  return { code: isKnownCode(shownCode) ? shownCode : codeOf(status), message };
+export function toResponseError({ status, publicCode, message }: ParleyError): ResponseError {
+  return { code: isKnownCode(publicCode) ? publicCode : getCode(status), message };
 }
 
-function codeOf(status: number): string {
+function getCode(status: number): string {
   if (status === 429) return 'rate_limit_exceeded';
   return status >= 400 && status < 500 ? 'invalid_prompt' : 'server_error';
 }

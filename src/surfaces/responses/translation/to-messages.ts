@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { isFunctionCallId } from '#contract/chat/function-calling.ts';
 import { type Attachment, type ContentPart, type CustomContent, type Message, toolOutput } from '#contract/chat/message.ts';
-import { requestFault } from '#contract/errors/request-error.ts';
+import { createRequestError } from '#contract/errors/request-error.ts';
 import type {
   AnyItem,
   CallOutputInput,
@@ -15,7 +15,7 @@ import type { McpApprovals } from './mcp-approvals.ts';
 import { toMcpName } from './mcp-servers.ts';
 import { type OfferedTools, toArguments } from './offered-tools.ts';
 import { isSealed, type SealedItem, type Thoughts } from './sealed-thoughts.ts';
-import { isTextPart, type Said, textPart, toContent, toSaid, toText } from './to-parts.ts';
+import { isTextPart, type MessageContent, textPart, toContent, toMessageContent, toText } from './to-parts.ts';
 
 /** Texts of one message are paragraphs. */
 const paragraph = '\n\n';
@@ -29,7 +29,7 @@ export interface Conversing {
    */
   readonly open: (item: SealedItem, at: string) => Thoughts;
   /** Where an item of the conversation stands in the request. */
-  readonly pathOf: (item: AnyItem) => string;
+  readonly getPath: (item: AnyItem) => string;
   /** Whether an upstream of the dialect may be asked, which gets the items themselves: then nothing is refused for what only that understands. */
   readonly isNative: boolean;
   readonly approvals: McpApprovals;
@@ -38,7 +38,7 @@ export interface Conversing {
 /** The items of a conversation as messages of the compat wire. Throws invalid_request for what cannot be told there. */
 export function toMessages(items: readonly AnyItem[], conversing: Conversing): Message[] {
   const messages = new Messages(conversing);
-  for (const item of items) messages.add(item, conversing.pathOf(item));
+  for (const item of items) messages.add(item, conversing.getPath(item));
   return messages.all.filter(
     ({ role, content, tool_calls: calls, custom_content: custom }) =>
       role !== 'assistant' || content !== undefined || calls !== undefined || custom !== undefined,
@@ -69,14 +69,14 @@ class Messages {
   add(item: AnyItem, at: string): void {
     if (!isOwnItem(item)) {
       if (this.#conversing.isNative) return;
-      throw requestFault(`${at}.type`, `is ${item.type}, ${wayOut}`);
+      throw createRequestError(`${at}.type`, `is ${item.type}, ${wayOut}`);
     }
     switch (item.type) {
       case 'message':
         if (item.role === 'assistant') {
           if (!this.#conversing.isNative) requireTexts(item.content, `${at}.content`);
-          this.#say(this.#toSaid(item.content, `${at}.content`).parts);
-        } else this.#hear(item.role, this.#toSaid(item.content, `${at}.content`));
+          this.#addReplyText(this.#toContent(item.content, `${at}.content`).parts);
+        } else this.#addInput(item.role, this.#toContent(item.content, `${at}.content`));
         return;
       case 'function_call':
         this.#call(item, item.arguments);
@@ -102,21 +102,21 @@ class Messages {
     }
   }
 
-  #toSaid(content: string | readonly InputPart[], at: string): Said {
-    return toSaid(content, at, this.#conversing.isNative);
+  #toContent(content: string | readonly InputPart[], at: string): MessageContent {
+    return toMessageContent(content, at, this.#conversing.isNative);
   }
 
   #addOther(item: InputItem, at: string): void {
     switch (item.type) {
       case 'item_reference':
         if (this.#conversing.isNative) return;
-        throw requestFault(`${at}.id`, 'names an item that is not stored; send the item itself');
+        throw createRequestError(`${at}.id`, 'names an item that is not stored; send the item itself');
       case 'mcp_call':
         this.#callRemote(item, toRemoteResult(item));
         return;
       case 'mcp_approval_request': {
-        const found = this.#conversing.approvals.find(String(item.id));
-        if (found !== undefined) this.#callRemote(item, found.told);
+        const approval = this.#conversing.approvals.find(String(item.id));
+        if (approval !== undefined) this.#callRemote(item, approval.output);
         return;
       }
       case 'parley:state':
@@ -137,7 +137,7 @@ class Messages {
     }
   }
 
-  #hear(
+  #addInput(
     role: 'user' | 'system' | 'developer',
     { parts, attachments }: { parts: ContentPart[]; attachments: Attachment[] },
   ): void {
@@ -152,27 +152,27 @@ class Messages {
   }
 
   /** Every message of the assistant is one, but what it says beside calls stays with them: their results follow. */
-  #say(parts: readonly ContentPart[]): void {
+  #addReplyText(parts: readonly ContentPart[]): void {
     const text = toText(parts, paragraph);
     const reply = this.#reply;
-    if (reply === undefined || (isSaid(reply) && !hasCalls(reply))) this.#begin().content = text;
-    else reply.content = isSaid(reply) ? `${reply.content}${paragraph}${text}` : text;
+    if (reply === undefined || (hasContent(reply) && !hasCalls(reply))) this.#begin().content = text;
+    else reply.content = hasContent(reply) ? `${reply.content}${paragraph}${text}` : text;
   }
 
   #call({ call_id, name, namespace }: FunctionCallInput | CustomCallInput, args: string): void {
-    this.#ask(call_id, this.#conversing.tools.flatNameOf(name, namespace), args);
+    this.#addCall(call_id, this.#conversing.tools.getFlatName(name, namespace), args);
   }
 
   /** A call that was made here, with its result; without one it is still to be made. */
-  #callRemote({ id: given, server_label, name, arguments: args }: JsonObject, told: string | undefined): void {
-    const id = typeof given === 'string' && given !== '' ? given : `mcp_${this.all.length}`;
-    this.#ask(id, toMcpName(String(server_label), String(name)), String(args));
-    if (told === undefined) return;
+  #callRemote({ id: itemId, server_label, name, arguments: args }: JsonObject, output: string | undefined): void {
+    const id = typeof itemId === 'string' && itemId !== '' ? itemId : `mcp_${this.all.length}`;
+    this.#addCall(id, toMcpName(String(server_label), String(name)), String(args));
+    if (output === undefined) return;
     this.#reply = undefined;
-    this.#tell({ role: 'tool', tool_call_id: id, content: told });
+    this.#addResult({ role: 'tool', tool_call_id: id, content: output });
   }
 
-  #ask(id: string, flatName: string, args: string): void {
+  #addCall(id: string, flatName: string, args: string): void {
     this.#called.set(id, flatName);
     const reply = this.#reply ?? this.#begin();
     reply.content ??= null;
@@ -195,26 +195,26 @@ class Messages {
   /** What of a result is no text follows as words of the user. */
   #result({ call_id: id, output }: CallOutputInput, at: string): void {
     this.#reply = undefined;
-    const { parts, attachments } = this.#toSaid(output, `${at}.output`);
+    const { parts, attachments } = this.#toContent(output, `${at}.output`);
     const name = this.#called.get(id);
     const answered =
       name !== undefined && isFunctionCallId(id)
         ? ({ role: 'function', name } as const)
         : ({ role: 'tool', tool_call_id: id } as const);
-    this.#tell({ ...answered, content: toText(parts, paragraph) });
-    const others = parts.filter((part) => !isTextPart(part));
-    if (others.length === 0 && attachments.length === 0) return;
+    this.#addResult({ ...answered, content: toText(parts, paragraph) });
+    const otherParts = parts.filter((part) => !isTextPart(part));
+    if (otherParts.length === 0 && attachments.length === 0) return;
     const heading = textPart(`From the result of ${name ?? 'a tool'}:`);
     this.all.push({
       role: 'user',
       [toolOutput]: true,
-      content: [heading, ...others],
+      content: [heading, ...otherParts],
       ...(attachments.length > 0 && { custom_content: { attachments } }),
     });
   }
 
   /** Results stand directly behind the calls they answer. */
-  #tell(result: Message): void {
+  #addResult(result: Message): void {
     const last = this.all.at(-1);
     const isShown = last?.role === 'user' && this.all.at(-2)?.role === 'tool';
     if (isShown && last !== undefined) this.all.splice(-1, 0, result);
@@ -231,7 +231,9 @@ class Messages {
     if (thinking_blocks === undefined && reasoning_content === undefined && extra_content === undefined) return;
     const current = this.#reply;
     const reply =
-      current === undefined || (isSaid(current) && !hasCalls(current) && extra_content === undefined) ? this.#begin() : current;
+      current === undefined || (hasContent(current) && !hasCalls(current) && extra_content === undefined)
+        ? this.#begin()
+        : current;
     if (thinking_blocks !== undefined) {
       reply.thinking_blocks ??= [];
       for (const block of thinking_blocks) (reply.thinking_blocks as unknown[]).push(block);
@@ -279,7 +281,7 @@ function toRemoteResult({ output, error }: JsonObject): string {
   return typeof error === 'string' ? error : 'The call broke off, and nobody knows what came of it.';
 }
 
-function isSaid({ content }: Message): boolean {
+function hasContent({ content }: Message): boolean {
   return typeof content === 'string' && content !== '';
 }
 
@@ -289,7 +291,7 @@ function requireTexts(content: string | readonly InputPart[], at: string): void 
   const index = content.findIndex(({ type }) => type === 'input_image' || type === 'input_file');
   if (index < 0) return;
   const claim = `is ${content[index]?.type}, which a message of the assistant cannot have; send it in a message of the user`;
-  throw requestFault(`${at}[${index}].type`, claim);
+  throw createRequestError(`${at}[${index}].type`, claim);
 }
 
 function hasCalls({ tool_calls: calls, function_call: call }: Message): boolean {

@@ -1,9 +1,9 @@
 import type { Attachment, ContentPart } from '#contract/chat/message.ts';
-import { requestFault, requireUrlLength } from '#contract/errors/request-error.ts';
+import { createRequestError, requireUrlLength } from '#contract/errors/request-error.ts';
 import type { InputPart } from '#contract/responses/input-items.ts';
 
 /** What somebody says, as the compat wire has it. */
-export interface Said {
+export interface MessageContent {
   readonly parts: ContentPart[];
   /** Files that are only known by where they are. */
   readonly attachments: Attachment[];
@@ -30,17 +30,17 @@ const types: ReadonlyMap<string, string> = new Map([
  * Parts of a message or of an output; `at` is their path. A file that only another vendor's store has is left out if the
  * request is native; else invalid_request is thrown.
  */
-export function toSaid(content: string | readonly InputPart[], at: string, isNative: boolean): Said {
-  const said: Said = { parts: [], attachments: [] };
+export function toMessageContent(content: string | readonly InputPart[], at: string, isNative: boolean): MessageContent {
+  const result: MessageContent = { parts: [], attachments: [] };
   if (typeof content === 'string') {
-    if (content !== '') said.parts.push(textPart(content));
-    return said;
+    if (content !== '') result.parts.push(textPart(content));
+    return result;
   }
   content.forEach((part, index) => {
     if (isNative && isElsewhere(part)) return;
-    add(part, said, `${at}[${index}]`);
+    add(part, result, `${at}[${index}]`);
   });
-  return said;
+  return result;
 }
 
 /** Text only as one text, unless there is more than text. */
@@ -63,7 +63,7 @@ export function isTextPart(part: ContentPart): part is TextPart {
   return part.type === 'text';
 }
 
-function add(part: InputPart, { parts, attachments }: Said, at: string): void {
+function add(part: InputPart, { parts, attachments }: MessageContent, at: string): void {
   switch (part.type) {
     case 'refusal':
       parts.push(textPart(part.refusal));
@@ -82,7 +82,7 @@ function add(part: InputPart, { parts, attachments }: Said, at: string): void {
   }
 }
 
-function addFile(part: InputPart & { type: 'input_file' }, { parts, attachments }: Said, at: string): void {
+function addFile(part: InputPart & { type: 'input_file' }, { parts, attachments }: MessageContent, at: string): void {
   const { filename, file_data: data, file_url: url, file_id: id } = part;
   if (data !== undefined) {
     const type = getTypeByName(filename ?? '') ?? 'application/pdf';
@@ -105,8 +105,8 @@ function imagePart(url: string, detail: string | undefined): ContentPart {
 
 function unreadable(id: string | undefined, at: string, instead: string) {
   return id === undefined
-    ? requestFault(`${at}.${instead}`, 'is required')
-    : requestFault(`${at}.file_id`, `names a file that this deployment cannot read; send ${instead}`);
+    ? createRequestError(`${at}.${instead}`, 'is required')
+    : createRequestError(`${at}.file_id`, `names a file that this deployment cannot read; send ${instead}`);
 }
 
 /** Whether an address is that of a file which is stored here. */

@@ -32,8 +32,8 @@ export function toPieces(delta: Delta): Piece[] {
 function toThoughts({ reasoning_content, reasoning, thinking_blocks }: Delta): Piece[] {
   const blocks = Array.isArray(thinking_blocks) ? thinking_blocks.filter(isJsonObject) : [];
   const plain = [reasoning_content, reasoning].find(isText);
-  const isTold = blocks.some(({ thinking }) => isText(thinking));
-  const pieces: Piece[] = plain === undefined || isTold ? [] : [{ kind: 'thought', text: plain }];
+  const hasText = blocks.some(({ thinking }) => isText(thinking));
+  const pieces: Piece[] = plain === undefined || hasText ? [] : [{ kind: 'thought', text: plain }];
   for (const block of blocks) {
     const { thinking, signature, data } = block;
     const isWhole = isText(signature) || isText(data);

@@ -7,7 +7,7 @@ import type { UnnumberedEvent } from '#contract/responses/events.ts';
 import type { ResponseUsage, UrlCitation } from '#contract/responses/output-items.ts';
 import { includables, type ResponsesRequest } from '#contract/responses/responses-request.ts';
 import { toCount } from '#domain/usage/usage.ts';
-import type { KeptItem } from '#services/responses/response-keeper.ts';
+import type { ResultItem } from '#services/responses/response-keeper.ts';
 import { callNotAllowed } from './allowed-calls.ts';
 import { ExtensionItems } from './extension-items.ts';
 import { Output, type OutputFacts, type TextPlace } from './output.ts';
@@ -55,19 +55,19 @@ export class TranslatedReading implements Reading {
     this.#extensions = new ExtensionItems(this.#output, new Set(facts.request.include));
   }
 
-  take(frame: Frame): readonly UnnumberedEvent[] {
+  consume(frame: Frame): readonly UnnumberedEvent[] {
     for (const chunk of frame.chunks) this.#takeChunk(chunk);
     return this.#output.takeEvents();
   }
 
   takeText({ contentPieces: pieces }: Frame): TextPlace | undefined {
-    const place = pieces === undefined || this.#isParted ? undefined : this.#output.openText;
-    if (place === undefined || pieces === undefined) return undefined;
+    const textPosition = pieces === undefined || this.#isParted ? undefined : this.#output.openText;
+    if (textPosition === undefined || pieces === undefined) return undefined;
     // Each piece must be the inside of a JSON string by itself, not only together with others.
     const texts = tryParseJson(fromLatin1(`["${pieces.join('","')}"]`));
     if (!Array.isArray(texts) || texts.length !== pieces.length) return undefined;
     this.#output.addText(texts.join(''));
-    return place;
+    return textPosition;
   }
 
   end(): Ending {
@@ -103,7 +103,7 @@ export class TranslatedReading implements Reading {
     if (finish_reason) this.#finish = finish_reason;
     if (!isJsonObject(delta)) return;
     for (const piece of toPieces(delta)) this.#output.add(this.#isParted ? this.#first(piece) : piece);
-    if (delta.annotations !== undefined) this.#output.cite(citationsOf(delta));
+    if (delta.annotations !== undefined) this.#output.cite(listCitations(delta));
     if (delta.extra_content !== undefined) this.#signedText = delta.extra_content;
     const custom = delta.custom_content;
     if (!isJsonObject(custom)) return;
@@ -160,7 +160,7 @@ export class TranslatedReading implements Reading {
   }
 
   /** What rests with a stored response. */
-  #carriedItems(): KeptItem[] {
+  #carriedItems(): ResultItem[] {
     const { isStored, seal, deployment } = this.#facts;
     if (!isStored) return [];
     const signed = this.#signed();
@@ -174,7 +174,7 @@ export class TranslatedReading implements Reading {
 // Pattern bound: linear. A fence without an end matches to the end of the text, and a backtick ends the search of the one before.
 const code = /```[\s\S]*?(?:```|$)|`[^`\n]*`/g;
 const marks = /\[\s*(\d{1,4}(?:\s*[,;]\s*\d{1,4})*)\s*\]|【\s*(\d{1,4})[^】\n]{0,30}】/g;
-const mostCitations = 1_000;
+const maxCitations = 1_000;
 
 type Source = Pick<ResponseAttachment, 'title' | 'url' | 'reference_url'>;
 
@@ -184,27 +184,27 @@ class Citations {
 
   note(attachments: readonly ResponseAttachment[]): void {
     for (const { index, title, url, reference_url } of attachments) {
-      if (this.#sources.size >= mostCitations) return;
+      if (this.#sources.size >= maxCitations) return;
       this.#sources.set(index, { ...this.#sources.get(index), ...withoutAbsent({ title, url, reference_url }) });
     }
   }
 
   /** Numbers stand for the sources in their order; none if there are not as many of them. */
   in(text: string): UrlCitation[] {
-    const sources = [...this.#sources].sort(([one], [other]) => one - other).map(([, source]) => source);
-    const cited = sources.filter((source) => urlOf(source) !== undefined);
+    const sources = [...this.#sources].sort(([left], [right]) => left - right).map(([, source]) => source);
+    const cited = sources.filter((source) => getUrl(source) !== undefined);
     if (cited.length === 0 || text === '') return [];
-    const found = marksIn(text);
-    const numbers = [...new Set(found.flatMap((mark) => mark.numbers))].sort((one, other) => one - other);
+    const marks = marksIn(text);
+    const numbers = [...new Set(marks.flatMap((mark) => mark.numbers))].sort((left, right) => left - right);
     if (numbers.length !== cited.length) return [];
-    return found.flatMap(({ numbers: own, start_index, end_index }) =>
-      own.map((number) => toCitation(cited[numbers.indexOf(number)] ?? {}, { start_index, end_index })),
+    return marks.flatMap(({ numbers: ownNumbers, start_index, end_index }) =>
+      ownNumbers.map((number) => toCitation(cited[numbers.indexOf(number)] ?? {}, { start_index, end_index })),
     );
   }
 }
 
 /** What an upstream of OpenAI's chat completions cites. */
-function citationsOf({ annotations }: Delta): UrlCitation[] {
+function listCitations({ annotations }: Delta): UrlCitation[] {
   return (Array.isArray(annotations) ? annotations : []).flatMap((annotation) => {
     const cited = isJsonObject(annotation) && annotation.type === 'url_citation' ? annotation.url_citation : undefined;
     if (!isJsonObject(cited) || typeof cited.url !== 'string') return [];
@@ -218,12 +218,12 @@ function isIndex(value: unknown): value is number {
   return Number.isSafeInteger(value) && Number(value) >= 0;
 }
 
-function toCitation(source: Source, place: Pick<UrlCitation, 'start_index' | 'end_index'>): UrlCitation {
-  const url = urlOf(source) ?? '';
-  return { type: 'url_citation', url, title: source.title ?? url, ...place };
+function toCitation(source: Source, range: Pick<UrlCitation, 'start_index' | 'end_index'>): UrlCitation {
+  const url = getUrl(source) ?? '';
+  return { type: 'url_citation', url, title: source.title ?? url, ...range };
 }
 
-function urlOf({ url, reference_url }: Source): string | undefined {
+function getUrl({ url, reference_url }: Source): string | undefined {
   return reference_url || url || undefined;
 }
 
@@ -236,7 +236,7 @@ interface Mark {
 /** None of what stands in code. */
 function marksIn(text: string): Mark[] {
   const readable = text.replace(code, (span) => ' '.repeat(span.length));
-  return [...readable.matchAll(marks)].slice(0, mostCitations).map((match) => {
+  return [...readable.matchAll(marks)].slice(0, maxCitations).map((match) => {
     const numbers = (match[1] ?? match[2] ?? '').split(/[,;]/).map(Number);
     return { numbers, start_index: match.index, end_index: match.index + match[0].length };
   });

@@ -8,18 +8,18 @@ import { type DocumentBounds, defaultDocumentBounds } from '../loading/load-docu
 import { DocumentReader } from './document-reader.ts';
 import { Reading } from './reading.ts';
 
-const sweepEveryMs = 3_600_000;
-const elsewhereMs = 500;
-const askedAtOnce = 2;
+const sweepIntervalMs = 3_600_000;
+const pollMs = 500;
+const requestedSlots = 2;
 /** How long a document that could not be read for a passing reason is left alone. */
-const readAgainMs = 600_000;
+const retryReadMs = 600_000;
 /** The same for a model that fails. */
-const embedAgainMs = 60_000;
-const maxKnown = 10_000;
+const retryEmbedMs = 60_000;
+const maxReadings = 10_000;
 const leaseMs = 120_000;
-const usualAtOnce = 64;
+const defaultBatchSize = 64;
 /** Characters of title and headings before the text: more would push it out of what the model reads. */
-const longestHead = 160;
+const maxHeadChars = 160;
 
 interface DocumentIndexerDeps {
   readonly index: PassageIndex;
@@ -29,17 +29,17 @@ interface DocumentIndexerDeps {
   readonly owner: string;
   readonly bounds?: DocumentBounds;
   /** Called with faults of the work in the background. */
-  readonly noteFault: (message: string, thrown: unknown) => void;
+  readonly reportError: (message: string, error: unknown) => void;
 }
 
 /** Whether somebody waits for a document, or it is read before anybody asks. */
 type Priority = 'asked' | 'ahead';
 
 /** Does work when its turn has come. */
-type Turn = (work: () => Promise<IndexedDocument>) => Promise<IndexedDocument>;
+type RunInTurn = (work: () => Promise<IndexedDocument>) => Promise<IndexedDocument>;
 
 /** Vectors that are to be made for the passages of a reading. */
-interface Wanted {
+interface VectorJob {
   readonly reading: Reading;
   readonly request: VectorRequest;
 }
@@ -52,44 +52,44 @@ interface Wanted {
 export class DocumentIndexer {
   readonly #deps: DocumentIndexerDeps;
   readonly #reader: DocumentReader;
-  readonly #vectors: VectorMaker;
+  readonly #vectors: VectorBuilder;
   /** By blob: what waits, what is under way and what is known. */
   readonly #readings = new Map<string, Reading>();
   readonly #ahead: Reading[] = [];
   /** Of the bucket that was read ahead last, others come first. */
   #lastAhead: string | undefined;
-  readonly #asked = new FairQueue({ slots: askedAtOnce });
-  readonly #underWay = new Set<Promise<void>>();
+  readonly #requestQueue = new FairQueue({ slots: requestedSlots });
+  readonly #activeWork = new Set<Promise<void>>();
   /** By document and model. */
-  readonly #wanted = new Map<string, Wanted>();
+  readonly #vectorJobs = new Map<string, VectorJob>();
   /** Models that failed, until when they are left alone. */
-  readonly #restUntilMs = new Map<string, number>();
+  readonly #pausedUntilMs = new Map<string, number>();
   readonly #closing = new AbortController();
-  readonly #sweeping: NodeJS.Timeout;
+  readonly #sweepTimer: NodeJS.Timeout;
   readonly #readingAhead: SerialWorker;
   readonly #embedding: SerialWorker;
 
   constructor(deps: DocumentIndexerDeps) {
     this.#deps = deps;
     this.#reader = new DocumentReader({ ...deps, bounds: deps.bounds ?? defaultDocumentBounds });
-    this.#vectors = new VectorMaker(deps);
+    this.#vectors = new VectorBuilder(deps);
     this.#readingAhead = new SerialWorker(() => {
-      const next = this.#closing.signal.aborted ? undefined : this.#nextAhead();
-      return next && this.#read(next, (work) => work());
+      const next = this.#closing.signal.aborted ? undefined : this.#dequeueAhead();
+      return next && this.#readDocument(next, (work) => work());
     });
     this.#embedding = new SerialWorker(() => {
-      const next = this.#closing.signal.aborted ? undefined : this.#nextWanted();
+      const next = this.#closing.signal.aborted ? undefined : this.#findNextJob();
       return next && this.#embed(...next);
     });
-    this.#sweeping = setInterval(() => void this.#sweep(), sweepEveryMs).unref();
+    this.#sweepTimer = setInterval(() => void this.#sweep(), sweepIntervalMs).unref();
   }
 
   /** Sees to it that a file is in the index, with vectors of this model in the end. */
-  want(file: IndexedFile, embedder: TextEmbedder, priority: Priority = 'asked'): Reading {
-    const reading = this.#readings.get(file.blob) ?? this.#newReading(file);
-    if (priority === 'asked') this.#hurry(reading);
+  requestIndexing(file: IndexedFile, embedder: TextEmbedder, priority: Priority = 'asked'): Reading {
+    const reading = this.#readings.get(file.blob) ?? this.#createReading(file);
+    if (priority === 'asked') this.#prioritize(reading);
     const { model } = embedder;
-    if (!reading.models.has(model) && !this.#isResting(model)) {
+    if (!reading.models.has(model) && !this.#isPaused(model)) {
       reading.models.add(model);
       reading.done.then((document) => this.#requestVectors(reading, { document, embedder })).catch(() => undefined);
     }
@@ -99,19 +99,19 @@ export class DocumentIndexer {
 
   /** Whether vectors of this model are made at all now: one that failed is left alone for a while. */
   isMaking({ model }: TextEmbedder): boolean {
-    return !this.#closing.signal.aborted && !this.#isResting(model);
+    return !this.#closing.signal.aborted && !this.#isPaused(model);
   }
 
   /** Ends what is under way; what was not done is done when somebody asks for it again. */
   async close(): Promise<void> {
-    clearInterval(this.#sweeping);
+    clearInterval(this.#sweepTimer);
     const { signal } = this.#closing;
     this.#closing.abort(new Error('the node stops'));
-    await Promise.all([...this.#underWay, this.#readingAhead.idle(), this.#embedding.idle()]);
+    await Promise.all([...this.#activeWork, this.#readingAhead.idle(), this.#embedding.idle()]);
     for (const reading of this.#ahead.splice(0)) reading.fail(signal.reason);
   }
 
-  #newReading(file: IndexedFile): Reading {
+  #createReading(file: IndexedFile): Reading {
     const reading = new Reading(file);
     const { signal } = this.#closing;
     if (signal.aborted) reading.fail(signal.reason);
@@ -119,26 +119,26 @@ export class DocumentIndexer {
     this.#readings.set(file.blob, reading);
     this.#ahead.push(reading);
     for (const [blob, { document }] of this.#readings) {
-      if (this.#readings.size <= maxKnown) break;
+      if (this.#readings.size <= maxReadings) break;
       if (document !== undefined) this.#readings.delete(blob);
     }
     return reading;
   }
 
   /** What somebody waits for goes before what is read ahead. */
-  #hurry(reading: Reading): void {
-    reading.isAsked = true;
-    const at = this.#ahead.indexOf(reading);
-    if (at < 0) return;
-    this.#ahead.splice(at, 1);
-    const inTurn: Turn = (work) => this.#asked.run(reading.file.bucket, work, this.#closing.signal);
-    const work = this.#read(reading, inTurn).finally(() => this.#underWay.delete(work));
-    this.#underWay.add(work);
+  #prioritize(reading: Reading): void {
+    reading.isRequested = true;
+    const index = this.#ahead.indexOf(reading);
+    if (index < 0) return;
+    this.#ahead.splice(index, 1);
+    const runInTurn: RunInTurn = (work) => this.#requestQueue.run(reading.file.bucket, work, this.#closing.signal);
+    const work = this.#readDocument(reading, runInTurn).finally(() => this.#activeWork.delete(work));
+    this.#activeWork.add(work);
   }
 
-  #nextAhead(): Reading | undefined {
-    const other = this.#ahead.findIndex(({ file }) => file.bucket !== this.#lastAhead);
-    const [next] = this.#ahead.splice(Math.max(other, 0), 1);
+  #dequeueAhead(): Reading | undefined {
+    const otherIndex = this.#ahead.findIndex(({ file }) => file.bucket !== this.#lastAhead);
+    const [next] = this.#ahead.splice(Math.max(otherIndex, 0), 1);
     this.#lastAhead = next?.file.bucket;
     return next;
   }
@@ -146,68 +146,68 @@ export class DocumentIndexer {
   #requestVectors(reading: Reading, request: VectorRequest): void {
     const { id, failure } = request.document;
     const { model } = request.embedder;
-    if (this.#isResting(model)) reading.models.delete(model);
-    if (failure !== undefined || this.#isResting(model)) return;
+    if (this.#isPaused(model)) reading.models.delete(model);
+    if (failure !== undefined || this.#isPaused(model)) return;
     const key = `${id} ${model}`;
-    if (reading.isAsked || !this.#wanted.has(key)) this.#wanted.set(key, { reading, request });
+    if (reading.isRequested || !this.#vectorJobs.has(key)) this.#vectorJobs.set(key, { reading, request });
     this.#embedding.start();
   }
 
-  #nextWanted(): [string, Wanted] | undefined {
-    let first: [string, Wanted] | undefined;
-    for (const next of this.#wanted) {
-      if (next[1].reading.isAsked) return next;
+  #findNextJob(): [string, VectorJob] | undefined {
+    let first: [string, VectorJob] | undefined;
+    for (const next of this.#vectorJobs) {
+      if (next[1].reading.isRequested) return next;
       first ??= next;
     }
     return first;
   }
 
-  async #read(reading: Reading, inTurn: Turn): Promise<void> {
+  async #readDocument(reading: Reading, runInTurn: RunInTurn): Promise<void> {
     const { blob } = reading.file;
     const { signal } = this.#closing;
     try {
-      const document = await inTurn(() => this.#readNow(reading));
+      const document = await runInTurn(() => this.#readNow(reading));
       reading.end(document);
-      if (document.id === '') setTimeout(() => this.#readings.delete(blob), readAgainMs).unref();
-    } catch (thrown) {
+      if (document.id === '') setTimeout(() => this.#readings.delete(blob), retryReadMs).unref();
+    } catch (error) {
       this.#readings.delete(blob);
-      reading.fail(thrown);
-      if (!signal.aborted) this.#deps.noteFault('a document could not be read', thrown);
+      reading.fail(error);
+      if (!signal.aborted) this.#deps.reportError('a document could not be read', error);
     }
   }
 
   #readNow(reading: Reading): Promise<IndexedDocument> {
-    reading.begin();
+    reading.start();
     return this.#reader.read(reading.file, this.#closing.signal);
   }
 
-  async #embed(key: string, { reading, request }: Wanted): Promise<void> {
+  async #embed(key: string, { reading, request }: VectorJob): Promise<void> {
     const { signal } = this.#closing;
     try {
       const outcome = await this.#vectors.step(request, signal);
-      this.#wanted.delete(key);
-      if (outcome !== 'done') this.#wanted.set(key, { reading, request });
-      if (outcome === 'elsewhere') await this.#deps.clock.sleep(elsewhereMs, signal);
-    } catch (thrown) {
+      this.#vectorJobs.delete(key);
+      if (outcome !== 'done') this.#vectorJobs.set(key, { reading, request });
+      if (outcome === 'elsewhere') await this.#deps.clock.sleep(pollMs, signal);
+    } catch (error) {
       if (signal.aborted) return;
-      this.#rest(request.embedder);
-      this.#deps.noteFault(`passages got no vectors from ${request.embedder.model}`, thrown);
+      this.#pauseModel(request.embedder);
+      this.#deps.reportError(`passages got no vectors from ${request.embedder.model}`, error);
     }
   }
 
-  #isResting(model: string): boolean {
-    return this.#deps.clock.epochMs() < (this.#restUntilMs.get(model) ?? 0);
+  #isPaused(model: string): boolean {
+    return this.#deps.clock.epochMs() < (this.#pausedUntilMs.get(model) ?? 0);
   }
 
   /** Leaves a model alone for a while; its vectors are requested again by who asks afterwards. */
-  #rest({ model }: TextEmbedder): void {
-    this.#restUntilMs.set(model, this.#deps.clock.epochMs() + embedAgainMs);
-    for (const [key, { request }] of this.#wanted) if (request.embedder.model === model) this.#wanted.delete(key);
+  #pauseModel({ model }: TextEmbedder): void {
+    this.#pausedUntilMs.set(model, this.#deps.clock.epochMs() + retryEmbedMs);
+    for (const [key, { request }] of this.#vectorJobs) if (request.embedder.model === model) this.#vectorJobs.delete(key);
     for (const reading of this.#readings.values()) reading.models.delete(model);
   }
 
   async #sweep(): Promise<void> {
-    await this.#deps.index.sweep().catch((thrown) => this.#deps.noteFault('the passage index could not be swept', thrown));
+    await this.#deps.index.sweep().catch((error) => this.#deps.reportError('the passage index could not be swept', error));
   }
 }
 
@@ -252,7 +252,7 @@ interface VectorMakerDeps {
 }
 
 /** Gives passages their vectors, some at a time: what is done stays done. */
-class VectorMaker {
+class VectorBuilder {
   readonly #deps: VectorMakerDeps;
 
   constructor(deps: VectorMakerDeps) {
@@ -265,25 +265,25 @@ class VectorMaker {
     const name = `vectors ${document.id} ${embedder.model}`;
     const nowMs = clock.epochMs();
     if (!(await index.claim({ name, owner, nowMs, untilMs: nowMs + leaseMs }))) return 'elsewhere';
-    let isMore = false;
+    let hasMore = false;
     try {
-      isMore = await this.#makeSome({ document, embedder }, signal);
+      hasMore = await this.#embedBatch({ document, embedder }, signal);
     } finally {
-      if (!isMore) await index.release({ name, owner });
+      if (!hasMore) await index.release({ name, owner });
     }
-    return isMore ? 'more' : 'done';
+    return hasMore ? 'more' : 'done';
   }
 
   /** Gives whether there is more to do. What is done is counted under the lease: another node may have done some before it. */
-  async #makeSome({ document, embedder }: VectorRequest, signal: AbortSignal): Promise<boolean> {
+  async #embedBatch({ document, embedder }: VectorRequest, signal: AbortSignal): Promise<boolean> {
     const { index } = this.#deps;
     const key = { document: document.id, model: embedder.model };
     const first = await index.countVectors(key);
     if (first >= document.passages) return false;
-    const { passagesAtOnce = usualAtOnce } = embedder;
+    const { passagesAtOnce = defaultBatchSize } = embedder;
     const passages = await index.read(document.id, first, first + passagesAtOnce);
     const texts = passages.map((passage) => toText(document.title, passage));
-    await index.addVectors(key, { first, count: passages.length, vectors: joined(await embedder.embed(texts, signal)) });
+    await index.addVectors(key, { first, count: passages.length, vectors: concatVectors(await embedder.embed(texts, signal)) });
     return first + passages.length < document.passages;
   }
 }
@@ -292,15 +292,15 @@ class VectorMaker {
 function toText(title: string, { headings, text }: Passage): string {
   const [outermost] = headings;
   const head = [...(title === '' || title === outermost ? [] : [title]), ...headings].join(' › ');
-  return head === '' ? text : `${head.slice(-longestHead)}\n${text}`;
+  return head === '' ? text : `${head.slice(-maxHeadChars)}\n${text}`;
 }
 
-function joined(vectors: readonly Float32Array[]): Float32Array {
+function concatVectors(vectors: readonly Float32Array[]): Float32Array {
   const all = new Float32Array(vectors.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
+  let offset = 0;
   for (const vector of vectors) {
-    all.set(vector, at);
-    at += vector.length;
+    all.set(vector, offset);
+    offset += vector.length;
   }
   return all;
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { BlobStore } from '#domain/files/blob-store.ts';
 import type { IndexedFile } from '#domain/files/file-index.ts';
 import type { IndexedDocument, PassageIndex } from '#domain/tools/passage-index.ts';
-import { DocumentFault } from '../loading/document-fault.ts';
+import { DocumentError } from '../loading/document-fault.ts';
 import { type FileLabel, sniffFormat } from '../loading/sniff-format.ts';
 
 /** Raised with every change of what loaders or the chunker make of the same bytes: documents are then read anew. */
@@ -17,40 +17,40 @@ export interface Content {
 /** The bytes of a stored file. Throws DocumentFault if there are too many or none, StoreFault. */
 export async function readContent(blobs: BlobStore, file: IndexedFile, maxBytes: number): Promise<Content> {
   const stream = await blobs.read(file.blob, undefined);
-  if (stream === undefined) throw new DocumentFault('It was deleted or replaced while it was to be read.', { isPassing: true });
+  if (stream === undefined) throw new DocumentError('It was deleted or replaced while it was to be read.', { isTransient: true });
   const bytes = new Uint8Array(file.contentLength);
   const hash = createHash('sha256');
   let length = 0;
   for await (const piece of stream as AsyncIterable<Uint8Array>) {
     if (length + piece.length > Math.min(bytes.length, maxBytes))
-      throw new DocumentFault('It is longer than the index of files says.');
+      throw new DocumentError('It is longer than the index of files says.');
     bytes.set(piece, length);
     length += piece.length;
     hash.update(piece);
   }
-  return { bytes, name: `${hash.digest('hex')}.${formatOf(bytes, labelOf(file))}` };
+  return { bytes, name: `${hash.digest('hex')}.${detectFormat(bytes, toLabel(file))}` };
 }
 
-export function labelOf({ path, contentType }: IndexedFile): FileLabel {
+export function toLabel({ path, contentType }: IndexedFile): FileLabel {
   return { name: path.slice(path.lastIndexOf('/') + 1), contentType };
 }
 
 /** Id of the document that this version makes of a content. */
-export function documentOf(content: string): string {
+export function computeDocumentId(content: string): string {
   return createHash('sha256').update(`${loaderVersion} ${content}`).digest('hex');
 }
 
 /** What is known of the content of a blob; undefined as long as it was not read to its end. Throws StoreFault. */
 export async function findByBlob(index: PassageIndex, blob: string): Promise<IndexedDocument | undefined> {
-  const content = await index.contentOf(blob);
-  return content === undefined ? undefined : index.find(documentOf(content));
+  const content = await index.findContent(blob);
+  return content === undefined ? undefined : index.find(computeDocumentId(content));
 }
 
-function formatOf(bytes: Uint8Array, label: FileLabel): string {
+function detectFormat(bytes: Uint8Array, label: FileLabel): string {
   try {
     return sniffFormat(bytes, label);
-  } catch (thrown) {
-    if (thrown instanceof DocumentFault) return 'unknown';
-    throw thrown;
+  } catch (error) {
+    if (error instanceof DocumentError) return 'unknown';
+    throw error;
   }
 }

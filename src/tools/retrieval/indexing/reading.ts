@@ -9,9 +9,9 @@ export class Reading {
   /** Models whose vectors are asked for already. */
   readonly models = new Set<string>();
   /** Whether somebody waits for it, or did. */
-  isAsked = false;
+  isRequested = false;
   #document: IndexedDocument | undefined;
-  #hasBegun = false;
+  #hasStarted = false;
   #isOver = false;
   readonly #resolvers = Promise.withResolvers<IndexedDocument>();
 
@@ -25,16 +25,16 @@ export class Reading {
     return this.#document;
   }
 
-  get hasBegun(): boolean {
-    return this.#hasBegun;
+  get hasStarted(): boolean {
+    return this.#hasStarted;
   }
 
   get isOver(): boolean {
     return this.#isOver;
   }
 
-  begin(): void {
-    this.#hasBegun = true;
+  start(): void {
+    this.#hasStarted = true;
   }
 
   end(document: IndexedDocument): void {
@@ -43,8 +43,8 @@ export class Reading {
     this.#resolvers.resolve(document);
   }
 
-  fail(thrown: unknown): void {
+  fail(error: unknown): void {
     this.#isOver = true;
-    this.#resolvers.reject(thrown);
+    this.#resolvers.reject(error);
   }
 }

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import '#test/same-cases.ts';
 import { describe, expect, it } from 'vitest';
 import type { Block } from './block.ts';
-import { chunkBlocks, passageTokens, roughTokens, splitText } from './chunk-blocks.ts';
+import { chunkBlocks, estimateTokens, passageTokens, splitText } from './chunk-blocks.ts';
 
 const text = fc.oneof(
   fc.string({ unit: 'grapheme', maxLength: 3000 }),
@@ -41,7 +41,7 @@ describe('splitting a text', () => {
         const pieces = splitText(whole, most);
         expect(letters(pieces)).toBe(letters([whole]));
         for (const piece of pieces) {
-          expect(roughTokens(piece)).toBeLessThanOrEqual(most);
+          expect(estimateTokens(piece)).toBeLessThanOrEqual(most);
           expect(piece.trim()).not.toBe('');
           expect(piece.isWellFormed()).toBe(whole.isWellFormed() || piece.isWellFormed());
         }
@@ -79,7 +79,7 @@ describe('cutting a document', () => {
       fc.property(fc.array(block, { maxLength: 20 }), (blocks) => {
         for (const [index, { nth, text: said }] of chunkBlocks(blocks).entries()) {
           expect(nth).toBe(index);
-          expect(roughTokens(said)).toBeLessThanOrEqual(passageTokens + 61);
+          expect(estimateTokens(said)).toBeLessThanOrEqual(passageTokens + 61);
         }
       }),
     );

@@ -5,15 +5,15 @@ import type { Block, TableBlock } from './block.ts';
 export const passageTokens = 160;
 const headerTokens = 60;
 const maxDepth = 6;
-const longestHeading = 200;
-const perWordChar = 0.25;
-const perOtherChar = 0.5;
+const maxHeadingChars = 200;
+const tokensPerWordChar = 0.25;
+const tokensPerOtherChar = 0.5;
 
 /** Cuts a document into passages: none goes over a heading or a page, each row of a table stands under its header. */
 export function chunkBlocks(blocks: readonly Block[]): Passage[] {
   const chunker = new Chunker();
-  for (const block of blocks) chunker.take(block);
-  return chunker.done();
+  for (const block of blocks) chunker.addBlock(block);
+  return chunker.finish();
 }
 
 interface Heading {
@@ -31,53 +31,53 @@ class Chunker {
   #tokens = 0;
   #page: number | null = null;
 
-  take(block: Block): void {
+  addBlock(block: Block): void {
     if (block.page !== this.#page) this.#flush();
-    if (block.kind === 'heading') this.#head(block);
-    else this.#fill(block);
+    if (block.kind === 'heading') this.#addHeading(block);
+    else this.#addContent(block);
   }
 
-  done(): Passage[] {
+  finish(): Passage[] {
     this.#flush();
-    this.#keepBare();
+    this.#addBareHeading();
     return this.#passages;
   }
 
-  #fill(block: Exclude<Block, { kind: 'heading' }>): void {
+  #addContent(block: Exclude<Block, { kind: 'heading' }>): void {
     this.#page = block.page;
-    if (block.kind === 'table') this.#table(block);
+    if (block.kind === 'table') this.#addTable(block);
     else for (const piece of splitText(block.text, passageTokens)) this.#add(piece);
   }
 
-  #head({ level, text, page }: Heading): void {
+  #addHeading({ level, text, page }: Heading): void {
     this.#flush();
     const innermost = this.#headings.at(-1);
-    if (innermost !== undefined && innermost.level >= level) this.#keepBare();
-    this.#headings = [...this.#headings.filter((each) => each.level < level), { level, text, page }].slice(-maxDepth);
+    if (innermost !== undefined && innermost.level >= level) this.#addBareHeading();
+    this.#headings = [...this.#headings.filter((heading) => heading.level < level), { level, text, page }].slice(-maxDepth);
     this.#isBare = true;
     this.#page = page;
   }
 
   /** A heading with nothing under it would be lost, as would one that is too long to be repeated. */
-  #keepBare(): void {
+  #addBareHeading(): void {
     const innermost = this.#headings.at(-1);
     if (!this.#isBare || innermost === undefined) return;
-    for (const piece of splitText(innermost.text, passageTokens)) this.#put(piece, innermost.page);
+    for (const piece of splitText(innermost.text, passageTokens)) this.#addPassage(piece, innermost.page);
   }
 
-  #table({ header, rows }: TableBlock): void {
-    const shown = toLine(header);
-    const isRepeated = rows.length > 0 && roughTokens(shown) <= headerTokens;
-    if (!isRepeated) for (const piece of splitText(shown, passageTokens)) this.#add(piece);
+  #addTable({ header, rows }: TableBlock): void {
+    const headerLine = toLine(header);
+    const isRepeated = rows.length > 0 && estimateTokens(headerLine) <= headerTokens;
+    if (!isRepeated) for (const piece of splitText(headerLine, passageTokens)) this.#add(piece);
     this.#flush();
     for (const row of rows) {
-      for (const piece of splitText(toLine(row), passageTokens)) this.#addRow(piece, isRepeated ? shown : undefined);
+      for (const piece of splitText(toLine(row), passageTokens)) this.#addRow(piece, isRepeated ? headerLine : undefined);
     }
     this.#flush();
   }
 
   #addRow(piece: string, header: string | undefined): void {
-    const tokens = roughTokens(piece);
+    const tokens = estimateTokens(piece);
     const headers = header === undefined ? 0 : 1;
     if (this.#lines.length > headers && this.#tokens + tokens > passageTokens) this.#flush();
     if (this.#lines.length === 0 && header !== undefined) this.#add(header);
@@ -86,21 +86,21 @@ class Chunker {
   }
 
   #add(piece: string): void {
-    const tokens = roughTokens(piece);
+    const tokens = estimateTokens(piece);
     if (this.#tokens + tokens > passageTokens) this.#flush();
     this.#lines.push(piece);
     this.#tokens += tokens;
   }
 
   #flush(): void {
-    if (this.#lines.length > 0) this.#put(this.#lines.join('\n'), this.#page);
+    if (this.#lines.length > 0) this.#addPassage(this.#lines.join('\n'), this.#page);
     this.#lines = [];
     this.#tokens = 0;
   }
 
-  #put(text: string, page: number | null): void {
+  #addPassage(text: string, page: number | null): void {
     this.#isBare = false;
-    const headings = this.#headings.map((heading) => heading.text.slice(0, longestHeading));
+    const headings = this.#headings.map((heading) => heading.text.slice(0, maxHeadingChars));
     this.#passages.push({ nth: this.#passages.length, page, headings, text });
   }
 }
@@ -110,31 +110,31 @@ function toLine(cells: readonly string[]): string {
 }
 
 const sentences = new Intl.Segmenter('en', { granularity: 'sentence' });
-const words = /\S+\s*/g;
+const wordPattern = /\S+\s*/g;
 
 /** Cuts a text into pieces of at most so many tokens: between paragraphs, else sentences, else words, else anywhere. Put together again they are the text, but for space at the cuts. */
 export function splitText(text: string, maxTokens: number): string[] {
-  return split(text, maxTokens, [toLines, toSentences, toWords, toHalves])
+  return split(text, maxTokens, [toLines, toSentences, toWords, toCharacters])
     .map((piece) => piece.trimEnd())
     .filter((piece) => piece.trim() !== '');
 }
 
-type Cut = (text: string) => string[];
+type Splitter = (text: string) => string[];
 
-function split(text: string, maxTokens: number, [cut, ...finer]: readonly Cut[]): string[] {
-  if (roughTokens(text) <= maxTokens || cut === undefined) return [text];
+function split(text: string, maxTokens: number, [splitter, ...finer]: readonly Splitter[]): string[] {
+  if (estimateTokens(text) <= maxTokens || splitter === undefined) return [text];
   const pieces: string[] = [];
   let piece = '';
   let weight = 0;
-  for (const part of cut(text)) {
-    const more = roughTokens(part);
-    if (weight + more > maxTokens && piece !== '') {
+  for (const part of splitter(text)) {
+    const partTokens = estimateTokens(part);
+    if (weight + partTokens > maxTokens && piece !== '') {
       pieces.push(...split(piece, maxTokens, finer));
       piece = '';
       weight = 0;
     }
     piece += part;
-    weight += more;
+    weight += partTokens;
   }
   return [...pieces, ...split(piece, maxTokens, finer)];
 }
@@ -149,11 +149,11 @@ function toSentences(text: string): string[] {
 
 function toWords(text: string): string[] {
   const [lead = ''] = /^\s*/.exec(text) ?? [];
-  return [lead, ...(text.match(words) ?? [])].filter(Boolean);
+  return [lead, ...(text.match(wordPattern) ?? [])].filter(Boolean);
 }
 
 /** Never between the halves of a surrogate pair. */
-function toHalves(text: string): string[] {
+function toCharacters(text: string): string[] {
   return [...text];
 }
 
@@ -161,14 +161,14 @@ function toHalves(text: string): string[] {
  * Tokens that a text comes to, near enough to cut it by: four letters or digits of Latin script make one, as do two marks or
  * letters of other alphabets, or one sign of scripts that write a word in one or two.
  */
-export function roughTokens(text: string): number {
+export function estimateTokens(text: string): number {
   let tokens = 0;
-  for (let index = 0; index < text.length; index += 1) tokens += tokensOfCode(text.charCodeAt(index));
+  for (let index = 0; index < text.length; index += 1) tokens += estimateCodeTokens(text.charCodeAt(index));
   return tokens;
 }
 
-function tokensOfCode(code: number): number {
+function estimateCodeTokens(code: number): number {
   if (code >= 0x2e80) return 1;
   const isWord = (code >= 97 && code <= 122) || (code >= 65 && code <= 90) || code === 32;
-  return isWord ? perWordChar : perOtherChar;
+  return isWord ? tokensPerWordChar : tokensPerOtherChar;
 }

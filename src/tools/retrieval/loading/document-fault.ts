@@ -1,11 +1,11 @@
 /** Why a document cannot be read; the message is a sentence for the user. */
-export class DocumentFault extends Error {
+export class DocumentError extends Error {
   override readonly name = 'DocumentFault';
   /** Whether the next attempt may end otherwise. */
-  readonly isPassing: boolean;
+  readonly isTransient: boolean;
 
-  constructor(message: string, { cause, isPassing = false }: { cause?: unknown; isPassing?: boolean } = {}) {
+  constructor(message: string, { cause, isTransient = false }: { cause?: unknown; isTransient?: boolean } = {}) {
     super(message, { cause });
-    this.isPassing = isPassing;
+    this.isTransient = isTransient;
   }
 }

@@ -1,6 +1,6 @@
-import { type GivePart, serveIsolated } from '#base/isolation/serve-isolated.ts';
+import { type SendPart, serveIsolated } from '#base/isolation/serve-isolated.ts';
 import { chunkBlocks } from './chunk-blocks.ts';
-import { DocumentFault } from './document-fault.ts';
+import { DocumentError } from './document-fault.ts';
 import { loadBytes } from './load-bytes.ts';
 import type { LoadingOutcome, LoadingTask } from './load-document.ts';
 
@@ -10,21 +10,23 @@ const passagesAtOnce = 500;
 async function read(
   { label, bounds, maxPassages }: LoadingTask,
   bytes: Uint8Array<ArrayBuffer>,
-  give: GivePart,
+  give: SendPart,
 ): Promise<LoadingOutcome> {
   try {
     const { title, format, blocks, note } = await loadBytes(bytes, label, bounds);
     const passages = chunkBlocks(blocks);
     if (passages.length === 0) return { failure: 'It is empty: there is no text in it.' };
-    const isCut = passages.length > maxPassages;
-    const cut = isCut ? `Only the first ${maxPassages} of its ${passages.length} passages were kept.` : undefined;
-    const notes = [note, cut].filter((each) => each !== undefined).join(' ');
+    const isTruncated = passages.length > maxPassages;
+    const truncationNote = isTruncated
+      ? `Only the first ${maxPassages} of its ${passages.length} passages were kept.`
+      : undefined;
+    const notes = [note, truncationNote].filter((line) => line !== undefined).join(' ');
     for (let from = 0; from < Math.min(passages.length, maxPassages); from += passagesAtOnce)
       await give(passages.slice(from, Math.min(from + passagesAtOnce, maxPassages)));
     return { title: title.slice(0, 300), format, note: notes === '' ? undefined : notes };
-  } catch (thrown) {
-    if (thrown instanceof DocumentFault) return { failure: thrown.message };
-    throw thrown;
+  } catch (error) {
+    if (error instanceof DocumentError) return { failure: error.message };
+    throw error;
   }
 }
 

@@ -1,15 +1,15 @@
-import { isJsonObject, JsonFault, type JsonObject, parseJson } from '#base/json/json.ts';
+import { isJsonObject, JsonError, type JsonObject, parseJson } from '#base/json/json.ts';
 import { readCsvRows } from '#base/text/csv-rows.ts';
-import { trimEndOf } from '#base/text/shorten.ts';
+import { trimEnd } from '#base/text/shorten.ts';
 import type { Block, LoadBounds, LoadedBlocks } from './block.ts';
-import { DocumentFault } from './document-fault.ts';
+import { DocumentError } from './document-fault.ts';
 import { decodeText, type FileLabel, type Format, sniffFormat } from './sniff-format.ts';
 
 const maxHeadingLength = 80;
 const underlined = /^(=|-|~|\*){3,}$/;
 const numbered = /^(\d+(?:\.\d+)*)[.)]?\s+\p{Lu}/u;
 const bounds = { maxDepth: 64, maxNodes: 5_000_000, allowsProto: true };
-const deepestHeading = 4;
+const maxHeadingDepth = 4;
 const heading = /^ {0,3}(#{1,6})\s/;
 const underline = /^ {0,3}(=+|-+)\s*$/;
 const fence = /^ {0,3}(`{3,}|~{3,})/;
@@ -41,9 +41,9 @@ export async function loadBytes(
   try {
     return { ...(await (await loaders[format]())(bytes, bounds)), format };
   } catch (cause) {
-    throw cause instanceof DocumentFault
+    throw cause instanceof DocumentError
       ? cause
-      : new DocumentFault(`The file is damaged: it cannot be read as ${format}.`, { cause });
+      : new DocumentError(`The file is damaged: it cannot be read as ${format}.`, { cause });
   }
 }
 
@@ -68,10 +68,10 @@ function toBlocks(text: string, page: number | null): Block[] {
 
 function toBlock(paragraph: string, page: number | null): Block[] {
   if (paragraph.trim() === '') return [];
-  const [line = '', below = '', ...more] = paragraph.split(/\r?\n/);
+  const [line = '', below = '', ...rest] = paragraph.split(/\r?\n/);
   if (underlined.test(below.trim()) && line.trim().length <= maxHeadingLength) {
     const heading: Block = { kind: 'heading', level: below.startsWith('=') ? 1 : 2, text: line.trim(), page };
-    return [heading, ...toBlock(more.join('\n'), page)];
+    return [heading, ...toBlock(rest.join('\n'), page)];
   }
   if (below !== '' || line.length > maxHeadingLength || /[.,;:!?]$/.test(line)) return [{ kind: 'text', text: paragraph, page }];
   const level = headingLevel(line.trim());
@@ -97,14 +97,14 @@ function parse(text: string): unknown {
   try {
     return parseJson(text, bounds);
   } catch (cause) {
-    throw new DocumentFault(`It is not JSON that can be read: ${cause instanceof JsonFault ? cause.message : 'it is damaged'}.`, {
+    throw new DocumentError(`It is not JSON that can be read: ${cause instanceof JsonError ? cause.message : 'it is damaged'}.`, {
       cause,
     });
   }
 }
 
 function add(blocks: Block[], value: unknown, path: readonly string[]): void {
-  if (path.length > 0 && path.length <= deepestHeading && !isPlain(value)) {
+  if (path.length > 0 && path.length <= maxHeadingDepth && !isPlain(value)) {
     blocks.push({ kind: 'heading', level: path.length, text: path.at(-1) ?? '', page: null });
   }
   if (isTable(value)) addTable(blocks, value);
@@ -119,11 +119,11 @@ function addEntries(blocks: Block[], value: JsonObject | readonly unknown[], pat
     blocks,
     entries.filter(([, item]) => isPlain(item)).map(([key, item]) => toLine(isList ? undefined : key, item)),
   );
-  for (const [key, item] of entries) if (!isPlain(item)) add(blocks, item, [...path, isList ? nameOf(item, key) : key]);
+  for (const [key, item] of entries) if (!isPlain(item)) add(blocks, item, [...path, isList ? getName(item, key) : key]);
 }
 
 /** What an item of a list calls itself, else its number. */
-function nameOf(item: unknown, key: string): string {
+function getName(item: unknown, key: string): string {
   const names = isJsonObject(item) ? [item.title, item.name, item.id] : [];
   return (names.find((name) => typeof name === 'string' && name !== '') as string | undefined) ?? `${Number(key) + 1}`;
 }
@@ -173,54 +173,55 @@ class MarkdownReader {
   readonly #lines: readonly string[];
   readonly #blocks: Block[] = [];
   #paragraph: string[] = [];
-  #at = 0;
+  #index = 0;
 
   constructor(lines: readonly string[]) {
     this.#lines = lines;
   }
 
   read(): Block[] {
-    for (; this.#at < this.#lines.length; this.#at += 1) this.#take(this.#lines[this.#at] ?? '');
+    for (; this.#index < this.#lines.length; this.#index += 1) this.#readLine(this.#lines[this.#index] ?? '');
     this.#flush();
     return this.#blocks;
   }
 
-  #take(line: string): void {
-    const opening = fence.exec(line)?.[1];
-    const marked = heading.exec(line);
-    const under = underline.exec(line)?.[1];
-    if (opening !== undefined) this.#takeFenced(opening);
-    else if (marked !== null) this.#head(marked[1]?.length ?? 1, trimEndOf(line.slice(marked[0].length).trim(), '#'));
-    else if (under !== undefined && this.#paragraph.length === 1)
-      this.#head(under.startsWith('=') ? 1 : 2, this.#paragraph.pop() ?? '');
-    else if (line.includes('|') && isTableRule(this.#lines[this.#at + 1] ?? '')) this.#takeTable();
+  #readLine(line: string): void {
+    const fenceMark = fence.exec(line)?.[1];
+    const headingMatch = heading.exec(line);
+    const underlineMark = underline.exec(line)?.[1];
+    if (fenceMark !== undefined) this.#readFenced(fenceMark);
+    else if (headingMatch !== null)
+      this.#addHeading(headingMatch[1]?.length ?? 1, trimEnd(line.slice(headingMatch[0].length).trim(), '#'));
+    else if (underlineMark !== undefined && this.#paragraph.length === 1)
+      this.#addHeading(underlineMark.startsWith('=') ? 1 : 2, this.#paragraph.pop() ?? '');
+    else if (line.includes('|') && isTableRule(this.#lines[this.#index + 1] ?? '')) this.#readTable();
     else if (line.trim() === '') this.#flush();
     else this.#paragraph.push(line);
   }
 
-  #head(level: number, text: string): void {
+  #addHeading(level: number, text: string): void {
     this.#flush();
     if (text.trim() !== '') this.#blocks.push({ kind: 'heading', level, text: text.trim(), page: null });
   }
 
-  #takeFenced(opening: string): void {
-    const from = this.#at;
+  #readFenced(opening: string): void {
+    const from = this.#index;
     const isEnd = (line: string): boolean =>
       line.trim().startsWith(opening) && line.trim().replaceAll(opening[0] ?? '`', '') === '';
-    while (this.#at + 1 < this.#lines.length) {
-      this.#at += 1;
-      if (isEnd(this.#lines[this.#at] ?? '')) break;
+    while (this.#index + 1 < this.#lines.length) {
+      this.#index += 1;
+      if (isEnd(this.#lines[this.#index] ?? '')) break;
     }
-    this.#paragraph.push(...this.#lines.slice(from, this.#at + 1));
+    this.#paragraph.push(...this.#lines.slice(from, this.#index + 1));
   }
 
-  #takeTable(): void {
+  #readTable(): void {
     this.#flush();
-    const header = toCells(this.#lines[this.#at] ?? '');
+    const header = toCells(this.#lines[this.#index] ?? '');
     const rows: string[][] = [];
-    this.#at += 2;
-    for (; this.#lines[this.#at]?.includes('|') === true; this.#at += 1) rows.push(toCells(this.#lines[this.#at] ?? ''));
-    this.#at -= 1;
+    this.#index += 2;
+    for (; this.#lines[this.#index]?.includes('|') === true; this.#index += 1) rows.push(toCells(this.#lines[this.#index] ?? ''));
+    this.#index -= 1;
     this.#blocks.push({ kind: 'table', header, rows, page: null });
   }
 

@@ -1,7 +1,7 @@
-import { IsolationFault, type IsolationReason, runIsolated } from '#base/isolation/run-isolated.ts';
+import { IsolationError, type IsolationReason, runIsolated } from '#base/isolation/run-isolated.ts';
 import type { Passage } from '#domain/tools/passage-index.ts';
 import type { LoadBounds } from './block.ts';
-import { DocumentFault } from './document-fault.ts';
+import { DocumentError } from './document-fault.ts';
 import type { FileLabel, Format } from './sniff-format.ts';
 
 /** Bounds of reading a document, whatever is in it. */
@@ -53,18 +53,18 @@ export async function loadDocument(
   const task: LoadingTask = { label, bounds, maxPassages: bounds.maxPassages };
   const program = new URL('./document-process.ts', import.meta.url);
   const work = { program, task, bytes, bounds: { timeoutMs, maxMemoryMb }, signal };
-  const parts = (await runIsolated(work).catch(toDocumentFault)) as [...Passage[][], LoadingOutcome];
+  const parts = (await runIsolated(work).catch(toDocumentError)) as [...Passage[][], LoadingOutcome];
   const outcome = parts.pop() as LoadingOutcome;
-  if ('failure' in outcome) throw new DocumentFault(outcome.failure);
+  if ('failure' in outcome) throw new DocumentError(outcome.failure);
   return { ...outcome, passages: (parts as Passage[][]).flat() };
 }
 
-function toDocumentFault(thrown: unknown): never {
-  if (!(thrown instanceof IsolationFault)) throw thrown;
-  throw new DocumentFault(sayings[thrown.reason](thrown.message), { cause: thrown, isPassing: thrown.reason !== 'crashed' });
+function toDocumentError(error: unknown): never {
+  if (!(error instanceof IsolationError)) throw error;
+  throw new DocumentError(messages[error.reason](error.message), { cause: error, isTransient: error.reason !== 'crashed' });
 }
 
-const sayings: Readonly<Record<IsolationReason, (message: string) => string>> = {
+const messages: Readonly<Record<IsolationReason, (message: string) => string>> = {
   late: (message) => `Reading it was given up: ${message}.`,
   memory: (message) => `Reading it was given up: ${message} to be read; split it into smaller files.`,
   busy: (message) => `It was not read: ${message}.`,

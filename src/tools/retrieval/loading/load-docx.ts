@@ -6,20 +6,20 @@ import { readZip } from './read-zip.ts';
 
 const mainPart = 'word/document.xml';
 const pageMark = '\ue0c7';
-const shownBreak = /<w:lastRenderedPageBreak\s*\/>/g;
+const renderedBreak = /<w:lastRenderedPageBreak\s*\/>/g;
 // Pattern bound: runs in the document process, which has a time limit.
-const askedBreak = /<w:br\s[^>]*w:type="page"[^>]*\/>/g;
+const requestedBreak = /<w:br\s[^>]*w:type="page"[^>]*\/>/g;
 const styleMap = ["p[style-name='Title'] => h1:fresh", "p[style-name='Subtitle'] => h2:fresh"];
 
 /** A Word document: pages as they were when it was saved last, or as breaks ask for them; none if it has neither. */
 export async function loadDocx(bytes: Uint8Array, { maxUnpackedBytes }: LoadBounds): Promise<LoadedBlocks> {
   const parts = readZip(bytes, maxUnpackedBytes, (name) => /\.(xml|rels)$/.test(name));
   const text = parts.get(mainPart)?.toString('utf8') ?? '';
-  const breaks = [shownBreak, askedBreak].find((each) => text.search(each) !== -1);
-  const marked = breaks === undefined ? text : text.replace(breaks, `<w:t>${pageMark}</w:t>`);
+  const breaks = [renderedBreak, requestedBreak].find((pattern) => text.search(pattern) !== -1);
+  const markedText = breaks === undefined ? text : text.replace(breaks, `<w:t>${pageMark}</w:t>`);
   // Packed anew, the archive can hold nothing but what was counted.
-  const clean = zipSync({ ...Object.fromEntries(parts), [mainPart]: Buffer.from(marked) }, { level: 0 });
-  const { value } = await mammoth.convertToHtml({ buffer: Buffer.from(clean) }, { styleMap, convertImage: noImages });
+  const cleanArchive = zipSync({ ...Object.fromEntries(parts), [mainPart]: Buffer.from(markedText) }, { level: 0 });
+  const { value } = await mammoth.convertToHtml({ buffer: Buffer.from(cleanArchive) }, { styleMap, convertImage: noImages });
   return readHtml(value, breaks && pageMark);
 }
 

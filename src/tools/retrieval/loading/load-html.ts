@@ -23,10 +23,10 @@ export function readHtml(html: string, pageMark?: string): LoadedBlocks {
 /** A page may say how it is encoded; that counts if the bytes are not UTF-8. */
 function decode(bytes: Uint8Array): string {
   const text = decodeText(bytes);
-  const said = charset.exec(text.slice(0, 2048))?.[1];
-  if (said === undefined || /^(utf-?8|utf-?16)/i.test(said)) return text;
+  const declaredCharset = charset.exec(text.slice(0, 2048))?.[1];
+  if (declaredCharset === undefined || /^(utf-?8|utf-?16)/i.test(declaredCharset)) return text;
   try {
-    return new TextDecoder(said).decode(bytes);
+    return new TextDecoder(declaredCharset).decode(bytes);
   } catch {
     return text;
   }

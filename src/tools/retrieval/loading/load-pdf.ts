@@ -1,10 +1,10 @@
 import { extractTextItems, getDocumentProxy, type StructuredTextItem } from 'unpdf';
 import type { Block, LoadBounds, LoadedBlocks } from './block.ts';
-import { DocumentFault } from './document-fault.ts';
+import { DocumentError } from './document-fault.ts';
 
 /** How much larger than the text a heading is. */
 const headingFactor = 1.15;
-const longestHeading = 150;
+const maxHeadingChars = 150;
 /** Of the font size: lines further apart than this are of two paragraphs. */
 const paragraphGap = 1.7;
 /** Of the font size: words further apart than this are in two columns. */
@@ -21,19 +21,19 @@ interface Line {
 /** A PDF: its text page by page, with headings where the letters are larger. */
 export async function loadPdf(bytes: Uint8Array, { maxPages }: LoadBounds): Promise<LoadedBlocks> {
   const pdf = await open(bytes);
-  const left = pdf.numPages - maxPages;
-  if (left > 0) throw new DocumentFault(`It has ${pdf.numPages} pages; ${maxPages} can be read.`);
+  const excessPages = pdf.numPages - maxPages;
+  if (excessPages > 0) throw new DocumentError(`It has ${pdf.numPages} pages; ${maxPages} can be read.`);
   const { items } = await extractTextItems(pdf);
   const pages = items.map(toLines);
-  const sizes = headingSizes(pages.flat());
+  const sizes = listHeadingSizes(pages.flat());
   const blocks = pages.flatMap((lines, index) => toBlocks(lines, index + 1, sizes));
   const title = blocks.find((block) => block.kind === 'heading');
-  const empty = pages.filter((lines) => lines.length === 0).length;
-  if (blocks.length === 0) throw new DocumentFault('It has no text: it seems to be scanned, and pictures are not read.');
+  const emptyPages = pages.filter((lines) => lines.length === 0).length;
+  if (blocks.length === 0) throw new DocumentError('It has no text: it seems to be scanned, and pictures are not read.');
   return {
     title: title?.kind === 'heading' ? title.text : '',
     blocks,
-    note: empty > 0 ? `${empty} of its ${pages.length} pages have no text; pictures are not read.` : undefined,
+    note: emptyPages > 0 ? `${emptyPages} of its ${pages.length} pages have no text; pictures are not read.` : undefined,
   };
 }
 
@@ -42,7 +42,7 @@ async function open(bytes: Uint8Array): ReturnType<typeof getDocumentProxy> {
     return await getDocumentProxy(bytes, { stopAtErrors: false, verbosity: 0 });
   } catch (cause) {
     const isLocked = cause instanceof Error && cause.name === 'PasswordException';
-    throw new DocumentFault(isLocked ? 'It is protected by a password.' : 'The file is damaged: it cannot be read as PDF.', {
+    throw new DocumentError(isLocked ? 'It is protected by a password.' : 'The file is damaged: it cannot be read as PDF.', {
       cause,
     });
   }
@@ -78,19 +78,19 @@ function toLine(items: readonly StructuredTextItem[]): Line[] {
     text += str;
     end = x + width;
   }
-  const said = text.replace(/\s+/g, ' ').trim();
+  const lineText = text.replace(/\s+/g, ' ').trim();
   const [first] = items;
-  return said === '' || first === undefined
+  return lineText === '' || first === undefined
     ? []
-    : [{ text: said, fontSize: Math.max(...items.map((item) => item.fontSize)), y: first.y }];
+    : [{ text: lineText, fontSize: Math.max(...items.map((item) => item.fontSize)), y: first.y }];
 }
 
 /** The sizes of letters that headings have, largest first: all that are larger than those of most of the text. */
-function headingSizes(lines: readonly Line[]): number[] {
+function listHeadingSizes(lines: readonly Line[]): number[] {
   const lengths = new Map<number, number>();
   for (const { text, fontSize } of lines) lengths.set(round(fontSize), (lengths.get(round(fontSize)) ?? 0) + text.length);
-  const [body = 0] = [...lengths].sort(([, one], [, other]) => other - one)[0] ?? [];
-  return [...lengths.keys()].filter((size) => size > body * headingFactor).sort((one, other) => other - one);
+  const [body = 0] = [...lengths].sort(([, first], [, second]) => second - first)[0] ?? [];
+  return [...lengths.keys()].filter((size) => size > body * headingFactor).sort((first, second) => second - first);
 }
 
 function round(size: number): number {
@@ -105,18 +105,18 @@ function toBlocks(lines: readonly Line[], page: number, sizes: readonly number[]
     paragraph = [];
   };
   for (const line of lines) {
-    const rank = line.text.length <= longestHeading ? sizes.indexOf(round(line.fontSize)) : -1;
-    const before = paragraph.at(-1);
-    if (rank !== -1 || (before !== undefined && Math.abs(before.y - line.y) > paragraphGap * line.fontSize)) flush();
+    const rank = line.text.length <= maxHeadingChars ? sizes.indexOf(round(line.fontSize)) : -1;
+    const previous = paragraph.at(-1);
+    if (rank !== -1 || (previous !== undefined && Math.abs(previous.y - line.y) > paragraphGap * line.fontSize)) flush();
     if (rank === -1) paragraph.push(line);
-    else blocks.push(...withHeading(blocks, { kind: 'heading', level: Math.min(rank + 1, 6), text: line.text, page }));
+    else blocks.push(...mergeHeading(blocks, { kind: 'heading', level: Math.min(rank + 1, 6), text: line.text, page }));
   }
   flush();
   return blocks;
 }
 
 /** A heading that goes over several lines is one. */
-function withHeading(blocks: Block[], heading: Extract<Block, { kind: 'heading' }>): Block[] {
+function mergeHeading(blocks: Block[], heading: Extract<Block, { kind: 'heading' }>): Block[] {
   const last = blocks.at(-1);
   if (last?.kind !== 'heading' || last.level !== heading.level) return [heading];
   blocks.pop();

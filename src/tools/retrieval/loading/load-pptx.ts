@@ -1,26 +1,26 @@
 import { posix } from 'node:path';
 import { DOMParser } from 'linkedom';
 import type { Block, LoadBounds, LoadedBlocks } from './block.ts';
-import { DocumentFault } from './document-fault.ts';
+import { DocumentError } from './document-fault.ts';
 import { readZip } from './read-zip.ts';
 
 const presentation = 'ppt/presentation.xml';
-const wanted = /^ppt\/(presentation\.xml|_rels\/presentation\.xml\.rels|(slides|notesSlides)\/(_rels\/)?[^/]+\.(xml|rels))$/;
+const neededParts = /^ppt\/(presentation\.xml|_rels\/presentation\.xml\.rels|(slides|notesSlides)\/(_rels\/)?[^/]+\.(xml|rels))$/;
 
 type XmlDocument = ReturnType<DOMParser['parseFromString']>;
 type XmlElement = NonNullable<ReturnType<XmlDocument['querySelector']>>;
 
 /** A presentation: a slide is a page, with its title as heading and its notes behind it. */
 export function loadPptx(bytes: Uint8Array, { maxUnpackedBytes, maxPages }: LoadBounds): LoadedBlocks {
-  const presentation = new Presentation(readZip(bytes, maxUnpackedBytes, (name) => wanted.test(name)));
-  const slides = presentation.slides();
-  const blocks = slides.slice(0, maxPages).flatMap((slide, index) => presentation.blocks(slide, index + 1));
-  const left = slides.length - maxPages;
+  const presentation = new Presentation(readZip(bytes, maxUnpackedBytes, (name) => neededParts.test(name)));
+  const slides = presentation.listSlides();
+  const blocks = slides.slice(0, maxPages).flatMap((slide, index) => presentation.listBlocks(slide, index + 1));
+  const omittedCount = slides.length - maxPages;
   const [first] = blocks;
   return {
     title: first?.kind === 'heading' ? first.text : '',
     blocks,
-    note: left > 0 ? `Only the first ${maxPages} slides were read; ${left} were left out.` : undefined,
+    note: omittedCount > 0 ? `Only the first ${maxPages} slides were read; ${omittedCount} were left out.` : undefined,
   };
 }
 
@@ -32,69 +32,69 @@ class Presentation {
   }
 
   /** Names of the slides' parts, in the order they are shown. */
-  slides(): string[] {
-    const targets = this.#targets(presentation);
-    const ids = elements(this.#xml(presentation), 'p:sldId').map((slide) => slide.getAttribute('r:id') ?? '');
+  listSlides(): string[] {
+    const targets = this.#listTargets(presentation);
+    const ids = listElements(this.#parseXml(presentation), 'p:sldId').map((slide) => slide.getAttribute('r:id') ?? '');
     return ids.flatMap((id) => targets.get(id) ?? []);
   }
 
-  blocks(slide: string, page: number): Block[] {
-    const shapes = elements(this.#xml(slide), 'p:sp');
+  listBlocks(slide: string, page: number): Block[] {
+    const shapes = listElements(this.#parseXml(slide), 'p:sp');
     const title = shapes.find(isTitle);
-    const said = textOf(title);
-    const heading: Block[] = said === '' ? [] : [{ kind: 'heading', level: 1, text: said.replace(/\s+/g, ' '), page }];
-    const texts = shapes.filter((shape) => shape !== title).map(textOf);
-    const tables = elements(this.#xml(slide), 'a:tbl').map((table): Block => toTable(table, page));
-    const notes = [...this.#targets(slide).values()].filter((target) => target.startsWith('ppt/notesSlides/'));
-    const spoken = notes.flatMap((part) => elements(this.#xml(part), 'p:sp').filter(isBody).map(textOf));
+    const titleText = getText(title);
+    const heading: Block[] = titleText === '' ? [] : [{ kind: 'heading', level: 1, text: titleText.replace(/\s+/g, ' '), page }];
+    const texts = shapes.filter((shape) => shape !== title).map(getText);
+    const tables = listElements(this.#parseXml(slide), 'a:tbl').map((table): Block => toTable(table, page));
+    const notes = [...this.#listTargets(slide).values()].filter((target) => target.startsWith('ppt/notesSlides/'));
+    const noteTexts = notes.flatMap((part) => listElements(this.#parseXml(part), 'p:sp').filter(isBody).map(getText));
     const toBlock = (text: string): Block => ({ kind: 'text', text, page });
     return [
       ...heading,
       ...texts.filter(Boolean).map(toBlock),
       ...tables,
-      ...spoken.filter(Boolean).map((text) => toBlock(`Notes: ${text}`)),
+      ...noteTexts.filter(Boolean).map((text) => toBlock(`Notes: ${text}`)),
     ];
   }
 
   /** What a part points to, by the id it uses for it. */
-  #targets(part: string): Map<string, string> {
+  #listTargets(part: string): Map<string, string> {
     const relations = posix.join(posix.dirname(part), '_rels', `${posix.basename(part)}.rels`);
     if (!this.#parts.has(relations)) return new Map();
     return new Map(
-      elements(this.#xml(relations), 'Relationship').map((each) => {
-        const target = each.getAttribute('Target') ?? '';
+      listElements(this.#parseXml(relations), 'Relationship').map((relation) => {
+        const target = relation.getAttribute('Target') ?? '';
         return [
-          each.getAttribute('Id') ?? '',
+          relation.getAttribute('Id') ?? '',
           target.startsWith('/') ? target.slice(1) : posix.join(posix.dirname(part), target),
         ];
       }),
     );
   }
 
-  #xml(part: string): XmlDocument {
+  #parseXml(part: string): XmlDocument {
     const bytes = this.#parts.get(part);
-    if (bytes === undefined) throw new DocumentFault(`The file is damaged: it has no ${part}.`);
+    if (bytes === undefined) throw new DocumentError(`The file is damaged: it has no ${part}.`);
     return new DOMParser().parseFromString(bytes.toString('utf8'), 'text/xml');
   }
 }
 
-function elements(parent: Pick<XmlElement, 'getElementsByTagName'>, name: string): XmlElement[] {
+function listElements(parent: Pick<XmlElement, 'getElementsByTagName'>, name: string): XmlElement[] {
   return [...parent.getElementsByTagName(name)] as XmlElement[];
 }
 
 function isTitle(shape: XmlElement): boolean {
-  return elements(shape, 'p:ph').some((place) => /^(title|ctrTitle)$/.test(place.getAttribute('type') ?? ''));
+  return listElements(shape, 'p:ph').some((placeholder) => /^(title|ctrTitle)$/.test(placeholder.getAttribute('type') ?? ''));
 }
 
 /** Notes have a picture of the slide and its number beside their text. */
 function isBody(shape: XmlElement): boolean {
-  return elements(shape, 'p:ph').some((place) => place.getAttribute('type') === 'body');
+  return listElements(shape, 'p:ph').some((placeholder) => placeholder.getAttribute('type') === 'body');
 }
 
-function textOf(shape: XmlElement | undefined): string {
+function getText(shape: XmlElement | undefined): string {
   if (shape === undefined) return '';
-  const lines = elements(shape, 'a:p').map((line) =>
-    elements(line, 'a:t')
+  const lines = listElements(shape, 'a:p').map((line) =>
+    listElements(line, 'a:t')
       .map((run) => run.textContent)
       .join(''),
   );
@@ -105,8 +105,8 @@ function textOf(shape: XmlElement | undefined): string {
 }
 
 function toTable(table: XmlElement, page: number): Block {
-  const [header = [], ...rows] = elements(table, 'a:tr').map((row) =>
-    elements(row, 'a:tc').map((cell) => textOf(cell).replace(/\s+/g, ' ')),
+  const [header = [], ...rows] = listElements(table, 'a:tr').map((row) =>
+    listElements(row, 'a:tc').map((cell) => getText(cell).replace(/\s+/g, ' ')),
   );
   return { kind: 'table', header, rows, page };
 }

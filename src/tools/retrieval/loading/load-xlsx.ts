@@ -13,8 +13,8 @@ interface Cell {
 /** A workbook: a sheet is a page with its name as heading, its first row of several cells the header. */
 export function loadXlsx(bytes: Uint8Array, { maxUnpackedBytes, maxPages }: LoadBounds): LoadedBlocks {
   const parts = readZip(bytes, maxUnpackedBytes, (name) => /\.(xml|rels)$/.test(name));
-  const clean = zipSync(Object.fromEntries(parts), { level: 0 });
-  const book = read(clean, {
+  const cleanArchive = zipSync(Object.fromEntries(parts), { level: 0 });
+  const book = read(cleanArchive, {
     type: 'array',
     dense: true,
     cellDates: true,
@@ -23,17 +23,17 @@ export function loadXlsx(bytes: Uint8Array, { maxUnpackedBytes, maxPages }: Load
     sheetRows: maxRows,
   });
   const names = book.SheetNames.slice(0, maxPages);
-  const left = book.SheetNames.length - names.length;
+  const omittedCount = book.SheetNames.length - names.length;
   const blocks = names.flatMap((name, index) => toBlocks(name, book.Sheets[name], index + 1));
   return {
     title: '',
     blocks,
-    note: left > 0 ? `Only the first ${maxPages} sheets were read; ${left} were left out.` : undefined,
+    note: omittedCount > 0 ? `Only the first ${maxPages} sheets were read; ${omittedCount} were left out.` : undefined,
   };
 }
 
 function toBlocks(name: string, sheet: WorkSheet | undefined, page: number): Block[] {
-  const rows = rowsOf(sheet).filter((cells) => cells.some((cell) => cell !== ''));
+  const rows = listRows(sheet).filter((cells) => cells.some((cell) => cell !== ''));
   const start = rows.findIndex((cells) => cells.filter((cell) => cell !== '').length > 1);
   if (rows.length === 0) return [];
   const heading: Block = { kind: 'heading', level: 1, text: name, page };
@@ -45,7 +45,7 @@ function toBlocks(name: string, sheet: WorkSheet | undefined, page: number): Blo
 }
 
 /** Only cells that are there: the size that a sheet says it has is not trusted. */
-function rowsOf(sheet: WorkSheet | undefined): string[][] {
+function listRows(sheet: WorkSheet | undefined): string[][] {
   const data = (sheet?.['!data'] ?? []) as readonly (readonly (Cell | undefined)[] | undefined)[];
   const rows: string[][] = [];
   for (const row of data) if (row !== undefined) rows.push(toCells(row));

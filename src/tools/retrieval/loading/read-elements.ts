@@ -10,19 +10,19 @@ export interface DomNode {
 
 const elementNode = 1;
 const textNode = 3;
-const hidden = new Set(['SCRIPT', 'STYLE', 'NOSCRIPT', 'TEMPLATE', 'HEAD', 'SVG', 'IFRAME', 'OBJECT', 'SELECT', 'BUTTON']);
-const inline = new Set(
+const hiddenTags = new Set(['SCRIPT', 'STYLE', 'NOSCRIPT', 'TEMPLATE', 'HEAD', 'SVG', 'IFRAME', 'OBJECT', 'SELECT', 'BUTTON']);
+const inlineTags = new Set(
   'A ABBR B BDI BDO CITE CODE DATA DEL DFN EM FONT I INS KBD LABEL MARK Q S SAMP SMALL SPAN STRIKE STRONG SUB SUP TIME TT U VAR WBR'.split(
     ' ',
   ),
 );
-const headings = /^H([1-6])$/;
+const headingPattern = /^H([1-6])$/;
 
 /** The headings, tables and texts of a document, in their order. */
 export function readElements(root: DomNode, pageMark: string | undefined): Block[] {
   const reader = new ElementReader(pageMark);
   reader.walk(root);
-  return reader.done();
+  return reader.finish();
 }
 
 class ElementReader {
@@ -37,65 +37,67 @@ class ElementReader {
     this.#page = pageMark === undefined ? null : 1;
   }
 
-  done(): Block[] {
+  finish(): Block[] {
     this.#flush();
     return this.#blocks;
   }
 
   walk(node: DomNode): void {
     for (const child of node.childNodes) {
-      if (child.nodeType === textNode) this.#say(child.textContent ?? '');
+      if (child.nodeType === textNode) this.#addText(child.textContent ?? '');
       else if (child.nodeType === elementNode) this.#enter(child);
     }
   }
 
   #enter(element: DomNode): void {
     const name = element.nodeName.toUpperCase();
-    const level = headings.exec(name)?.[1];
-    if (hidden.has(name)) return;
+    const level = headingPattern.exec(name)?.[1];
+    if (hiddenTags.has(name)) return;
     if (name === 'BR') this.#text += '\n';
-    else if (inline.has(name)) this.walk(element);
-    else if (level !== undefined) this.#head(element, Number(level));
-    else if (name === 'TABLE' && isData(element)) this.#table(element);
-    else this.#block(element, name);
+    else if (inlineTags.has(name)) this.walk(element);
+    else if (level !== undefined) this.#addHeading(element, Number(level));
+    else if (name === 'TABLE' && isDataTable(element)) this.#addTable(element);
+    else this.#addBlock(element, name);
   }
 
-  #block(element: DomNode, name: string): void {
+  #addBlock(element: DomNode, name: string): void {
     this.#flush();
     if (name === 'LI') this.#text = '- ';
-    const before = this.#isPreformatted;
+    const wasPreformatted = this.#isPreformatted;
     this.#isPreformatted ||= name === 'PRE';
     this.walk(element);
     this.#flush();
-    this.#isPreformatted = before;
+    this.#isPreformatted = wasPreformatted;
   }
 
-  #head(element: DomNode, level: number): void {
+  #addHeading(element: DomNode, level: number): void {
     this.#flush();
-    const text = clean(this.#turnPages(textOf(element)));
+    const text = normalizeSpace(this.#consumePageMarks(getText(element)));
     if (text !== '') this.#blocks.push({ kind: 'heading', level, text, page: this.#page });
   }
 
-  #table(element: DomNode): void {
+  #addTable(element: DomNode): void {
     this.#flush();
-    const rows = rowsOf(element).map((row) => cellsOf(row).map((cell) => clean(this.#turnPages(textOf(cell)))));
+    const rows = listRows(element).map((row) =>
+      listCells(row).map((cell) => normalizeSpace(this.#consumePageMarks(getText(cell)))),
+    );
     const [header = [], ...rest] = rows.filter((cells) => cells.some((cell) => cell !== ''));
     const table: TableBlock = { kind: 'table', header, rows: rest, page: this.#page };
     if (header.length > 0) this.#blocks.push(table);
   }
 
-  #say(text: string): void {
-    const said = this.#isPreformatted ? text : text.replace(/\s+/g, ' ');
-    const [first = '', ...others] = this.#pageMark === undefined ? [said] : said.split(this.#pageMark);
+  #addText(text: string): void {
+    const normalized = this.#isPreformatted ? text : text.replace(/\s+/g, ' ');
+    const [first = '', ...laterParts] = this.#pageMark === undefined ? [normalized] : normalized.split(this.#pageMark);
     this.#text += first;
-    for (const other of others) {
+    for (const part of laterParts) {
       this.#flush();
       this.#page = (this.#page ?? 0) + 1;
-      this.#text = other;
+      this.#text = part;
     }
   }
 
-  #turnPages(text: string): string {
+  #consumePageMarks(text: string): string {
     if (this.#pageMark === undefined) return text;
     const parts = text.split(this.#pageMark);
     this.#page = (this.#page ?? 0) + parts.length - 1;
@@ -109,41 +111,43 @@ class ElementReader {
   }
 }
 
-function textOf(element: DomNode): string {
+function getText(element: DomNode): string {
   let text = '';
   for (const child of element.childNodes) {
     if (child.nodeType === textNode) text += child.textContent ?? '';
-    else if (child.nodeType === elementNode && !hidden.has(child.nodeName.toUpperCase())) {
-      const isInline = inline.has(child.nodeName.toUpperCase());
-      text += isInline ? textOf(child) : ` ${textOf(child)} `;
+    else if (child.nodeType === elementNode && !hiddenTags.has(child.nodeName.toUpperCase())) {
+      const isInline = inlineTags.has(child.nodeName.toUpperCase());
+      text += isInline ? getText(child) : ` ${getText(child)} `;
     }
   }
   return text;
 }
 
-function clean(text: string): string {
+function normalizeSpace(text: string): string {
   return text.replace(/\s+/g, ' ').trim();
 }
 
 /** Pages were once laid out with tables: one that holds another, or has a single column, is no table. */
-function isData(table: DomNode): boolean {
-  const rows = rowsOf(table);
-  return rows.length > 1 && rows.some((row) => cellsOf(row).length > 1) && !rows.some((row) => cellsOf(row).some(holdsTable));
+function isDataTable(table: DomNode): boolean {
+  const rows = listRows(table);
+  return (
+    rows.length > 1 && rows.some((row) => listCells(row).length > 1) && !rows.some((row) => listCells(row).some(containsTable))
+  );
 }
 
-function holdsTable(node: DomNode): boolean {
-  return [...node.childNodes].some((child) => child.nodeName.toUpperCase() === 'TABLE' || holdsTable(child));
+function containsTable(node: DomNode): boolean {
+  return [...node.childNodes].some((child) => child.nodeName.toUpperCase() === 'TABLE' || containsTable(child));
 }
 
-function rowsOf(table: DomNode): DomNode[] {
+function listRows(table: DomNode): DomNode[] {
   return [...table.childNodes].flatMap((child) => {
     const name = child.nodeName.toUpperCase();
     if (name === 'TR') return [child];
-    return ['THEAD', 'TBODY', 'TFOOT'].includes(name) ? rowsOf(child) : [];
+    return ['THEAD', 'TBODY', 'TFOOT'].includes(name) ? listRows(child) : [];
   });
 }
 
-function cellsOf(row: DomNode): DomNode[] {
+function listCells(row: DomNode): DomNode[] {
   return [...row.childNodes].filter(({ nodeName }) => /^t[dh]$/i.test(nodeName));
 }
 

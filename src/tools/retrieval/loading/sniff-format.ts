@@ -1,7 +1,7 @@
-import { DocumentFault } from './document-fault.ts';
+import { DocumentError } from './document-fault.ts';
 import { listZip } from './read-zip.ts';
 
-const marks = [
+const byteOrderMarks = [
   { bytes: [0xef, 0xbb, 0xbf], encoding: 'utf-8' },
   { bytes: [0xff, 0xfe], encoding: 'utf-16le' },
   { bytes: [0xfe, 0xff], encoding: 'utf-16be' },
@@ -50,11 +50,11 @@ export function sniffFormat(bytes: Uint8Array, { name, contentType }: FileLabel)
   const [type = ''] = contentType.toLowerCase().split(';');
   const extension = /\.([^./]+)$/.exec(name.toLowerCase())?.[1] ?? '';
   if (head.trimStart().startsWith('%PDF-') || (extension === 'pdf' && head.includes('%PDF-'))) return 'pdf';
-  if (head.startsWith('PK\x03\x04')) return zipFormat(bytes);
+  if (head.startsWith('PK\x03\x04')) return sniffZipFormat(bytes);
   if (head.startsWith('\xd0\xcf\x11\xe0'))
-    throw new DocumentFault('It is encrypted, or of the Office formats before 2007; save it as docx, xlsx or pptx.');
-  const said = lookUp(byContentType, type.trim()) ?? lookUp(byExtension, extension);
-  if (said !== undefined) return said;
+    throw new DocumentError('It is encrypted, or of the Office formats before 2007; save it as docx, xlsx or pptx.');
+  const declaredFormat = lookUp(byContentType, type.trim()) ?? lookUp(byExtension, extension);
+  if (declaredFormat !== undefined) return declaredFormat;
   if (type.trim() === 'application/json' && extension !== 'txt') return 'json';
   return /^(\xef\xbb\xbf)?\s*(<!doctype html|<html[\s>])/i.test(head) ? 'html' : 'txt';
 }
@@ -63,18 +63,18 @@ function lookUp(formats: Readonly<Record<string, Format>>, key: string): Format 
   return Object.hasOwn(formats, key) ? formats[key] : undefined;
 }
 
-function zipFormat(bytes: Uint8Array): Format {
+function sniffZipFormat(bytes: Uint8Array): Format {
   const names = new Set(listZip(bytes));
-  const found = mainParts.find(([part]) => names.has(part));
-  if (found !== undefined) return found[1];
-  throw new DocumentFault('It is an archive, but neither docx nor xlsx nor pptx.');
+  const match = mainParts.find(([part]) => names.has(part));
+  if (match !== undefined) return match[1];
+  throw new DocumentError('It is an archive, but neither docx nor xlsx nor pptx.');
 }
 
 /** The text of bytes: by their byte order mark, else UTF-8, else Windows-1252, which every byte means something in. Throws DocumentFault if they are no text. */
 export function decodeText(bytes: Uint8Array): string {
-  const mark = marks.find((each) => each.bytes.every((byte, index) => bytes[index] === byte));
+  const mark = byteOrderMarks.find((candidate) => candidate.bytes.every((byte, index) => bytes[index] === byte));
   if (mark !== undefined) return new TextDecoder(mark.encoding).decode(bytes);
-  if (bytes.includes(0)) throw new DocumentFault('It is not text, and not of a format that can be read.');
+  if (bytes.includes(0)) throw new DocumentError('It is not text, and not of a format that can be read.');
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {

@@ -4,17 +4,17 @@ import type { IndexedDocument, PassageHit, PassageIndex, VectorKey, WordHit } fr
 import type { TextEmbedder } from '../deployment-embedder.ts';
 
 /** Of each list, before they are joined. */
-const listed = 30;
+const maxHits = 30;
 /** What more passages have than this tells nothing about any of them. */
-const mostNamed = 12;
+const maxExactHits = 12;
 /** A question's vector that takes longer is done without. */
 const vectorMs = 5000;
 /** Characters of a question that its vector is made of: each word more costs a millisecond. */
-const longestAsked = 500;
+const maxQueryChars = 500;
 /** What a share of the question's words is worth where meaning tells more. */
 const shareBesideMeaning = 0.6;
 /** A passage that is not nearer than this is about something else. */
-const leastSimilarity = 0.1;
+const minSimilarity = 0.1;
 
 export interface PassageQuery {
   readonly text: string;
@@ -29,7 +29,7 @@ export interface ScoredHit extends PassageHit {
   readonly score: number;
 }
 
-export interface Found {
+export interface SearchResult {
   /** Best first. */
   readonly hits: readonly ScoredHit[];
   /** Whether the vectors of all passages were searched. */
@@ -48,56 +48,63 @@ export class PassageSearch {
   }
 
   /** Both ways at once, joined: what words find counts by the share of the question's words that it has. Throws StoreFault, the signal's reason. */
-  async search(query: PassageQuery): Promise<Found> {
-    const [words, near] = await Promise.all([this.byWords(query), this.byMeaning(query)]);
-    const byWords = words.map((hit) => ({ ...hit, weight: hit.share }));
-    const byMeaning = near.hits.filter(({ similarity }) => similarity >= leastSimilarity).map((hit) => ({ ...hit, weight: 1 }));
-    const exact = new Map(words.filter((hit) => hit.exact > 0).map((hit) => [nameOf(hit), hit.exact]));
+  async search(query: PassageQuery): Promise<SearchResult> {
+    const [wordHits, nearResult] = await Promise.all([this.searchByWords(query), this.searchByMeaning(query)]);
+    const byWords = wordHits.map((hit) => ({ ...hit, weight: hit.matchedShare }));
+    const byMeaning = nearResult.hits
+      .filter(({ similarity }) => similarity >= minSimilarity)
+      .map((hit) => ({ ...hit, weight: 1 }));
+    const exact = new Map(wordHits.filter((hit) => hit.exactShare > 0).map((hit) => [getKey(hit), hit.exactShare]));
     const scores = new Map<string, number>();
-    const worth = near.isWhole ? shareBesideMeaning : 1;
-    for (const hit of words) scores.set(nameOf(hit), Math.max(worth * hit.share, hit.exact));
-    for (const hit of near.hits) scores.set(nameOf(hit), Math.max(hit.similarity, scores.get(nameOf(hit)) ?? 0));
-    const hits = fuse([byWords, byMeaning]).map((hit) => ({ ...hit, score: scores.get(nameOf(hit)) ?? 0 }));
-    return { hits: exact.size <= mostNamed ? namedFirst(hits, exact) : hits, byMeaning: near.isWhole };
+    const shareWeight = nearResult.isComplete ? shareBesideMeaning : 1;
+    for (const hit of wordHits) scores.set(getKey(hit), Math.max(shareWeight * hit.matchedShare, hit.exactShare));
+    for (const hit of nearResult.hits) scores.set(getKey(hit), Math.max(hit.similarity, scores.get(getKey(hit)) ?? 0));
+    const hits = fuse([byWords, byMeaning]).map((hit) => ({ ...hit, score: scores.get(getKey(hit)) ?? 0 }));
+    return { hits: exact.size <= maxExactHits ? rankExactFirst(hits, exact) : hits, byMeaning: nearResult.isComplete };
   }
 
-  byWords({ text, documents }: PassageQuery): Promise<readonly WordHit[]> {
+  searchByWords({ text, documents }: PassageQuery): Promise<readonly WordHit[]> {
     return this.#index.searchWords(
       text,
       documents.map(({ id }) => id),
-      listed,
+      maxHits,
     );
   }
 
   /** None if there are no vectors yet, or the question gets none. */
-  async byMeaning({ text, documents, embedder, signal }: PassageQuery): Promise<{ hits: readonly NearHit[]; isWhole: boolean }> {
+  async searchByMeaning({
+    text,
+    documents,
+    embedder,
+    signal,
+  }: PassageQuery): Promise<{ hits: readonly NearHit[]; isComplete: boolean }> {
     const sets = await Promise.all(
       documents.map(async (document) => {
         return { document: document.id, passages: document.passages, vectors: await this.#vectors.get(document, embedder.model) };
       }),
     );
-    if (sets.every(({ vectors }) => vectors.length === 0)) return { hits: [], isWhole: false };
-    const asked = await embed(text, embedder, signal);
-    if (asked === undefined) return { hits: [], isWhole: false };
-    const isWhole = sets.every(({ passages, vectors }) => vectors.length === passages * asked.length);
-    return { hits: await nearest(asked, sets, listed), isWhole };
+    if (sets.every(({ vectors }) => vectors.length === 0)) return { hits: [], isComplete: false };
+    const queryVector = await embed(text, embedder, signal);
+    if (queryVector === undefined) return { hits: [], isComplete: false };
+    const isComplete = sets.every(({ passages, vectors }) => vectors.length === passages * queryVector.length);
+    return { hits: await nearest(queryVector, sets, maxHits), isComplete };
   }
 }
 
-function nameOf({ document, nth }: PassageHit): string {
-  return `${document} ${nth}`;
+function getKey({ document, nth: index }: PassageHit): string {
+  return `${document} ${index}`;
 }
 
 /** Whoever names something exactly wants that, whatever else is near. */
-function namedFirst(hits: readonly ScoredHit[], exact: ReadonlyMap<string, number>): readonly ScoredHit[] {
+function rankExactFirst(hits: readonly ScoredHit[], exact: ReadonlyMap<string, number>): readonly ScoredHit[] {
   if (exact.size === 0) return hits;
-  return hits.toSorted((one, other) => (exact.get(nameOf(other)) ?? 0) - (exact.get(nameOf(one)) ?? 0));
+  return hits.toSorted((first, second) => (exact.get(getKey(second)) ?? 0) - (exact.get(getKey(first)) ?? 0));
 }
 
 async function embed(text: string, embedder: TextEmbedder, signal: AbortSignal): Promise<Float32Array | undefined> {
   try {
     const [vector] = await embedder.embed(
-      [text.slice(0, longestAsked)],
+      [text.slice(0, maxQueryChars)],
       AbortSignal.any([signal, AbortSignal.timeout(vectorMs)]),
     );
     return vector;
@@ -121,14 +128,14 @@ interface WeightedHit extends PassageHit {
 export function fuse(lists: readonly (readonly WeightedHit[])[]): PassageHit[] {
   const scores = new Map<string, { readonly hit: PassageHit; score: number }>();
   for (const list of lists) {
-    for (const [rank, { document, nth, weight }] of list.entries()) {
-      const name = `${document} ${nth}`;
-      const known = scores.get(name) ?? { hit: { document, nth }, score: 0 };
-      known.score += weight / (smoothing + rank + 1);
-      scores.set(name, known);
+    for (const [rank, { document, nth: index, weight }] of list.entries()) {
+      const name = `${document} ${index}`;
+      const entry = scores.get(name) ?? { hit: { document, nth: index }, score: 0 };
+      entry.score += weight / (smoothing + rank + 1);
+      scores.set(name, entry);
     }
   }
-  return [...scores.values()].sort((one, other) => other.score - one.score).map(({ hit }) => hit);
+  return [...scores.values()].sort((first, second) => second.score - first.score).map(({ hit }) => hit);
 }
 
 /** Numbers looked at before others get a turn: about a millisecond. */
@@ -146,17 +153,17 @@ interface NearHit extends PassageHit {
 }
 
 /** The passages whose vectors are nearest to that of a question, best first. Streams go on meanwhile. */
-export async function nearest(asked: Float32Array, sets: readonly VectorSet[], limit: number): Promise<NearHit[]> {
+export async function nearest(queryVector: Float32Array, sets: readonly VectorSet[], limit: number): Promise<NearHit[]> {
   const best = new Best(limit);
-  let looked = 0;
+  let scanned = 0;
   for (const { document, vectors } of sets) {
-    const count = Math.floor(vectors.length / asked.length);
-    for (let nth = 0; nth < count; nth += 1) {
-      const similarity = dot(asked, vectors, nth * asked.length);
-      if (similarity > best.least) best.add({ document, nth, similarity });
-      looked += asked.length;
-      if (looked < numbersAtOnce) continue;
-      looked = 0;
+    const count = Math.floor(vectors.length / queryVector.length);
+    for (let index = 0; index < count; index += 1) {
+      const similarity = dot(queryVector, vectors, index * queryVector.length);
+      if (similarity > best.minSimilarity) best.add({ document, nth: index, similarity });
+      scanned += queryVector.length;
+      if (scanned < numbersAtOnce) continue;
+      scanned = 0;
       await nextTurn();
     }
   }
@@ -164,25 +171,25 @@ export async function nearest(asked: Float32Array, sets: readonly VectorSet[], l
 }
 
 /** Four sums at once take half the time of one. */
-function dot(one: Float32Array, many: Float32Array, from: number): number {
+function dot(vector: Float32Array, vectors: Float32Array, from: number): number {
   let first = 0;
   let second = 0;
   let third = 0;
   let fourth = 0;
-  const even = one.length - (one.length % 4);
+  const even = vector.length - (vector.length % 4);
   for (let at = 0; at < even; at += 4) {
-    first += (one[at] as number) * (many[from + at] as number);
-    second += (one[at + 1] as number) * (many[from + at + 1] as number);
-    third += (one[at + 2] as number) * (many[from + at + 2] as number);
-    fourth += (one[at + 3] as number) * (many[from + at + 3] as number);
+    first += (vector[at] as number) * (vectors[from + at] as number);
+    second += (vector[at + 1] as number) * (vectors[from + at + 1] as number);
+    third += (vector[at + 2] as number) * (vectors[from + at + 2] as number);
+    fourth += (vector[at + 3] as number) * (vectors[from + at + 3] as number);
   }
-  for (let at = even; at < one.length; at += 1) first += (one[at] as number) * (many[from + at] as number);
+  for (let at = even; at < vector.length; at += 1) first += (vector[at] as number) * (vectors[from + at] as number);
   return first + second + third + fourth;
 }
 
 class Best {
   readonly hits: NearHit[] = [];
-  least = Number.NEGATIVE_INFINITY;
+  minSimilarity = Number.NEGATIVE_INFINITY;
   readonly #limit: number;
 
   constructor(limit: number) {
@@ -190,40 +197,40 @@ class Best {
   }
 
   add(hit: NearHit): void {
-    const place = this.hits.findIndex(({ similarity }) => similarity < hit.similarity);
-    this.hits.splice(place === -1 ? this.hits.length : place, 0, hit);
+    const position = this.hits.findIndex(({ similarity }) => similarity < hit.similarity);
+    this.hits.splice(position === -1 ? this.hits.length : position, 0, hit);
     if (this.hits.length > this.#limit) this.hits.pop();
-    if (this.hits.length === this.#limit) this.least = this.hits.at(-1)?.similarity ?? this.least;
+    if (this.hits.length === this.#limit) this.minSimilarity = this.hits.at(-1)?.similarity ?? this.minSimilarity;
   }
 }
 
 /** Vectors of the documents asked for last. */
 export class VectorCache {
   readonly #index: PassageIndex;
-  readonly #whole: BoundedCache<Float32Array>;
+  readonly #cache: BoundedCache<Float32Array>;
 
-  constructor(index: PassageIndex, whole: BoundedCache<Float32Array>) {
+  constructor(index: PassageIndex, cache: BoundedCache<Float32Array>) {
     this.#index = index;
-    this.#whole = whole;
+    this.#cache = cache;
   }
 
   /** The vectors of a document, one behind the other from its first passage on; fewer than it has passages while they are being made. */
   async get({ id, passages }: IndexedDocument, model: string): Promise<Float32Array> {
     const name = `${id} ${model}`;
-    const kept = this.#whole.find(name);
-    if (kept !== undefined) return kept;
-    const { vectors, count } = await this.#read({ document: id, model });
-    if (count === passages) this.#whole.set(name, vectors);
+    const cached = this.#cache.find(name);
+    if (cached !== undefined) return cached;
+    const { vectors, count } = await this.#loadVectors({ document: id, model });
+    if (count === passages) this.#cache.set(name, vectors);
     return vectors;
   }
 
-  async #read(key: VectorKey): Promise<{ vectors: Float32Array; count: number }> {
+  async #loadVectors(key: VectorKey): Promise<{ vectors: Float32Array; count: number }> {
     const runs = await this.#index.vectors(key);
     const vectors = new Float32Array(runs.reduce((sum, run) => sum + run.vectors.length, 0));
-    let at = 0;
+    let offset = 0;
     for (const run of runs) {
-      vectors.set(run.vectors, at);
-      at += run.vectors.length;
+      vectors.set(run.vectors, offset);
+      offset += run.vectors.length;
     }
     return { vectors, count: runs.reduce((sum, run) => sum + run.count, 0) };
   }

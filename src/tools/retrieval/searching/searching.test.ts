@@ -66,7 +66,8 @@ describe('the cache of vectors', () => {
     return { id, title: '', format: 'txt', passages, tokens: 0, note: undefined, failure: undefined };
   };
 
-  const boundedTo = (maxBytes: number) => new BoundedCache<Float32Array>({ maxBytes, bytesOf: ({ byteLength }) => byteLength });
+  const boundedTo = (maxBytes: number) =>
+    new BoundedCache<Float32Array>({ maxBytes, countBytes: ({ byteLength }) => byteLength });
 
   function counted(runs: Record<string, VectorRun[]>) {
     const asked: string[] = [];

@@ -1,10 +1,10 @@
 import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { usePage } from '../../page/page.tsx';
-import { Trouble } from '../../parts/trouble.tsx';
-import { type Fault, faultOf } from '../../service/fault.ts';
+import { ErrorMessage } from '../../parts/trouble.tsx';
+import { type ErrorDetails, toErrorDetails } from '../../service/fault.ts';
 import type { Service } from '../../service/service.ts';
-import { useBuilderWords } from '../words/builder-words.ts';
+import { useBuilderStrings } from '../words/builder-words.ts';
 import type { EditorProps } from './form.ts';
 import { FieldGroup } from './frame.tsx';
 import { ToolTest } from './tool-test.tsx';
@@ -17,41 +17,43 @@ interface AllowedToolsProps extends Pick<EditorProps, 'value' | 'path' | 'form' 
 
 /** The tools of an MCP server, as it offers them now, each to be ticked; ticks of tools that it does not offer stay. */
 export function AllowedToolsEditor({ toolset, value, path, form, label }: AllowedToolsProps) {
-  const words = useBuilderWords().live;
+  const strings = useBuilderStrings().live;
   const { service } = usePage();
-  const { isAsking, list, fault, ask } = useToolList(toolset, form.saved?.id);
-  const ticked = Array.isArray(value) ? value.map(String) : undefined;
-  const offered = list?.tools ?? [];
+  const { isLoading, list, error, load } = useToolList(toolset, form.saved?.id);
+  const selected = Array.isArray(value) ? value.map(String) : undefined;
+  const offeredTools = list?.tools ?? [];
   // What is unticked stays in sight, to be ticked again.
-  const [before] = useState(ticked ?? []);
-  const gone = [...new Set([...before, ...(ticked ?? [])])].filter((name) => !offered.some((tool) => tool.name === name));
-  const names = [...offered.map(({ name }) => name), ...gone];
+  const [initiallySelected] = useState(selected ?? []);
+  const missingNames = [...new Set([...initiallySelected, ...(selected ?? [])])].filter(
+    (name) => !offeredTools.some((tool) => tool.name === name),
+  );
+  const names = [...offeredTools.map(({ name }) => name), ...missingNames];
   const change = (next: readonly string[] | undefined): void => form.change(path, next);
-  const tick = (name: string, isOn: boolean): void => {
-    const now = ticked ?? names;
-    change(isOn ? [...now, name] : now.filter((each) => each !== name));
+  const setSelected = (name: string, isSelected: boolean): void => {
+    const current = selected ?? names;
+    change(isSelected ? [...current, name] : current.filter((selectedName) => selectedName !== name));
   };
-  const { allowed_tools: _ticks, ...whole } = toolset;
+  const { allowed_tools: _allowedTools, ...toolsetWithoutTools } = toolset;
   // What is not ticked yet may be tried as well.
-  const server = { toolset: { ...whole, name: whole.name || 'MCP' }, application: form.saved?.id };
-  const isListed = list !== undefined && list.failure === undefined;
+  const server = { toolset: { ...toolsetWithoutTools, name: toolsetWithoutTools.name || 'MCP' }, application: form.saved?.id };
+  const isLoaded = list !== undefined && list.failure === undefined;
   return (
-    <FieldGroup {...{ form, path, label, hint: words.hint, className: 'builder-list' }}>
+    <FieldGroup {...{ form, path, label, hint: strings.hint, className: 'builder-list' }}>
       <label className="check">
         <input
           type="checkbox"
-          checked={ticked === undefined}
+          checked={selected === undefined}
           onChange={({ target }) => change(target.checked ? undefined : names)}
         />
-        <span>{words.all}</span>
+        <span>{strings.all}</span>
       </label>
       {names.length > 0 && (
         <ul className="builder-operations">
-          {offered.map((tool) => (
+          {offeredTools.map((tool) => (
             <li key={tool.name}>
-              <Tick isOn={ticked?.includes(tool.name) ?? true} change={(isOn) => tick(tool.name, isOn)}>
-                <Offered tool={tool} />
-              </Tick>
+              <ToolCheckbox isOn={selected?.includes(tool.name) ?? true} change={(isOn) => setSelected(tool.name, isOn)}>
+                <OfferedToolView tool={tool} />
+              </ToolCheckbox>
               {tool.parameters !== undefined && (
                 <ToolTest
                   name={tool.title || tool.name}
@@ -62,31 +64,33 @@ export function AllowedToolsEditor({ toolset, value, path, form, label }: Allowe
               )}
             </li>
           ))}
-          {gone.map((name) => (
+          {missingNames.map((name) => (
             <li key={name}>
-              <Tick isOn={ticked?.includes(name) ?? true} change={(isOn) => tick(name, isOn)}>
+              <ToolCheckbox isOn={selected?.includes(name) ?? true} change={(isOn) => setSelected(name, isOn)}>
                 <span className="builder-card-name">{name}</span>
-                {isListed && <span className="soft small">{words.gone}</span>}
-              </Tick>
+                {isLoaded && <span className="soft small">{strings.notOffered}</span>}
+              </ToolCheckbox>
             </li>
           ))}
         </ul>
       )}
-      {isListed && list.count > offered.length && <p className="soft small">{words.more(offered.length, list.count)}</p>}
-      {ticked?.length === 0 && <p className="trouble">{words.none}</p>}
+      {isLoaded && list.count > offeredTools.length && (
+        <p className="soft small">{strings.truncated(offeredTools.length, list.count)}</p>
+      )}
+      {selected?.length === 0 && <p className="trouble">{strings.noneSelected}</p>}
       {list?.failure !== undefined && <Failure failure={list.failure} />}
-      <Trouble fault={fault} />
+      <ErrorMessage error={error} />
       <button
         type="button"
         className="button"
         disabled={!hasAddress(toolset)}
-        aria-disabled={isAsking}
-        onClick={() => !isAsking && ask()}
+        aria-disabled={isLoading}
+        onClick={() => !isLoading && load()}
       >
-        {isAsking ? words.asking : list?.failure !== undefined || fault !== undefined ? words.again : words.show}
+        {isLoading ? strings.loading : list?.failure !== undefined || error !== undefined ? strings.again : strings.show}
       </button>
       <span className="heard-only" role="status">
-        {isListed ? words.count(list.count) : ''}
+        {isLoaded ? strings.count(list.count) : ''}
       </span>
     </FieldGroup>
   );
@@ -102,7 +106,7 @@ interface TickProps {
   readonly children: ReactNode;
 }
 
-function Tick({ isOn, change, children }: TickProps) {
+function ToolCheckbox({ isOn, change, children }: TickProps) {
   const id = useId();
   return (
     <label className="check" htmlFor={id}>
@@ -112,78 +116,78 @@ function Tick({ isOn, change, children }: TickProps) {
   );
 }
 
-function Offered({ tool: { name, title, description, isReadOnly, needs, takes } }: { readonly tool: OfferedTool }) {
-  const words = useBuilderWords().live;
+function OfferedToolView({ tool: { name, title, description, isReadOnly, required, optional } }: { readonly tool: OfferedTool }) {
+  const strings = useBuilderStrings().live;
   return (
     <>
       <span className="builder-card-name">
-        {title || name} {title !== '' && <code>{name}</code>} {isReadOnly && <span className="tag">{words.readOnly}</span>}
+        {title || name} {title !== '' && <code>{name}</code>} {isReadOnly && <span className="tag">{strings.readOnly}</span>}
       </span>
       {description !== '' && <span className="soft small">{description}</span>}
-      {needs.length > 0 && <span className="small">{words.needs(needs.join(', '))}</span>}
-      {takes.length > 0 && <span className="soft small">{words.takes(takes.join(', '))}</span>}
+      {required.length > 0 && <span className="small">{strings.required(required.join(', '))}</span>}
+      {optional.length > 0 && <span className="soft small">{strings.optional(optional.join(', '))}</span>}
     </>
   );
 }
 
 /** What keeps the server from being used, what to do about it, and folded what it said. */
 function Failure({ failure: { reason, message } }: { readonly failure: NonNullable<ToolList['failure']> }) {
-  const words = useBuilderWords().live;
-  const reasons: Readonly<Record<string, string>> = words.reasons;
+  const strings = useBuilderStrings().live;
+  const reasons: Readonly<Record<string, string>> = strings.reasons;
   return (
     <div role="alert" className="builder-refusal">
-      <p>{Object.hasOwn(reasons, reason) ? reasons[reason] : words.reasons.failed}</p>
-      <p className="small">{words.ticksStay}</p>
+      <p>{Object.hasOwn(reasons, reason) ? reasons[reason] : strings.reasons.failed}</p>
+      <p className="small">{strings.ticksStay}</p>
       <details className="small">
-        <summary>{words.details}</summary>
+        <summary>{strings.details}</summary>
         <p>{message}</p>
       </details>
     </div>
   );
 }
 
-interface Asked {
+interface LoadedTools {
   /** What was asked, as text: another server has other tools. */
-  readonly of: string;
+  readonly key: string;
   readonly list: ToolList | undefined;
-  readonly fault: Fault | undefined;
+  readonly error: ErrorDetails | undefined;
 }
 
 /** What a server offers, once it was asked. */
-interface AskedTools {
-  readonly isAsking: boolean;
+interface ToolListState {
+  readonly isLoading: boolean;
   readonly list: ToolList | undefined;
-  readonly fault: Fault | undefined;
-  readonly ask: () => void;
+  readonly error: ErrorDetails | undefined;
+  readonly load: () => void;
 }
 
 /** Asks a server for its tools when told to; what it said is forgotten once its settings are others. */
-function useToolList(toolset: JsonObject, application: string | undefined): AskedTools {
+function useToolList(toolset: JsonObject, application: string | undefined): ToolListState {
   const { service } = usePage();
-  const [asked, setAsked] = useState<Asked>();
-  const [isAsking, setIsAsking] = useState(false);
-  const leaving = useRef<AbortController>(undefined);
-  useEffect(() => () => leaving.current?.abort(), []);
-  const { allowed_tools: _ticks, ...server } = toolset;
-  const of = JSON.stringify(server);
-  const ask = (): void => {
-    leaving.current?.abort();
+  const [loaded, setLoaded] = useState<LoadedTools>();
+  const [isLoading, setIsLoading] = useState(false);
+  const abortController = useRef<AbortController>(undefined);
+  useEffect(() => () => abortController.current?.abort(), []);
+  const { allowed_tools: _allowedTools, ...server } = toolset;
+  const key = JSON.stringify(server);
+  const load = (): void => {
+    abortController.current?.abort();
     const controller = new AbortController();
-    leaving.current = controller;
-    const tell = (told: Pick<Asked, 'list' | 'fault'>): void => {
+    abortController.current = controller;
+    const onLoaded = (result: Pick<LoadedTools, 'list' | 'error'>): void => {
       if (controller.signal.aborted) return;
-      setAsked({ of, ...told });
-      setIsAsking(false);
+      setLoaded({ key, ...result });
+      setIsLoading(false);
     };
-    setIsAsking(true);
+    setIsLoading(true);
     // One that has no name yet may be asked as well.
     listTools(service, { toolset: { ...server, name: server.name || 'MCP' }, application, signal: controller.signal }).then(
-      (list) => tell({ list, fault: undefined }),
-      (thrown: unknown) => tell({ list: undefined, fault: faultOf(thrown) }),
+      (list) => onLoaded({ list, error: undefined }),
+      (error: unknown) => onLoaded({ list: undefined, error: toErrorDetails(error) }),
     );
   };
-  const isOfThis = asked?.of === of;
-  return { isAsking, list: isOfThis ? asked.list : undefined, fault: isOfThis ? asked.fault : undefined, ask };
+  const isCurrent = loaded?.key === key;
+  return { isLoading, list: isCurrent ? loaded.list : undefined, error: isCurrent ? loaded.error : undefined, load };
 }
 
 /** A tool that a server offers. */
@@ -193,8 +197,8 @@ interface OfferedTool {
   readonly title: string;
   readonly description: string;
   readonly isReadOnly: boolean;
-  readonly needs: readonly string[];
-  readonly takes: readonly string[];
+  readonly required: readonly string[];
+  readonly optional: readonly string[];
   /** JSON Schema of the arguments; undefined where it was too long to be told. */
   readonly parameters: JsonObject | undefined;
 }
@@ -208,7 +212,7 @@ interface ToolList {
   readonly failure: { readonly reason: string; readonly message: string } | undefined;
 }
 
-interface Asking {
+interface ListToolsOptions {
   readonly toolset: JsonObject;
   /** Id of the application as it is stored, whose secrets stand for those that are hidden. */
   readonly application: string | undefined;
@@ -216,24 +220,24 @@ interface Asking {
 }
 
 /** Throws ServiceFault. */
-async function listTools(service: Service, { toolset, application, signal }: Asking): Promise<ToolList> {
+async function listTools(service: Service, { toolset, application, signal }: ListToolsOptions): Promise<ToolList> {
   const body = { toolset, ...(application !== undefined && { application }) };
   const answer = await service.json('v1/tools/list', { method: 'POST', body, signal });
   const { tools, count, failure } = isJsonObject(answer) ? answer : {};
   return {
-    tools: Array.isArray(tools) ? tools.filter(isJsonObject).map(toOffered) : [],
+    tools: Array.isArray(tools) ? tools.filter(isJsonObject).map(toOfferedTool) : [],
     count: Number(count),
     failure: isJsonObject(failure) ? { reason: String(failure.reason), message: String(failure.message) } : undefined,
   };
 }
 
-function toOffered({ name, title, description, parameters, readOnly }: JsonObject): OfferedTool {
+function toOfferedTool({ name, title, description, parameters, readOnly }: JsonObject): OfferedTool {
   const schema = isJsonObject(parameters) ? parameters : {};
-  const needs = Array.isArray(schema.required) ? schema.required.map(String) : [];
-  const named = isJsonObject(schema.properties) ? Object.keys(schema.properties) : [];
+  const required = Array.isArray(schema.required) ? schema.required.map(String) : [];
+  const propertyNames = isJsonObject(schema.properties) ? Object.keys(schema.properties) : [];
   return {
     ...{ name: String(name), title: String(title), description: String(description), isReadOnly: readOnly === true },
-    ...{ needs, takes: named.filter((each) => !needs.includes(each)) },
+    ...{ required, optional: propertyNames.filter((propertyName) => !required.includes(propertyName)) },
     parameters: isJsonObject(parameters) ? parameters : undefined,
   };
 }

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Deployment } from '../../service/deployments.ts';
-import { matching } from './conditions-editor.tsx';
+import { findMatching } from './conditions-editor.tsx';
 
 const deployment = (fields: Partial<Deployment>): Deployment => ({
   ...{ id: '', name: '', description: '', isApplication: false, requiresConsent: false, dependencies: [] },
@@ -17,7 +17,7 @@ it.each<[readonly object[], readonly string[]]>([
   [[{ condition_type: 'match', property_name: 'application', expression: 'false' }], ['demo']],
   [[{ condition_type: 'match', property_name: 'id', expression: 'z' }], []],
 ])('%j finds %j', (conditions, ids) => {
-  expect(matching(conditions, all)?.map(({ id }) => id)).toEqual(ids);
+  expect(findMatching(conditions, all)?.map(({ id }) => id)).toEqual(ids);
 });
 
 it.each<[readonly unknown[]]>([
@@ -27,5 +27,5 @@ it.each<[readonly unknown[]]>([
   [[{ condition_type: 'eq', property_name: 'id' }]],
   [['id']],
 ])('%j finds nothing to tell', (conditions) => {
-  expect(matching(conditions, all)).toBeUndefined();
+  expect(findMatching(conditions, all)).toBeUndefined();
 });

@@ -7,9 +7,9 @@ import { meetConditions } from '#contract/quick-app/meet-conditions.ts';
 import { usePage } from '../../page/page.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import type { Deployment } from '../../service/deployments.ts';
-import { useBuilderWords } from '../words/builder-words.ts';
+import { useBuilderStrings } from '../words/builder-words.ts';
 import { type BuilderForm, elementId } from './form.ts';
-import { FaultAt, FieldFrame } from './frame.tsx';
+import { FieldError, FieldFrame } from './frame.tsx';
 import { RemoveButton } from './remove-button.tsx';
 import { useItemKeys } from './use-item-keys.ts';
 
@@ -23,16 +23,16 @@ interface ConditionsEditorProps {
 
 /** Conditions that must all hold, and beside them what meets them now. */
 export function ConditionsEditor({ form, value, path, name, remove }: ConditionsEditorProps) {
-  const words = useBuilderWords();
+  const strings = useBuilderStrings();
   const conditions: readonly unknown[] = isJsonObject(value) && Array.isArray(value.conditions) ? value.conditions : [];
-  const { keys, forget } = useItemKeys(conditions.length);
+  const { keys, removeKey } = useItemKeys(conditions.length);
   const listPath = [...path, 'conditions'];
   const removeAt = (index: number): void => {
     if (conditions.length === 1) {
       remove();
       return;
     }
-    forget(index);
+    removeKey(index);
     form.change(
       listPath,
       conditions.filter((_, at) => at !== index),
@@ -41,7 +41,7 @@ export function ConditionsEditor({ form, value, path, name, remove }: Conditions
   return (
     <fieldset className="builder-card-body" id={elementId(form, path)}>
       <legend>{name}</legend>
-      <FaultAt {...{ form, path: listPath }} />
+      <FieldError {...{ form, path: listPath }} />
       {conditions.map((condition, index) => (
         <ConditionRow
           key={keys[index] ?? index}
@@ -59,7 +59,7 @@ export function ConditionsEditor({ form, value, path, name, remove }: Conditions
           }
         >
           <Icon name="plus" />
-          {words.addCondition}
+          {strings.addCondition}
         </button>
       </div>
       <Matches conditions={conditions} />
@@ -68,16 +68,16 @@ export function ConditionsEditor({ form, value, path, name, remove }: Conditions
 }
 
 function Matches({ conditions }: { readonly conditions: readonly unknown[] }) {
-  const words = useBuilderWords();
+  const strings = useBuilderStrings();
   const { deployments } = usePage();
-  const found = useMemo(() => matching(conditions, deployments), [conditions, deployments]);
-  if (found === undefined) return <p className="soft small">{words.notWhole}</p>;
-  if (found.length === 0) return <p className="soft small">{words.matchesNone}</p>;
+  const matches = useMemo(() => findMatching(conditions, deployments), [conditions, deployments]);
+  if (matches === undefined) return <p className="soft small">{strings.notWhole}</p>;
+  if (matches.length === 0) return <p className="soft small">{strings.matchesNone}</p>;
   return (
     <div className="builder-matches">
-      <p className="soft small">{words.matchesNow(found.length)}</p>
-      <ul className="builder-chips" aria-label={words.matchesNow(found.length)}>
-        {found.map(({ id, name }) => (
+      <p className="soft small">{strings.matchesNow(matches.length)}</p>
+      <ul className="builder-chips" aria-label={strings.matchesNow(matches.length)}>
+        {matches.map(({ id, name }) => (
           <li key={id} className="tag" title={id}>
             {name}
           </li>
@@ -93,54 +93,54 @@ interface ConditionRowProps extends Omit<ConditionsEditorProps, 'value' | 'name'
 }
 
 function ConditionRow({ form, path, condition, number, remove }: ConditionRowProps) {
-  const words = useBuilderWords();
+  const strings = useBuilderStrings();
   const { condition_type: type, property_name: property } = condition;
   const isEqual = type === 'eq';
-  const written = isEqual ? condition.const : condition.expression;
-  const text = typeof written === 'string' ? written : written === undefined ? '' : String(written);
+  const rawValue = isEqual ? condition.const : condition.expression;
+  const text = typeof rawValue === 'string' ? rawValue : rawValue === undefined ? '' : String(rawValue);
   const valueKey = isEqual ? 'const' : 'expression';
   const toCondition = (nextType: string, nextText: string): JsonObject => ({
     condition_type: nextType,
     property_name: property,
     ...(nextType === 'eq' ? { const: nextText } : { expression: nextText }),
   });
-  const isWrong = !isEqual && !isExpression(text);
+  const isInvalid = !isEqual && !isExpression(text);
   return (
     <fieldset className="builder-condition" id={elementId(form, path)}>
-      <legend className="heard-only">{words.condition(number)}</legend>
-      <FieldFrame form={form} path={[...path, 'property_name']} label={words.property}>
+      <legend className="heard-only">{strings.condition(number)}</legend>
+      <FieldFrame form={form} path={[...path, 'property_name']} label={strings.property}>
         {(control) => (
           <select
             {...control}
             value={String(property)}
             onChange={({ target }) => form.change([...path, 'property_name'], target.value)}
           >
-            {conditionProperties.map((each) => (
-              <option key={each} value={each}>
-                {words.properties[each]}
+            {conditionProperties.map((option) => (
+              <option key={option} value={option}>
+                {strings.properties[option]}
               </option>
             ))}
           </select>
         )}
       </FieldFrame>
-      <FieldFrame form={form} path={[...path, 'condition_type']} label={words.comparison}>
+      <FieldFrame form={form} path={[...path, 'condition_type']} label={strings.comparison}>
         {(control) => (
           <select {...control} value={String(type)} onChange={({ target }) => form.change(path, toCondition(target.value, text))}>
-            <option value="eq">{words.equals}</option>
-            <option value="match">{words.matches}</option>
+            <option value="eq">{strings.equals}</option>
+            <option value="match">{strings.matches}</option>
           </select>
         )}
       </FieldFrame>
-      <FieldFrame form={form} path={[...path, valueKey]} label={words.value} fault={isWrong ? words.notWhole : undefined}>
+      <FieldFrame form={form} path={[...path, valueKey]} label={strings.value} error={isInvalid ? strings.notWhole : undefined}>
         {(control) =>
           isEqual && property === 'application' ? (
             <select
               {...control}
-              value={toKind(written)}
+              value={toKind(rawValue)}
               onChange={({ target }) => form.change([...path, valueKey], target.value)}
             >
-              <option value="model">{words.models}</option>
-              <option value="application">{words.applications}</option>
+              <option value="model">{strings.models}</option>
+              <option value="application">{strings.applications}</option>
             </select>
           ) : (
             <input
@@ -152,26 +152,29 @@ function ConditionRow({ form, path, condition, number, remove }: ConditionRowPro
           )
         }
       </FieldFrame>
-      <RemoveButton name={words.condition(number)} remove={remove} />
+      <RemoveButton name={strings.condition(number)} remove={remove} />
     </fieldset>
   );
 }
 
-function toKind(written: unknown): string {
-  return written === true || written === 'true' || written === 'application' ? 'application' : 'model';
+function toKind(value: unknown): string {
+  return value === true || value === 'true' || value === 'application' ? 'application' : 'model';
 }
 
 /** The deployments that meet every condition; undefined if there is none, or one is not whole yet. */
-export function matching(conditions: readonly unknown[], deployments: readonly Deployment[]): readonly Deployment[] | undefined {
-  if (conditions.length === 0 || !conditions.every(isWhole)) return undefined;
-  const meets = meetConditions(conditions);
-  return deployments.filter(({ name: displayName, ...deployment }) => meets({ ...deployment, displayName }));
+export function findMatching(
+  conditions: readonly unknown[],
+  deployments: readonly Deployment[],
+): readonly Deployment[] | undefined {
+  if (conditions.length === 0 || !conditions.every(isComplete)) return undefined;
+  const isMatch = meetConditions(conditions);
+  return deployments.filter(({ name: displayName, ...deployment }) => isMatch({ ...deployment, displayName }));
 }
 
 /** Whether a condition of the form, which only writes known properties, is one that the service takes. */
-function isWhole(condition: unknown): condition is Condition {
+function isComplete(condition: unknown): condition is Condition {
   if (!isJsonObject(condition)) return false;
-  const { condition_type: type, const: wanted, expression } = condition;
-  if (type === 'eq') return typeof wanted === 'string' || typeof wanted === 'boolean';
+  const { condition_type: type, const: expected, expression } = condition;
+  if (type === 'eq') return typeof expected === 'string' || typeof expected === 'boolean';
   return typeof expression === 'string' && isExpression(expression);
 }

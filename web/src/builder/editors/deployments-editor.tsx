@@ -1,58 +1,58 @@
 import { useId, useState } from 'react';
 import { isJsonObject } from '#base/json/json.ts';
-import { useNameOf, usePage } from '../../page/page.tsx';
+import { useGetName, usePage } from '../../page/page.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { isComposing } from '../../parts/is-composing.ts';
-import { sharedBy } from '../../words/shared-by.ts';
-import { useWords } from '../../words/words.tsx';
-import { useBuilderWords } from '../words/builder-words.ts';
+import { formatSharedBy } from '../../words/shared-by.ts';
+import { useStrings } from '../../words/words.tsx';
+import { useBuilderStrings } from '../words/builder-words.ts';
 import { ConditionsEditor } from './conditions-editor.tsx';
 import type { EditorProps } from './form.ts';
 import { elementId } from './form.ts';
-import { FaultAt, FieldGroup } from './frame.tsx';
+import { FieldError, FieldGroup } from './frame.tsx';
 import { RemoveButton } from './remove-button.tsx';
 import { ToolTest } from './tool-test.tsx';
 import { tryDeployment } from './tool-trial.ts';
 
-const mostOffered = 8;
+const maxOffered = 8;
 
 /** Other deployments as tools: some chosen by name, others found by conditions. */
-export function DeploymentsEditor({ value, path, form, label, hint, isLabelHeard }: EditorProps) {
-  const words = useBuilderWords();
-  const nameOf = useNameOf();
+export function DeploymentsEditor({ value, path, form, label, hint, isLabelHidden }: EditorProps) {
+  const strings = useBuilderStrings();
+  const getName = useGetName();
   const items: readonly unknown[] = Array.isArray(value) ? value : [];
   const indexed = items.map((item, index) => ({ item, index }));
   const put = (next: readonly unknown[]): void => form.change(path, next.length === 0 ? undefined : next);
   const remove = (index: number): void => put(items.filter((_, at) => at !== index));
   const groups = indexed.filter(({ item }) => isJsonObject(item));
   return (
-    <FieldGroup {...{ form, path, label, hint, isLabelHeard, className: 'builder-list' }}>
-      <h3 className="overline">{words.deploymentIds}</h3>
+    <FieldGroup {...{ form, path, label, hint, isLabelHidden, className: 'builder-list' }}>
+      <h3 className="overline">{strings.deploymentIds}</h3>
       <ul className="builder-chips">
         {indexed.map(
           ({ item, index }) =>
             typeof item === 'string' && (
               <li key={item} className="upload" id={elementId(form, [...path, index])}>
                 <span className="upload-name" title={item}>
-                  {nameOf(item)}
+                  {getName(item)}
                 </span>
                 <SharedBy id={item} />
-                <RemoveButton name={nameOf(item)} icon="close" remove={() => remove(index)} />
-                <FaultAt {...{ form, path: [...path, index] }} />
+                <RemoveButton name={getName(item)} icon="close" remove={() => remove(index)} />
+                <FieldError {...{ form, path: [...path, index] }} />
               </li>
             ),
         )}
       </ul>
       <DeploymentTests ids={items.filter((item) => typeof item === 'string')} />
-      <DeploymentSearch taken={[...items, form.saved?.id]} add={(id) => put([...items, id])} />
-      <h3 className="overline">{words.conditionSets}</h3>
-      <p className="soft small">{words.conditionsHint}</p>
+      <DeploymentSearch excluded={[...items, form.saved?.id]} add={(id) => put([...items, id])} />
+      <h3 className="overline">{strings.conditionSets}</h3>
+      <p className="soft small">{strings.conditionsHint}</p>
       <ul>
         {groups.map(({ item, index }, number) => (
           <li key={index} className="builder-card">
             <ConditionsEditor
               {...{ form, value: item, path: [...path, index] }}
-              name={words.conditionGroup(number + 1)}
+              name={strings.conditionGroup(number + 1)}
               remove={() => remove(index)}
             />
           </li>
@@ -64,7 +64,7 @@ export function DeploymentsEditor({ value, path, form, label, hint, isLabelHeard
         onClick={() => put([...items, { conditions: [{ condition_type: 'eq', property_name: 'application', const: 'model' }] }])}
       >
         <Icon name="plus" />
-        {words.addConditions}
+        {strings.addConditions}
       </button>
     </FieldGroup>
   );
@@ -72,14 +72,14 @@ export function DeploymentsEditor({ value, path, form, label, hint, isLabelHeard
 
 /** Each of them can be asked as the application would. */
 function DeploymentTests({ ids }: { readonly ids: readonly string[] }) {
-  const { trial } = useBuilderWords();
+  const { trial } = useBuilderStrings();
   const { service } = usePage();
-  const nameOf = useNameOf();
+  const getName = useGetName();
   const schema = { type: 'object', properties: { query: { type: 'string', title: trial.question } }, required: ['query'] };
   return ids.map((id) => (
     <ToolTest
       key={id}
-      {...{ name: nameOf(id), isNameShown: true, schema }}
+      {...{ name: getName(id), shouldShowName: true, schema }}
       run={({ query }, signal) => tryDeployment(service, id, String(query), signal)}
     />
   ));
@@ -87,26 +87,28 @@ function DeploymentTests({ ids }: { readonly ids: readonly string[] }) {
 
 /** Beside the name of what another user saved. */
 function SharedBy({ id }: { readonly id: string }) {
-  const words = useWords();
+  const strings = useStrings();
   const { deployments } = usePage();
-  const found = deployments.find((each) => each.id === id);
-  const sharer = found === undefined ? '' : sharedBy(found, words);
+  const deployment = deployments.find((item) => item.id === id);
+  const sharer = deployment === undefined ? '' : formatSharedBy(deployment, strings);
   return sharer === '' ? null : <span className="option-sharer small">{sharer}</span>;
 }
 
-function DeploymentSearch({ taken, add }: { readonly taken: readonly unknown[]; readonly add: (id: string) => void }) {
-  const words = useWords();
-  const builderWords = useBuilderWords();
+function DeploymentSearch({ excluded, add }: { readonly excluded: readonly unknown[]; readonly add: (id: string) => void }) {
+  const strings = useStrings();
+  const builderStrings = useBuilderStrings();
   const { deployments } = usePage();
   const [query, setQuery] = useState('');
   const id = useId();
-  const sought = query.trim().toLowerCase();
-  const found = deployments.filter(
-    (each) => !taken.includes(each.id) && `${each.id} ${each.name} ${each.description}`.toLowerCase().includes(sought),
+  const searchText = query.trim().toLowerCase();
+  const matches = deployments.filter(
+    (deployment) =>
+      !excluded.includes(deployment.id) &&
+      `${deployment.id} ${deployment.name} ${deployment.description}`.toLowerCase().includes(searchText),
   );
-  const pick = (picked: string): void => {
+  const pick = (pickedId: string): void => {
     setQuery('');
-    add(picked);
+    add(pickedId);
     document.getElementById(id)?.focus();
   };
   return (
@@ -114,26 +116,32 @@ function DeploymentSearch({ taken, add }: { readonly taken: readonly unknown[]; 
       <div className="search">
         <Icon name="search" />
         <label className="heard-only" htmlFor={id}>
-          {builderWords.findDeployment}
+          {builderStrings.findDeployment}
         </label>
         <input
-          {...{ id, type: 'search', value: query, placeholder: builderWords.findDeployment }}
+          {...{ id, type: 'search', value: query, placeholder: builderStrings.findDeployment }}
           onChange={({ target }) => setQuery(target.value)}
           onKeyDown={(event) => {
             if (event.key !== 'Enter' || isComposing(event.nativeEvent)) return;
             event.preventDefault();
-            if (sought !== '' && found[0] !== undefined) pick(found[0].id);
+            if (searchText !== '' && matches[0] !== undefined) pick(matches[0].id);
           }}
         />
       </div>
-      {sought !== '' && found.length === 0 && <p className="soft small">{words.noDeploymentFound(query.trim())}</p>}
-      {sought !== '' && (
+      {searchText !== '' && matches.length === 0 && <p className="soft small">{strings.noDeploymentFound(query.trim())}</p>}
+      {searchText !== '' && (
         <div className="options">
-          {found.slice(0, mostOffered).map((each) => (
-            <button key={each.id} type="button" className="button" title={each.id} onClick={() => pick(each.id)}>
+          {matches.slice(0, maxOffered).map((deployment) => (
+            <button
+              key={deployment.id}
+              type="button"
+              className="button"
+              title={deployment.id}
+              onClick={() => pick(deployment.id)}
+            >
               <Icon name="plus" />
-              {each.name}
-              <SharedBy id={each.id} />
+              {deployment.name}
+              <SharedBy id={deployment.id} />
             </button>
           ))}
         </div>

@@ -3,13 +3,13 @@ import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { usePage } from '../../page/page.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { readBucket } from '../../service/deployments.ts';
-import { faultOf } from '../../service/fault.ts';
-import { fileNameOf } from '../../service/file-name.ts';
-import { inPath, type Service } from '../../service/service.ts';
-import { useWords } from '../../words/words.tsx';
-import { useBuilderWords } from '../words/builder-words.ts';
+import { toErrorDetails } from '../../service/fault.ts';
+import { getFileName } from '../../service/file-name.ts';
+import { encodePath, type Service } from '../../service/service.ts';
+import { useStrings } from '../../words/words.tsx';
+import { useBuilderStrings } from '../words/builder-words.ts';
 import { type EditorProps, elementId, type SavedForm } from './form.ts';
-import { FaultAt, FieldGroup } from './frame.tsx';
+import { FieldError, FieldGroup } from './frame.tsx';
 import { RemoveButton } from './remove-button.tsx';
 import { ToolTest } from './tool-test.tsx';
 import { tryTool } from './tool-trial.ts';
@@ -21,70 +21,70 @@ interface Sending {
   /** From 0 to 1. */
   readonly share: number;
   /** Why it was not stored. */
-  readonly trouble?: string;
+  readonly problem?: string;
 }
 
 /** Documents that answers are looked up in: uploaded here, kept in the files of the user. */
-export function DocumentsEditor({ value, path, form, label, isLabelHeard }: EditorProps) {
-  const words = useWords();
-  const builderWords = useBuilderWords();
+export function DocumentsEditor({ value, path, form, label, isLabelHidden }: EditorProps) {
+  const strings = useStrings();
+  const builderStrings = useBuilderStrings();
   const { service, announce } = usePage();
   const references = toReferences(value);
   const states = useDocumentStates(references.length === 0 ? undefined : form.saved);
   const [sending, setSending] = useState<readonly Sending[]>([]);
   const latest = useRef(references);
-  const leaving = useRef(new AbortController());
+  const controller = useRef(new AbortController());
   const picker = useRef<HTMLInputElement>(null);
   useEffect(() => {
     latest.current = references;
   });
   useEffect(() => {
-    leaving.current = new AbortController();
-    return () => leaving.current.abort();
+    controller.current = new AbortController();
+    return () => controller.current.abort();
   }, []);
   const put = (next: readonly string[]): void => {
     latest.current = next;
     form.change(path, next.length === 0 ? undefined : next);
   };
   const send = async (file: File): Promise<void> => {
-    const one: Sending = { id: crypto.randomUUID(), name: file.name, share: 0 };
-    const { signal } = leaving.current;
-    const tell = (part: Partial<Sending>): void =>
-      setSending((now) => now.map((each) => (each.id === one.id ? { ...each, ...part } : each)));
-    setSending((now) => [...now, one]);
+    const upload: Sending = { id: crypto.randomUUID(), name: file.name, share: 0 };
+    const { signal } = controller.current;
+    const updateUpload = (part: Partial<Sending>): void =>
+      setSending((now) => now.map((item) => (item.id === upload.id ? { ...item, ...part } : item)));
+    setSending((now) => [...now, upload]);
     try {
-      const reference = await storeDocument(service, file, { onProgress: (share) => tell({ share }), signal });
-      setSending((now) => now.filter((each) => each.id !== one.id));
+      const reference = await storeDocument(service, file, { onProgress: (share) => updateUpload({ share }), signal });
+      setSending((now) => now.filter((item) => item.id !== upload.id));
       put([...latest.current, reference]);
-      announce(builderWords.documentSent(file.name));
-    } catch (thrown) {
-      tell({ trouble: faultOf(thrown).message || words.unreachable });
+      announce(builderStrings.documentSent(file.name));
+    } catch (error) {
+      updateUpload({ problem: toErrorDetails(error).message || strings.unreachable });
     }
   };
   return (
-    <FieldGroup {...{ form, path, label, isLabelHeard, className: 'builder-list' }} hint={builderWords.documentsHint}>
+    <FieldGroup {...{ form, path, label, isLabelHidden, className: 'builder-list' }} hint={builderStrings.documentsHint}>
       <ul className="builder-chips">
         {references.map((reference, index) => (
           <DocumentItem
             key={reference}
             id={elementId(form, [...path, index])}
-            name={fileNameOf(reference)}
+            name={getFileName(reference)}
             {...{ reference, state: states.get(reference) }}
-            remove={() => put(references.filter((each) => each !== reference))}
+            remove={() => put(references.filter((other) => other !== reference))}
           >
-            <FaultAt {...{ form, path: [...path, index] }} />
+            <FieldError {...{ form, path: [...path, index] }} />
           </DocumentItem>
         ))}
-        {sending.map((each) => (
+        {sending.map((upload) => (
           <SendingItem
-            key={each.id}
-            sending={each}
-            forget={() => setSending((now) => now.filter(({ id: other }) => other !== each.id))}
+            key={upload.id}
+            sending={upload}
+            forget={() => setSending((now) => now.filter(({ id: otherId }) => otherId !== upload.id))}
           />
         ))}
       </ul>
       <input
-        {...{ ref: picker, type: 'file', multiple: true, hidden: true, 'aria-label': builderWords.uploadDocuments }}
+        {...{ ref: picker, type: 'file', multiple: true, hidden: true, 'aria-label': builderStrings.uploadDocuments }}
         onChange={({ target }) => {
           for (const file of target.files ?? []) void send(file);
           target.value = '';
@@ -92,7 +92,7 @@ export function DocumentsEditor({ value, path, form, label, isLabelHeard }: Edit
       />
       <button type="button" className="button" onClick={() => picker.current?.click()}>
         <Icon name="clip" />
-        {builderWords.uploadDocuments}
+        {builderStrings.uploadDocuments}
       </button>
       {references.length > 0 && <DocumentsTest {...{ references, path, form, label }} />}
     </FieldGroup>
@@ -101,12 +101,12 @@ export function DocumentsEditor({ value, path, form, label, isLabelHeard }: Edit
 
 /** Looks something up in the documents as they stand in the form, as a model would. */
 function DocumentsTest({ references, path, form, label }: Pick<EditorProps, 'path' | 'form' | 'label'> & TestedDocuments) {
-  const { trial } = useBuilderWords();
+  const { trial } = useBuilderStrings();
   const { service } = usePage();
   const schema = { type: 'object', properties: { query: { type: 'string', title: trial.question } }, required: ['query'] };
   return (
     <ToolTest
-      {...{ name: label, isNameShown: true, isReadOnly: true, schema }}
+      {...{ name: label, shouldShowName: true, isReadOnly: true, schema }}
       run={(args, signal) => {
         const retrieval = form.read([...path.slice(0, -1), 'retrieval']);
         const set = { type: 'documents', document_relative_url: references, ...(isJsonObject(retrieval) && { retrieval }) };
@@ -120,19 +120,19 @@ interface TestedDocuments {
   readonly references: readonly string[];
 }
 
-function SendingItem({ sending: { name, share, trouble }, forget }: { readonly sending: Sending; readonly forget: () => void }) {
-  const builderWords = useBuilderWords();
-  if (trouble === undefined) {
+function SendingItem({ sending: { name, share, problem }, forget }: { readonly sending: Sending; readonly forget: () => void }) {
+  const builderStrings = useBuilderStrings();
+  if (problem === undefined) {
     return (
       <li className="upload">
         <span className="upload-name">{name}</span>
-        <progress value={share} aria-label={builderWords.documentProgress(name, Math.round(share * 100))} />
+        <progress value={share} aria-label={builderStrings.documentProgress(name, Math.round(share * 100))} />
       </li>
     );
   }
   return (
     <li className="upload failed">
-      <span>{builderWords.documentFailed(name, trouble)}</span>
+      <span>{builderStrings.documentFailed(name, problem)}</span>
       <RemoveButton name={name} icon="close" remove={forget} />
     </li>
   );
@@ -145,14 +145,14 @@ interface StoreOptions {
 
 async function storeDocument(service: Service, file: File, options: StoreOptions): Promise<string> {
   const bucket = await readBucket(service);
-  const path = `${inPath(bucket)}/documents/${crypto.randomUUID()}/${encodeURIComponent(file.name)}`;
+  const path = `${encodePath(bucket)}/documents/${crypto.randomUUID()}/${encodeURIComponent(file.name)}`;
   const stored = await service.upload(`v1/files/${path}`, file, options);
   return isJsonObject(stored) && typeof stored.url === 'string' ? stored.url : `files/${path}`;
 }
 
 function toReferences(value: unknown): readonly string[] {
   if (typeof value === 'string') return [value];
-  return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
+  return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
 }
 
 interface DocumentItemProps {
@@ -182,46 +182,46 @@ function DocumentItem({ id, name, reference, state, remove, children }: Document
 }
 
 function StateLine({ name, state: { state, reason, done, total } }: { readonly name: string; readonly state: DocumentState }) {
-  const words = useBuilderWords();
+  const strings = useBuilderStrings();
   const isCounted = state === 'indexing' && total !== undefined;
   return (
     <>
-      {isCounted && <progress value={done} max={total} aria-label={words.documentRead(name, done, total)} />}
+      {isCounted && <progress value={done} max={total} aria-label={strings.documentRead(name, done, total)} />}
       <span className="document-state soft" aria-hidden={isCounted}>
-        {isCounted ? words.passagesRead(done, total) : [words.documentStates[state], reason].filter(Boolean).join(' · ')}
+        {isCounted ? strings.passagesRead(done, total) : [strings.documentStates[state], reason].filter(Boolean).join(' · ')}
       </span>
     </>
   );
 }
 
-const lookAgainMs = 1500;
-const nothing: DocumentStates = new Map();
+const pollIntervalMs = 1500;
+const noStates: DocumentStates = new Map();
 
 /** How far the documents of an application are, as it is saved; asked again and again for as long as some are on their way. */
 function useDocumentStates(saved: SavedForm | undefined): DocumentStates {
   const { service, announce } = usePage();
-  const { documentsRead } = useBuilderWords();
-  const [states, setStates] = useState(nothing);
+  const { documentsRead } = useBuilderStrings();
+  const [states, setStates] = useState(noStates);
   const [id, etag] = [saved?.id, saved?.etag];
   // biome-ignore lint/correctness/useExhaustiveDependencies: another etag is another application
   useEffect(() => {
     if (id === undefined) return undefined;
-    const leaving = new AbortController();
+    const controller = new AbortController();
     let timer: ReturnType<typeof setTimeout> | undefined;
-    let wasUnderWay = false;
-    const look = async (): Promise<void> => {
-      const now = await readDocumentStates(service, id, leaving.signal);
-      if (leaving.signal.aborted) return;
+    let wasInProgress = false;
+    const poll = async (): Promise<void> => {
+      const now = await readDocumentStates(service, id, controller.signal);
+      if (controller.signal.aborted) return;
       setStates(now);
-      const isOver = ![...now.values()].some(isUnderWay);
-      if (isOver && wasUnderWay) announce(documentsRead);
-      wasUnderWay = !isOver;
+      const isDone = ![...now.values()].some(isInProgress);
+      if (isDone && wasInProgress) announce(documentsRead);
+      wasInProgress = !isDone;
       // What cannot be asked for is not shown: the answers do not depend on it.
-      if (!isOver) timer = setTimeout(() => void look().catch(() => undefined), lookAgainMs);
+      if (!isDone) timer = setTimeout(() => void poll().catch(() => undefined), pollIntervalMs);
     };
-    void look().catch(() => undefined);
+    void poll().catch(() => undefined);
     return () => {
-      leaving.abort();
+      controller.abort();
       clearTimeout(timer);
     };
   }, [service, announce, documentsRead, id, etag]);
@@ -246,23 +246,23 @@ const states = new Set(['waiting', 'indexing', 'ready', 'failed']);
 
 /** How far the documents of one's own application are. Throws ServiceFault. */
 async function readDocumentStates(service: Service, id: string, signal: AbortSignal): Promise<DocumentStates> {
-  const answer = await service.json(`v1/deployments/${inPath(id)}/documents`, { signal });
+  const answer = await service.json(`v1/deployments/${encodePath(id)}/documents`, { signal });
   const items = isJsonObject(answer) && Array.isArray(answer.data) ? answer.data.filter(isJsonObject) : [];
   return new Map(items.flatMap((item) => toEntry(item)));
 }
 
-function isUnderWay({ state }: DocumentState): boolean {
+function isInProgress({ state }: DocumentState): boolean {
   return state === 'waiting' || state === 'indexing';
 }
 
 function toEntry({ reference, state, reason, passages }: JsonObject): [string, DocumentState][] {
   if (typeof reference !== 'string' || typeof state !== 'string' || !states.has(state)) return [];
   const { done, total } = isJsonObject(passages) ? passages : {};
-  const read: DocumentState = {
+  const documentState: DocumentState = {
     state: state as DocumentState['state'],
     reason: typeof reason === 'string' ? reason : '',
     done: typeof done === 'number' ? done : 0,
     total: typeof total === 'number' ? total : undefined,
   };
-  return [[reference, read]];
+  return [[reference, documentState]];
 }

@@ -1,7 +1,7 @@
 import type { ComponentType } from 'react';
 import type { JsonObject } from '#base/json/json.ts';
 import { formatPath, type Path } from '#contract/configuration/fault.ts';
-import type { FieldFaults } from './field-faults.ts';
+import type { FieldErrors } from './field-faults.ts';
 
 /** An application as it is stored. */
 export interface SavedForm {
@@ -13,7 +13,7 @@ export interface SavedForm {
 /** What all editors of one application share. */
 export interface BuilderForm {
   readonly id: string;
-  readonly faults: FieldFaults;
+  readonly errors: FieldErrors;
   /** Undefined as long as it was never saved. */
   readonly saved: SavedForm | undefined;
   /** What stands at a place now. */
@@ -34,7 +34,7 @@ export interface EditorProps {
   readonly label: string;
   readonly hint: string;
   /** What stands around it says the label already: it is there for those who listen. */
-  readonly isLabelHeard?: boolean | undefined;
+  readonly isLabelHidden?: boolean | undefined;
 }
 
 /** The id of the element in which a place is edited. */
@@ -47,11 +47,11 @@ const lastKey = /(\.[^.[\]]*|\[[^[\]]*\])$/;
 
 /** Unfolds what a field is folded in, and goes there; where the very field is not drawn, to what it is part of. */
 export function goToField(formId: string, field: string): void {
-  for (let at = field, before = ''; at !== before; [before, at] = [at, at.replace(lastKey, '')]) {
-    const element = document.getElementById(`${formId}${at}`);
+  for (let current = field, before = ''; current !== before; [before, current] = [current, current.replace(lastKey, '')]) {
+    const element = document.getElementById(`${formId}${current}`);
     if (element === null) continue;
-    for (let each = element.closest('details'); each !== null; each = each.parentElement?.closest('details') ?? null)
-      each.open = true;
+    for (let details = element.closest('details'); details !== null; details = details.parentElement?.closest('details') ?? null)
+      details.open = true;
     const target = element.matches('input, textarea, select, button')
       ? element
       : element.querySelector<HTMLElement>('input, textarea, select, button, summary');

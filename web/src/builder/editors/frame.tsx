@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { formatPath, type Path } from '#contract/configuration/fault.ts';
-import { useFormsWords } from '../../forms/forms-words.ts';
-import { faultsUnder } from './field-faults.ts';
+import { useFormsStrings } from '../../forms/forms-words.ts';
+import { listErrorsUnder } from './field-faults.ts';
 import { type BuilderForm, type EditorProps, elementId } from './form.ts';
 
 /** What the element that is written in must carry. */
@@ -18,9 +18,9 @@ interface FieldFrameProps {
   readonly hint?: string;
   readonly isRequired?: boolean;
   readonly isSwitch?: boolean;
-  readonly isLabelHeard?: boolean | undefined;
+  readonly isLabelHidden?: boolean | undefined;
   /** What is wrong before the service is asked. */
-  readonly fault?: string | undefined;
+  readonly error?: string | undefined;
   readonly children: (control: ControlProps) => ReactNode;
 }
 
@@ -32,61 +32,61 @@ export function FieldFrame({
   hint = '',
   isRequired,
   isSwitch,
-  isLabelHeard,
-  fault,
+  isLabelHidden,
+  error,
   children,
 }: FieldFrameProps) {
-  const words = useFormsWords();
+  const strings = useFormsStrings();
   const id = elementId(form, path);
-  const faults = fault === undefined ? faultsUnder(form.faults, formatPath(path)) : [fault];
-  const described = [hint !== '' && `${id}-hint`, faults.length > 0 && `${id}-fault`].filter(Boolean).join(' ');
+  const errors = error === undefined ? listErrorsUnder(form.errors, formatPath(path)) : [error];
+  const described = [hint !== '' && `${id}-hint`, errors.length > 0 && `${id}-fault`].filter(Boolean).join(' ');
   return (
     <div className={isSwitch ? 'field switch' : 'field'}>
-      <label htmlFor={id} className={isLabelHeard ? 'heard-only' : undefined}>
+      <label htmlFor={id} className={isLabelHidden ? 'heard-only' : undefined}>
         {label}
-        {isRequired && !isSwitch && <span className="soft small"> · {words.required}</span>}
+        {isRequired && !isSwitch && <span className="soft small"> · {strings.required}</span>}
       </label>
       {hint !== '' && (
         <p className="soft small" id={`${id}-hint`}>
           <Hint text={hint} />
         </p>
       )}
-      {children({ id, 'aria-invalid': faults.length > 0, ...(described !== '' && { 'aria-describedby': described }) })}
-      {faults.length > 0 && (
+      {children({ id, 'aria-invalid': errors.length > 0, ...(described !== '' && { 'aria-describedby': described }) })}
+      {errors.length > 0 && (
         <p className="trouble" id={`${id}-fault`}>
-          {faults.join(' ')}
+          {errors.join(' ')}
         </p>
       )}
     </div>
   );
 }
 
-interface FieldGroupProps extends Pick<EditorProps, 'form' | 'path' | 'label' | 'isLabelHeard'> {
+interface FieldGroupProps extends Pick<EditorProps, 'form' | 'path' | 'label' | 'isLabelHidden'> {
   readonly className: 'field-group' | 'builder-list';
   readonly hint?: string;
   readonly children: ReactNode;
 }
 
 /** What has several fields: its label, a hint, what is wrong with the whole, and the fields. */
-export function FieldGroup({ form, path, label, isLabelHeard, className, hint = '', children }: FieldGroupProps) {
+export function FieldGroup({ form, path, label, isLabelHidden, className, hint = '', children }: FieldGroupProps) {
   return (
     <fieldset className={className} id={elementId(form, path)}>
-      <legend className={isLabelHeard ? 'heard-only' : undefined}>{label}</legend>
+      <legend className={isLabelHidden ? 'heard-only' : undefined}>{label}</legend>
       {hint !== '' && (
         <p className="soft small">
           <Hint text={hint} />
         </p>
       )}
-      <FaultAt {...{ form, path }} />
+      <FieldError {...{ form, path }} />
       {children}
     </fieldset>
   );
 }
 
 /** What is wrong at the very place, where no field shows it. */
-export function FaultAt({ form, path }: { readonly form: BuilderForm; readonly path: Path }) {
-  const fault = form.faults.get(formatPath(path));
-  return fault === undefined ? null : <p className="trouble">{fault}</p>;
+export function FieldError({ form, path }: { readonly form: BuilderForm; readonly path: Path }) {
+  const error = form.errors.get(formatPath(path));
+  return error === undefined ? null : <p className="trouble">{error}</p>;
 }
 
 /** A text of the schema; what stands between backticks is code. */

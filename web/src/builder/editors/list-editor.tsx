@@ -3,59 +3,70 @@ import { flushSync } from 'react-dom';
 import type { JsonObject } from '#base/json/json.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { itemName } from '../item-name.ts';
-import { useBuilderWords } from '../words/builder-words.ts';
-import { useSchemaWords } from '../words/schema-words.ts';
+import { useBuilderStrings } from '../words/builder-words.ts';
+import { useSchemaTranslation } from '../words/schema-words.ts';
 import { type EditorProps, elementId } from './form.ts';
-import { FaultAt, FieldGroup } from './frame.tsx';
+import { FieldError, FieldGroup } from './frame.tsx';
 import { OperationLine, toOperation } from './operation-line.tsx';
 import { Properties } from './properties.tsx';
 import { RemoveButton } from './remove-button.tsx';
-import { firstOf, toShape } from './shape.ts';
+import { getFirstItem, toShape } from './shape.ts';
 import { useItemKeys } from './use-item-keys.ts';
 
 interface ListEditorProps extends EditorProps {
   readonly item: JsonObject;
   /** What one begins with that is added; absent: its first form, empty. */
-  readonly start?: unknown;
+  readonly initialValue?: unknown;
   /** Another way to add, which stands above the plain one. */
-  readonly otherWay?: ReactNode;
+  readonly alternative?: ReactNode;
 }
 
 /** A list: texts in lines, objects in cards that fold; operations of a web API are many, and folded to begin with. */
-export function ListEditor({ item, value, path, form, isRequired, label, hint, isLabelHeard, start, otherWay }: ListEditorProps) {
-  const words = useBuilderWords();
-  const addWords: Readonly<Record<string, string>> = words.addItem;
+export function ListEditor({
+  item,
+  value,
+  path,
+  form,
+  isRequired,
+  label,
+  hint,
+  isLabelHidden,
+  initialValue,
+  alternative,
+}: ListEditorProps) {
+  const strings = useBuilderStrings();
+  const addLabels: Readonly<Record<string, string>> = strings.addItem;
   const setting = String(path.at(-1));
   const items: readonly unknown[] = Array.isArray(value) ? value : [];
-  const { keys, forget } = useItemKeys(items.length);
+  const { keys, removeKey } = useItemKeys(items.length);
   const id = elementId(form, path);
-  const isOfTexts = toShape(item).kind === 'text';
+  const isTextList = toShape(item).kind === 'text';
   const add = (): void => {
     // Drawn at once, so that whoever types on already types into it.
-    flushSync(() => form.change([...path, items.length], start ?? firstOf(item)));
+    flushSync(() => form.change([...path, items.length], initialValue ?? getFirstItem(item)));
     focusLast(id);
   };
   const remove = (index: number): void => {
     const rest = items.filter((_, at) => at !== index);
-    forget(index);
+    removeKey(index);
     form.change(path, rest.length === 0 && !isRequired ? undefined : rest);
     document.getElementById(`${id}-add`)?.focus();
   };
   return (
-    <FieldGroup {...{ form, path, label, hint, isLabelHeard, className: 'builder-list' }}>
+    <FieldGroup {...{ form, path, label, hint, isLabelHidden, className: 'builder-list' }}>
       {items.length > 0 && (
         <ul>
-          {items.map((each, index) => (
-            <li key={keys[index] ?? index} className={isOfTexts ? 'builder-line' : 'builder-card'}>
-              <Item {...{ item, value: each, path: [...path, index], form, label, remove: () => remove(index) }} />
+          {items.map((itemValue, index) => (
+            <li key={keys[index] ?? index} className={isTextList ? 'builder-line' : 'builder-card'}>
+              <Item {...{ item, value: itemValue, path: [...path, index], form, label, remove: () => remove(index) }} />
             </li>
           ))}
         </ul>
       )}
-      {otherWay}
+      {alternative}
       <button type="button" className="button" id={`${id}-add`} onClick={add}>
         <Icon name="plus" />
-        {Object.hasOwn(addWords, setting) ? addWords[setting] : words.addTo(label)}
+        {Object.hasOwn(addLabels, setting) ? addLabels[setting] : strings.addTo(label)}
       </button>
     </FieldGroup>
   );
@@ -67,10 +78,10 @@ interface ItemProps extends Pick<EditorProps, 'value' | 'path' | 'form' | 'label
 }
 
 function Item({ item, value, path, form, label, remove }: ItemProps) {
-  const words = useBuilderWords();
-  const say = useSchemaWords();
+  const strings = useBuilderStrings();
+  const translate = useSchemaTranslation();
   const shape = toShape(item);
-  const name = itemName(value) || words.itemOf(label, Number(path.at(-1)) + 1);
+  const name = itemName(value) || strings.itemLabel(label, Number(path.at(-1)) + 1);
   const operation = toOperation(value);
   const removeButton = <RemoveButton {...{ name, remove }} />;
   if (shape.kind === 'text') {
@@ -79,8 +90,8 @@ function Item({ item, value, path, form, label, remove }: ItemProps) {
         <form.Value
           {...{ schema: item, value, path, form, hint: '' }}
           isRequired
-          isLabelHeard
-          label={words.itemOf(label, Number(path.at(-1)) + 1)}
+          isLabelHidden
+          label={strings.itemLabel(label, Number(path.at(-1)) + 1)}
         />
         {removeButton}
       </>
@@ -94,19 +105,19 @@ function Item({ item, value, path, form, label, remove }: ItemProps) {
           {operation === undefined ? (
             <span className="builder-card-name">{name}</span>
           ) : (
-            <OperationLine operation={operation} instead={name} />
+            <OperationLine operation={operation} fallback={name} />
           )}
         </summary>
         <div className="builder-card-body" id={elementId(form, path)}>
-          <FaultAt {...{ form, path }} />
+          <FieldError {...{ form, path }} />
           {shape.kind === 'group' ? (
             <Properties {...{ value, path, form }} properties={shape.properties} />
           ) : (
             <form.Value
               {...{ schema: item, value, path, form }}
               isRequired
-              label={words.form}
-              hint={say(String(item.description ?? ''))}
+              label={strings.form}
+              hint={translate(String(item.description ?? ''))}
             />
           )}
         </div>

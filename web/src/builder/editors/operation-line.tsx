@@ -14,23 +14,23 @@ interface Operation {
 export function toOperation(value: unknown): Operation | undefined {
   if (!isJsonObject(value) || !isJsonObject(value.rest_api_method_info)) return undefined;
   const { method_type: method, method_url: address } = value.rest_api_method_info;
-  const described = isJsonObject(value.open_ai_tool) ? value.open_ai_tool.function : undefined;
-  const { name, description }: JsonObject = isJsonObject(described) ? described : {};
+  const definition = isJsonObject(value.open_ai_tool) ? value.open_ai_tool.function : undefined;
+  const { name, description }: JsonObject = isJsonObject(definition) ? definition : {};
   return { method: toText(method).toUpperCase(), address: toText(address), name: toText(name), description: toText(description) };
 }
 
 interface OperationLineProps {
   readonly operation: Operation;
   /** Stands for it where it has no name yet. */
-  readonly instead: string;
+  readonly fallback: string;
 }
 
 /** Method, name and what it does, in one line; what does not fit is read in the operation itself. */
-export function OperationLine({ operation: { method, name, description }, instead }: OperationLineProps) {
+export function OperationLine({ operation: { method, name, description }, fallback }: OperationLineProps) {
   return (
     <span className="operation-line">
       {method !== '' && <code className="operation-method">{method}</code>}
-      <span className="builder-card-name">{name || instead}</span>
+      <span className="builder-card-name">{name || fallback}</span>
       {description !== '' && <span className="operation-what soft small">{description}</span>}
     </span>
   );

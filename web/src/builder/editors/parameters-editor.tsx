@@ -3,29 +3,34 @@ import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts'
 import type { Path } from '#contract/configuration/fault.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { withValueAt } from '../draft.ts';
-import { useBuilderWords } from '../words/builder-words.ts';
+import { useBuilderStrings } from '../words/builder-words.ts';
 import { type BuilderForm, type EditorProps, elementId } from './form.ts';
 import { FieldFrame, FieldGroup } from './frame.tsx';
 import { RemoveButton } from './remove-button.tsx';
 import { useItemKeys } from './use-item-keys.ts';
 
 const types = ['string', 'number', 'integer', 'boolean', 'object', 'array'];
-const places = ['query', 'path', 'header', 'body', 'whole_body'] as const;
+const locations = ['query', 'path', 'header', 'body', 'whole_body'] as const;
 const styles = ['form', 'spaceDelimited', 'pipeDelimited', 'deepObject'] as const;
 
 /** Whether a schema is that of the parameters of an operation: a JSON Schema that says where each value goes. */
 export function isParameters({ properties }: JsonObject): boolean {
-  const named = isJsonObject(properties) && isJsonObject(properties.properties) ? properties.properties.additionalProperties : {};
-  return isJsonObject(named) && isJsonObject(named.properties) && isJsonObject(named.properties.parameter_info);
+  const propertySchema =
+    isJsonObject(properties) && isJsonObject(properties.properties) ? properties.properties.additionalProperties : {};
+  return (
+    isJsonObject(propertySchema) &&
+    isJsonObject(propertySchema.properties) &&
+    isJsonObject(propertySchema.properties.parameter_info)
+  );
 }
 
 /** The parameters of an operation, a card each. What of their JSON Schema is not shown stays as it is. */
 export function ParametersEditor({ value, path, form }: EditorProps) {
-  const words = useBuilderWords();
+  const strings = useBuilderStrings();
   const parameters = isJsonObject(value) ? value : {};
   const entries = isJsonObject(parameters.properties) ? Object.entries(parameters.properties) : [];
   const required = Array.isArray(parameters.required) ? parameters.required.map(String) : [];
-  const { keys, forget } = useItemKeys(entries.length);
+  const { keys, removeKey } = useItemKeys(entries.length);
   const put = (next: readonly (readonly [string, unknown])[], nowRequired: readonly string[]): void => {
     const { required: _before, ...rest } = parameters;
     const properties = Object.fromEntries(next);
@@ -33,30 +38,32 @@ export function ParametersEditor({ value, path, form }: EditorProps) {
   };
   const replace = (index: number, entry: readonly [string, unknown], isRequired: boolean): void => {
     const [name] = entry;
-    if (entries.some(([other], at) => at !== index && other === name)) return;
-    const others = required.filter((each) => each !== entries[index]?.[0] && each !== name);
+    if (entries.some(([otherName], at) => at !== index && otherName === name)) return;
+    const otherRequired = required.filter((requiredName) => requiredName !== entries[index]?.[0] && requiredName !== name);
     put(
-      entries.map((each, at) => (at === index ? entry : each)),
-      isRequired ? [...others, name] : others,
+      entries.map((existing, at) => (at === index ? entry : existing)),
+      isRequired ? [...otherRequired, name] : otherRequired,
     );
   };
   const remove = (index: number): void => {
-    forget(index);
+    removeKey(index);
     put(
       entries.filter((_, at) => at !== index),
-      required.filter((each) => each !== entries[index]?.[0]),
+      required.filter((requiredName) => requiredName !== entries[index]?.[0]),
     );
   };
   const add = (): void => {
     const names = new Set(entries.map(([name]) => name));
-    const name = Array.from({ length: entries.length + 1 }, (_, at) => `parameter_${at + 1}`).find((each) => !names.has(each));
+    const name = Array.from({ length: entries.length + 1 }, (_, at) => `parameter_${at + 1}`).find(
+      (candidate) => !names.has(candidate),
+    );
     if (name === undefined) return;
     // Drawn at once, so that whoever types on already gives it its name.
     flushSync(() => put([...entries, [name, { type: 'string', description: '' }]], [...required, name]));
     openLast(elementId(form, path));
   };
   return (
-    <FieldGroup {...{ form, path, label: words.parameters, className: 'builder-list' }}>
+    <FieldGroup {...{ form, path, label: strings.parameters, className: 'builder-list' }}>
       <ul>
         {entries.map(([name, property], index) => (
           <li key={keys[index] ?? index} className="builder-card">
@@ -77,7 +84,7 @@ export function ParametersEditor({ value, path, form }: EditorProps) {
       </ul>
       <button type="button" className="button" onClick={add}>
         <Icon name="plus" />
-        {words.addParameter}
+        {strings.addParameter}
       </button>
     </FieldGroup>
   );
@@ -102,33 +109,33 @@ interface ParameterFieldsProps {
 }
 
 function ParameterFields({ form, path, name, property, isRequired, change }: ParameterFieldsProps) {
-  const words = useBuilderWords();
+  const strings = useBuilderStrings();
   const info = isJsonObject(property.parameter_info) ? property.parameter_info : {};
   const set = (at: Path, value: unknown): void => change({ entry: [name, withValueAt(property, at, value)], isRequired });
   const fixed = property.const;
-  const at = (key: string): { form: BuilderForm; path: Path } => ({ form, path: [...path, key] });
+  const toFieldProps = (key: string): { form: BuilderForm; path: Path } => ({ form, path: [...path, key] });
   return (
     <div className="builder-card-body two">
-      <FieldFrame {...at('name')} label={words.parameterName}>
+      <FieldFrame {...toFieldProps('name')} label={strings.parameterName}>
         {(control) => (
           <input {...control} value={name} onChange={({ target }) => change({ entry: [target.value, property], isRequired })} />
         )}
       </FieldFrame>
-      <FieldFrame {...at('type')} label={words.parameterType}>
+      <FieldFrame {...toFieldProps('type')} label={strings.parameterType}>
         {(control) => (
           <select
             {...control}
             value={String(property.type ?? '')}
             onChange={({ target }) => set(['type'], target.value || undefined)}
           >
-            {!types.includes(String(property.type)) && <option value={String(property.type ?? '')}>{words.notSet}</option>}
+            {!types.includes(String(property.type)) && <option value={String(property.type ?? '')}>{strings.notSet}</option>}
             {types.map((type) => (
               <option key={type}>{type}</option>
             ))}
           </select>
         )}
       </FieldFrame>
-      <FieldFrame {...at('description')} label={words.parameterDescription}>
+      <FieldFrame {...toFieldProps('description')} label={strings.parameterDescription}>
         {(control) => (
           <input
             {...control}
@@ -137,7 +144,7 @@ function ParameterFields({ form, path, name, property, isRequired, change }: Par
           />
         )}
       </FieldFrame>
-      <FieldFrame {...at('const')} label={words.parameterFixed} hint={words.parameterFixedHint}>
+      <FieldFrame {...toFieldProps('const')} label={strings.parameterFixed} hint={strings.parameterFixedHint}>
         {(control) => (
           <input
             {...control}
@@ -146,24 +153,24 @@ function ParameterFields({ form, path, name, property, isRequired, change }: Par
           />
         )}
       </FieldFrame>
-      <FieldFrame {...at('parameter_info')} label={words.parameterPlace}>
+      <FieldFrame {...toFieldProps('parameter_info')} label={strings.parameterLocation}>
         {(control) => (
           <select
             {...control}
             value={info.type === 'url' ? 'path' : String(info.type ?? '')}
             onChange={({ target }) => set(['parameter_info'], target.value === '' ? undefined : { ...info, type: target.value })}
           >
-            <option value="">{words.places.auto}</option>
-            {places.map((place) => (
-              <option key={place} value={place}>
-                {words.places[place]}
+            <option value="">{strings.parameterLocations.auto}</option>
+            {locations.map((location) => (
+              <option key={location} value={location}>
+                {strings.parameterLocations[location]}
               </option>
             ))}
           </select>
         )}
       </FieldFrame>
       {info.type !== undefined && (
-        <FieldFrame form={form} path={[...path, 'parameter_info', 'key']} label={words.parameterKey}>
+        <FieldFrame form={form} path={[...path, 'parameter_info', 'key']} label={strings.parameterKey}>
           {(control) => (
             <input
               {...control}
@@ -175,24 +182,24 @@ function ParameterFields({ form, path, name, property, isRequired, change }: Par
         </FieldFrame>
       )}
       {(info.type === 'query' || info.type === 'body') && (
-        <FieldFrame form={form} path={[...path, 'parameter_info', 'style']} label={words.parameterStyle}>
+        <FieldFrame form={form} path={[...path, 'parameter_info', 'style']} label={strings.parameterStyle}>
           {(control) => (
             <select
               {...control}
               value={typeof info.style === 'string' ? info.style : ''}
               onChange={({ target }) => set(['parameter_info', 'style'], target.value || undefined)}
             >
-              <option value="">{words.styles.auto}</option>
+              <option value="">{strings.styles.auto}</option>
               {styles.map((style) => (
                 <option key={style} value={style}>
-                  {words.styles[style]}
+                  {strings.styles[style]}
                 </option>
               ))}
             </select>
           )}
         </FieldFrame>
       )}
-      <FieldFrame {...at('required')} label={words.parameterRequired} isSwitch>
+      <FieldFrame {...toFieldProps('required')} label={strings.parameterRequired} isSwitch>
         {(control) => (
           <input
             {...control}

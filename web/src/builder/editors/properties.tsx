@@ -3,9 +3,9 @@ import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import type { Path } from '#contract/configuration/fault.ts';
 import { usePage } from '../../page/page.tsx';
 import { Icon } from '../../parts/icon.tsx';
-import { valueAt, withValueAt } from '../draft.ts';
-import { useBuilderWords } from '../words/builder-words.ts';
-import { useSchemaWords } from '../words/schema-words.ts';
+import { getValueAt, withValueAt } from '../draft.ts';
+import { useBuilderStrings } from '../words/builder-words.ts';
+import { useSchemaTranslation } from '../words/schema-words.ts';
 import { AllowedToolsEditor } from './allowed-tools-editor.tsx';
 import type { BuilderForm, EditorProps } from './form.ts';
 import { toOperation } from './operation-line.tsx';
@@ -14,7 +14,7 @@ import { ToolTest } from './tool-test.tsx';
 import { tryTool } from './tool-trial.ts';
 
 /** What the schema says of a property that is taken for the sake of others, and is of no use to who fills in a form. */
-const idle = 'Has no effect.';
+const noEffect = 'Has no effect.';
 
 /** The properties of an object, one below the other; what is always the same is not shown. */
 export function Properties({
@@ -23,23 +23,25 @@ export function Properties({
   path,
   form,
 }: Omit<EditorProps, 'schema' | 'isRequired' | 'label' | 'hint'> & { readonly properties: readonly ShapeProperty[] }) {
-  const say = useSchemaWords();
+  const translate = useSchemaTranslation();
   const object = isJsonObject(value) ? value : {};
-  const drawn = properties.filter(({ name, schema }) => schema.description !== idle || Object.hasOwn(object, name));
-  return drawn.map(({ name, schema, isRequired }) => (
+  const visibleProperties = properties.filter(
+    ({ name, schema }) => schema.description !== noEffect || Object.hasOwn(object, name),
+  );
+  return visibleProperties.map(({ name, schema, isRequired }) => (
     <Fragment key={name}>
       <Property
         {...{ schema, form, isRequired }}
         value={Object.hasOwn(object, name) ? object[name] : undefined}
         path={[...path, name]}
-        label={say(titleOf(schema, name))}
-        hint={say(textOf(schema.description))}
+        label={translate(getTitle(schema, name))}
+        hint={translate(toText(schema.description))}
         within={object}
       />
       {(name === 'open_ai_tool' || (name === 'parameters' && isObsoleteOperation(path))) && (
         <OperationTest tool={object} {...{ path, form }} />
       )}
-      {name === 'rest_api_method_info' && <UnfilledPlaces tool={object} {...{ path, form }} />}
+      {name === 'rest_api_method_info' && <UnfilledPlaceholders tool={object} {...{ path, form }} />}
     </Fragment>
   ));
 }
@@ -50,11 +52,11 @@ function Property({ within, ...props }: EditorProps & { readonly within: JsonObj
   return <props.form.Value {...props} />;
 }
 
-export function titleOf(schema: JsonObject, name: string): string {
-  return textOf(schema.title) || name;
+export function getTitle(schema: JsonObject, name: string): string {
+  return toText(schema.title) || name;
 }
 
-function textOf(value: unknown): string {
+function toText(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
@@ -76,12 +78,12 @@ function OperationTest({ tool, path, form }: OperationTestProps) {
     <ToolTest
       name={name}
       schema={
-        isObsolete ? toObsoleteSchema(tool.parameters) : toSchema(valueAt(tool, ['open_ai_tool', 'function', 'parameters']))
+        isObsolete ? toObsoleteSchema(tool.parameters) : toSchema(getValueAt(tool, ['open_ai_tool', 'function', 'parameters']))
       }
       run={(args, signal) => {
-        const around = form.read(path.slice(0, -2));
+        const parentToolset = form.read(path.slice(0, -2));
         // Other operations may be half written.
-        const toolset = { ...(isJsonObject(around) ? around : {}), [isObsolete ? obsolete : 'tools']: [tool] };
+        const toolset = { ...(isJsonObject(parentToolset) ? parentToolset : {}), [isObsolete ? obsolete : 'tools']: [tool] };
         return tryTool(service, { toolset, tool: name, args, application: form.saved?.id }, signal);
       }}
     />
@@ -108,11 +110,11 @@ function toSchema(parameters: unknown): object {
   const { properties, required }: JsonObject = isJsonObject(parameters) ? parameters : {};
   const all = isJsonObject(properties) ? Object.entries(properties) : [];
   const open = all.filter(([, property]) => !(isJsonObject(property) && Object.hasOwn(property, 'const')));
-  const needed = Array.isArray(required) ? required.filter((name) => open.some(([each]) => each === name)) : [];
-  return { type: 'object', properties: Object.fromEntries(open), required: needed };
+  const requiredNames = Array.isArray(required) ? required.filter((name) => open.some(([openName]) => openName === name)) : [];
+  return { type: 'object', properties: Object.fromEntries(open), required: requiredNames };
 }
 
-interface UnfilledPlacesProps {
+interface UnfilledPlaceholdersProps {
   /** One operation of a web API. */
   readonly tool: JsonObject;
   readonly path: Path;
@@ -123,38 +125,38 @@ const request = 'rest_api_method_info';
 const parametersPath = ['open_ai_tool', 'function', 'parameters'];
 
 /** Says which places of an address, such as `{id}`, no parameter fills, and offers to make it. */
-function UnfilledPlaces({ tool, path, form }: UnfilledPlacesProps) {
-  const words = useBuilderWords();
-  const parameters = valueAt(tool, parametersPath);
+function UnfilledPlaceholders({ tool, path, form }: UnfilledPlaceholdersProps) {
+  const strings = useBuilderStrings();
+  const parameters = getValueAt(tool, parametersPath);
   const add = (name: string): void => {
     const required = isJsonObject(parameters) && Array.isArray(parameters.required) ? parameters.required : [];
     const typed = withValueAt(withValueAt(parameters, ['type'], 'object'), ['required'], [...required, name]);
     form.change([...path, ...parametersPath], withValueAt(typed, ['properties', name], { type: 'string', description: '' }));
   };
-  return unfilled(tool).map((name) => (
+  return findUnfilled(tool).map((name) => (
     <div key={name} className="row">
       <p className="trouble" role="status">
-        {words.unfilledPlace(name)}
+        {strings.unfilledPlaceholder(name)}
       </p>
       <button type="button" className="button slim" onClick={() => add(name)}>
         <Icon name="plus" />
-        {words.addParameterNamed(name)}
+        {strings.addParameterNamed(name)}
       </button>
     </div>
   ));
 }
 
-function unfilled(tool: JsonObject): readonly string[] {
-  const address = valueAt(tool, [request, 'method_url']);
+function findUnfilled(tool: JsonObject): readonly string[] {
+  const address = getValueAt(tool, [request, 'method_url']);
   if (typeof address !== 'string') return [];
-  const properties = valueAt(tool, [...parametersPath, 'properties']);
-  const given = new Set(isJsonObject(properties) ? Object.entries(properties).flatMap(namesOf) : []);
-  const places = Array.from(address.matchAll(/\{([^{}/?#]+)\}/g), ([, name = '']) => name);
-  return [...new Set(places)].filter((name) => !given.has(name));
+  const properties = getValueAt(tool, [...parametersPath, 'properties']);
+  const filledNames = new Set(isJsonObject(properties) ? Object.entries(properties).flatMap(listNames) : []);
+  const placeholders = Array.from(address.matchAll(/\{([^{}/?#]+)\}/g), ([, name = '']) => name);
+  return [...new Set(placeholders)].filter((name) => !filledNames.has(name));
 }
 
 /** What a parameter is called in an address. */
-function namesOf([name, property]: readonly [string, unknown]): readonly string[] {
-  const key = valueAt(property, ['parameter_info', 'key']);
+function listNames([name, property]: readonly [string, unknown]): readonly string[] {
+  const key = getValueAt(property, ['parameter_info', 'key']);
   return typeof key === 'string' ? [key] : [name];
 }

@@ -1,5 +1,5 @@
 import { Icon, type IconName } from '../../parts/icon.tsx';
-import { useBuilderWords } from '../words/builder-words.ts';
+import { useBuilderStrings } from '../words/builder-words.ts';
 
 interface RemoveButtonProps {
   /** Of what is taken away. */
@@ -9,10 +9,10 @@ interface RemoveButtonProps {
 }
 
 export function RemoveButton({ name, icon = 'trash', remove }: RemoveButtonProps) {
-  const words = useBuilderWords();
-  const said = words.removeItem(name);
+  const strings = useBuilderStrings();
+  const label = strings.removeItem(name);
   return (
-    <button type="button" className="icon-button" aria-label={said} title={said} onClick={remove}>
+    <button type="button" className="icon-button" aria-label={label} title={label} onClick={remove}>
       <Icon name={icon} />
     </button>
   );

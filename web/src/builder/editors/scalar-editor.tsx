@@ -1,8 +1,8 @@
 import { useState } from 'react';
 import { tryParseJson } from '#base/json/json.ts';
-import { useFormsWords } from '../../forms/forms-words.ts';
-import { useBuilderWords } from '../words/builder-words.ts';
-import { useSchemaWords } from '../words/schema-words.ts';
+import { useFormsStrings } from '../../forms/forms-words.ts';
+import { useBuilderStrings } from '../words/builder-words.ts';
+import { useSchemaTranslation } from '../words/schema-words.ts';
 import type { EditorProps } from './form.ts';
 import { FieldFrame } from './frame.tsx';
 import { hiddenSecret, type Shape } from './shape.ts';
@@ -12,7 +12,7 @@ type Scalar<Kind extends Shape['kind']> = EditorProps & { readonly shape: Shape 
 const longTextKeys = new Set(['instructions', 'description']);
 
 export function TextEditor(props: Scalar<'text'>) {
-  const { schema, value, path, form, label, hint, isLabelHeard } = props;
+  const { schema, value, path, form, label, hint, isLabelHidden } = props;
   const key = path.at(-1);
   const text = typeof value === 'string' ? value : '';
   const isLong = longTextKeys.has(String(key));
@@ -22,7 +22,7 @@ export function TextEditor(props: Scalar<'text'>) {
   if (props.shape.isSecret) return <SecretEditor {...props} />;
   const isWebAddress = /url$/.test(String(key)) && schema.type === 'string';
   return (
-    <FieldFrame {...{ form, path, label, hint, isRequired, isLabelHeard }}>
+    <FieldFrame {...{ form, path, label, hint, isRequired, isLabelHidden }}>
       {(control) =>
         isLong ? (
           <textarea
@@ -47,20 +47,20 @@ export function TextEditor(props: Scalar<'text'>) {
 }
 
 /** Shows that a secret is stored, never which; what is typed takes its place, what is emptied again gives it back. */
-function SecretEditor({ value, path, form, isRequired, label, hint, isLabelHeard }: EditorProps) {
-  const words = useBuilderWords();
+function SecretEditor({ value, path, form, isRequired, label, hint, isLabelHidden }: EditorProps) {
+  const strings = useBuilderStrings();
   const [isStored, setIsStored] = useState(value === hiddenSecret);
   if (value === hiddenSecret && !isStored) setIsStored(true);
   const text = typeof value === 'string' && value !== hiddenSecret ? value : '';
   return (
-    <FieldFrame {...{ form, path, label, hint, isRequired, isLabelHeard }}>
+    <FieldFrame {...{ form, path, label, hint, isRequired, isLabelHidden }}>
       {(control) => (
         <input
           {...control}
           type="password"
           autoComplete="new-password"
           spellCheck={false}
-          placeholder={isStored ? words.secretStored : undefined}
+          placeholder={isStored ? strings.secretStored : undefined}
           value={text}
           onChange={({ target }) => form.change(path, target.value === '' && isStored ? hiddenSecret : target.value)}
         />
@@ -70,23 +70,23 @@ function SecretEditor({ value, path, form, isRequired, label, hint, isLabelHeard
 }
 
 export function NumberEditor({ shape, value, path, form, isRequired, label, hint }: Scalar<'number'>) {
-  const words = useFormsWords();
-  const builderWords = useBuilderWords();
-  const [written, setWritten] = useState<string>();
-  const { min, max, isWhole } = shape;
+  const strings = useFormsStrings();
+  const builderStrings = useBuilderStrings();
+  const [draftText, setDraftText] = useState<string>();
+  const { min, max, isInteger } = shape;
   const number = typeof value === 'number' ? value : undefined;
   const isTemperature = path.at(-1) === 'temperature';
-  if (min !== undefined && max !== undefined && !isWhole) {
+  if (min !== undefined && max !== undefined && !isInteger) {
     return (
       <FieldFrame {...{ form, path, label, hint, isRequired }}>
         {(control) => (
           <div className="builder-slider">
-            {isTemperature && <span className="soft small">{builderWords.temperatureLow}</span>}
+            {isTemperature && <span className="soft small">{builderStrings.temperatureLow}</span>}
             <input
               {...{ ...control, type: 'range', min, max, step: (max - min) / 20, value: number ?? min }}
               onChange={({ target }) => form.change(path, Number(target.value))}
             />
-            {isTemperature && <span className="soft small">{builderWords.temperatureHigh}</span>}
+            {isTemperature && <span className="soft small">{builderStrings.temperatureHigh}</span>}
             <output htmlFor={control.id}>{number ?? '–'}</output>
           </div>
         )}
@@ -94,20 +94,20 @@ export function NumberEditor({ shape, value, path, form, isRequired, label, hint
     );
   }
   const change = (text: string): void => {
-    setWritten(text);
+    setDraftText(text);
     const next = Number(text);
     if (text.trim() === '') form.change(path, undefined);
     else if (Number.isFinite(next)) form.change(path, next);
   };
-  const isWrong = written !== undefined && written.trim() !== '' && !Number.isFinite(Number(written));
+  const isInvalid = draftText !== undefined && draftText.trim() !== '' && !Number.isFinite(Number(draftText));
   return (
-    <FieldFrame {...{ form, path, label, hint, isRequired }} fault={isWrong ? words.mustBeNumber : undefined}>
+    <FieldFrame {...{ form, path, label, hint, isRequired }} error={isInvalid ? strings.mustBeNumber : undefined}>
       {(control) => (
         <input
           {...control}
           type="text"
           inputMode="decimal"
-          value={written ?? number ?? ''}
+          value={draftText ?? number ?? ''}
           onChange={({ target }) => change(target.value)}
         />
       )}
@@ -131,23 +131,23 @@ export function SwitchEditor({ value, path, form, label, hint, isRequired, schem
 }
 
 export function ChoiceEditor({ shape, value, path, form, label, hint, isRequired, schema }: Scalar<'choice'>) {
-  const words = useBuilderWords();
-  const say = useSchemaWords();
-  const chosen = typeof value === 'string' ? value : typeof schema.default === 'string' ? schema.default : '';
-  const isKnown = shape.options.includes(chosen);
+  const strings = useBuilderStrings();
+  const translate = useSchemaTranslation();
+  const selected = typeof value === 'string' ? value : typeof schema.default === 'string' ? schema.default : '';
+  const isKnown = shape.options.includes(selected);
   return (
     <FieldFrame {...{ form, path, label, hint, isRequired }}>
       {(control) => (
         <select
           {...control}
-          value={chosen}
+          value={selected}
           onChange={({ target }) => form.change(path, target.value === '' ? undefined : target.value)}
         >
-          {(!isRequired || !isKnown) && <option value="">{words.notSet}</option>}
-          {!isKnown && chosen !== '' && <option value={chosen}>{chosen}</option>}
+          {(!isRequired || !isKnown) && <option value="">{strings.notSet}</option>}
+          {!isKnown && selected !== '' && <option value={selected}>{selected}</option>}
           {shape.options.map((option) => (
             <option key={option} value={option}>
-              {say(option)}
+              {translate(option)}
             </option>
           ))}
         </select>
@@ -158,10 +158,10 @@ export function ChoiceEditor({ shape, value, path, form, label, hint, isRequired
 
 /** What no other editor fits, as JSON; nothing of it is lost. */
 export function JsonEditor({ value, path, form, label, hint, isRequired }: EditorProps) {
-  const words = useFormsWords();
-  const builderWords = useBuilderWords();
+  const strings = useFormsStrings();
+  const builderStrings = useBuilderStrings();
   const [text, setText] = useState(() => (value === undefined ? '' : JSON.stringify(value, undefined, 2)));
-  const isWrong = text.trim() !== '' && tryParseJson(text) === undefined;
+  const isInvalid = text.trim() !== '' && tryParseJson(text) === undefined;
   const change = (next: string): void => {
     setText(next);
     const parsed = tryParseJson(next);
@@ -171,8 +171,8 @@ export function JsonEditor({ value, path, form, label, hint, isRequired }: Edito
   return (
     <FieldFrame
       {...{ form, path, label, isRequired }}
-      hint={`${hint} ${builderWords.asJsonHint}`.trim()}
-      fault={isWrong ? words.mustBeJson : undefined}
+      hint={`${hint} ${builderStrings.asJsonHint}`.trim()}
+      error={isInvalid ? strings.mustBeJson : undefined}
     >
       {(control) => (
         <textarea

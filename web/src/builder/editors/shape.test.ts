@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { quickAppJsonSchema } from '#contract/quick-app/json-schema.ts';
 import { withoutHiddenSecrets } from '../app-list.tsx';
-import { valueAt, withValueAt } from '../draft.ts';
+import { getValueAt, withValueAt } from '../draft.ts';
 import { schemaFrench } from '../words/schema-french.ts';
 import { schemaGerman } from '../words/schema-german.ts';
 import { schemaSpanish } from '../words/schema-spanish.ts';
 import { isParameters } from './parameters-editor.tsx';
-import { startOf, toShape, variantOf } from './shape.ts';
+import { findVariant, getInitialValue, toShape } from './shape.ts';
 
 const schema = quickAppJsonSchema('https://parley.example');
 
@@ -62,22 +62,22 @@ describe('the schema of quick apps', () => {
     ['web_api_toolset', { type: 'rest-api', name: '', tools: [] }],
     ['mcp_toolset', { type: 'mcp', name: '', mcp_server_info: { url: '', protocol: 'streamable_http' } }],
   ])('begins an entry of %s with all that it needs', (name, entry) => {
-    const list = toShape(valueAt(schema, ['properties', name]) as JsonObject);
+    const list = toShape(getValueAt(schema, ['properties', name]) as JsonObject);
     if (list.kind !== 'list') throw new Error('no list');
     const item = toShape(list.item);
-    expect(startOf(item.kind === 'variants' ? (item.variants[0]?.schema ?? {}) : list.item)).toEqual(entry);
+    expect(getInitialValue(item.kind === 'variants' ? (item.variants[0]?.schema ?? {}) : list.item)).toEqual(entry);
   });
 
   it('tells the ways to say who calls by their mark', () => {
-    const authorization = valueAt(schema, [
+    const authorization = getValueAt(schema, [
       ...['properties', 'mcp_toolset', 'items', 'properties', 'mcp_server_info', 'properties', 'authorization'],
     ]);
     const shape = toShape(authorization as JsonObject);
     if (shape.kind !== 'variants') throw new Error('no variants');
-    expect(shape.mayBeNone).toBe(true);
-    expect(variantOf(shape.variants, { type: 'bearer', token: 'x' })?.marks).toEqual({ type: 'bearer' });
-    expect(variantOf(shape.variants, null)).toBeUndefined();
-    expect(variantOf(shape.variants, { type: 'magic' })).toBeUndefined();
+    expect(shape.isNullable).toBe(true);
+    expect(findVariant(shape.variants, { type: 'bearer', token: 'x' })?.constants).toEqual({ type: 'bearer' });
+    expect(findVariant(shape.variants, null)).toBeUndefined();
+    expect(findVariant(shape.variants, { type: 'magic' })).toBeUndefined();
   });
 });
 
@@ -129,9 +129,9 @@ describe('a value', () => {
   });
 
   it('has no keys that its prototype has', () => {
-    expect(valueAt({}, ['constructor'])).toBeUndefined();
+    expect(getValueAt({}, ['constructor'])).toBeUndefined();
     const changed = withValueAt({}, ['__proto__', 'polluted'], true);
     expect(isJsonObject(changed) && Object.hasOwn(changed, '__proto__')).toBe(true);
-    expect(valueAt({}, ['polluted'])).toBeUndefined();
+    expect(getValueAt({}, ['polluted'])).toBeUndefined();
   });
 });

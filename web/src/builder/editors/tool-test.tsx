@@ -2,116 +2,121 @@ import { type JsonObject, tryParseJson } from '#base/json/json.ts';
 import { SchemaForm } from '../../forms/schema-form.tsx';
 import { CodeBlock } from '../../markdown/code-block.tsx';
 import { Icon } from '../../parts/icon.tsx';
-import { Trouble } from '../../parts/trouble.tsx';
+import { ErrorMessage } from '../../parts/trouble.tsx';
 import { useAmounts } from '../test-chat/use-amounts.ts';
-import { useBuilderWords } from '../words/builder-words.ts';
-import type { TriedTool } from './tool-trial.ts';
+import { useBuilderStrings } from '../words/builder-words.ts';
+import type { ToolTrialResult } from './tool-trial.ts';
 import './tool-test.css';
 import { useEffect, useRef, useState } from 'react';
-import { type Fault, faultOf } from '../../service/fault.ts';
+import { type ErrorDetails, toErrorDetails } from '../../service/fault.ts';
 
 interface ToolTestProps {
   /** Of the tool, for those who listen. */
   readonly name: string;
   /** Nothing around it names it. */
-  readonly isNameShown?: boolean;
+  readonly shouldShowName?: boolean;
   /** JSON Schema of what it takes. */
   readonly schema: object;
   /** The server says that it changes nothing. */
   readonly isReadOnly?: boolean;
-  readonly run: (args: JsonObject, signal: AbortSignal) => Promise<TriedTool>;
+  readonly run: (args: JsonObject, signal: AbortSignal) => Promise<ToolTrialResult>;
 }
 
 /** Runs one tool with what is filled in, and shows what a model would be told. */
-export function ToolTest({ name, isNameShown = false, schema, isReadOnly = false, run }: ToolTestProps) {
-  const words = useBuilderWords().trial;
-  const { isRunning, tried, fault, run: start, stop } = useTrial();
+export function ToolTest({ name, shouldShowName = false, schema, isReadOnly = false, run }: ToolTestProps) {
+  const strings = useBuilderStrings().trial;
+  const { isRunning, result, error, run: start, stop } = useTrial();
   return (
     <details className="tool-test">
       <summary className="quiet-link">
         <Icon name="pulse" />
-        {isNameShown ? words.testOf(name) : words.test}
-        {!isNameShown && <span className="heard-only">{name}</span>}
+        {shouldShowName ? strings.testTool(name) : strings.test}
+        {!shouldShowName && <span className="heard-only">{name}</span>}
       </summary>
       <div className="tool-test-body">
-        {!isReadOnly && <p className="soft small">{words.hint}</p>}
-        <SchemaForm schema={schema} submitWord={words.run} onSubmit={(args) => start((signal) => run(args, signal))} />
+        {!isReadOnly && <p className="soft small">{strings.hint}</p>}
+        <SchemaForm schema={schema} submitLabel={strings.run} onSubmit={(args) => start((signal) => run(args, signal))} />
         {isRunning && (
           <div className="row">
-            <span className="soft">{words.running}</span>
+            <span className="soft">{strings.running}</span>
             <button type="button" className="button slim" onClick={stop}>
-              {words.stop}
+              {strings.stop}
             </button>
           </div>
         )}
-        <div role="status">{tried !== undefined && <Outcome tried={tried} />}</div>
-        <Trouble fault={fault} />
-        {tried !== undefined && tried.text !== '' && <Told text={tried.text} />}
+        <div role="status">{result !== undefined && <Outcome result={result} />}</div>
+        <ErrorMessage error={error} />
+        {result !== undefined && result.text !== '' && <ResultText text={result.text} />}
       </div>
     </details>
   );
 }
 
-function Outcome({ tried: { outcome, durationMs, attachments, reason } }: { readonly tried: TriedTool }) {
-  const { trial: words, live } = useBuilderWords();
-  const { time } = useAmounts();
+function Outcome({ result: { outcome, durationMs, attachments, reason } }: { readonly result: ToolTrialResult }) {
+  const { trial: strings, live } = useBuilderStrings();
+  const { formatTime } = useAmounts();
   const reasons: Readonly<Record<string, string>> = live.reasons;
-  const took = time(durationMs);
-  const said = { answered: words.answered(took), failed: words.failed(took), not_run: words.notRun, asks: words.asks };
+  const took = formatTime(durationMs);
+  const descriptions = {
+    answered: strings.answered(took),
+    failed: strings.failed(took),
+    not_run: strings.notRun,
+    asks: strings.needsInput,
+  };
   const isKnown = reason !== undefined && Object.hasOwn(reasons, reason);
   return (
     <p className={outcome === 'answered' ? 'tool-outcome' : 'tool-outcome bad'}>
       <Icon name={outcome === 'answered' ? 'check' : 'alert'} />
-      {isKnown ? reasons[reason] : said[outcome]} {attachments > 0 && words.files(attachments)}
+      {isKnown ? reasons[reason] : descriptions[outcome]} {attachments > 0 && strings.files(attachments)}
     </p>
   );
 }
 
-function Told({ text }: { readonly text: string }) {
-  const words = useBuilderWords().trial;
+function ResultText({ text }: { readonly text: string }) {
+  const strings = useBuilderStrings().trial;
   const value = tryParseJson(text);
   const isJson = typeof value === 'object' && value !== null;
   return (
     <>
-      <p className="overline">{words.told}</p>
-      <CodeBlock text={isJson ? JSON.stringify(value, null, 2) : text} language={isJson ? 'json' : ''} isWhole />
+      <p className="overline">{strings.modelSees}</p>
+      <CodeBlock text={isJson ? JSON.stringify(value, null, 2) : text} language={isJson ? 'json' : ''} isComplete />
     </>
   );
 }
 
 interface Trial {
   readonly isRunning: boolean;
-  readonly tried: TriedTool | undefined;
-  readonly fault: Fault | undefined;
-  readonly run: (work: (signal: AbortSignal) => Promise<TriedTool>) => void;
+  readonly result: ToolTrialResult | undefined;
+  readonly error: ErrorDetails | undefined;
+  readonly run: (work: (signal: AbortSignal) => Promise<ToolTrialResult>) => void;
   readonly stop: () => void;
 }
 
 /** One run at a time; leaving ends it. */
 function useTrial(): Trial {
   const [isRunning, setIsRunning] = useState(false);
-  const [told, setTold] = useState<Pick<Trial, 'tried' | 'fault'>>({ tried: undefined, fault: undefined });
-  const leaving = useRef<AbortController>(undefined);
-  useEffect(() => () => leaving.current?.abort(), []);
+  const [state, setState] = useState<Pick<Trial, 'result' | 'error'>>({ result: undefined, error: undefined });
+  const abortController = useRef<AbortController>(undefined);
+  useEffect(() => () => abortController.current?.abort(), []);
   const run: Trial['run'] = (work) => {
-    leaving.current?.abort();
+    abortController.current?.abort();
     const controller = new AbortController();
-    leaving.current = controller;
-    const tell = (next: typeof told): void => {
+    abortController.current = controller;
+    const onResult = (next: typeof state): void => {
       if (controller.signal.aborted) return;
-      setTold(next);
+      setState(next);
       setIsRunning(false);
     };
     setIsRunning(true);
-    setTold({ tried: undefined, fault: undefined });
+    setState({ result: undefined, error: undefined });
     work(controller.signal).then(
-      (tried) => tell({ tried, fault: undefined }),
-      (thrown: unknown) => tell({ tried: undefined, fault: faultOf(thrown) }),
+      (result) => onResult({ result, error: undefined }),
+      (error: unknown) => onResult({ result: undefined, error: toErrorDetails(error) }),
     );
   };
   const stop = (): void => {
-    leaving.current?.abort();
+    abortController.current?.abort();
     setIsRunning(false);
   };
-  return { ...told, isRunning, run, stop };
+  return { ...state, isRunning, run, stop };
 }

@@ -1,10 +1,10 @@
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
-import { inPath, type Service } from '../../service/service.ts';
+import { encodePath, type Service } from '../../service/service.ts';
 
 const outcomes = ['answered', 'failed', 'not_run', 'asks'] as const;
 
 /** What came of one run of a tool. */
-export interface TriedTool {
+export interface ToolTrialResult {
   readonly outcome: (typeof outcomes)[number];
   /** What a model would be told. */
   readonly text: string;
@@ -28,12 +28,12 @@ export async function tryTool(
   service: Service,
   { toolset, tool, args, application }: ToolsetTrial,
   signal: AbortSignal,
-): Promise<TriedTool> {
+): Promise<ToolTrialResult> {
   const body = { toolset, tool, arguments: args, ...(application !== undefined && { application }) };
   const answer = await service.json('v1/tools/run', { method: 'POST', body, signal });
   const { outcome, text, attachments, durationMs, failure } = isJsonObject(answer) ? answer : {};
   return {
-    outcome: outcomes.find((each) => each === outcome) ?? 'failed',
+    outcome: outcomes.find((item) => item === outcome) ?? 'failed',
     text: String(text ?? ''),
     attachments: Array.isArray(attachments) ? attachments.length : 0,
     durationMs: Number(durationMs),
@@ -42,10 +42,10 @@ export async function tryTool(
 }
 
 /** Asks another deployment as an application would that has it as a tool. Throws ServiceFault. */
-export async function tryDeployment(service: Service, id: string, query: string, signal: AbortSignal): Promise<TriedTool> {
-  const beganMs = performance.now();
+export async function tryDeployment(service: Service, id: string, query: string, signal: AbortSignal): Promise<ToolTrialResult> {
+  const startMs = performance.now();
   const body = { messages: [{ role: 'user', content: query }] };
-  const answer = await service.json(`openai/deployments/${inPath(id)}/chat/completions`, { method: 'POST', body, signal });
+  const answer = await service.json(`openai/deployments/${encodePath(id)}/chat/completions`, { method: 'POST', body, signal });
   const choices = isJsonObject(answer) && Array.isArray(answer.choices) ? answer.choices : [];
   const message = isJsonObject(choices[0]) && isJsonObject(choices[0].message) ? choices[0].message : {};
   const custom = isJsonObject(message.custom_content) ? message.custom_content : {};
@@ -53,6 +53,6 @@ export async function tryDeployment(service: Service, id: string, query: string,
     outcome: 'answered',
     text: typeof message.content === 'string' ? message.content : '',
     attachments: Array.isArray(custom.attachments) ? custom.attachments.length : 0,
-    durationMs: performance.now() - beganMs,
+    durationMs: performance.now() - startMs,
   };
 }

@@ -1,13 +1,13 @@
 import { useState } from 'react';
 
 /** Keys that stay with the items of a list while others come and go. */
-export function useItemKeys(count: number): { readonly keys: readonly number[]; readonly forget: (index: number) => void } {
+export function useItemKeys(count: number): { readonly keys: readonly number[]; readonly removeKey: (index: number) => void } {
   const [{ keys, next }, setState] = useState(() => ({ keys: [...Array(count).keys()], next: count }));
   if (keys.length !== count) {
-    const kept = keys.slice(0, count);
-    const added = Array.from({ length: count - kept.length }, (_, index) => next + index);
-    setState({ keys: [...kept, ...added], next: next + added.length });
+    const remainingKeys = keys.slice(0, count);
+    const added = Array.from({ length: count - remainingKeys.length }, (_, index) => next + index);
+    setState({ keys: [...remainingKeys, ...added], next: next + added.length });
   }
-  const forget = (index: number): void => setState((now) => ({ ...now, keys: now.keys.filter((_, at) => at !== index) }));
-  return { keys, forget };
+  const removeKey = (index: number): void => setState((now) => ({ ...now, keys: now.keys.filter((_, at) => at !== index) }));
+  return { keys, removeKey };
 }

@@ -1,13 +1,13 @@
 import { useId } from 'react';
-import { useBuilderWords } from '../words/builder-words.ts';
-import { useSchemaWords } from '../words/schema-words.ts';
+import { useBuilderStrings } from '../words/builder-words.ts';
+import { useSchemaTranslation } from '../words/schema-words.ts';
 import type { EditorProps } from './form.ts';
-import { FaultAt, FieldGroup } from './frame.tsx';
+import { FieldError, FieldGroup } from './frame.tsx';
 import { ListEditor } from './list-editor.tsx';
 import { isParameters, ParametersEditor } from './parameters-editor.tsx';
 import { Properties } from './properties.tsx';
 import { ChoiceEditor, JsonEditor, NumberEditor, SwitchEditor, TextEditor } from './scalar-editor.tsx';
-import { type Property, type Shape, startOf, toShape, variantOf } from './shape.ts';
+import { findVariant, getInitialValue, type Property, type Shape, toShape } from './shape.ts';
 
 /** The schema leaves open how these are written, and has no list of them. The obsolete form has fewer. */
 const obsoleteMethods: Shape & { readonly kind: 'choice' } = { kind: 'choice', options: ['get', 'post', 'put', 'delete'] };
@@ -43,14 +43,14 @@ export function ValueEditor(props: EditorProps) {
 
 function GroupEditor({ properties, label, hint, ...props }: EditorProps & { readonly properties: readonly Property[] }) {
   const { form, path } = props;
-  const drawn = properties.filter(({ schema }) => toShape(schema).kind !== 'fixed');
-  const [only] = drawn;
+  const visibleProperties = properties.filter(({ schema }) => toShape(schema).kind !== 'fixed');
+  const [onlyProperty] = visibleProperties;
   // A frame around nothing but a frame is left out.
-  if (only !== undefined && drawn.length === 1 && toShape(only.schema).kind === 'group') {
+  if (onlyProperty !== undefined && visibleProperties.length === 1 && toShape(onlyProperty.schema).kind === 'group') {
     return (
       <>
-        <FaultAt {...{ form, path }} />
-        <Properties {...props} properties={drawn} />
+        <FieldError {...{ form, path }} />
+        <Properties {...props} properties={visibleProperties} />
       </>
     );
   }
@@ -75,48 +75,48 @@ function VariantsEditor({
   label,
   hint,
 }: EditorProps & { readonly shape: Shape & { readonly kind: 'variants' } }) {
-  const words = useBuilderWords();
-  const say = useSchemaWords();
+  const strings = useBuilderStrings();
+  const translate = useSchemaTranslation();
   const picker = useId();
-  const { variants, mayBeNone } = shape;
-  const current = variantOf(variants, value);
-  const chosen = current === undefined ? noVariant : variants.indexOf(current);
+  const { variants, isNullable } = shape;
+  const current = findVariant(variants, value);
+  const selected = current === undefined ? noVariant : variants.indexOf(current);
   const inner = current && toShape(current.schema);
-  const choose = (index: number): void => {
+  const onSelect = (index: number): void => {
     const next = variants[index];
-    if (next !== undefined) form.change(path, startOf(next.schema));
-    else form.change(path, isRequired && mayBeNone ? null : undefined);
+    if (next !== undefined) form.change(path, getInitialValue(next.schema));
+    else form.change(path, isRequired && isNullable ? null : undefined);
   };
-  const offered = variants.flatMap((variant, index) =>
-    index === chosen || !obsolete.test(variant.hint) ? [{ ...variant, index }] : [],
+  const visibleVariants = variants.flatMap((variant, index) =>
+    index === selected || !obsolete.test(variant.hint) ? [{ ...variant, index }] : [],
   );
-  const mayBeUnset = mayBeNone || !isRequired || current === undefined;
+  const mayBeUnset = isNullable || !isRequired || current === undefined;
   const parts = inner?.kind === 'group' && <Properties {...{ value, path, form }} properties={inner.properties} />;
-  if (offered.length === 1 && !mayBeUnset) {
+  if (visibleVariants.length === 1 && !mayBeUnset) {
     return (
       <>
-        <FaultAt {...{ form, path }} />
+        <FieldError {...{ form, path }} />
         {parts}
       </>
     );
   }
   // A value that has none of the forms is shown as it is.
-  const isOdd = current === undefined && value !== undefined && value !== null;
+  const isUnmatched = current === undefined && value !== undefined && value !== null;
   return (
     <FieldGroup {...{ form, path, label, hint, className: 'field-group' }}>
       <label className="heard-only" htmlFor={picker}>
-        {`${label}: ${words.form}`}
+        {`${label}: ${strings.form}`}
       </label>
-      <select id={picker} value={chosen} onChange={({ target }) => choose(Number(target.value))}>
-        {mayBeUnset && <option value={noVariant}>{words.noneChosen}</option>}
-        {offered.map(({ hint: said, index }) => (
-          <option key={said} value={index}>
-            {say(said).replace(/\.$/, '')}
+      <select id={picker} value={selected} onChange={({ target }) => onSelect(Number(target.value))}>
+        {mayBeUnset && <option value={noVariant}>{strings.noneChosen}</option>}
+        {visibleVariants.map(({ hint: variantHint, index }) => (
+          <option key={variantHint} value={index}>
+            {translate(variantHint).replace(/\.$/, '')}
           </option>
         ))}
       </select>
       {parts}
-      {isOdd && <JsonEditor {...{ schema, value, path, form, isRequired, label }} hint="" />}
+      {isUnmatched && <JsonEditor {...{ schema, value, path, form, isRequired, label }} hint="" />}
     </FieldGroup>
   );
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '#base/json/json.ts';
 import { checkForms } from '#contract/evaluation/evaluation-case.ts';
-import { checkTypes, fieldsOf, isDraftable, toCaseEntry, toDraft } from './case-draft.ts';
+import { checkTypes, isDraftable, listFields, toCaseEntry, toDraft } from './case-draft.ts';
 
 const whole: JsonObject = {
   name: 'Weather',
@@ -31,7 +31,7 @@ describe('a case that is written', () => {
       type,
       Object.keys(properties).filter((key) => key !== 'type'),
     ]);
-    const offered = checkTypes.map((type) => [type, fieldsOf(type).map(([name]) => name)]);
+    const offered = checkTypes.map((type) => [type, listFields(type).map(([name]) => name)]);
     expect(Object.fromEntries(offered)).toEqual(Object.fromEntries(known));
   });
 
@@ -71,7 +71,7 @@ describe('a case that is written', () => {
       { type: 'time_at_most' as const, values: { seconds: '-1' } },
     ];
     expect(toCaseEntry({ name: '', question: ' ', messages: [], checks })).toEqual({
-      faults: [
+      errors: [
         { check: null, field: 'input', kind: 'missing' },
         { check: 0, field: 'text', kind: 'missing' },
         { check: 1, field: 'arguments', kind: 'notObject' },

@@ -20,7 +20,7 @@ export type CheckType = keyof typeof checkFields;
 export const checkTypes = Object.keys(checkFields) as CheckType[];
 
 /** The fields of a check, in the order in which they are asked for. */
-export function fieldsOf(type: CheckType): readonly (readonly [name: string, kind: FieldKind])[] {
+export function listFields(type: CheckType): readonly (readonly [name: string, kind: FieldKind])[] {
   return Object.entries(checkFields[type]);
 }
 
@@ -40,7 +40,7 @@ export interface CaseDraft {
 }
 
 /** What is wrong with a field of a draft, `null` for one of the case itself. */
-export interface DraftFault {
+export interface DraftError {
   readonly check: number | null;
   readonly field: string;
   readonly kind: 'missing' | 'notNumber' | 'notObject';
@@ -48,12 +48,12 @@ export interface DraftFault {
 
 /** A case as people may write it. */
 export function toDraft({ name, input, checks }: JsonObject): CaseDraft {
-  const given = Array.isArray(checks) ? checks.filter(isJsonObject) : [];
+  const checkItems = Array.isArray(checks) ? checks.filter(isJsonObject) : [];
   return {
     name: typeof name === 'string' ? name : '',
     question: Array.isArray(input) ? undefined : typeof input === 'string' ? input : '',
     messages: Array.isArray(input) ? input : [],
-    checks: given.flatMap((check) => (isCheckType(check.type) ? [toCheckDraft(check.type, check)] : [])),
+    checks: checkItems.flatMap((check) => (isCheckType(check.type) ? [toCheckDraft(check.type, check)] : [])),
   };
 }
 
@@ -67,19 +67,19 @@ export function isDraftable({ name, input, checks = [], ...rest }: JsonObject): 
 }
 
 /** The case that was written, or what is wrong with it. */
-export function toCaseEntry({ name, question, messages, checks }: CaseDraft): { entry: JsonObject } | { faults: DraftFault[] } {
-  const faults: DraftFault[] = [];
-  if (question?.trim() === '') faults.push({ check: null, field: 'input', kind: 'missing' });
-  const written = checks.map(({ type, values }, nth) => {
-    const fields = fieldsOf(type).map(([field, kind]) => {
-      const read = readField(kind, { text: values[field] ?? '', isOptional: isOptional(type, field) });
-      if ('fault' in read) faults.push({ check: nth, field, kind: read.fault });
-      return [field, 'value' in read ? read.value : undefined] as const;
+export function toCaseEntry({ name, question, messages, checks }: CaseDraft): { entry: JsonObject } | { errors: DraftError[] } {
+  const errors: DraftError[] = [];
+  if (question?.trim() === '') errors.push({ check: null, field: 'input', kind: 'missing' });
+  const checkEntries = checks.map(({ type, values }, index) => {
+    const fields = listFields(type).map(([field, kind]) => {
+      const result = readField(kind, { text: values[field] ?? '', isOptional: isOptional(type, field) });
+      if ('error' in result) errors.push({ check: index, field, kind: result.error });
+      return [field, 'value' in result ? result.value : undefined] as const;
     });
     return { type, ...Object.fromEntries(fields.filter(([, value]) => value !== undefined)) };
   });
-  if (faults.length > 0) return { faults };
-  return { entry: { ...(name.trim() !== '' && { name: name.trim() }), input: question ?? messages, checks: written } };
+  if (errors.length > 0) return { errors };
+  return { entry: { ...(name.trim() !== '' && { name: name.trim() }), input: question ?? messages, checks: checkEntries } };
 }
 
 function isCheckType(type: unknown): type is CheckType {
@@ -92,7 +92,7 @@ function isOptional(type: CheckType, field: string): boolean {
 }
 
 function toCheckDraft(type: CheckType, check: JsonObject): CheckDraft {
-  const values = fieldsOf(type).map(([field, kind]) => [field, toText(kind, check[field])]);
+  const values = listFields(type).map(([field, kind]) => [field, toText(kind, check[field])]);
   return { type, values: Object.fromEntries(values) };
 }
 
@@ -103,11 +103,11 @@ function toText(kind: FieldKind, value: unknown): string {
   return String(value);
 }
 
-type ReadField = { readonly value: unknown } | { readonly fault: DraftFault['kind'] };
+type ReadField = { readonly value: unknown } | { readonly error: DraftError['kind'] };
 
 function readField(kind: FieldKind, { text, isOptional }: { readonly text: string; readonly isOptional: boolean }): ReadField {
   if (kind === 'flag') return { value: text === 'true' || undefined };
-  if (text.trim() === '') return isOptional ? { value: kind === 'text' ? text : undefined } : { fault: 'missing' };
+  if (text.trim() === '') return isOptional ? { value: kind === 'text' ? text : undefined } : { error: 'missing' };
   if (kind === 'number') return readNumber(text);
   return kind === 'object' ? readObject(text) : { value: text };
 }
@@ -115,10 +115,10 @@ function readField(kind: FieldKind, { text, isOptional }: { readonly text: strin
 /** A comma is the point of a number in many languages. */
 function readNumber(text: string): ReadField {
   const value = Number(text.trim().replace(',', '.'));
-  return Number.isFinite(value) && value >= 0 ? { value } : { fault: 'notNumber' };
+  return Number.isFinite(value) && value >= 0 ? { value } : { error: 'notNumber' };
 }
 
 function readObject(text: string): ReadField {
   const value = tryParseJson(text);
-  return isJsonObject(value) ? { value } : { fault: 'notObject' };
+  return isJsonObject(value) ? { value } : { error: 'notObject' };
 }

@@ -1,69 +1,69 @@
 import { useId, useState } from 'react';
-import { isJsonObject, JsonFault, type JsonObject, parseJson } from '#base/json/json.ts';
+import { isJsonObject, JsonError, type JsonObject, parseJson } from '#base/json/json.ts';
 import { usePage } from '../../page/page.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { RemoveButton } from '../editors/remove-button.tsx';
 import { useItemKeys } from '../editors/use-item-keys.ts';
-import { useBuilderWords } from '../words/builder-words.ts';
+import { useBuilderStrings } from '../words/builder-words.ts';
 import {
   type CaseDraft,
   type CheckDraft,
   type CheckType,
   checkTypes,
-  type DraftFault,
+  type DraftError,
   type FieldKind,
-  fieldsOf,
   isDraftable,
+  listFields,
   toCaseEntry,
   toDraft,
 } from './case-draft.ts';
 
 interface CaseEditorProps {
   readonly entry: JsonObject;
-  readonly keep: (body: JsonObject) => void;
+  readonly onSave: (body: JsonObject) => void;
 }
 
 /** A case as a form, or as the JSON that its file has. */
-export function CaseEditor({ entry, keep }: CaseEditorProps) {
-  const words = useBuilderWords();
+export function CaseEditor({ entry, onSave }: CaseEditorProps) {
+  const strings = useBuilderStrings();
   const [draft, setDraft] = useState(() => toDraft(entry));
   /** The JSON while that is what is written. */
   const [text, setText] = useState<string>();
-  const [faults, setFaults] = useState<readonly DraftFault[]>([]);
-  const [trouble, setTrouble] = useState<string>();
-  const read = (): JsonObject | undefined => {
-    const written = text === undefined ? toCaseEntry(draft) : readJson(text, words.notJson);
-    setFaults('faults' in written ? written.faults : []);
-    setTrouble('trouble' in written ? written.trouble : undefined);
-    return 'entry' in written ? written.entry : undefined;
+  const [errors, setErrors] = useState<readonly DraftError[]>([]);
+  const [problem, setProblem] = useState<string>();
+  const readEntry = (): JsonObject | undefined => {
+    const result = text === undefined ? toCaseEntry(draft) : readJson(text, strings.notJson);
+    setErrors('errors' in result ? result.errors : []);
+    setProblem('problem' in result ? result.problem : undefined);
+    return 'entry' in result ? result.entry : undefined;
   };
   const save = (): void => {
-    const body = read();
-    if (body !== undefined) keep(body);
+    const body = readEntry();
+    if (body !== undefined) onSave(body);
   };
-  const change = (): void => {
-    const body = read();
+  const toggleView = (): void => {
+    const body = readEntry();
     if (body === undefined) return;
     if (text === undefined) setText(JSON.stringify(body, undefined, 2));
     else if (isDraftable(body)) {
       setDraft(toDraft(body));
       setText(undefined);
-    } else setTrouble(words.noForm);
+    } else setProblem(strings.noForm);
   };
   return (
     <div className="case-editor">
       {text === undefined ? (
-        <CaseForm {...{ draft, setDraft, faults }} />
+        <CaseForm {...{ draft, setDraft, errors }} />
       ) : (
-        <DraftField label={words.caseAsJson} kind="object" value={text} change={setText} />
+        <DraftField label={strings.caseAsJson} kind="object" value={text} change={setText} />
       )}
-      {trouble !== undefined && <p className="trouble">{trouble}</p>}
+      {problem !== undefined && <p className="trouble">{problem}</p>}
       <div className="row">
         <button type="button" className="button slim" onClick={save}>
-          {words.keepCase}
+          {strings.keepCase}
         </button>
-        <button type="button" className="button slim quiet" onClick={change}>
-          {text === undefined ? words.writeAsJson : words.writeAsForm}
+        <button type="button" className="button slim quiet" onClick={toggleView}>
+          {text === undefined ? strings.writeAsJson : strings.writeAsForm}
         </button>
       </div>
     </div>
@@ -73,48 +73,48 @@ export function CaseEditor({ entry, keep }: CaseEditorProps) {
 interface CaseFormProps {
   readonly draft: CaseDraft;
   readonly setDraft: (draft: CaseDraft) => void;
-  readonly faults: readonly DraftFault[];
+  readonly errors: readonly DraftError[];
 }
 
-function CaseForm({ draft, setDraft, faults }: CaseFormProps) {
-  const words = useBuilderWords();
+function CaseForm({ draft, setDraft, errors }: CaseFormProps) {
+  const strings = useBuilderStrings();
   const id = useId();
   const { name, question, messages, checks } = draft;
-  const { keys, forget } = useItemKeys(checks.length);
+  const { keys, removeKey } = useItemKeys(checks.length);
   const setChecks = (next: readonly CheckDraft[]): void => setDraft({ ...draft, checks: next });
   const remove = (index: number): void => {
-    forget(index);
+    removeKey(index);
     setChecks(checks.filter((_, at) => at !== index));
     document.getElementById(id)?.focus();
   };
-  const ofCase = faults.find(({ check }) => check === null);
+  const caseError = errors.find(({ check }) => check === null);
   return (
     <>
       <DraftField
-        label={words.caseName}
+        label={strings.caseName}
         kind="line"
         value={name}
         change={(next) => setDraft({ ...draft, name: next })}
-        hint={words.caseNameHint}
+        hint={strings.caseNameHint}
       />
       {question === undefined ? (
-        <p className="soft small">{words.caseOfMessages(messages.length)}</p>
+        <p className="soft small">{strings.caseOfMessages(messages.length)}</p>
       ) : (
         <DraftField
-          label={words.caseQuestion}
+          label={strings.caseQuestion}
           kind="text"
           value={question}
           change={(next) => setDraft({ ...draft, question: next })}
-          fault={ofCase && words.draftFaults[ofCase.kind]}
+          error={caseError && strings.draftFaults[caseError.kind]}
         />
       )}
       <fieldset className="case-checks">
-        <legend>{words.caseChecks}</legend>
-        {checks.length === 0 && <p className="soft small">{words.noChecks}</p>}
+        <legend>{strings.caseChecks}</legend>
+        {checks.length === 0 && <p className="soft small">{strings.noChecks}</p>}
         {checks.map((check, index) => (
           <CheckEditor
             key={keys[index] ?? index}
-            {...{ check, faults: faults.filter((fault) => fault.check === index) }}
+            {...{ check, errors: errors.filter((error) => error.check === index) }}
             number={index + 1}
             change={(next) => setChecks(checks.with(index, next))}
             remove={() => remove(index)}
@@ -126,7 +126,7 @@ function CaseForm({ draft, setDraft, faults }: CaseFormProps) {
             onClick={() => setChecks([...checks, { type: 'contains', values: {} }])}
           >
             <Icon name="plus" />
-            {words.addCheck}
+            {strings.addCheck}
           </button>
         </div>
       </fieldset>
@@ -134,54 +134,54 @@ function CaseForm({ draft, setDraft, faults }: CaseFormProps) {
   );
 }
 
-function readJson(text: string, tell: (why: string) => string): { entry: JsonObject } | { trouble: string } {
+function readJson(text: string, formatProblem: (why: string) => string): { entry: JsonObject } | { problem: string } {
   try {
     const entry = parseJson(text);
-    return isJsonObject(entry) ? { entry } : { trouble: tell('') };
-  } catch (thrown) {
-    if (!(thrown instanceof JsonFault)) throw thrown;
-    return { trouble: tell(thrown.message) };
+    return isJsonObject(entry) ? { entry } : { problem: formatProblem('') };
+  } catch (error) {
+    if (!(error instanceof JsonError)) throw error;
+    return { problem: formatProblem(error.message) };
   }
 }
 
 interface CheckEditorProps {
   readonly check: CheckDraft;
-  readonly faults: readonly DraftFault[];
+  readonly errors: readonly DraftError[];
   readonly number: number;
   readonly change: (check: CheckDraft) => void;
   readonly remove: () => void;
 }
 
 /** What must hold of an answer: which kind of check, and its fields. What two kinds share stays as it was written. */
-function CheckEditor({ check, faults, number, change, remove }: CheckEditorProps) {
-  const words = useBuilderWords();
+function CheckEditor({ check, errors, number, change, remove }: CheckEditorProps) {
+  const strings = useBuilderStrings();
   const { type, values } = check;
-  const faultOf = (field: string): string | undefined => {
-    const fault = faults.find((each) => each.field === field);
-    return fault && words.draftFaults[fault.kind];
+  const getError = (field: string): string | undefined => {
+    const error = errors.find((item) => item.field === field);
+    return error && strings.draftFaults[error.kind];
   };
   return (
     <fieldset className="case-check">
-      <legend className="heard-only">{words.checkNumber(number)}</legend>
+      <legend className="heard-only">{strings.checkNumber(number)}</legend>
       <div className="row">
         <select
-          aria-label={words.checkType(number)}
+          aria-label={strings.checkType(number)}
           value={type}
           onChange={({ target }) => change({ type: target.value as CheckType, values })}
         >
-          {checkTypes.map((each) => (
-            <option key={each} value={each}>
-              {words.checkTypes[each]}
+          {checkTypes.map((option) => (
+            <option key={option} value={option}>
+              {strings.checkTypes[option]}
             </option>
           ))}
         </select>
-        <RemoveButton name={words.checkNumber(number)} remove={remove} />
+        <RemoveButton name={strings.checkNumber(number)} remove={remove} />
       </div>
-      {fieldsOf(type).map(([field, kind]) => (
+      {listFields(type).map(([field, kind]) => (
         <DraftField
           key={field}
-          label={words.checkFields[field as keyof typeof words.checkFields]}
-          {...{ kind, value: values[field] ?? '', fault: faultOf(field) }}
+          label={strings.checkFields[field as keyof typeof strings.checkFields]}
+          {...{ kind, value: values[field] ?? '', error: getError(field) }}
           change={(next) => change({ type, values: { ...values, [field]: next } })}
         />
       ))}
@@ -195,14 +195,14 @@ interface DraftFieldProps {
   readonly value: string;
   readonly change: (value: string) => void;
   readonly hint?: string;
-  readonly fault?: string | undefined;
+  readonly error?: string | undefined;
 }
 
 /** A field of a case: its label, what it is written in, and what is wrong with it. */
-function DraftField({ label, kind, value, change, hint, fault }: DraftFieldProps) {
+function DraftField({ label, kind, value, change, hint, error }: DraftFieldProps) {
   const id = useId();
-  const described = [hint !== undefined && `${id}-hint`, fault !== undefined && `${id}-fault`].filter(Boolean).join(' ');
-  const control = { id, 'aria-invalid': fault !== undefined, ...(described !== '' && { 'aria-describedby': described }) };
+  const described = [hint !== undefined && `${id}-hint`, error !== undefined && `${id}-fault`].filter(Boolean).join(' ');
+  const control = { id, 'aria-invalid': error !== undefined, ...(described !== '' && { 'aria-describedby': described }) };
   const isFlag = kind === 'flag';
   return (
     <div className={isFlag ? 'field switch' : 'field'}>
@@ -213,9 +213,9 @@ function DraftField({ label, kind, value, change, hint, fault }: DraftFieldProps
         </p>
       )}
       <Control {...{ control, kind, value, change }} />
-      {fault !== undefined && (
+      {error !== undefined && (
         <p className="trouble" id={`${id}-fault`}>
-          {fault}
+          {error}
         </p>
       )}
     </div>
@@ -251,12 +251,12 @@ interface DeploymentChoiceProps extends Pick<ControlProps, 'control' | 'value'> 
 
 /** One that is not listed any more stays chosen. */
 function DeploymentChoice({ control, value, onChange }: DeploymentChoiceProps) {
-  const words = useBuilderWords();
+  const strings = useBuilderStrings();
   const { deployments } = usePage();
   const isListed = value === '' || deployments.some(({ id }) => id === value);
   return (
     <select {...{ ...control, value, onChange }}>
-      {value === '' && <option value="">{words.chooseJudge}</option>}
+      {value === '' && <option value="">{strings.chooseJudge}</option>}
       {!isListed && <option value={value}>{value}</option>}
       {deployments.map(({ id, name }) => (
         <option key={id} value={id}>

@@ -1,21 +1,24 @@
 import { useCallback, useId, useState } from 'react';
 import { usePage } from '../../page/page.tsx';
-import { Trouble } from '../../parts/trouble.tsx';
+import { ErrorMessage } from '../../parts/trouble.tsx';
 import { useLoaded } from '../../parts/use-loaded.ts';
 import { useLanguage } from '../../words/words.tsx';
-import { useBuilderWords } from '../words/builder-words.ts';
+import { useBuilderStrings } from '../words/builder-words.ts';
 import { type CaseOutcome, compareEvaluations, type Evaluation, readResults } from './evaluations.ts';
-import { type Evaluating, lastOf } from './use-evaluations.ts';
+import { type EvaluationState, findLastEvaluation } from './use-evaluations.ts';
 
 /** What evaluations came to, the newest first, each with its results and beside another one. */
-export function EvaluationList({ evaluating: { evaluations } }: { readonly evaluating: Evaluating }) {
-  const words = useBuilderWords();
-  const ended = evaluations.filter(({ isRunning }) => !isRunning);
-  if (ended.length === 0) return null;
+export function EvaluationList({ evaluationState: { evaluations } }: { readonly evaluationState: EvaluationState }) {
+  const strings = useBuilderStrings();
+  const endedEvaluations = evaluations.filter(({ isRunning }) => !isRunning);
+  if (endedEvaluations.length === 0) return null;
   return (
-    <ol className="versions" aria-label={words.evaluations}>
-      {ended.map((evaluation) => (
-        <EvaluationItem key={evaluation.id} {...{ evaluation, others: ended.filter(({ id }) => id !== evaluation.id) }} />
+    <ol className="versions" aria-label={strings.evaluations}>
+      {endedEvaluations.map((evaluation) => (
+        <EvaluationItem
+          key={evaluation.id}
+          {...{ evaluation, otherEvaluations: endedEvaluations.filter(({ id }) => id !== evaluation.id) }}
+        />
       ))}
     </ol>
   );
@@ -23,47 +26,47 @@ export function EvaluationList({ evaluating: { evaluations } }: { readonly evalu
 
 interface EvaluationItemProps {
   readonly evaluation: Evaluation;
-  readonly others: readonly Evaluation[];
+  readonly otherEvaluations: readonly Evaluation[];
 }
 
-function EvaluationItem({ evaluation, others }: EvaluationItemProps) {
-  const words = useBuilderWords();
-  const toName = useEvaluationName();
+function EvaluationItem({ evaluation, otherEvaluations }: EvaluationItemProps) {
+  const strings = useBuilderStrings();
+  const formatName = useEvaluationName();
   const picker = useId();
   const [isOpen, setIsOpen] = useState(false);
-  const [other, setOther] = useState('');
+  const [comparedId, setComparedId] = useState('');
   return (
     <li className="version">
       <div className="row">
         <p className="row version-name">
-          <span>{toName(evaluation)}</span>
+          <span>{formatName(evaluation)}</span>
           <ResultTag evaluation={evaluation} />
         </p>
         <button
           {...{ type: 'button', className: 'button slim', 'aria-expanded': isOpen }}
-          aria-label={words.resultsOf(toName(evaluation))}
+          aria-label={strings.resultsFor(formatName(evaluation))}
           onClick={() => setIsOpen(!isOpen)}
         >
-          {words.results}
+          {strings.results}
         </button>
       </div>
       {evaluation.error !== '' && <p className="trouble small">{evaluation.error}</p>}
       {isOpen && (
         <>
-          {others.length > 0 && (
+          {otherEvaluations.length > 0 && (
             <div className="row small">
-              <label htmlFor={picker}>{words.besides}</label>
-              <select id={picker} value={other} onChange={({ target }) => setOther(target.value)}>
-                <option value="">{words.noOther}</option>
-                {others.map((each) => (
-                  <option key={each.id} value={each.id}>
-                    {toName(each)}
+              <label htmlFor={picker}>{strings.besides}</label>
+              <select id={picker} value={comparedId} onChange={({ target }) => setComparedId(target.value)}>
+                <option value="">{strings.noOther}</option>
+                {otherEvaluations.map((item) => (
+                  <option key={item.id} value={item.id}>
+                    {formatName(item)}
                   </option>
                 ))}
               </select>
             </div>
           )}
-          {other === '' ? <Results id={evaluation.id} /> : <Comparison before={other} after={evaluation.id} />}
+          {comparedId === '' ? <Results id={evaluation.id} /> : <Comparison before={comparedId} after={evaluation.id} />}
         </>
       )}
     </li>
@@ -72,29 +75,35 @@ function EvaluationItem({ evaluation, others }: EvaluationItemProps) {
 
 /** In short what an evaluation came to. */
 export function ResultTag({ evaluation }: { readonly evaluation: Evaluation }) {
-  const words = useBuilderWords();
+  const strings = useBuilderStrings();
   const { status, passed, total } = evaluation;
   const isFine = status === 'completed' && passed === total;
-  const said =
-    status === 'completed' ? words.passedOf(passed, total) : status === 'cancelled' ? words.wasCancelled : words.didFail;
-  return <span className={isFine ? 'tag' : 'tag evaluation-fault'}>{said}</span>;
+  const label =
+    status === 'completed' ? strings.passedCount(passed, total) : status === 'cancelled' ? strings.wasCancelled : strings.didFail;
+  return <span className={isFine ? 'tag' : 'tag evaluation-fault'}>{label}</span>;
 }
 
 /** The last result of a version, where there is one. */
-export function VersionResult({ evaluating, version }: { readonly evaluating: Evaluating; readonly version: number }) {
-  const last = lastOf(evaluating, version);
-  return last === undefined ? null : <ResultTag evaluation={last} />;
+export function VersionResult({
+  evaluationState,
+  version,
+}: {
+  readonly evaluationState: EvaluationState;
+  readonly version: number;
+}) {
+  const lastEvaluation = findLastEvaluation(evaluationState, version);
+  return lastEvaluation === undefined ? null : <ResultTag evaluation={lastEvaluation} />;
 }
 
 function Results({ id }: { readonly id: string }) {
-  const words = useBuilderWords();
+  const strings = useBuilderStrings();
   const { service } = usePage();
   const load = useCallback(() => readResults(service, id), [service, id]);
-  const { value, fault, isLoading } = useLoaded(load);
+  const { value, error, isLoading } = useLoaded(load);
   return (
     <div aria-busy={isLoading}>
-      <Trouble fault={fault} />
-      <ol className="evaluation-cases" aria-label={words.results}>
+      <ErrorMessage error={error} />
+      <ol className="evaluation-cases" aria-label={strings.results}>
         {value?.map((result) => (
           <li key={result.key}>
             <p>
@@ -109,35 +118,35 @@ function Results({ id }: { readonly id: string }) {
 }
 
 function Comparison({ before, after }: { readonly before: string; readonly after: string }) {
-  const words = useBuilderWords();
+  const strings = useBuilderStrings();
   const { service } = usePage();
   const load = useCallback(() => compareEvaluations(service, before, after), [service, before, after]);
-  const { value: cases = [], fault, isLoading } = useLoaded(load);
+  const { value: cases = [], error, isLoading } = useLoaded(load);
   const changed = cases.filter(({ change }) => change !== 'same');
-  const count = (change: string): number => cases.filter((each) => each.change === change).length;
+  const count = (change: string): number => cases.filter((item) => item.change === change).length;
   return (
     <div aria-busy={isLoading}>
-      <Trouble fault={fault} />
-      {!isLoading && <p className="small">{words.compared(count('better'), count('worse'), count('same'))}</p>}
-      <ol className="evaluation-cases" aria-label={words.changedCases}>
-        {changed.map((each) => (
-          <li key={each.key}>
+      <ErrorMessage error={error} />
+      {!isLoading && <p className="small">{strings.compared(count('better'), count('worse'), count('same'))}</p>}
+      <ol className="evaluation-cases" aria-label={strings.changedCases}>
+        {changed.map((item) => (
+          <li key={item.key}>
             <p>
-              <span className={each.change === 'worse' ? 'tag evaluation-fault' : 'tag'}>
-                {Object.hasOwn(words.changes, each.change)
-                  ? words.changes[each.change as keyof typeof words.changes]
-                  : each.change}
+              <span className={item.change === 'worse' ? 'tag evaluation-fault' : 'tag'}>
+                {Object.hasOwn(strings.changes, item.change)
+                  ? strings.changes[item.change as keyof typeof strings.changes]
+                  : item.change}
               </span>{' '}
-              {each.name}
+              {item.name}
             </p>
             <div className="evaluation-sides">
               <div>
-                <p className="soft small">{words.sideBefore}</p>
-                {each.before !== undefined && <OutcomeDetails result={each.before} />}
+                <p className="soft small">{strings.sideBefore}</p>
+                {item.before !== undefined && <OutcomeDetails result={item.before} />}
               </div>
               <div>
-                <p className="soft small">{words.sideAfter}</p>
-                {each.after !== undefined && <OutcomeDetails result={each.after} />}
+                <p className="soft small">{strings.sideAfter}</p>
+                {item.after !== undefined && <OutcomeDetails result={item.after} />}
               </div>
             </div>
           </li>
@@ -148,13 +157,13 @@ function Comparison({ before, after }: { readonly before: string; readonly after
 }
 
 function OutcomeTag({ outcome }: { readonly outcome: string }) {
-  const { outcomes } = useBuilderWords();
-  const said = Object.hasOwn(outcomes, outcome) ? outcomes[outcome as keyof typeof outcomes] : outcome;
-  return <span className={outcome === 'passed' ? 'tag' : 'tag evaluation-fault'}>{said}</span>;
+  const { outcomes } = useBuilderStrings();
+  const label = Object.hasOwn(outcomes, outcome) ? outcomes[outcome as keyof typeof outcomes] : outcome;
+  return <span className={outcome === 'passed' ? 'tag' : 'tag evaluation-fault'}>{label}</span>;
 }
 
 function OutcomeDetails({ result: { reasons, answer, durationMs } }: { readonly result: CaseOutcome }) {
-  const words = useBuilderWords();
+  const strings = useBuilderStrings();
   const { language } = useLanguage();
   const seconds = (durationMs / 1000).toLocaleString(language, { maximumFractionDigits: 1 });
   return (
@@ -165,18 +174,18 @@ function OutcomeDetails({ result: { reasons, answer, durationMs } }: { readonly 
         </p>
       ))}
       <details className="small">
-        <summary>{words.answerAfter(seconds)}</summary>
-        <pre className="evaluation-answer">{answer || words.noText}</pre>
+        <summary>{strings.answerAfter(seconds)}</summary>
+        <pre className="evaluation-answer">{answer || strings.noText}</pre>
       </details>
     </>
   );
 }
 
 function useEvaluationName(): (evaluation: Evaluation) => string {
-  const words = useBuilderWords();
+  const strings = useBuilderStrings();
   const { language } = useLanguage();
   return ({ startedAtMs, version }) => {
-    const at = new Date(startedAtMs).toLocaleString(language, { dateStyle: 'medium', timeStyle: 'medium' });
-    return `${words.versionNumber(version)}, ${at}`;
+    const time = new Date(startedAtMs).toLocaleString(language, { dateStyle: 'medium', timeStyle: 'medium' });
+    return `${strings.versionNumber(version)}, ${time}`;
   };
 }

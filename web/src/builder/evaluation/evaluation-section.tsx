@@ -1,8 +1,8 @@
-import { Trouble } from '../../parts/trouble.tsx';
+import { ErrorMessage } from '../../parts/trouble.tsx';
 import type { OwnApplication } from '../applications.ts';
-import { useBuilderWords } from '../words/builder-words.ts';
+import { useBuilderStrings } from '../words/builder-words.ts';
 import { EvaluationList } from './evaluation-list.tsx';
-import type { Evaluating } from './use-evaluations.ts';
+import type { EvaluationState } from './use-evaluations.ts';
 import './evaluation.css';
 import { useState } from 'react';
 import { usePage } from '../../page/page.tsx';
@@ -11,15 +11,15 @@ import { addCases, addTable, deleteCase, replaceCase } from './evaluations.ts';
 
 interface EvaluationSectionProps {
   readonly stored: OwnApplication;
-  readonly evaluating: Evaluating;
+  readonly evaluationState: EvaluationState;
   /** Whether something is not saved, which is not evaluated. */
   readonly isDirty: boolean;
 }
 
 /** Cases of an application, runs of them, and two runs side by side; folded as long as nobody asks for it. */
-export function EvaluationSection({ stored, evaluating, isDirty }: EvaluationSectionProps) {
-  const words = useBuilderWords();
-  const { isOpen, setOpen, fault, isLoading } = evaluating;
+export function EvaluationSection({ stored, evaluationState, isDirty }: EvaluationSectionProps) {
+  const strings = useBuilderStrings();
+  const { isOpen, setOpen, error, isLoading } = evaluationState;
   return (
     <details
       className="builder-tools"
@@ -27,33 +27,33 @@ export function EvaluationSection({ stored, evaluating, isDirty }: EvaluationSec
       open={isOpen}
       onToggle={({ currentTarget }) => setOpen(currentTarget.open)}
     >
-      <summary>{words.evaluation}</summary>
+      <summary>{strings.evaluation}</summary>
       {isOpen && (
         <div className="builder-tools-body evaluation" aria-busy={isLoading}>
-          <p className="soft small">{words.evaluationHint}</p>
-          <Trouble fault={fault} />
-          <CaseList {...{ stored, evaluating }} />
-          <RunBar {...{ evaluating, isDirty }} />
-          <EvaluationList evaluating={evaluating} />
+          <p className="soft small">{strings.evaluationHint}</p>
+          <ErrorMessage error={error} />
+          <CaseList {...{ stored, evaluationState }} />
+          <RunBar {...{ evaluationState, isDirty }} />
+          <EvaluationList evaluationState={evaluationState} />
         </div>
       )}
     </details>
   );
 }
 
-function RunBar({ evaluating, isDirty }: Pick<EvaluationSectionProps, 'evaluating' | 'isDirty'>) {
-  const words = useBuilderWords();
-  const { cases, running, start, cancel, isLoaded } = evaluating;
+function RunBar({ evaluationState, isDirty }: Pick<EvaluationSectionProps, 'evaluationState' | 'isDirty'>) {
+  const strings = useBuilderStrings();
+  const { cases, running, start, cancel, isLoaded } = evaluationState;
   if (running !== undefined) {
     const { total, passed, failed, errors, version } = running;
     const done = passed + failed + errors;
-    const said = words.evaluationRuns(version, done, total);
+    const label = strings.evaluationRuns(version, done, total);
     return (
       <div className="row" role="status">
-        <progress max={total} value={done} aria-label={said} />
-        <span className="small">{said}</span>
+        <progress max={total} value={done} aria-label={label} />
+        <span className="small">{label}</span>
         <button type="button" className="button slim" onClick={cancel}>
-          {words.cancelEvaluation}
+          {strings.cancelEvaluation}
         </button>
       </div>
     );
@@ -61,82 +61,84 @@ function RunBar({ evaluating, isDirty }: Pick<EvaluationSectionProps, 'evaluatin
   return (
     <div className="row">
       <button type="button" className="button" disabled={!isLoaded || cases.length === 0} onClick={() => start()}>
-        {words.runCases(cases.length)}
+        {strings.runCases(cases.length)}
       </button>
-      {isDirty && <span className="soft small">{words.evaluatesSaved}</span>}
+      {isDirty && <span className="soft small">{strings.evaluatesSaved}</span>}
     </div>
   );
 }
 
 interface CaseListProps {
   readonly stored: OwnApplication;
-  readonly evaluating: Evaluating;
+  readonly evaluationState: EvaluationState;
 }
 
 const firstCase = { input: '', checks: [{ type: 'contains' }] };
 
 /** The cases of an application, and the one that is edited. */
-function CaseList({ stored, evaluating }: CaseListProps) {
-  const words = useBuilderWords();
+function CaseList({ stored, evaluationState }: CaseListProps) {
+  const strings = useBuilderStrings();
   const { service } = usePage();
-  const { cases, act, isLoaded } = evaluating;
+  const { cases, runAction, isLoaded } = evaluationState;
   /** The id of the one that is edited; '' for a new one. */
-  const [edited, setEdited] = useState<string>();
-  const takeTable = async (file: File | undefined): Promise<void> => {
+  const [editedId, setEditedId] = useState<string>();
+  const importTable = async (file: File | undefined): Promise<void> => {
     if (file === undefined) return;
     const text = await file.text();
-    await act(() => addTable(service, stored.id, text));
+    await runAction(() => addTable(service, stored.id, text));
   };
-  const keep = async (work: () => Promise<void>): Promise<void> => {
-    if (await act(work)) setEdited(undefined);
+  const saveCase = async (work: () => Promise<void>): Promise<void> => {
+    if (await runAction(work)) setEditedId(undefined);
   };
   return (
     <>
-      {isLoaded && cases.length === 0 && <p className="small">{words.noCases}</p>}
-      <ol className="versions" aria-label={words.cases}>
-        {cases.map((each) => (
-          <li key={each.id} className="version">
+      {isLoaded && cases.length === 0 && <p className="small">{strings.noCases}</p>}
+      <ol className="versions" aria-label={strings.cases}>
+        {cases.map((item) => (
+          <li key={item.id} className="version">
             <div className="row">
               <p className="version-name case-name">
-                <span>{each.name || each.question}</span> <span className="soft small">{words.checkCount(each.checks)}</span>
+                <span>{item.name || item.question}</span> <span className="soft small">{strings.checkCount(item.checks)}</span>
               </p>
               <button
-                {...{ type: 'button', className: 'button slim', 'aria-expanded': edited === each.id }}
-                aria-label={words.editCase(each.name || each.question)}
-                onClick={() => setEdited(edited === each.id ? undefined : each.id)}
+                {...{ type: 'button', className: 'button slim', 'aria-expanded': editedId === item.id }}
+                aria-label={strings.editCase(item.name || item.question)}
+                onClick={() => setEditedId(editedId === item.id ? undefined : item.id)}
               >
-                {words.edit}
+                {strings.edit}
               </button>
               <button
                 {...{ type: 'button', className: 'button slim' }}
-                aria-label={words.deleteCaseOf(each.name || each.question)}
-                onClick={() => void act(() => deleteCase(service, each))}
+                aria-label={strings.deleteCaseNamed(item.name || item.question)}
+                onClick={() => void runAction(() => deleteCase(service, item))}
               >
-                {words.deleteCase}
+                {strings.deleteCase}
               </button>
             </div>
-            {edited === each.id && (
-              <CaseEditor entry={each.entry} keep={(body) => void keep(() => replaceCase(service, each, body))} />
+            {editedId === item.id && (
+              <CaseEditor entry={item.entry} onSave={(body) => void saveCase(() => replaceCase(service, item, body))} />
             )}
           </li>
         ))}
       </ol>
-      {edited === '' && <CaseEditor entry={firstCase} keep={(body) => void keep(() => addCases(service, stored.id, body))} />}
+      {editedId === '' && (
+        <CaseEditor entry={firstCase} onSave={(body) => void saveCase(() => addCases(service, stored.id, body))} />
+      )}
       <div className="row">
         <button
           type="button"
           className="button slim"
-          aria-expanded={edited === ''}
-          onClick={() => setEdited(edited === '' ? undefined : '')}
+          aria-expanded={editedId === ''}
+          onClick={() => setEditedId(editedId === '' ? undefined : '')}
         >
-          {words.addCase}
+          {strings.addCase}
         </button>
         <label className="button slim case-table">
-          {words.fromTable}
+          {strings.fromTable}
           <input
             {...{ type: 'file', accept: '.csv,text/csv', className: 'heard-only' }}
             onChange={({ target }) => {
-              void takeTable(target.files?.[0]);
+              void importTable(target.files?.[0]);
               target.value = '';
             }}
           />

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
-import { inPath, type Service } from '../../service/service.ts';
+import { encodePath, type Service } from '../../service/service.ts';
 import { toPath } from '../applications.ts';
 
 /** A case of an application, as it is saved. */
@@ -47,10 +47,10 @@ export interface ComparedCase {
   readonly after: CaseOutcome | undefined;
 }
 
-const longestQuestion = 120;
+const maxQuestionChars = 120;
 
 export async function listCases(service: Service, id: string): Promise<readonly SavedCase[]> {
-  return itemsIn(await service.json(`v1/cases/${toPath(id)}`), 'data').map(toCase);
+  return getItems(await service.json(`v1/cases/${toPath(id)}`), 'data').map(toCase);
 }
 
 /** Adds a case, or a list of them. */
@@ -64,16 +64,16 @@ export async function addTable(service: Service, id: string, text: string): Prom
 }
 
 export async function replaceCase(service: Service, { id }: SavedCase, body: unknown): Promise<void> {
-  await service.send(`v1/cases/${inPath(id)}`, { method: 'PUT', body });
+  await service.send(`v1/cases/${encodePath(id)}`, { method: 'PUT', body });
 }
 
 export async function deleteCase(service: Service, { id }: SavedCase): Promise<void> {
-  await service.send(`v1/cases/${inPath(id)}`, { method: 'DELETE' });
+  await service.send(`v1/cases/${encodePath(id)}`, { method: 'DELETE' });
 }
 
 /** The newest first. */
 export async function listEvaluations(service: Service, id: string): Promise<readonly Evaluation[]> {
-  return itemsIn(await service.json(`v1/evaluations/${toPath(id)}`), 'data').map(toEvaluation);
+  return getItems(await service.json(`v1/evaluations/${toPath(id)}`), 'data').map(toEvaluation);
 }
 
 export async function startEvaluation(service: Service, id: string, body: { readonly version?: number }): Promise<void> {
@@ -81,51 +81,51 @@ export async function startEvaluation(service: Service, id: string, body: { read
 }
 
 export async function cancelEvaluation(service: Service, id: string): Promise<void> {
-  await service.send(`v1/evaluations/${inPath(id)}/cancel`, { method: 'POST' });
+  await service.send(`v1/evaluations/${encodePath(id)}/cancel`, { method: 'POST' });
 }
 
 export async function readResults(service: Service, id: string): Promise<readonly CaseOutcome[]> {
-  return itemsIn(await service.json(`v1/evaluations/${inPath(id)}`), 'results').map((result, nth) => {
-    const asked = isJsonObject(result.case) ? result.case : {};
-    return toOutcome(result, toText(asked.name) || questionIn(asked), String(nth));
+  return getItems(await service.json(`v1/evaluations/${encodePath(id)}`), 'results').map((result, index) => {
+    const caseEntry = isJsonObject(result.case) ? result.case : {};
+    return toOutcome(result, toText(caseEntry.name) || getQuestion(caseEntry), String(index));
   });
 }
 
 export async function compareEvaluations(service: Service, before: string, after: string): Promise<readonly ComparedCase[]> {
-  const answer = await service.json(`v1/evaluations/${inPath(after)}/comparison?with=${encodeURIComponent(before)}`);
-  return itemsIn(answer, 'cases').map(({ name, change, before: one, after: two }, nth) => {
-    const side = (value: unknown) => (isJsonObject(value) ? toOutcome(value, toText(name), String(nth)) : undefined);
-    return { key: String(nth), name: toText(name), change: toText(change), before: side(one), after: side(two) };
+  const answer = await service.json(`v1/evaluations/${encodePath(after)}/comparison?with=${encodeURIComponent(before)}`);
+  return getItems(answer, 'cases').map(({ name, change, before: first, after: second }, index) => {
+    const side = (value: unknown) => (isJsonObject(value) ? toOutcome(value, toText(name), String(index)) : undefined);
+    return { key: String(index), name: toText(name), change: toText(change), before: side(first), after: side(second) };
   });
 }
 
-function toCase({ id, createdAt: _made, updatedAt: _changed, ...entry }: JsonObject): SavedCase {
+function toCase({ id, createdAt: _createdAt, updatedAt: _updatedAt, ...entry }: JsonObject): SavedCase {
   const checks = Array.isArray(entry.checks) ? entry.checks.length : 0;
-  return { id: toText(id), name: toText(entry.name), question: questionIn(entry), checks, entry };
+  return { id: toText(id), name: toText(entry.name), question: getQuestion(entry), checks, entry };
 }
 
 function toEvaluation(item: JsonObject): Evaluation {
   const { id, status, version, total, passed, failed, errors, startedAt, error } = item;
   const counts = { total: Number(total), passed: Number(passed), failed: Number(failed), errors: Number(errors) };
-  const said = { id: toText(id), status: toText(status), error: toText(error), isRunning: status === 'in_progress' };
-  return { ...said, ...counts, version: Number(version), startedAtMs: Number(startedAt) };
+  const fields = { id: toText(id), status: toText(status), error: toText(error), isRunning: status === 'in_progress' };
+  return { ...fields, ...counts, version: Number(version), startedAtMs: Number(startedAt) };
 }
 
 function toOutcome({ outcome, verdicts, answer, error, durationMs }: JsonObject, name: string, key: string): CaseOutcome {
-  const held = Array.isArray(verdicts) ? verdicts.filter(isJsonObject) : [];
-  const broken = held.filter(({ passed }) => passed === false).map(({ reason }) => toText(reason));
-  const reasons = isJsonObject(error) ? [toText(error.message)] : broken;
+  const verdictItems = Array.isArray(verdicts) ? verdicts.filter(isJsonObject) : [];
+  const failedReasons = verdictItems.filter(({ passed }) => passed === false).map(({ reason }) => toText(reason));
+  const reasons = isJsonObject(error) ? [toText(error.message)] : failedReasons;
   return { key, name, outcome: toText(outcome), reasons, answer: toText(answer), durationMs: Number(durationMs) };
 }
 
 /** The last thing that the user says. */
-function questionIn({ input }: JsonObject): string {
+function getQuestion({ input }: JsonObject): string {
   const last: unknown = Array.isArray(input) ? input.at(-1) : undefined;
   const text = typeof input === 'string' ? input : isJsonObject(last) ? toText(last.content) : '';
-  return text.slice(0, longestQuestion);
+  return text.slice(0, maxQuestionChars);
 }
 
-function itemsIn(answer: unknown, key: string): readonly JsonObject[] {
+function getItems(answer: unknown, key: string): readonly JsonObject[] {
   const items = isJsonObject(answer) ? answer[key] : undefined;
   return Array.isArray(items) ? items.filter(isJsonObject) : [];
 }

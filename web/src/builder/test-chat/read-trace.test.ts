@@ -34,7 +34,7 @@ describe('the trace of a reply', () => {
       ...{ index: 0, isModel: true, turn: 1, name: 'm', atMs: 1, durationMs: 20, firstMs: 5, hasFailed: false, usd: 0.03 },
       ...{ promptTokens: 11, completionTokens: 3, received: 'Hi' },
     });
-    expect(step?.asked).toEqual({
+    expect(step?.request).toEqual({
       messagesBefore: 1,
       messages: [
         { role: 'user', text: 'Hello' },
@@ -58,7 +58,9 @@ describe('the trace of a reply', () => {
 
   it('has what was done to make room, before and after', () => {
     const room = { ...turn, kind: 'context', name: 'clear', sent: '{"tokens":9}', received: '{"tokens":3}' };
-    expect(readTrace({ trace: [room] })).toMatchObject([{ isRoom: true, isModel: false, received: '{\n  "tokens": 3\n}' }]);
+    expect(readTrace({ trace: [room] })).toMatchObject([
+      { isContextReduction: true, isModel: false, received: '{\n  "tokens": 3\n}' },
+    ]);
   });
 
   it('has toolsets that could not be had, with the reason', () => {
@@ -89,7 +91,7 @@ describe('the trace of a reply', () => {
     });
     expect(step).toMatchObject({ isModel: false, turn: 0, name: '', sent: expect.any(String), received: '', promptTokens: 0 });
     const [odd] = readTrace({ trace: [{ sent: '{"messages":[1,{"role":{}}],"tools":[1,{}]}' }] });
-    expect(odd?.asked).toMatchObject({ messages: [{ role: '', text: '' }], tools: [''] });
+    expect(odd?.request).toMatchObject({ messages: [{ role: '', text: '' }], tools: [''] });
   });
 });
 

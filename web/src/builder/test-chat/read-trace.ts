@@ -10,7 +10,7 @@ export interface TraceStep {
   readonly index: number;
   readonly isModel: boolean;
   /** Whether it is no call: what was too long was made to fit. */
-  readonly isRoom: boolean;
+  readonly isContextReduction: boolean;
   /** Whether it is no call: a toolset could not be had. */
   readonly isToolset: boolean;
   readonly turn: number;
@@ -19,7 +19,7 @@ export interface TraceStep {
   readonly durationMs: number;
   readonly firstMs: number | undefined;
   /** Of the model: messages that it had been sent before, the others, names of the tools offered (undefined: as before), and what else it was told. */
-  readonly asked: {
+  readonly request: {
     readonly messagesBefore: number;
     readonly messages: readonly TraceMessage[];
     readonly tools: readonly string[] | undefined;
@@ -37,8 +37,8 @@ export interface TraceStep {
 }
 
 /** Whether a tool was called: by a turn of the model. */
-export function isToolRun({ isModel, isRoom, isToolset }: TraceStep): boolean {
-  return !(isModel || isRoom || isToolset);
+export function isToolRun({ isModel, isContextReduction, isToolset }: TraceStep): boolean {
+  return !(isModel || isContextReduction || isToolset);
 }
 
 /** The trace in what a reply brought beside its text (docs/quick-apps.md); nothing is taken on trust. */
@@ -47,24 +47,24 @@ export function readTrace(custom: unknown): readonly TraceStep[] {
   return trace.filter(isJsonObject).map(toStep);
 }
 
-function toStep(item: JsonObject, nth: number): TraceStep {
+function toStep(item: JsonObject, index: number): TraceStep {
   const [sent, received] = [toText(item.sent), toText(item.received)];
   const answer = tryParseJson(received);
   const isModel = item.kind === 'model';
   const isReadable = isJsonObject(answer) && item.kind !== 'context';
   const usage = Array.isArray(item.usage_per_model) ? item.usage_per_model.filter(isJsonObject) : [];
-  const sum = (key: string): number => usage.reduce((total, each) => total + toNumber(each[key]), 0);
+  const sum = (key: string): number => usage.reduce((total, entry) => total + toNumber(entry[key]), 0);
   return {
-    index: nth,
+    index: index,
     isModel,
-    isRoom: item.kind === 'context',
+    isContextReduction: item.kind === 'context',
     isToolset: item.kind === 'toolset',
     turn: toNumber(item.turn),
     name: toText(item.name),
     atMs: toNumber(item.at_ms),
     durationMs: toNumber(item.duration_ms),
     firstMs: typeof item.first_ms === 'number' ? item.first_ms : undefined,
-    asked: toAsked(tryParseJson(sent)),
+    request: toRequest(tryParseJson(sent)),
     sent,
     received: isReadable ? toAnswer(answer, isModel) : toReadable(received),
     error: typeof item.error === 'string' ? item.error : undefined,
@@ -75,7 +75,7 @@ function toStep(item: JsonObject, nth: number): TraceStep {
   };
 }
 
-function toAsked(value: unknown): TraceStep['asked'] {
+function toRequest(value: unknown): TraceStep['request'] {
   const { messages_before: before, messages, tools, ...settings } = isJsonObject(value) ? value : ({} as JsonObject);
   return {
     messagesBefore: toNumber(before),
@@ -87,9 +87,9 @@ function toAsked(value: unknown): TraceStep['asked'] {
 
 /** Its text, and as JSON what it has besides. */
 function toMessage({ role, content, ...rest }: JsonObject): TraceMessage {
-  const said = typeof content === 'string' ? content : content == null ? '' : JSON.stringify(content, undefined, 2);
-  const more = Object.keys(rest).length === 0 ? '' : JSON.stringify(rest, undefined, 2);
-  return { role: toText(role), text: [said, more].filter((part) => part !== '').join('\n\n') };
+  const contentText = typeof content === 'string' ? content : content == null ? '' : JSON.stringify(content, undefined, 2);
+  const restText = Object.keys(rest).length === 0 ? '' : JSON.stringify(rest, undefined, 2);
+  return { role: toText(role), text: [contentText, restText].filter((part) => part !== '').join('\n\n') };
 }
 
 /** What a tool gave is a text, which may be JSON itself. */
@@ -98,8 +98,8 @@ function toAnswer(answer: JsonObject, isModel: boolean): string {
   return toReadable(toText(answer.text) || toText(answer.question));
 }
 
-function toToolName({ function: described }: JsonObject): string {
-  return isJsonObject(described) ? toText(described.name) : '';
+function toToolName({ function: definition }: JsonObject): string {
+  return isJsonObject(definition) ? toText(definition.name) : '';
 }
 
 /** Texts of JSON as people read them; others as they are. */

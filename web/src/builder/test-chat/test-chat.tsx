@@ -1,25 +1,25 @@
 import { useCallback, useEffect, useId, useMemo, useState } from 'react';
 import { Composer } from '../../chat/composer/composer.tsx';
-import type { Said } from '../../chat/said.ts';
+import type { UserMessage } from '../../chat/said.ts';
 import { Thread } from '../../chat/turns/thread.tsx';
 import { useAnnouncements } from '../../chat/use-announcements.ts';
-import { type Conversation, shownTurns, type Turn } from '../../conversation/conversation.ts';
+import { type Conversation, listVisibleTurns, type Turn } from '../../conversation/conversation.ts';
 import { type Page, PageContext, useConversation, usePage } from '../../page/page.tsx';
 import { Icon } from '../../parts/icon.tsx';
-import { Trouble } from '../../parts/trouble.tsx';
+import { ErrorMessage } from '../../parts/trouble.tsx';
 import type { Deployment } from '../../service/deployments.ts';
-import { type Fault, faultOf } from '../../service/fault.ts';
+import { type ErrorDetails, toErrorDetails } from '../../service/fault.ts';
 import { addCases } from '../evaluation/evaluations.ts';
-import type { Evaluating } from '../evaluation/use-evaluations.ts';
-import { useBuilderWords } from '../words/builder-words.ts';
+import type { EvaluationState } from '../evaluation/use-evaluations.ts';
+import { useBuilderStrings } from '../words/builder-words.ts';
 import './test-chat.css';
 import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
-import { createForgetfulChat } from '../../conversation/forgetful-chat.ts';
+import { createMemoryChat } from '../../conversation/forgetful-chat.ts';
 import { toMessages } from '../../conversation/to-messages.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
-import { useWords } from '../../words/words.tsx';
+import { useStrings } from '../../words/words.tsx';
 import { isToolRun, readTrace, type TraceStep } from './read-trace.ts';
-import { wholeOf } from './trace-span.ts';
+import { computeTotalMs } from './trace-span.ts';
 import { TraceStepView } from './trace-step.tsx';
 import { useAmounts } from './use-amounts.ts';
 import './trace.css';
@@ -29,8 +29,8 @@ interface TestChatProps {
   readonly id: string | undefined;
   /** What is asked is what is stored: undefined where nothing has to be saved first. */
   readonly save: (() => void) | undefined;
-  readonly evaluating: Evaluating;
-  readonly close: () => void;
+  readonly evaluationState: EvaluationState;
+  readonly onClose: () => void;
 }
 
 /** A chat with the application beside its form, which is kept nowhere, and how each answer came about. */
@@ -42,114 +42,114 @@ export function TestChat(props: TestChatProps) {
   );
 }
 
-function TestPanel({ id, save, evaluating, close }: TestChatProps) {
-  const words = useBuilderWords();
-  const { library, asking, deployments } = usePage();
+function TestPanel({ id, save, evaluationState, onClose }: TestChatProps) {
+  const strings = useBuilderStrings();
+  const { library, replyRunner, deployments } = usePage();
   const [conversationId, setConversationId] = useState('');
   const conversation = useConversation(conversationId);
-  const turns = useMemo(() => (conversation === undefined ? [] : shownTurns(conversation)), [conversation]);
+  const turns = useMemo(() => (conversation === undefined ? [] : listVisibleTurns(conversation)), [conversation]);
   const last = turns.at(-1);
   const running = last?.kind === 'reply' && last.state === 'running' ? last.id : undefined;
   useAnnouncements(last);
-  const deployment = save === undefined ? deployments.find((each) => each.id === id) : undefined;
-  const say = useCallback(
-    (said: Said): void => {
+  const deployment = save === undefined ? deployments.find((item) => item.id === id) : undefined;
+  const send = useCallback(
+    (message: UserMessage): void => {
       if (deployment === undefined) return;
-      const target = conversation ?? begin(deployment);
+      const target = conversation ?? createConversation(deployment);
       if (conversation === undefined) library.put(target);
       setConversationId(target.id);
-      void asking.ask(target.id, { parent: shownTurns(target).at(-1)?.id ?? '', ...said });
+      void replyRunner.sendQuestion(target.id, { parent: listVisibleTurns(target).at(-1)?.id ?? '', ...message });
     },
-    [conversation, deployment, library, asking],
+    [conversation, deployment, library, replyRunner],
   );
   const startOver = (): void => {
-    asking.stopAll();
+    replyRunner.stopAll();
     library.remove(conversationId);
     setConversationId('');
   };
   return (
-    <aside className="test-chat" aria-label={words.testChat}>
+    <aside className="test-chat" aria-label={strings.testChat}>
       <header className="test-chat-head">
-        <h1>{words.testChat}</h1>
+        <h1>{strings.testChat}</h1>
         <button type="button" className="button slim" disabled={conversation === undefined} onClick={startOver}>
-          {words.startOver}
+          {strings.startOver}
         </button>
-        <button type="button" className="icon-button" aria-label={words.closeTest} title={words.closeTest} onClick={close}>
+        <button type="button" className="icon-button" aria-label={strings.closeTest} title={strings.closeTest} onClick={onClose}>
           <Icon name="close" />
         </button>
       </header>
       {conversation === undefined ? (
-        <p className="test-chat-hint soft">{words.testHint}</p>
+        <p className="test-chat-hint soft">{strings.testHint}</p>
       ) : (
-        <Thread {...{ conversation, turns, say }} />
+        <Thread {...{ conversation, turns, sendMessage: send }} />
       )}
-      {conversation !== undefined && id !== undefined && <KeepCase key={last?.id} {...{ conversation, id, evaluating }} />}
+      {conversation !== undefined && id !== undefined && <SaveCase key={last?.id} {...{ conversation, id, evaluationState }} />}
       <TracePanel turns={turns} />
       <div className="below">
         {save !== undefined && (
           <p className="row small soft">
-            {words.saveToTest}
+            {strings.saveToTest}
             <button type="button" className="button slim" onClick={save}>
-              {words.save}
+              {strings.save}
             </button>
           </p>
         )}
-        <Composer {...{ deployment, say, running, conversationId }} draftOf={`test ${id ?? 'new'}`} />
+        <Composer {...{ deployment, sendMessage: send, running, conversationId }} draftKey={`test ${id ?? 'new'}`} />
       </div>
     </aside>
   );
 }
 
-interface KeepCaseProps {
+interface SaveCaseProps {
   readonly conversation: Conversation;
   readonly id: string;
-  readonly evaluating: Evaluating;
+  readonly evaluationState: EvaluationState;
 }
 
 /** Makes a case of the last answer: what was asked, and that the same tools are called. */
-function KeepCase({ conversation, id, evaluating: { act } }: KeepCaseProps) {
-  const words = useBuilderWords();
+function SaveCase({ conversation, id, evaluationState: { runAction } }: SaveCaseProps) {
+  const strings = useBuilderStrings();
   const { service, announce } = usePage();
   const [state, setState] = useState<'free' | 'busy' | 'kept'>('free');
-  const [fault, setFault] = useState<Fault>();
-  const asked = toEvaluationCase(conversation);
-  if (asked === undefined) return null;
-  const keep = async (): Promise<void> => {
+  const [error, setError] = useState<ErrorDetails>();
+  const evaluationCase = toEvaluationCase(conversation);
+  if (evaluationCase === undefined) return null;
+  const saveCase = async (): Promise<void> => {
     setState('busy');
-    setFault(undefined);
-    const isKept = await act(() => addCases(service, id, asked).catch(noteFault));
-    setState(isKept ? 'kept' : 'free');
-    if (isKept) announce(words.caseKept);
+    setError(undefined);
+    const isStored = await runAction(() => addCases(service, id, evaluationCase).catch(reportError));
+    setState(isStored ? 'kept' : 'free');
+    if (isStored) announce(strings.caseStored);
   };
-  const noteFault = (thrown: unknown): never => {
-    setFault(faultOf(thrown));
-    throw thrown;
+  const reportError = (error: unknown): never => {
+    setError(toErrorDetails(error));
+    throw error;
   };
   return (
     <div className="test-chat-case row small">
-      <button type="button" className="button slim" disabled={state !== 'free'} onClick={() => void keep()}>
-        {words.keepAsCase}
+      <button type="button" className="button slim" disabled={state !== 'free'} onClick={() => void saveCase()}>
+        {strings.keepAsCase}
       </button>
-      {state === 'kept' && <span className="soft">{words.caseKept}</span>}
-      <Trouble fault={fault} />
+      {state === 'kept' && <span className="soft">{strings.caseStored}</span>}
+      <ErrorMessage error={error} />
     </div>
   );
 }
 
-function begin({ id }: Deployment): Conversation {
+function createConversation({ id }: Deployment): Conversation {
   const now = Date.now();
   return { id: crypto.randomUUID(), title: '', deployment: id, createdAtMs: now, updatedAtMs: now, turns: {}, shown: {} };
 }
 
 /** The last answer of a conversation as a case: what was asked, and that the same tools are called. Undefined as long as there is none. */
 function toEvaluationCase(conversation: Conversation): JsonObject | undefined {
-  const turns = shownTurns(conversation);
+  const turns = listVisibleTurns(conversation);
   const last = turns.at(-1);
   if (last?.kind !== 'reply' || last.state !== 'done') return undefined;
   const messages = toMessages(turns.slice(0, -1)).map(withoutState);
   const [first] = messages;
   const isPlain = messages.length === 1 && typeof first?.content === 'string' && first.custom_content === undefined;
-  return { input: isPlain ? first?.content : messages, checks: toolChecks(last) };
+  return { input: isPlain ? first?.content : messages, checks: buildToolChecks(last) };
 }
 
 /** What earlier runs remember holds for one version, and grows old. */
@@ -160,9 +160,9 @@ function withoutState(message: object): JsonObject {
   return attachments === undefined ? rest : { ...rest, custom_content: { attachments } };
 }
 
-function toolChecks(reply: Extract<Turn, { kind: 'reply' }>): readonly JsonObject[] {
-  const ran = readTrace(reply.custom).filter(isToolRun);
-  const calls = ran.map(({ name, sent }) => toCheck(name, sent));
+function buildToolChecks(reply: Extract<Turn, { kind: 'reply' }>): readonly JsonObject[] {
+  const toolRuns = readTrace(reply.custom).filter(isToolRun);
+  const calls = toolRuns.map(({ name, sent }) => toCheck(name, sent));
   const { name, arguments: sent = '' } = reply.functionCall ?? {};
   return name === undefined ? calls : [...calls, toCheck(name, sent)];
 }
@@ -174,62 +174,62 @@ function toCheck(tool: string, sent: string): JsonObject {
 
 /** What makes the service tell who may edit an application how it works (docs/quick-apps.md). */
 const headers = { 'x-parley-trace': 'true' };
-const drawnEveryMs = 50;
+const drawIntervalMs = 50;
 
 /** The page for a chat that nobody keeps, and whose answers tell how they came about. */
 function useTestPage(): Page {
   const page = usePage();
   const { service } = page;
   const chat = useMemo(() => {
-    const nextFrame = (act: () => void): void => void setTimeout(act, drawnEveryMs);
-    return createForgetfulChat({ service, headers, nextFrame });
+    const nextFrame = (act: () => void): void => void setTimeout(act, drawIntervalMs);
+    return createMemoryChat({ service, headers, nextFrame });
   }, [service]);
-  useEffect(() => () => chat.asking.stopAll(), [chat]);
+  useEffect(() => () => chat.replyRunner.stopAll(), [chat]);
   return useMemo(() => ({ ...page, ...chat, isTest: true }), [page, chat]);
 }
 
-const longestAnswerChars = 60;
+const maxAnswerChars = 60;
 
 /** How an answer of the chat came about: the last one, or the one that is chosen. */
 function TracePanel({ turns }: { readonly turns: readonly Turn[] }) {
-  const words = useBuilderWords();
+  const strings = useBuilderStrings();
   const picker = useId();
   const replies = turns.filter((turn) => turn.kind === 'reply');
-  const [chosen, setChosen] = useState('');
-  const reply = replies.find(({ id }) => id === chosen) ?? replies.at(-1);
+  const [selectedId, setSelectedId] = useState('');
+  const reply = replies.find(({ id }) => id === selectedId) ?? replies.at(-1);
   if (reply === undefined) return null;
   const steps = readTrace(reply.custom);
-  const wholeMs = wholeOf(steps);
+  const totalMs = computeTotalMs(steps);
   return (
     <details className="trace" open>
       <summary>
         <Icon name="right" />
-        <h2>{words.trace}</h2>
-        <TraceSum {...{ steps, wholeMs }} />
+        <h2>{strings.trace}</h2>
+        <TraceSum {...{ steps, totalMs }} />
       </summary>
       <div className="trace-body">
         {replies.length > 1 && (
           <div className="row small">
-            <label htmlFor={picker}>{words.traceOf}</label>
-            <select id={picker} value={reply.id} onChange={({ target }) => setChosen(target.value)}>
-              {replies.map(({ id, text }, nth) => (
+            <label htmlFor={picker}>{strings.answerLabel}</label>
+            <select id={picker} value={reply.id} onChange={({ target }) => setSelectedId(target.value)}>
+              {replies.map(({ id, text }, index) => (
                 <option key={id} value={id}>
-                  {words.answerNumber(nth + 1, text.slice(0, longestAnswerChars))}
+                  {strings.answerNumber(index + 1, text.slice(0, maxAnswerChars))}
                 </option>
               ))}
             </select>
           </div>
         )}
-        {steps.length === 0 && <p className="soft small">{reply.state === 'running' ? words.traceToCome : words.noTrace}</p>}
-        <ol aria-label={words.trace}>
+        {steps.length === 0 && <p className="soft small">{reply.state === 'running' ? strings.traceToCome : strings.noTrace}</p>}
+        <ol aria-label={strings.trace}>
           {steps.map((step) => (
-            <TraceStepView key={step.index} step={step} wholeMs={wholeMs} />
+            <TraceStepView key={step.index} step={step} totalMs={totalMs} />
           ))}
         </ol>
         {steps.length > 0 && (
           <p className="row small soft">
-            {words.copyTrace}
-            <CopyButton label={words.copyTrace} text={() => JSON.stringify(reply.custom, undefined, 2)} />
+            {strings.copyTrace}
+            <CopyButton label={strings.copyTrace} text={() => JSON.stringify(reply.custom, undefined, 2)} />
           </p>
         )}
       </div>
@@ -239,19 +239,19 @@ function TracePanel({ turns }: { readonly turns: readonly Turn[] }) {
 
 interface TraceSumProps {
   readonly steps: readonly TraceStep[];
-  readonly wholeMs: number;
+  readonly totalMs: number;
 }
 
 /** The whole in a line. */
-function TraceSum({ steps, wholeMs }: TraceSumProps) {
-  const words = useBuilderWords();
-  const { stagesFailed } = useWords();
+function TraceSum({ steps, totalMs }: TraceSumProps) {
+  const strings = useBuilderStrings();
+  const { stagesFailed } = useStrings();
   const amounts = useAmounts();
   if (steps.length === 0) return null;
   const turns = steps.filter(({ isModel }) => isModel).length;
   const tools = steps.filter(isToolRun).length;
   const failed = steps.filter(({ hasFailed }) => hasFailed).length;
-  const parts = [words.turnCount(turns), words.toolCount(tools), amounts.time(wholeMs), ...amounts.used(steps)];
+  const parts = [strings.turnCount(turns), strings.toolCount(tools), amounts.formatTime(totalMs), ...amounts.listUsage(steps)];
   return (
     <span className="soft small">
       {parts.filter((part) => part !== '').join(' · ')}

@@ -12,16 +12,20 @@ interface Span {
 }
 
 /** How long a run took as far as its steps tell, in milliseconds. */
-export function wholeOf(steps: readonly Timed[]): number {
+export function computeTotalMs(steps: readonly Timed[]): number {
   return steps.reduce((end, { atMs, durationMs }) => Math.max(end, atMs + durationMs), 0);
 }
 
 /** Where a step lies within the whole run; never outside it, whatever the trace says. */
-export function toSpan({ atMs, durationMs, firstMs = 0 }: Timed, wholeMs: number): Span {
-  const from = percent(atMs, wholeMs);
-  return { from, length: Math.min(percent(durationMs, wholeMs), 100 - from), waiting: percent(firstMs, durationMs) };
+export function toSpan({ atMs, durationMs, firstMs = 0 }: Timed, totalMs: number): Span {
+  const from = computePercent(atMs, totalMs);
+  return {
+    from,
+    length: Math.min(computePercent(durationMs, totalMs), 100 - from),
+    waiting: computePercent(firstMs, durationMs),
+  };
 }
 
-function percent(part: number, whole: number): number {
-  return whole > 0 ? Math.min(100, Math.max(0, (part / whole) * 100)) : 0;
+function computePercent(part: number, total: number): number {
+  return total > 0 ? Math.min(100, Math.max(0, (part / total) * 100)) : 0;
 }

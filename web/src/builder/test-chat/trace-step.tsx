@@ -1,6 +1,6 @@
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { Icon } from '../../parts/icon.tsx';
-import { useBuilderWords } from '../words/builder-words.ts';
+import { useBuilderStrings } from '../words/builder-words.ts';
 import { isToolRun, type TraceStep, toReadable } from './read-trace.ts';
 import { toSpan } from './trace-span.ts';
 import { useAmounts } from './use-amounts.ts';
@@ -8,77 +8,77 @@ import { useAmounts } from './use-amounts.ts';
 interface TraceStepProps {
   readonly step: TraceStep;
   /** How long the whole run took. */
-  readonly wholeMs: number;
+  readonly totalMs: number;
 }
 
 /** One call of the model or of a tool, or what was not to be had: a line with its time, and unfolded what went in and what came out. */
-export function TraceStepView({ step, wholeMs }: TraceStepProps) {
-  const words = useBuilderWords();
+export function TraceStepView({ step, totalMs }: TraceStepProps) {
+  const strings = useBuilderStrings();
   const amounts = useAmounts();
-  const facts = [amounts.time(step.durationMs), ...amounts.used([step]), ...(step.hasFailed ? [words.failed] : [])];
+  const facts = [amounts.formatTime(step.durationMs), ...amounts.listUsage([step]), ...(step.hasFailed ? [strings.failed] : [])];
   return (
     <li className={isToolRun(step) ? 'trace-inner' : undefined}>
       <details className="trace-step">
         <summary>
           <Icon name="right" />
           <span className={`stage-dot ${step.hasFailed ? 'failed' : ''}`} aria-hidden="true" />
-          <span className="trace-name">{titleOf(step, words)}</span>
+          <span className="trace-name">{getTitle(step, strings)}</span>
           <span className="soft small">{facts.join(' · ')}</span>
-          <TraceBar {...{ step, wholeMs }} />
+          <TraceBar {...{ step, totalMs }} />
         </summary>
         <div className="trace-parts">
-          {step.isModel && <Asked step={step} />}
+          {step.isModel && <RequestPart step={step} />}
           {!step.isModel && !step.isToolset && (
-            <Part title={step.isRoom ? words.roomBefore : words.toolArguments} text={toReadable(step.sent)} />
+            <Part title={step.isContextReduction ? strings.roomBefore : strings.toolArguments} text={toReadable(step.sent)} />
           )}
-          {step.received !== '' && <Part title={resultOf(step, words)} text={step.received} />}
+          {step.received !== '' && <Part title={getResultTitle(step, strings)} text={step.received} />}
           {step.error !== undefined && <p className="trouble">{step.error}</p>}
-          {step.firstMs !== undefined && <p className="soft small">{words.firstAfter(amounts.time(step.firstMs))}</p>}
+          {step.firstMs !== undefined && <p className="soft small">{strings.firstAfter(amounts.formatTime(step.firstMs))}</p>}
         </div>
       </details>
     </li>
   );
 }
 
-type Words = ReturnType<typeof useBuilderWords>;
+type Strings = ReturnType<typeof useBuilderStrings>;
 
-function titleOf({ isModel, isRoom, isToolset, turn, name }: TraceStep, words: Words): string {
-  if (isRoom) return words.roomMade;
-  if (isToolset) return words.toolsetMissing(name);
-  return isModel ? words.modelTurn(turn, name) : words.toolRun(name);
+function getTitle({ isModel, isContextReduction, isToolset, turn, name }: TraceStep, strings: Strings): string {
+  if (isContextReduction) return strings.contextReduced;
+  if (isToolset) return strings.toolsetMissing(name);
+  return isModel ? strings.modelTurn(turn, name) : strings.toolRun(name);
 }
 
-function resultOf({ isModel, isRoom }: TraceStep, words: Words): string {
-  if (isRoom) return words.roomAfter;
-  return isModel ? words.modelReply : words.toolResult;
+function getResultTitle({ isModel, isContextReduction }: TraceStep, strings: Strings): string {
+  if (isContextReduction) return strings.roomAfter;
+  return isModel ? strings.modelReply : strings.toolResult;
 }
 
 /** What the model was sent; what it had been sent before is only counted. */
-function Asked({ step: { asked, sent } }: { readonly step: TraceStep }) {
-  const words = useBuilderWords();
-  const { messagesBefore, messages, tools, settings } = asked;
+function RequestPart({ step: { request, sent } }: { readonly step: TraceStep }) {
+  const strings = useBuilderStrings();
+  const { messagesBefore, messages, tools, settings } = request;
   // What was cut is no JSON any more.
-  if (messages.length === 0 && messagesBefore === 0) return <Part title={words.messagesSent} text={sent} />;
+  if (messages.length === 0 && messagesBefore === 0) return <Part title={strings.messagesSent} text={sent} />;
   return (
     <div className="trace-part">
       <h3>
-        {words.messagesSent}
+        {strings.messagesSent}
         <CopyButton text={() => toReadable(sent)} />
       </h3>
-      {messagesBefore > 0 && <p className="soft small">{words.messagesBefore(messagesBefore)}</p>}
-      {messages.map(({ role, text }, nth) => (
+      {messagesBefore > 0 && <p className="soft small">{strings.messagesBefore(messagesBefore)}</p>}
+      {messages.map(({ role, text }, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the messages of one turn never move
-        <div className="trace-message" key={nth}>
+        <div className="trace-message" key={index}>
           <span className="tag">{role}</span>
           <Scrolled text={text} />
         </div>
       ))}
       <p className="small">
-        <span className="soft">{words.toolsOffered}</span> {toolsInWords(tools, words)}
+        <span className="soft">{strings.toolsOffered}</span> {describeTools(tools, strings)}
       </p>
       {settings !== '' && (
         <details className="small">
-          <summary className="soft">{words.settingsSent}</summary>
+          <summary className="soft">{strings.settingsSent}</summary>
           <Scrolled text={settings} />
         </details>
       )}
@@ -86,9 +86,9 @@ function Asked({ step: { asked, sent } }: { readonly step: TraceStep }) {
   );
 }
 
-function toolsInWords(tools: readonly string[] | undefined, words: Words): string {
-  if (tools === undefined) return words.toolsAsBefore;
-  return tools.length === 0 ? words.noneChosen : tools.join(', ');
+function describeTools(tools: readonly string[] | undefined, strings: Strings): string {
+  if (tools === undefined) return strings.toolsAsBefore;
+  return tools.length === 0 ? strings.noneChosen : tools.join(', ');
 }
 
 function Part({ title, text }: { readonly title: string; readonly text: string }) {
@@ -111,12 +111,12 @@ function Scrolled({ text }: { readonly text: string }) {
 interface TraceBarProps {
   readonly step: TraceStep;
   /** How long the whole run took. */
-  readonly wholeMs: number;
+  readonly totalMs: number;
 }
 
 /** When a step was under way within the whole run; lighter until the first of its answer. The times stand beside it in words. */
-function TraceBar({ step, wholeMs }: TraceBarProps) {
-  const { from, length, waiting } = toSpan(step, wholeMs);
+function TraceBar({ step, totalMs }: TraceBarProps) {
+  const { from, length, waiting } = toSpan(step, totalMs);
   const kind = step.isModel ? 'model' : 'tool';
   return (
     <span className="trace-bar" aria-hidden="true">

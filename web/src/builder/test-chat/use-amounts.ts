@@ -1,30 +1,30 @@
 import { useLanguage } from '../../words/words.tsx';
-import { useBuilderWords } from '../words/builder-words.ts';
+import { useBuilderStrings } from '../words/builder-words.ts';
 import type { TraceStep } from './read-trace.ts';
 
 interface Amounts {
-  readonly time: (ms: number) => string;
+  readonly formatTime: (ms: number) => string;
   /** Tokens and money, as far as there is something to say of them. */
-  readonly used: (steps: readonly TraceStep[]) => readonly string[];
+  readonly listUsage: (steps: readonly TraceStep[]) => readonly string[];
 }
 
 /** How times, tokens and costs of a trace are written. */
 export function useAmounts(): Amounts {
-  const { words, language } = useLanguage();
-  const builderWords = useBuilderWords();
+  const { strings, language } = useLanguage();
+  const builderStrings = useBuilderStrings();
   const number = (value: number): string => value.toLocaleString(language);
   return {
-    time: (ms) => {
+    formatTime: (ms) => {
       if (ms < 1000) return `${number(Math.round(ms))} ms`;
       return `${(ms / 1000).toLocaleString(language, { maximumFractionDigits: 1 })} s`;
     },
-    used: (steps) => {
+    listUsage: (steps) => {
       const [prompt, completion] = [sum(steps, 'promptTokens'), sum(steps, 'completionTokens')];
       const isPriced = steps.some(({ usd }) => usd !== undefined);
       const usd = sum(steps, 'usd').toLocaleString(language, { style: 'currency', currency: 'USD', maximumSignificantDigits: 2 });
       return [
-        ...(prompt + completion > 0 ? [builderWords.tokensInAndOut(number(prompt), number(completion))] : []),
-        ...(isPriced ? [words.cost(usd)] : []),
+        ...(prompt + completion > 0 ? [builderStrings.tokensInAndOut(number(prompt), number(completion))] : []),
+        ...(isPriced ? [strings.cost(usd)] : []),
       ];
     },
   };

@@ -2,24 +2,24 @@ import { useCallback } from 'react';
 import { isJsonObject } from '#base/json/json.ts';
 import { formatPath, type Path } from '#contract/configuration/fault.ts';
 import { usePage } from '../../page/page.tsx';
-import { Trouble } from '../../parts/trouble.tsx';
+import { ErrorMessage } from '../../parts/trouble.tsx';
 import { useLoaded } from '../../parts/use-loaded.ts';
 import type { OwnApplication } from '../applications.ts';
 import { itemName } from '../item-name.ts';
-import { useBuilderWords } from '../words/builder-words.ts';
+import { useBuilderStrings } from '../words/builder-words.ts';
 import { readVersion } from './versions.ts';
 
 /** What has changed from a version to what is stored now, field by field. */
 export function VersionDiff({ stored, version }: { readonly stored: OwnApplication; readonly version: number }) {
-  const words = useBuilderWords();
+  const strings = useBuilderStrings();
   const { service } = usePage();
   const load = useCallback(() => readVersion(service, stored.id, version), [service, stored.id, version]);
-  const { value: entry, fault } = useLoaded(load);
-  if (entry === undefined) return <Trouble fault={fault} />;
+  const { value: entry, error } = useLoaded(load);
+  if (entry === undefined) return <ErrorMessage error={error} />;
   const changes = diffEntries(entry, stored.entry);
-  if (changes.length === 0) return <p className="soft small">{words.noDifference}</p>;
+  if (changes.length === 0) return <p className="soft small">{strings.noDifference}</p>;
   return (
-    <ul className="version-changes" aria-label={words.changedSince}>
+    <ul className="version-changes" aria-label={strings.changedSince}>
       {changes.map((change) => (
         <Change key={change.field} change={change} />
       ))}
@@ -28,19 +28,19 @@ export function VersionDiff({ stored, version }: { readonly stored: OwnApplicati
 }
 
 function Change({ change: { field, before = '', after = '' } }: { readonly change: FieldChange }) {
-  const words = useBuilderWords();
+  const strings = useBuilderStrings();
   const lines = before === '' ? added(after) : after === '' ? removed(before) : diffLines(before, after);
   return (
     <li>
       <code>{field.replace(/^applicationProperties\./, '')}</code>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be reached by the keyboard */}
       <pre className="version-lines" tabIndex={0}>
-        {folded(lines).map(({ kind, text }, nth) => {
+        {foldLines(lines).map(({ kind, text }, index) => {
           const Mark = marks[kind];
           return (
             // biome-ignore lint/suspicious/noArrayIndexKey: the lines of one comparison never move
-            <Mark key={nth} className={kind}>
-              {kind === 'left out' ? words.linesLeftOut(Number(text)) : text}
+            <Mark key={index} className={kind}>
+              {kind === 'left out' ? strings.linesLeftOut(Number(text)) : text}
               {'\n'}
             </Mark>
           );
@@ -54,28 +54,28 @@ const marks = { same: 'span', removed: 'del', added: 'ins', 'left out': 'span' }
 /** Lines that are shown before and after a change. */
 const context = 2;
 
-interface ShownLine {
+interface DisplayedLine {
   readonly kind: DiffLine['kind'] | 'left out';
   /** How many lines, where they are left out. */
   readonly text: string;
 }
 
 /** With what stayed the same left out, but for the lines around a change. */
-function folded(lines: readonly DiffLine[]): readonly ShownLine[] {
-  const isNear = lines.map((_, at) =>
-    lines.slice(Math.max(0, at - context), at + context + 1).some(({ kind }) => kind !== 'same'),
+function foldLines(lines: readonly DiffLine[]): readonly DisplayedLine[] {
+  const isNear = lines.map((_, index) =>
+    lines.slice(Math.max(0, index - context), index + context + 1).some(({ kind }) => kind !== 'same'),
   );
-  const shown: ShownLine[] = [];
+  const visibleLines: DisplayedLine[] = [];
   let hidden = 0;
-  for (const [at, line] of lines.entries()) {
-    if (!isNear[at]) hidden += 1;
-    if (hidden > 0 && (isNear[at] || at === lines.length - 1)) {
-      shown.push({ kind: 'left out', text: String(hidden) });
+  for (const [index, line] of lines.entries()) {
+    if (!isNear[index]) hidden += 1;
+    if (hidden > 0 && (isNear[index] || index === lines.length - 1)) {
+      visibleLines.push({ kind: 'left out', text: String(hidden) });
       hidden = 0;
     }
-    if (isNear[at]) shown.push(line);
+    if (isNear[index]) visibleLines.push(line);
   }
-  return shown;
+  return visibleLines;
 }
 
 function added(text: string): readonly DiffLine[] {
@@ -104,7 +104,7 @@ export function diffEntries(before: unknown, after: unknown, path: Path = []): r
   if (Array.isArray(before) && Array.isArray(after) && [...before, ...after].some(isJsonObject)) {
     const isNamed = hasNames(before) && hasNames(after);
     const toItems = (items: readonly unknown[]): Parts =>
-      new Map(items.map((item, nth) => [isNamed ? itemName(item) : nth, item]));
+      new Map(items.map((item, index) => [isNamed ? itemName(item) : index, item]));
     return diffParts(toItems(before), toItems(after), path);
   }
   return [{ field: formatPath(path), before: toText(before), after: toText(after) }];
@@ -140,13 +140,13 @@ interface DiffLine {
 }
 
 /** Beyond this many pairs of lines a text counts as another one. */
-const mostPairs = 1_000_000;
+const maxPairs = 1_000_000;
 
 /** How one text becomes another: the lines they share, in order, and what stands in one of them alone. */
 export function diffLines(before: string, after: string): readonly DiffLine[] {
   const [old, now] = [before.split('\n'), after.split('\n')];
-  const start = sharedAtStart(old, now);
-  const end = sharedAtEnd(old.slice(start), now.slice(start));
+  const start = countSharedAtStart(old, now);
+  const end = countSharedAtEnd(old.slice(start), now.slice(start));
   const same = (lines: readonly string[]): DiffLine[] => lines.map((text) => ({ kind: 'same', text }));
   return [
     ...same(old.slice(0, start)),
@@ -156,7 +156,7 @@ export function diffLines(before: string, after: string): readonly DiffLine[] {
 }
 
 function diffMiddle(old: readonly string[], now: readonly string[]): DiffLine[] {
-  const lengths = old.length * now.length > mostPairs ? undefined : sharedLengths(old, now);
+  const lengths = old.length * now.length > maxPairs ? undefined : sharedLengths(old, now);
   const lines: DiffLine[] = [];
   let [at, to] = [0, 0];
   while (at < old.length || to < now.length) {
@@ -195,12 +195,12 @@ function lengthAt(lengths: Lengths, at: number, to: number): number {
   return lengths?.[at]?.[to] ?? 0;
 }
 
-function sharedAtStart(old: readonly string[], now: readonly string[]): number {
-  const other = old.findIndex((line, at) => line !== now[at]);
-  return other === -1 ? old.length : other;
+function countSharedAtStart(old: readonly string[], now: readonly string[]): number {
+  const firstDifference = old.findIndex((line, at) => line !== now[at]);
+  return firstDifference === -1 ? old.length : firstDifference;
 }
 
-function sharedAtEnd(old: readonly string[], now: readonly string[]): number {
+function countSharedAtEnd(old: readonly string[], now: readonly string[]): number {
   let count = 0;
   while (count < Math.min(old.length, now.length) && old.at(-1 - count) === now.at(-1 - count)) count += 1;
   return count;

@@ -1,11 +1,11 @@
 import { useCallback } from 'react';
-import { useWordsOf } from '../../words/words.tsx';
+import { useLocalizedStrings } from '../../words/words.tsx';
 import { schemaFrench } from './schema-french.ts';
 import { schemaGerman } from './schema-german.ts';
 import { schemaSpanish } from './schema-spanish.ts';
 
 /** Titles of the schema that are the keys of a wire format rather than words for people. */
-const plainer: Readonly<Record<string, string>> = {
+const plainTitles: Readonly<Record<string, string>> = {
   'Method url': 'Address',
   'Method type': 'Method',
   'Content type': 'Type of the body',
@@ -36,10 +36,10 @@ const plainer: Readonly<Record<string, string>> = {
   sse: 'Server-sent events',
 };
 
-const dictionaries = { en: plainer, de: schemaGerman, fr: schemaFrench, es: schemaSpanish };
+const dictionaries = { en: plainTitles, de: schemaGerman, fr: schemaFrench, es: schemaSpanish };
 
 /** What says no more than the label above it, or the lines around it. */
-const needless: ReadonlySet<string> = new Set([
+const redundantTexts: ReadonlySet<string> = new Set([
   'Id of the deployment that is asked, a model as a rule.',
   'Name of the toolset, shown to people.',
   'Web APIs the model may call. Absent: none.',
@@ -58,15 +58,15 @@ const idleEnd = /\bAbsent: none\.$/;
 const lastOfTwo = /(?<=[.)])\s+[^.:]+:[^.]*\.$/;
 
 /** Says a title or a description of the schema in the language of the page; as it is where there is no word for it; '' where it says nothing. */
-export function useSchemaWords(): (text: string) => string {
-  const words = useWordsOf<Readonly<Record<string, string>>>(dictionaries);
+export function useSchemaTranslation(): (text: string) => string {
+  const strings = useLocalizedStrings<Readonly<Record<string, string>>>(dictionaries);
   return useCallback(
     (text) => {
-      if (needless.has(text)) return '';
-      const whole = Object.hasOwn(words, text) ? (words[text] ?? text) : text;
-      const said = idleEnd.test(text) ? whole.replace(lastOfTwo, '') : whole;
-      return said.replace(/\bAbsent( or null)?:/, 'Left empty:');
+      if (redundantTexts.has(text)) return '';
+      const translated = Object.hasOwn(strings, text) ? (strings[text] ?? text) : text;
+      const firstSentences = idleEnd.test(text) ? translated.replace(lastOfTwo, '') : translated;
+      return firstSentences.replace(/\bAbsent( or null)?:/, 'Left empty:');
     },
-    [words],
+    [strings],
   );
 }

@@ -8,34 +8,34 @@ import {
   useState,
   useSyncExternalStore,
 } from 'react';
-import type { Waiting } from '../../conversation/outbox.ts';
+import type { QueuedMessage } from '../../conversation/outbox.ts';
 import { usePage } from '../../page/page.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { isComposing } from '../../parts/is-composing.ts';
 import { Guard, lazyView } from '../../parts/lazy-view.tsx';
 import type { Deployment } from '../../service/deployments.ts';
-import { useAway } from '../../service/use-away.ts';
-import { onChosen, readDictation } from '../../speech/recognition.ts';
-import { useLanguage, useWords } from '../../words/words.tsx';
+import { useIsUnreachable } from '../../service/use-away.ts';
+import { onDictationChange, readDictation } from '../../speech/recognition.ts';
+import { useLanguage, useStrings } from '../../words/words.tsx';
 import { focusMessage } from '../focus-message.ts';
-import type { Said } from '../said.ts';
-import { keepDraft, readDraft } from './drafts.ts';
+import type { UserMessage } from '../said.ts';
+import { readDraft, saveDraft } from './drafts.ts';
 import { useAddressee, usePromptChoice } from './use-composer-choices.tsx';
 import { type Upload, useFileDrop, useUploads } from './use-uploads.ts';
 import './composer.css';
 import type { Attachment } from '#contract/chat/message.ts';
-import { fileNotKept } from '../../service/attach-file.ts';
-import type { Fault } from '../../service/fault.ts';
-import type { Words } from '../../words/english.ts';
+import { fileNotStored } from '../../service/attach-file.ts';
+import type { ErrorDetails } from '../../service/fault.ts';
+import type { Strings } from '../../words/english.ts';
 
 const QueueList = lazyView(() => import('./queue-list.tsx').then(({ QueueList: view }) => view));
 const DictateButton = lazyView(() => import('../../speech/dictate-button.tsx').then(({ DictateButton: view }) => view));
 
 interface ComposerProps {
   readonly deployment: Deployment | undefined;
-  readonly say: (said: Said) => void;
+  readonly sendMessage: (message: UserMessage) => void;
   /** Names the draft that is kept; absent where nothing is to be kept. */
-  readonly draftOf?: string;
+  readonly draftKey?: string;
   /** What is written already where no draft is kept. */
   readonly firstText?: string;
   /** Undefined for one that is yet to begin. */
@@ -45,49 +45,49 @@ interface ComposerProps {
 }
 
 /** Where the user writes. Files come by choosing, pasting and dropping. */
-export function Composer({ deployment, say, draftOf, firstText = '', conversationId = '', running }: ComposerProps) {
-  const { words, language } = useLanguage();
-  const [text, setText] = useDraft(draftOf, firstText);
+export function Composer({ deployment, sendMessage, draftKey, firstText = '', conversationId = '', running }: ComposerProps) {
+  const { strings, language } = useLanguage();
+  const [text, setText] = useDraft(draftKey, firstText);
   const { uploads, add, remove, clear, restore, isUploading, ready } = useUploads();
   const { service, outbox } = usePage();
-  const waiting = useSyncExternalStore(outbox.subscribe, () => outbox.waiting(conversationId));
-  const isOver = useFileDrop(add);
-  const canDictate = useSyncExternalStore(onChosen, readDictation) !== 'off';
-  const [dictated, setDictated] = useState(0);
+  const queuedMessages = useSyncExternalStore(outbox.subscribe, () => outbox.getMessages(conversationId));
+  const isDraggingOver = useFileDrop(add);
+  const canDictate = useSyncExternalStore(onDictationChange, readDictation) !== 'off';
+  const [dictationCount, setDictationCount] = useState(0);
   const { choice, chooseKeys } = usePromptChoice(text, setText);
   const { addressees, ...address } = useAddressee(text, setText);
-  const isAway = useAway(service);
-  const isSomething = text.trim() !== '' || ready.length > 0;
-  const canSend = deployment !== undefined && !isUploading && !isAway && isSomething;
+  const isUnreachable = useIsUnreachable(service);
+  const hasContent = text.trim() !== '' || ready.length > 0;
+  const canSend = deployment !== undefined && !isUploading && !isUnreachable && hasContent;
 
   useEffect(focusMessage, []);
   const send = (event?: FormEvent): void => {
     event?.preventDefault();
     if (!canSend) return;
-    const said = {
+    const message = {
       text: text.trim(),
       attachments: ready,
-      ...(addressees.length > 0 && { deployments: addressees.map((each) => each.id) }),
+      ...(addressees.length > 0 && { deployments: addressees.map((item) => item.id) }),
     };
-    if (running === undefined) say(said);
-    else outbox.add(conversationId, said);
+    if (running === undefined) sendMessage(message);
+    else outbox.add(conversationId, message);
     setText('');
     // What is still heard belongs to the message that is sent.
-    setDictated(dictated + 1);
+    setDictationCount(dictationCount + 1);
     clear();
     address.forget();
   };
-  const takeBack = (back: Waiting): void => {
-    outbox.take(conversationId, back.id);
-    setText([back.text, text].filter((part) => part !== '').join('\n\n'));
-    restore(back.attachments);
-    if (back.deployments !== undefined) address.restore(back.deployments);
+  const takeBack = (message: QueuedMessage): void => {
+    outbox.remove(conversationId, message.id);
+    setText([message.text, text].filter((part) => part !== '').join('\n\n'));
+    restore(message.attachments);
+    if (message.deployments !== undefined) address.restore(message.deployments);
     focusMessage();
   };
   const onKeyDown = (event: KeyboardEvent): void => {
     if (isComposing(event.nativeEvent) || chooseKeys(event) || address.addressKeys(event)) return;
     if (event.key === 'ArrowUp' && text === '') {
-      const last = waiting.at(-1);
+      const last = queuedMessages.at(-1);
       if (last !== undefined) takeBack(last);
       if (last !== undefined || editLast()) event.preventDefault();
     }
@@ -105,18 +105,18 @@ export function Composer({ deployment, say, draftOf, firstText = '', conversatio
     <>
       {choice}
       {address.choice}
-      {waiting.length > 0 && (
-        <Guard instead={null}>
+      {queuedMessages.length > 0 && (
+        <Guard fallback={null}>
           <Suspense fallback={null}>
-            <QueueList {...{ waiting, conversationId, takeBack }} isAnswering={running !== undefined} />
+            <QueueList {...{ messages: queuedMessages, conversationId, takeBack }} isAnswering={running !== undefined} />
           </Suspense>
         </Guard>
       )}
       <form className="composer" onSubmit={send} onPaste={onPaste}>
-        {isOver && (
+        {isDraggingOver && (
           <p className="drop-hint">
             <Icon name="clip" />
-            {words.dropHere}
+            {strings.dropHere}
           </p>
         )}
         {address.chips}
@@ -130,21 +130,23 @@ export function Composer({ deployment, say, draftOf, firstText = '', conversatio
               rows: 1,
               value: text,
               onKeyDown,
-              'aria-label': words.message,
-              title: words.sendHint,
+              'aria-label': strings.message,
+              title: strings.sendHint,
             }}
             placeholder={
-              deployment && words.messagePlaceholder(toNames(addressees.length > 0 ? addressees : [deployment], language))
+              deployment && strings.messagePlaceholder(toNames(addressees.length > 0 ? addressees : [deployment], language))
             }
             onChange={({ target }) => setText(target.value)}
           />
           {canDictate && (
             <Suspense fallback={null}>
-              <DictateButton key={dictated} {...{ text, setText }} />
+              <DictateButton key={dictationCount} {...{ text, setText }} />
             </Suspense>
           )}
           {running !== undefined && <StopButton running={running} />}
-          {(running === undefined || isSomething) && <SendButton {...{ canSend, isAway }} isLater={running !== undefined} />}
+          {(running === undefined || hasContent) && (
+            <SendButton {...{ canSend, isUnreachable }} isLater={running !== undefined} />
+          )}
         </div>
       </form>
     </>
@@ -158,9 +160,9 @@ function FileChooser({
   readonly types: readonly string[] | undefined;
   readonly add: (files: Iterable<File>) => void;
 }) {
-  const words = useWords();
+  const strings = useStrings();
   const chooser = useRef<HTMLInputElement>(null);
-  const name = { 'aria-label': words.attach, title: words.attach };
+  const name = { 'aria-label': strings.attach, title: strings.attach };
   return (
     <>
       <button type="button" className="icon-button" {...name} onClick={() => chooser.current?.click()}>
@@ -168,7 +170,7 @@ function FileChooser({
       </button>
       <input
         {...{ ref: chooser, type: 'file', multiple: true, hidden: true, accept: types?.join(',') }}
-        aria-label={words.attach}
+        aria-label={strings.attach}
         onChange={({ target }) => {
           add(target.files ?? []);
           target.value = '';
@@ -184,18 +186,18 @@ function toNames(deployments: readonly Deployment[], language: string): string {
 
 interface SendButtonProps {
   readonly canSend: boolean;
-  readonly isAway: boolean;
+  readonly isUnreachable: boolean;
   /** What is sent waits for the answer that is coming. */
   readonly isLater: boolean;
 }
 
-function SendButton({ canSend, isAway, isLater }: SendButtonProps) {
-  const words = useWords();
-  const name = isLater ? words.sendLater : words.send;
+function SendButton({ canSend, isUnreachable, isLater }: SendButtonProps) {
+  const strings = useStrings();
+  const name = isLater ? strings.sendLater : strings.send;
   return (
     <button
       {...{ type: 'submit', className: 'round primary', 'aria-label': name, disabled: !canSend }}
-      title={isAway ? words.sendAway : name}
+      title={isUnreachable ? strings.sendAway : name}
     >
       <Icon name="send" />
     </button>
@@ -204,10 +206,10 @@ function SendButton({ canSend, isAway, isLater }: SendButtonProps) {
 
 /** Stops the answer that is coming. */
 function StopButton({ running }: { readonly running: string }) {
-  const { stop: name } = useWords();
-  const { asking } = usePage();
+  const { stop: name } = useStrings();
+  const { replyRunner } = usePage();
   const stop = (): void => {
-    asking.stop(running);
+    replyRunner.stop(running);
     focusMessage();
   };
   return (
@@ -224,34 +226,36 @@ function editLast(): boolean {
   return last !== undefined;
 }
 
-function useDraft(draftOf: string | undefined, firstText: string): readonly [string, (text: string) => void] {
+function useDraft(draftKey: string | undefined, firstText: string): readonly [string, (text: string) => void] {
   const { user } = usePage();
-  const [text, setText] = useState(() => (draftOf === undefined ? firstText : readDraft(user, draftOf)));
-  const keep = (next: string): void => {
+  const [text, setText] = useState(() => (draftKey === undefined ? firstText : readDraft(user, draftKey)));
+  const updateText = (next: string): void => {
     setText(next);
-    if (draftOf !== undefined) keepDraft(user, draftOf, next);
+    if (draftKey !== undefined) saveDraft(user, draftKey, next);
   };
-  return [text, keep];
+  return [text, updateText];
 }
 
 /** The files of the message that is being written, each with how far it has come. */
 function Uploads({ uploads, remove }: { readonly uploads: readonly Upload[]; readonly remove: (id: string) => void }) {
-  const words = useWords();
+  const strings = useStrings();
   if (uploads.length === 0) return null;
   return (
-    <ul className="uploads" aria-label={words.attachments}>
-      {uploads.map(({ id, name, share, attachment, fault }) => (
-        <li key={id} className={fault === undefined ? 'upload' : 'upload failed'}>
-          <Look attachment={attachment} hasFailed={fault !== undefined} />
-          <span className="upload-name">{fault === undefined ? name : words.uploadFailed(name, whyOf(fault, words))}</span>
-          {attachment === undefined && fault === undefined && (
-            <progress value={share} aria-label={words.uploading(name, Math.round(share * 100))} />
+    <ul className="uploads" aria-label={strings.attachments}>
+      {uploads.map(({ id, name, share, attachment, error }) => (
+        <li key={id} className={error === undefined ? 'upload' : 'upload failed'}>
+          <UploadIcon attachment={attachment} hasFailed={error !== undefined} />
+          <span className="upload-name">
+            {error === undefined ? name : strings.uploadFailed(name, getReason(error, strings))}
+          </span>
+          {attachment === undefined && error === undefined && (
+            <progress value={share} aria-label={strings.uploading(name, Math.round(share * 100))} />
           )}
           <button
             type="button"
             className="icon-button"
-            aria-label={words.removeAttachment(name)}
-            title={words.removeAttachment(name)}
+            aria-label={strings.removeAttachment(name)}
+            title={strings.removeAttachment(name)}
             onClick={() => remove(id)}
           >
             <Icon name="close" />
@@ -263,7 +267,7 @@ function Uploads({ uploads, remove }: { readonly uploads: readonly Upload[]; rea
 }
 
 /** A picture as it is; an icon for everything else. */
-function Look({ attachment, hasFailed }: { readonly attachment: Attachment | undefined; readonly hasFailed: boolean }) {
+function UploadIcon({ attachment, hasFailed }: { readonly attachment: Attachment | undefined; readonly hasFailed: boolean }) {
   const { type = '', data } = attachment ?? {};
   if (data !== undefined && /^image\/(png|jpe?g|gif|webp|avif)$/.test(type)) {
     return <img className="upload-picture" src={`data:${type};base64,${data}`} alt="" />;
@@ -271,9 +275,9 @@ function Look({ attachment, hasFailed }: { readonly attachment: Attachment | und
   return <Icon name={hasFailed ? 'alert' : 'file'} />;
 }
 
-function whyOf({ status, code, message }: Fault, words: Words): string {
-  if (code === fileNotKept) return words.fileNotKept;
-  if (status === 404) return words.noFileStore;
-  if (status === 413) return words.fileTooLarge;
-  return status === 0 ? words.unreachable : message;
+function getReason({ status, code, message }: ErrorDetails, strings: Strings): string {
+  if (code === fileNotStored) return strings.fileNotStored;
+  if (status === 404) return strings.noFileStore;
+  if (status === 413) return strings.fileTooLarge;
+  return status === 0 ? strings.unreachable : message;
 }

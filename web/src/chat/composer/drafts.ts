@@ -1,51 +1,51 @@
-import type { KeptOutbox } from '../../conversation/outbox.ts';
+import type { OutboxStorage } from '../../conversation/outbox.ts';
 import { readBrand } from '../../page/brand.ts';
 
 const prefix = 'parley draft ';
-const prefixOf = (user: string): string => `${prefix}${encodeURIComponent(user)} `;
+const getPrefix = (user: string): string => `${prefix}${encodeURIComponent(user)} `;
 
 /** What is written and not sent yet: it outlives the tab, unless browsers are to keep nothing, until the user signs out. */
 export function readDraft(user: string, id: string): string {
-  const name = prefixOf(user) + id;
+  const name = getPrefix(user) + id;
   return sessionStorage.getItem(name) ?? localStorage.getItem(name) ?? '';
 }
 
-export function keepDraft(user: string, id: string, text: string): void {
-  const name = prefixOf(user) + id;
+export function saveDraft(user: string, id: string, text: string): void {
+  const name = getPrefix(user) + id;
   const storages = readBrand().offline === false ? [sessionStorage] : [sessionStorage, localStorage];
   for (const storage of storages) {
     if (text === '') storage.removeItem(name);
-    else keepIn(storage, name, text);
+    else storeItem(storage, name, text);
   }
 }
 
-export function forgetDrafts(user: string): void {
+export function deleteDrafts(user: string): void {
   for (const storage of [sessionStorage, localStorage])
-    for (const name of Object.keys(storage)) if (name.startsWith(prefixOf(user))) storage.removeItem(name);
+    for (const name of Object.keys(storage)) if (name.startsWith(getPrefix(user))) storage.removeItem(name);
 }
 
 /** Of every user, but for what is written in this tab. */
-export function forgetAllDrafts(): void {
+export function deleteAllDrafts(): void {
   for (const name of Object.keys(localStorage)) if (name.startsWith(prefix)) localStorage.removeItem(name);
 }
 
 const queue = 'queue ';
 
 /** Messages that wait to be sent are kept as drafts are; only one tab sends them, so all tabs have the same. */
-export function keptOutboxOf(user: string): KeptOutbox {
+export function createOutboxStorage(user: string): OutboxStorage {
   const storage = readBrand().offline === false ? sessionStorage : localStorage;
-  const before = prefixOf(user) + queue;
+  const keyPrefix = getPrefix(user) + queue;
   return {
-    read: (id) => storage.getItem(before + id) ?? '',
-    write: (id, text) => (text === '' ? storage.removeItem(before + id) : keepIn(storage, before + id, text)),
+    read: (id) => storage.getItem(keyPrefix + id) ?? '',
+    write: (id, text) => (text === '' ? storage.removeItem(keyPrefix + id) : storeItem(storage, keyPrefix + id, text)),
     onChange: (act) =>
       addEventListener('storage', ({ key }) => {
-        if (key?.startsWith(before)) act(key.slice(before.length));
+        if (key?.startsWith(keyPrefix)) act(key.slice(keyPrefix.length));
       }),
   };
 }
 
-function keepIn(storage: Storage, name: string, text: string): void {
+function storeItem(storage: Storage, name: string, text: string): void {
   try {
     storage.setItem(name, text);
   } catch {

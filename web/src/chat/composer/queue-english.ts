@@ -2,7 +2,7 @@
 export const queueEnglish = {
   label: 'Messages that wait',
   soon: 'Sent when this answer is done',
-  held: 'Not sent: the answer before was not complete',
+  onHold: 'Not sent: the answer before was not complete',
   queued: 'Your message waits until this answer is done.',
   now: 'Send now',
   nowStops: 'Send now: this ends the answer that is coming',
@@ -10,4 +10,4 @@ export const queueEnglish = {
   drop: 'Do not send',
 };
 
-export type QueueWords = typeof queueEnglish;
+export type QueueStrings = typeof queueEnglish;

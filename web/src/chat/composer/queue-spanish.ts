@@ -1,9 +1,9 @@
-import type { QueueWords } from './queue-english.ts';
+import type { QueueStrings } from './queue-english.ts';
 
-export const queueSpanish: QueueWords = {
+export const queueSpanish: QueueStrings = {
   label: 'Mensajes en espera',
   soon: 'Se envía cuando termine esta respuesta',
-  held: 'No enviado: la respuesta anterior no estaba completa',
+  onHold: 'No enviado: la respuesta anterior no estaba completa',
   queued: 'Tu mensaje espera hasta que termine esta respuesta.',
   now: 'Enviar ahora',
   nowStops: 'Enviar ahora: esto termina la respuesta en curso',

@@ -5,60 +5,60 @@ import { Icon } from '../../parts/icon.tsx';
 import { lazyView } from '../../parts/lazy-view.tsx';
 import { nextPlaceholder } from '../../prompts/placeholder.ts';
 import type { Deployment } from '../../service/deployments.ts';
-import { useWords } from '../../words/words.tsx';
+import { useStrings } from '../../words/words.tsx';
 import { focusMessage } from '../focus-message.ts';
 
 const ChoiceList = lazyView(() => import('../../parts/choice-list.tsx').then(({ ChoiceList: view }) => view));
 
 const at = /^@([^\n]{0,60})$/;
-const mostShown = 8;
+const maxItems = 8;
 /** As many answers as stand side by side. */
-const mostAddressees = 3;
+const maxAddressees = 3;
 const PromptChoice = lazyView(() => import('../../prompts/prompt-choice.tsx').then(({ PromptChoice: view }) => view));
 
 const slash = /^\/([^\n]{0,60})$/;
 
 /** Whom one message goes to in place of whom the conversation is with: chosen behind an @ at its beginning, one after the other. */
 export function useAddressee(text: string, setText: (text: string) => void) {
-  const words = useWords();
+  const strings = useStrings();
   const { deployments, isTest } = usePage();
   const keys = useRef<ChoiceKeys>(null);
   const [addressees, setAddressees] = useState<readonly Deployment[]>([]);
   const [isClosed, setIsClosed] = useState(false);
   const [, query] = at.exec(text) ?? [];
   if (isClosed && query === undefined) setIsClosed(false);
-  const found =
-    query === undefined || isClosed || isTest || addressees.length === mostAddressees
+  const matches =
+    query === undefined || isClosed || isTest || addressees.length === maxAddressees
       ? []
       : deployments
-          .filter((each) => !addressees.includes(each))
+          .filter((deployment) => !addressees.includes(deployment))
           .filter(({ id, name }) => `${name} ${id}`.toLowerCase().includes(query.toLowerCase()))
-          .slice(0, mostShown);
-  const pick = (place: number): void => {
-    setAddressees([...addressees, ...found.slice(place, place + 1)]);
+          .slice(0, maxItems);
+  const pick = (index: number): void => {
+    setAddressees([...addressees, ...matches.slice(index, index + 1)]);
     setText('');
     focusMessage();
   };
   const addressKeys = (event: KeyboardEvent): boolean => {
-    if (found.length > 0 && keys.current?.take(event) === true) return true;
+    if (matches.length > 0 && keys.current?.handleKey(event) === true) return true;
     if (event.key === 'Backspace' && text === '') setAddressees(addressees.slice(0, -1));
     return false;
   };
-  const choice: ReactNode = found.length > 0 && (
+  const choice: ReactNode = matches.length > 0 && (
     <Suspense fallback={null}>
-      <ChoiceList {...{ keys, pick, items: found, label: words.addressees }} close={() => setIsClosed(true)} />
+      <ChoiceList {...{ keys, onSelect: pick, items: matches, label: strings.addressees }} onClose={() => setIsClosed(true)} />
     </Suspense>
   );
-  const remove = (gone: Deployment): void => {
-    setAddressees(addressees.filter((each) => each !== gone));
+  const remove = (removed: Deployment): void => {
+    setAddressees(addressees.filter((deployment) => deployment !== removed));
     focusMessage();
   };
   const chips: ReactNode = addressees.length > 0 && (
     <p className="addressees">
-      {addressees.map((each, place) => (
-        <span key={each.id} className="addressee small">
-          {place === 0 ? words.toAddressee(each.name) : each.name}
-          <RemoveButton name={each.name} isOnly={addressees.length === 1} remove={() => remove(each)} />
+      {addressees.map((deployment, index) => (
+        <span key={deployment.id} className="addressee small">
+          {index === 0 ? strings.toAddressee(deployment.name) : deployment.name}
+          <RemoveButton name={deployment.name} isOnly={addressees.length === 1} remove={() => remove(deployment)} />
         </span>
       ))}
     </p>
@@ -74,8 +74,8 @@ interface RemoveButtonProps {
 }
 
 function RemoveButton({ name, isOnly, remove }: RemoveButtonProps) {
-  const words = useWords();
-  const label = isOnly ? words.noAddressee : words.removeAttachment(name);
+  const strings = useStrings();
+  const label = isOnly ? strings.noAddressee : strings.removeAttachment(name);
   return (
     <button {...{ type: 'button', className: 'icon-button', 'aria-label': label, title: label }} onClick={remove}>
       <Icon name="close" />
@@ -91,7 +91,7 @@ export function usePromptChoice(text: string, setText: (text: string) => void) {
   if (isClosed && query === undefined) setIsClosed(false);
   const isFresh = useRef(false);
   useLayoutEffect(() => {
-    if (isFresh.current) selectPlace(text, 0);
+    if (isFresh.current) selectPlaceholder(text, 0);
     isFresh.current = false;
   }, [text]);
   const use = (content: string): void => {
@@ -105,10 +105,10 @@ export function usePromptChoice(text: string, setText: (text: string) => void) {
     focusMessage();
   };
   const chooseKeys = (event: KeyboardEvent): boolean => {
-    if (keys.current?.take(event) === true) return true;
+    if (keys.current?.handleKey(event) === true) return true;
     if (event.key !== 'Tab' || event.shiftKey) return false;
     const field = event.target as HTMLTextAreaElement;
-    if (!selectPlace(text, field.selectionEnd)) return false;
+    if (!selectPlaceholder(text, field.selectionEnd)) return false;
     event.preventDefault();
     return true;
   };
@@ -121,10 +121,10 @@ export function usePromptChoice(text: string, setText: (text: string) => void) {
 }
 
 /** False where nothing is left to fill in. */
-function selectPlace(text: string, from: number): boolean {
-  const place = nextPlaceholder(text, from);
+function selectPlaceholder(text: string, from: number): boolean {
+  const placeholder = nextPlaceholder(text, from);
   const field = document.getElementById('message');
-  if (place === undefined || !(field instanceof HTMLTextAreaElement)) return false;
-  field.setSelectionRange(place.begin, place.end);
+  if (placeholder === undefined || !(field instanceof HTMLTextAreaElement)) return false;
+  field.setSelectionRange(placeholder.start, placeholder.end);
   return true;
 }

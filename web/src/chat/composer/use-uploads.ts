@@ -2,7 +2,7 @@ import { useEffect, useEffectEvent, useMemo, useRef, useState } from 'react';
 import type { Attachment } from '#contract/chat/message.ts';
 import { usePage } from '../../page/page.tsx';
 import { attachFile } from '../../service/attach-file.ts';
-import { type Fault, faultOf } from '../../service/fault.ts';
+import { type ErrorDetails, toErrorDetails } from '../../service/fault.ts';
 
 /** A file on its way into the next message. */
 export interface Upload {
@@ -11,7 +11,7 @@ export interface Upload {
   /** From 0 to 1. */
   readonly share: number;
   readonly attachment?: Attachment;
-  readonly fault?: Fault;
+  readonly error?: ErrorDetails;
 }
 
 interface UploadsState {
@@ -33,28 +33,29 @@ export function useUploads(): UploadsState {
   useEffect(() => {
     const all = running.current;
     return () => {
-      for (const each of all.values()) each.abort();
+      for (const controller of all.values()) controller.abort();
     };
   }, []);
   const add = (files: Iterable<File>): void => {
     for (const file of files) {
       const id = crypto.randomUUID();
-      const leaving = new AbortController();
+      const controller = new AbortController();
       const change = (part: Partial<Upload>): void => {
-        if (!leaving.signal.aborted) setUploads((now) => now.map((each) => (each.id === id ? { ...each, ...part } : each)));
+        if (!controller.signal.aborted)
+          setUploads((now) => now.map((upload) => (upload.id === id ? { ...upload, ...part } : upload)));
       };
-      running.current.set(id, leaving);
+      running.current.set(id, controller);
       setUploads((now) => [...now, { id, name: file.name, share: 0 }]);
-      attachFile(service, file, { onProgress: (share) => change({ share }), signal: leaving.signal, isTemporary }).then(
+      attachFile(service, file, { onProgress: (share) => change({ share }), signal: controller.signal, isTemporary }).then(
         (attachment) => change({ attachment, share: 1 }),
-        (thrown: unknown) => change({ fault: faultOf(thrown) }),
+        (error: unknown) => change({ error: toErrorDetails(error) }),
       );
     }
   };
   const remove = (id: string): void => {
     running.current.get(id)?.abort();
     running.current.delete(id);
-    setUploads((now) => now.filter((each) => each.id !== id));
+    setUploads((now) => now.filter((upload) => upload.id !== id));
   };
   const restore = (attachments: readonly Attachment[]): void => {
     const again = attachments.map((attachment) => ({
@@ -63,37 +64,37 @@ export function useUploads(): UploadsState {
     setUploads((now) => [...again, ...now]);
   };
   const ready = useMemo(() => uploads.flatMap(({ attachment }) => (attachment === undefined ? [] : [attachment])), [uploads]);
-  const isUploading = uploads.some(({ attachment, fault }) => attachment === undefined && fault === undefined);
+  const isUploading = uploads.some(({ attachment, error }) => attachment === undefined && error === undefined);
   return { uploads, add, remove, clear: () => setUploads([]), restore, isUploading, ready };
 }
 
 /** Takes files that are dropped anywhere on the page where nothing else takes them. True while some are held over it. */
 export function useFileDrop(add: (files: Iterable<File>) => void): boolean {
-  const [isOver, setIsOver] = useState(false);
-  const take = useEffectEvent(add);
+  const [isDraggingOver, setIsDraggingOver] = useState(false);
+  const addFiles = useEffectEvent(add);
   useEffect(() => {
-    const over = (event: DragEvent): void => {
+    const onDragOver = (event: DragEvent): void => {
       if (event.defaultPrevented || event.dataTransfer?.types.includes('Files') !== true) return;
       event.preventDefault();
-      setIsOver(true);
+      setIsDraggingOver(true);
     };
-    const leave = ({ relatedTarget }: DragEvent): void => {
-      if (relatedTarget === null) setIsOver(false);
+    const onDragLeave = ({ relatedTarget }: DragEvent): void => {
+      if (relatedTarget === null) setIsDraggingOver(false);
     };
-    const drop = (event: DragEvent): void => {
-      setIsOver(false);
+    const onDrop = (event: DragEvent): void => {
+      setIsDraggingOver(false);
       if (event.defaultPrevented || event.dataTransfer === null || event.dataTransfer.files.length === 0) return;
       event.preventDefault();
-      take(event.dataTransfer.files);
+      addFiles(event.dataTransfer.files);
     };
-    addEventListener('dragover', over);
-    addEventListener('dragleave', leave);
-    addEventListener('drop', drop);
+    addEventListener('dragover', onDragOver);
+    addEventListener('dragleave', onDragLeave);
+    addEventListener('drop', onDrop);
     return () => {
-      removeEventListener('dragover', over);
-      removeEventListener('dragleave', leave);
-      removeEventListener('drop', drop);
+      removeEventListener('dragover', onDragOver);
+      removeEventListener('dragleave', onDragLeave);
+      removeEventListener('drop', onDrop);
     };
   }, []);
-  return isOver;
+  return isDraggingOver;
 }

@@ -1,69 +1,71 @@
 import { useState } from 'react';
-import { useNameOf, usePage } from '../../page/page.tsx';
-import { toHash } from '../../page/place.ts';
+import { useGetName, usePage } from '../../page/page.tsx';
+import { formatRoute } from '../../page/place.ts';
 import { acceptConsent, type ConsentForm, readConsent } from '../../service/consents.ts';
-import { type Fault, faultOf } from '../../service/fault.ts';
-import { saidOf } from '../../words/fault-words.ts';
-import { useWords } from '../../words/words.tsx';
+import { type ErrorDetails, toErrorDetails } from '../../service/fault.ts';
+import { describeError } from '../../words/fault-words.ts';
+import { useStrings } from '../../words/words.tsx';
 import { focusMessage } from '../focus-message.ts';
 
-interface ConsentAskProps {
+interface ConsentPromptProps {
   readonly deployment: string;
   /** As the service gave it. */
   readonly form: ConsentForm;
   /** The conversation that it is asked in, if it has begun. */
   readonly conversation: string | undefined;
   /** What waited for the consent. */
-  readonly goOn: () => void;
-  readonly putOff?: () => void;
+  readonly onAccept: () => void;
+  readonly onPostpone?: () => void;
 }
 
 /** Says what would be shared with whom, and takes the answer. */
-export function ConsentAsk({ deployment, form: given, conversation, goOn, putOff }: ConsentAskProps) {
-  const words = useWords();
+export function ConsentPrompt({ deployment, form: initialForm, conversation, onAccept, onPostpone }: ConsentPromptProps) {
+  const strings = useStrings();
   const { service, announce } = usePage();
-  const nameOf = useNameOf();
-  const [form, setForm] = useState(given);
-  const [fault, setFault] = useState<Fault>();
+  const getName = useGetName();
+  const [form, setForm] = useState(initialForm);
+  const [error, setError] = useState<ErrorDetails>();
   const [isSending, setIsSending] = useState(false);
-  const name = words.quoted(nameOf(deployment));
+  const name = strings.quoted(getName(deployment));
   const agree = async (): Promise<void> => {
     setIsSending(true);
-    setFault(undefined);
+    setError(undefined);
     try {
       await acceptConsent(service, deployment, form);
-      announce(words.consentAccepted(name));
+      announce(strings.consentAccepted(name));
       focusMessage();
-      goOn();
-    } catch (thrown) {
-      setFault(faultOf(thrown));
-      const today = await readConsent(service, deployment).catch(() => undefined);
-      if (today !== undefined) setForm(today.form);
+      onAccept();
+    } catch (error) {
+      setError(toErrorDetails(error));
+      const currentStatus = await readConsent(service, deployment).catch(() => undefined);
+      if (currentStatus !== undefined) setForm(currentStatus.form);
     }
     setIsSending(false);
   };
-  const asking = [...form].filter(([id, asks]) => asks && id !== deployment).map(([id]) => words.quoted(nameOf(id)));
+  const otherNames = [...form]
+    .filter(([id, isRequired]) => isRequired && id !== deployment)
+    .map(([id]) => strings.quoted(getName(id)));
   return (
     <div className="consent-ask">
-      <p>{asking.length > 0 ? words.consentShares(name, asking.join(', ')) : words.consentSharesItself(name)}</p>
-      {fault !== undefined && (
+      <p>{otherNames.length > 0 ? strings.consentShares(name, otherNames.join(', ')) : strings.consentSharesItself(name)}</p>
+      {error !== undefined && (
         <p className="trouble" role="alert">
-          {fault.code === 'consent_outdated' ? words.consentOutdated : saidOf(fault, words)}
+          {error.code === 'consent_outdated' ? strings.consentOutdated : describeError(error, strings)}
         </p>
       )}
       <p className="row">
         <button type="button" className="button primary" disabled={isSending} onClick={() => void agree()}>
-          {words.agree}
+          {strings.agree}
         </button>
         <a
           className="quiet-link"
-          href={toHash({ at: 'consent', deployment, ...(conversation !== undefined && { back: conversation }) })}
+          href={formatRoute({ at: 'consent', deployment, ...(conversation !== undefined && { back: conversation }) })}
         >
-          {words.consentLook}
+          {strings.consentLook}
         </a>
-        {putOff !== undefined && (
-          <button type="button" className="quiet-link" onClick={putOff}>
-            {words.later}
+        {onPostpone !== undefined && (
+          <button type="button" className="quiet-link" onClick={onPostpone}>
+            {strings.later}
           </button>
         )}
       </p>

@@ -4,21 +4,21 @@ import { Icon } from '../../parts/icon.tsx';
 import { isComposing } from '../../parts/is-composing.ts';
 import { moveFocus } from '../../parts/move-focus.ts';
 import { Segments } from '../../parts/segments.tsx';
-import { useShownDialog } from '../../parts/use-shown-dialog.ts';
+import { useModalDialog } from '../../parts/use-shown-dialog.ts';
 import { type Deployment, makers } from '../../service/deployments.ts';
-import { useLanguage, useWords, useWordsOf } from '../../words/words.tsx';
+import { useLanguage, useLocalizedStrings, useStrings } from '../../words/words.tsx';
 import { readFavourites, readRecent, toggleFavourite } from './favourites.ts';
 import './deployment-dialog.css';
-import { sharedBy } from '../../words/shared-by.ts';
+import { formatSharedBy } from '../../words/shared-by.ts';
 import { DeploymentIcon } from './deployment-icon.tsx';
-import { type PickerWords, pickerEnglish } from './picker-english.ts';
+import { type PickerStrings, pickerEnglish } from './picker-english.ts';
 import { pickerFrench } from './picker-french.ts';
 import { pickerGerman } from './picker-german.ts';
 import { pickerSpanish } from './picker-spanish.ts';
 
 export interface DeploymentChoiceProps {
   readonly title: string;
-  readonly chosen: string | undefined;
+  readonly selectedId: string | undefined;
   readonly pick: (id: string) => void;
   readonly close: () => void;
 }
@@ -30,40 +30,40 @@ type Kind = (typeof kinds)[number];
 const fewDeployments = 8;
 
 /** Chooses among all that the user may talk to. */
-export function DeploymentChoice({ title, chosen, pick, close }: DeploymentChoiceProps) {
-  const words = useWords();
-  const own = usePickerWords();
+export function DeploymentChoice({ title, selectedId, pick, close }: DeploymentChoiceProps) {
+  const strings = useStrings();
+  const pickerStrings = usePickerStrings();
   const { deployments } = usePage();
-  const { dialog, leave } = useShownDialog(close);
+  const { dialog, closeDialog } = useModalDialog(close);
   const [query, setQuery] = useState('');
   const [kind, setKind] = useState<Kind>('all');
   const [favourites, setFavourites] = useState(readFavourites);
   const heading = useId();
   const kindNames: Readonly<Record<Kind, string>> = {
-    all: own.kindAll,
-    models: own.kindModels,
-    applications: own.kindApplications,
-    files: own.kindFiles,
-    tools: own.kindTools,
+    all: pickerStrings.kindAll,
+    models: pickerStrings.kindModels,
+    applications: pickerStrings.kindApplications,
+    files: pickerStrings.kindFiles,
+    tools: pickerStrings.kindTools,
   };
-  const heads = {
-    favourites: own.favourites,
-    recent: own.usedLast,
-    operator: own.ofTheService,
-    self: words.yours,
-    other: words.sharedByOthers,
+  const headings = {
+    favourites: pickerStrings.favourites,
+    recent: pickerStrings.usedLast,
+    operator: pickerStrings.ofTheService,
+    self: strings.yours,
+    other: strings.sharedByOthers,
   };
   const isLong = deployments.length > fewDeployments;
   const sections = toSections(
-    rankedBy(
+    sortByRank(
       query,
-      deployments.filter((each) => isAbout(each, query) && isOfKind(each, kind)),
+      deployments.filter((item) => matchesQuery(item, query) && matchesKind(item, kind)),
     ),
     { favourites, recent: isLong && query === '' && kind === 'all' ? readRecent() : [] },
   );
   const [first] = sections.flatMap(({ items }) => items);
   const choose = (id: string): void => {
-    leave();
+    closeDialog();
     pick(id);
   };
   return (
@@ -76,7 +76,12 @@ export function DeploymentChoice({ title, chosen, pick, close }: DeploymentChoic
         <div className="search">
           <Icon name="search" />
           <input
-            {...{ type: 'search', value: query, placeholder: own.searchDeployments, 'aria-label': own.searchDeployments }}
+            {...{
+              type: 'search',
+              value: query,
+              placeholder: pickerStrings.searchDeployments,
+              'aria-label': pickerStrings.searchDeployments,
+            }}
             onChange={({ target }) => setQuery(target.value)}
             onKeyDown={(event) => {
               if (event.key !== 'Enter' || first === undefined || isComposing(event.nativeEvent)) return;
@@ -87,21 +92,21 @@ export function DeploymentChoice({ title, chosen, pick, close }: DeploymentChoic
         </div>
         {isLong && (
           <Segments
-            name={own.deploymentKind}
+            name={pickerStrings.deploymentKind}
             value={kind}
-            options={kinds.map((each) => [each, kindNames[each]])}
-            choose={setKind}
+            options={kinds.map((item) => [item, kindNames[item]])}
+            onSelect={setKind}
           />
         )}
-        {first === undefined && <p className="soft">{words.noDeploymentFound(query)}</p>}
+        {first === undefined && <p className="soft">{strings.noDeploymentFound(query)}</p>}
         {sections.map(({ name, items }) => (
-          <Section key={name} head={sections.some((each) => each.name !== 'operator') ? heads[name] : ''}>
-            {toFamilies(items, chosen).map((family) => {
+          <Section key={name} head={sections.some((section) => section.name !== 'operator') ? headings[name] : ''}>
+            {toFamilies(items, selectedId).map((family) => {
               const [{ id }] = family;
               return (
                 <DeploymentOption
                   key={id}
-                  {...{ family, pick: choose, isChosen: id === chosen, isFavourite: favourites.includes(id) }}
+                  {...{ family, pick: choose, isChosen: id === selectedId, isFavourite: favourites.includes(id) }}
                   favour={() => setFavourites(toggleFavourite(id))}
                 />
               );
@@ -129,12 +134,12 @@ function Section({ head, children }: { readonly head: string; readonly children:
 }
 
 /** Each deployment stands once: among the favourites, those used last, or those of its maker. */
-function toSections(found: readonly Deployment[], first: Readonly<Record<'favourites' | 'recent', readonly string[]>>) {
-  const ranked = Map.groupBy(found, ({ id, maker }) => {
+function toSections(matches: readonly Deployment[], first: Readonly<Record<'favourites' | 'recent', readonly string[]>>) {
+  const ranked = Map.groupBy(matches, ({ id, maker }) => {
     if (first.favourites.includes(id)) return 'favourites' as const;
     return first.recent.includes(id) ? ('recent' as const) : maker;
   });
-  const recent = ranked.get('recent')?.toSorted((one, other) => first.recent.indexOf(one.id) - first.recent.indexOf(other.id));
+  const recent = ranked.get('recent')?.toSorted((left, right) => first.recent.indexOf(left.id) - first.recent.indexOf(right.id));
   if (recent !== undefined) ranked.set('recent', recent);
   return (['favourites', 'recent', ...makers] as const).flatMap((name) => {
     const items = ranked.get(name);
@@ -143,28 +148,28 @@ function toSections(found: readonly Deployment[], first: Readonly<Record<'favour
 }
 
 /** What is called so comes first, then what begins so. */
-function rankedBy(query: string, found: readonly Deployment[]): readonly Deployment[] {
-  const wanted = query.trim().toLowerCase();
-  if (wanted === '') return found;
-  const rankOf = ({ name }: Deployment): number => {
-    const own = name.toLowerCase();
-    return own === wanted ? 0 : own.startsWith(wanted) ? 1 : 2;
+function sortByRank(query: string, matches: readonly Deployment[]): readonly Deployment[] {
+  const normalizedQuery = query.trim().toLowerCase();
+  if (normalizedQuery === '') return matches;
+  const getRank = ({ name }: Deployment): number => {
+    const normalizedName = name.toLowerCase();
+    return normalizedName === normalizedQuery ? 0 : normalizedName.startsWith(normalizedQuery) ? 1 : 2;
   };
-  return found.toSorted((one, other) => rankOf(one) - rankOf(other));
+  return matches.toSorted((left, right) => getRank(left) - getRank(right));
 }
 
-function isOfKind({ isApplication, attachmentTypes = [], hasTools }: Deployment, kind: Kind): boolean {
-  const holds: Readonly<Record<Kind, boolean>> = {
+function matchesKind({ isApplication, attachmentTypes = [], hasTools }: Deployment, kind: Kind): boolean {
+  const isMatch: Readonly<Record<Kind, boolean>> = {
     all: true,
     models: !isApplication,
     applications: isApplication,
     files: attachmentTypes.length > 0,
     tools: hasTools,
   };
-  return holds[kind];
+  return isMatch[kind];
 }
 
-function isAbout({ id, name, version = '', description }: Deployment, query: string): boolean {
+function matchesQuery({ id, name, version = '', description }: Deployment, query: string): boolean {
   const all = `${id} ${name} ${version} ${description}`.toLowerCase();
   return query
     .toLowerCase()
@@ -183,20 +188,20 @@ interface DeploymentOptionProps {
 
 /** One that may be chosen: who it is, what it does, what it costs and reads, and whether it stands first. */
 function DeploymentOption({ family, isChosen, isFavourite, pick, favour }: DeploymentOptionProps) {
-  const { words, language } = useLanguage();
+  const { strings, language } = useLanguage();
   const [deployment] = family;
-  const own = usePickerWords();
+  const pickerStrings = usePickerStrings();
   const { id, name, version, description, isApplication, requiresConsent, pricing, contextTokens } = deployment;
-  const sharer = sharedBy(deployment, words);
+  const sharer = formatSharedBy(deployment, strings);
   const usd = (amount: number): string =>
     (amount * 1e6).toLocaleString(language, { style: 'currency', currency: 'USD', maximumFractionDigits: 2 });
   const facts = [
     pricing !== undefined &&
       pricing.prompt + pricing.completion > 0 &&
-      own.pricePerMillion(usd(pricing.prompt), usd(pricing.completion)),
-    contextTokens !== undefined && own.readsTokens(contextTokens.toLocaleString(language)),
+      pickerStrings.pricePerMillion(usd(pricing.prompt), usd(pricing.completion)),
+    contextTokens !== undefined && pickerStrings.readsTokens(contextTokens.toLocaleString(language)),
   ].filter((fact) => fact !== false);
-  const starName = isFavourite ? own.unfavour(name) : own.favour(name);
+  const starName = isFavourite ? pickerStrings.unfavour(name) : pickerStrings.favour(name);
   return (
     <li className="option-row">
       <button type="button" className="option" aria-current={isChosen || undefined} onClick={() => pick(id)}>
@@ -205,11 +210,11 @@ function DeploymentOption({ family, isChosen, isFavourite, pick, favour }: Deplo
           <span className="option-name">
             {name}
             {version !== undefined && <span className="soft">{version}</span>}
-            {isApplication && <span className="tag">{words.application}</span>}
+            {isApplication && <span className="tag">{strings.application}</span>}
             {requiresConsent && (
               <span className="tag warm">
                 <Icon name="shield" />
-                {own.needsConsent}
+                {pickerStrings.needsConsent}
               </span>
             )}
           </span>
@@ -232,16 +237,16 @@ function DeploymentOption({ family, isChosen, isFavourite, pick, favour }: Deplo
 
 /** All versions of what is offered, each to choose. */
 function Versions({ family, pick }: Pick<DeploymentOptionProps, 'family' | 'pick'>) {
-  const own = usePickerWords();
-  const [shown] = family;
+  const pickerStrings = usePickerStrings();
+  const [selected] = family;
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset would be announced as part of a form
-    <div className="option-versions small" role="group" aria-label={own.versionsOf(shown.name)}>
-      {versionsOf(family).map(({ id, version }) => (
+    <div className="option-versions small" role="group" aria-label={pickerStrings.versions(selected.name)}>
+      {sortVersions(family).map(({ id, version }) => (
         <button
           key={id}
           {...{ type: 'button', className: 'option-version', onClick: () => pick(id) }}
-          aria-current={id === shown.id || undefined}
+          aria-current={id === selected.id || undefined}
         >
           {version}
         </button>
@@ -256,28 +261,28 @@ function Versions({ family, pick }: Pick<DeploymentOptionProps, 'family' | 'pick
  */
 export function toFamilies(
   deployments: readonly Deployment[],
-  chosen: string | undefined,
+  selectedId: string | undefined,
 ): readonly (readonly [Deployment, ...Deployment[]])[] {
   const families = Map.groupBy(deployments, ({ id, name, version, maker }) =>
     version === undefined || maker === 'other' ? id : `${maker} ${name}`,
   );
   return [...families.values()].flatMap((family) => {
-    const sorted = family.toSorted((one, other) => compareVersions(other.version, one.version));
-    const first = sorted.find(({ id }) => id === chosen) ?? sorted[0];
-    return first === undefined ? [] : [[first, ...sorted.filter((each) => each !== first)] as const];
+    const sorted = family.toSorted((left, right) => compareVersions(right.version, left.version));
+    const first = sorted.find(({ id }) => id === selectedId) ?? sorted[0];
+    return first === undefined ? [] : [[first, ...sorted.filter((item) => item !== first)] as const];
   });
 }
 
 /** The versions of a family in their order, the latest first. */
-function versionsOf(family: readonly Deployment[]): readonly Deployment[] {
-  return family.toSorted((one, other) => compareVersions(other.version, one.version));
+function sortVersions(family: readonly Deployment[]): readonly Deployment[] {
+  return family.toSorted((left, right) => compareVersions(right.version, left.version));
 }
 
-function compareVersions(one = '', other = ''): number {
-  return one.localeCompare(other, undefined, { numeric: true });
+function compareVersions(left = '', right = ''): number {
+  return left.localeCompare(right, undefined, { numeric: true });
 }
 
 /** What the choice of a deployment says; apart from the other words, so that it is loaded when it is opened. */
-function usePickerWords(): PickerWords {
-  return useWordsOf({ en: pickerEnglish, de: pickerGerman, fr: pickerFrench, es: pickerSpanish });
+function usePickerStrings(): PickerStrings {
+  return useLocalizedStrings({ en: pickerEnglish, de: pickerGerman, fr: pickerFrench, es: pickerSpanish });
 }

@@ -1,4 +1,4 @@
-import { LaterDialog, lazyView } from '../../parts/lazy-view.tsx';
+import { LazyDialog, lazyView } from '../../parts/lazy-view.tsx';
 import type { DeploymentChoiceProps } from './deployment-choice.tsx';
 
 const load = () => import('./deployment-choice.tsx');
@@ -12,8 +12,8 @@ export function loadChoice(): void {
 /** Chooses among all that the user may talk to. */
 export function DeploymentDialog(props: DeploymentChoiceProps) {
   return (
-    <LaterDialog close={props.close}>
+    <LazyDialog onClose={props.close}>
       <DeploymentChoice {...props} />
-    </LaterDialog>
+    </LazyDialog>
   );
 }

@@ -1,34 +1,34 @@
 import { tryParseJson } from '#base/json/json.ts';
 
-const keptAs = 'parley favourites';
-const recentAs = 'parley recent';
-const mostRecent = 4;
-const mostFavourites = 50;
+const favouritesKey = 'parley favourites';
+const recentKey = 'parley recent';
+const maxRecent = 4;
+const maxFavourites = 50;
 
 /** Ids of deployments that the user wants to see first, in this browser. */
 export function readFavourites(): readonly string[] {
-  return readIds(keptAs);
+  return readIds(favouritesKey);
 }
 
 /** Adds one, or takes it away. Gives what they are then. */
 export function toggleFavourite(id: string): readonly string[] {
   const before = readFavourites();
-  const next = before.includes(id) ? before.filter((each) => each !== id) : [...before, id].slice(-mostFavourites);
-  localStorage.setItem(keptAs, JSON.stringify(next));
+  const next = before.includes(id) ? before.filter((storedId) => storedId !== id) : [...before, id].slice(-maxFavourites);
+  localStorage.setItem(favouritesKey, JSON.stringify(next));
   return next;
 }
 
 /** Ids of those that were asked last, the latest first. */
 export function readRecent(): readonly string[] {
-  return readIds(recentAs);
+  return readIds(recentKey);
 }
 
-export function noteUse(id: string): void {
-  const next = [id, ...readRecent().filter((each) => each !== id)].slice(0, mostRecent);
-  localStorage.setItem(recentAs, JSON.stringify(next));
+export function recordUse(id: string): void {
+  const next = [id, ...readRecent().filter((storedId) => storedId !== id)].slice(0, maxRecent);
+  localStorage.setItem(recentKey, JSON.stringify(next));
 }
 
 function readIds(name: string): readonly string[] {
-  const kept = tryParseJson(localStorage.getItem(name) ?? '');
-  return Array.isArray(kept) ? kept.filter((each) => typeof each === 'string') : [];
+  const stored = tryParseJson(localStorage.getItem(name) ?? '');
+  return Array.isArray(stored) ? stored.filter((storedId) => typeof storedId === 'string') : [];
 }

@@ -14,7 +14,7 @@ export const pickerEnglish = {
   unfavour: (name: string) => `${name} is a favourite: no longer`,
   pricePerMillion: (prompt: string, completion: string) => `${prompt} in, ${completion} out a million tokens`,
   readsTokens: (tokens: string) => `reads up to ${tokens} tokens`,
-  versionsOf: (name: string) => `Versions of ${name}`,
+  versions: (name: string) => `Versions of ${name}`,
 };
 
-export type PickerWords = typeof pickerEnglish;
+export type PickerStrings = typeof pickerEnglish;

@@ -1,6 +1,6 @@
-import type { PickerWords } from './picker-english.ts';
+import type { PickerStrings } from './picker-english.ts';
 
-export const pickerFrench: PickerWords = {
+export const pickerFrench: PickerStrings = {
   searchDeployments: 'Rechercher un modèle ou une application',
   needsConsent: 'D’autres demandent avant de l’utiliser',
   deploymentKind: 'Afficher',
@@ -16,5 +16,5 @@ export const pickerFrench: PickerWords = {
   unfavour: (name) => `Retirer ${name} des favoris`,
   pricePerMillion: (prompt, completion) => `${prompt} en entrée, ${completion} en sortie par million de tokens`,
   readsTokens: (tokens) => `lit jusqu’à ${tokens} tokens`,
-  versionsOf: (name) => `Versions de ${name}`,
+  versions: (name) => `Versions de ${name}`,
 };

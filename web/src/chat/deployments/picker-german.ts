@@ -1,6 +1,6 @@
-import type { PickerWords } from './picker-english.ts';
+import type { PickerStrings } from './picker-english.ts';
 
-export const pickerGerman: PickerWords = {
+export const pickerGerman: PickerStrings = {
   searchDeployments: 'Modelle und Anwendungen durchsuchen',
   needsConsent: 'Andere fragen, bevor sie es nutzen',
   deploymentKind: 'Zeige',
@@ -16,5 +16,5 @@ export const pickerGerman: PickerWords = {
   unfavour: (name) => `${name} nicht mehr unter den Favoriten`,
   pricePerMillion: (prompt, completion) => `${prompt} hinein, ${completion} heraus je Million Tokens`,
   readsTokens: (tokens) => `liest bis zu ${tokens} Tokens`,
-  versionsOf: (name) => `Versionen von ${name}`,
+  versions: (name) => `Versionen von ${name}`,
 };

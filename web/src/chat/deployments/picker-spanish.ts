@@ -1,6 +1,6 @@
-import type { PickerWords } from './picker-english.ts';
+import type { PickerStrings } from './picker-english.ts';
 
-export const pickerSpanish: PickerWords = {
+export const pickerSpanish: PickerStrings = {
   searchDeployments: 'Buscar modelos y aplicaciones',
   needsConsent: 'Otras preguntan antes de usarla',
   deploymentKind: 'Mostrar',
@@ -16,5 +16,5 @@ export const pickerSpanish: PickerWords = {
   unfavour: (name) => `Quitar ${name} de favoritos`,
   pricePerMillion: (prompt, completion) => `${prompt} de entrada, ${completion} de salida por millón de tokens`,
   readsTokens: (tokens) => `lee hasta ${tokens} tokens`,
-  versionsOf: (name) => `Versiones de ${name}`,
+  versions: (name) => `Versiones de ${name}`,
 };

@@ -1,23 +1,23 @@
 import { type FormEvent, useCallback, useEffect, useId, useState } from 'react';
-import { type ChatSettings, type Effort, efforts, isEffort, isSet } from '../../conversation/chat-settings.ts';
-import { useShownDialog } from '../../parts/use-shown-dialog.ts';
+import { type ChatSettings, type Effort, efforts, hasSettings, isEffort } from '../../conversation/chat-settings.ts';
+import { useModalDialog } from '../../parts/use-shown-dialog.ts';
 import type { Deployment } from '../../service/deployments.ts';
-import { useWords, useWordsOf } from '../../words/words.tsx';
+import { useLocalizedStrings, useStrings } from '../../words/words.tsx';
 import '../../forms/forms.css';
 import '../../parts/question-dialog.css';
 import './chat-settings.css';
 import { usePage } from '../../page/page.tsx';
 import { Icon } from '../../parts/icon.tsx';
-import { Trouble } from '../../parts/trouble.tsx';
+import { ErrorMessage } from '../../parts/trouble.tsx';
 import { useLoaded } from '../../parts/use-loaded.ts';
-import { deletePrompt, listPrompts, longestName, readPrompt, savePrompt } from '../../prompts/prompts.ts';
+import { deletePrompt, listPrompts, maxNameLength, readPrompt, savePrompt } from '../../prompts/prompts.ts';
 import { listAddons } from '../../service/addons.ts';
-import { type Fault, faultOf } from '../../service/fault.ts';
-import { type ChatSettingsWords, chatSettingsEnglish } from './chat-settings-english.ts';
+import { type ErrorDetails, toErrorDetails } from '../../service/fault.ts';
+import { type ChatSettingsStrings, chatSettingsEnglish } from './chat-settings-english.ts';
 import { chatSettingsFrench } from './chat-settings-french.ts';
 import { chatSettingsGerman } from './chat-settings-german.ts';
 import { chatSettingsSpanish } from './chat-settings-spanish.ts';
-import { type EffortWords, effortEnglish } from './effort-english.ts';
+import { type EffortStrings, effortEnglish } from './effort-english.ts';
 import { effortFrench } from './effort-french.ts';
 import { effortGerman } from './effort-german.ts';
 import { effortSpanish } from './effort-spanish.ts';
@@ -31,7 +31,7 @@ interface ChatSettingsDialogProps {
 }
 
 /** As it is written in the fields. */
-interface Written {
+interface SettingsDraft {
   readonly instructions: string;
   readonly temperature: string;
   readonly maxTokens: string;
@@ -41,58 +41,65 @@ interface Written {
 
 /** Instructions, temperature, length, thinking and tools of one conversation, and presets of them. */
 export function ChatSettingsDialog({ settings, deployment, change, close }: ChatSettingsDialogProps) {
-  const words = useWords();
-  const own = useChatSettingsWords();
-  const { dialog, leave } = useShownDialog(close);
+  const strings = useStrings();
+  const settingsStrings = useChatSettingsStrings();
+  const { dialog, closeDialog } = useModalDialog(close);
   const title = useId();
-  const [written, setWritten] = useState(() => toWritten(settings));
-  const set = (next: Partial<Written>): void => setWritten((now) => ({ ...now, ...next }));
+  const [draft, setDraft] = useState(() => toDraft(settings));
+  const set = (next: Partial<SettingsDraft>): void => setDraft((now) => ({ ...now, ...next }));
   const submit = (event: FormEvent): void => {
     event.preventDefault();
-    change(toSettings(written));
-    leave();
+    change(toSettings(draft));
+    closeDialog();
   };
   return (
     <dialog {...{ ref: dialog, className: 'question-dialog chat-settings', 'aria-labelledby': title, closedby: 'any' }}>
       <form onSubmit={submit}>
-        <h2 id={title}>{words.chatSettings}</h2>
-        <Presets settings={toSettings(written)} take={(preset) => setWritten(toWritten(preset))} />
+        <h2 id={title}>{strings.chatSettings}</h2>
+        <Presets settings={toSettings(draft)} apply={(preset) => setDraft(toDraft(preset))} />
         <label className="field">
-          <span>{own.chatInstructions}</span>
+          <span>{settingsStrings.chatInstructions}</span>
           <textarea
             rows={5}
-            value={written.instructions}
-            placeholder={own.chatInstructionsHint}
+            value={draft.instructions}
+            placeholder={settingsStrings.chatInstructionsHint}
             onChange={({ target }) => set({ instructions: target.value })}
           />
         </label>
         <label className="field">
-          <span>{own.chatTemperature}</span>
+          <span>{settingsStrings.chatTemperature}</span>
           <input
-            {...{ type: 'number', min: 0, max: 2, step: 0.1, value: written.temperature, placeholder: own.asDeployment }}
+            {...{
+              type: 'number',
+              min: 0,
+              max: 2,
+              step: 0.1,
+              value: draft.temperature,
+              placeholder: settingsStrings.asDeployment,
+            }}
             onChange={({ target }) => set({ temperature: target.value })}
           />
-          <span className="soft small">{own.chatTemperatureHint}</span>
+          <span className="soft small">{settingsStrings.chatTemperatureHint}</span>
         </label>
         <label className="field">
-          <span>{own.chatLength}</span>
+          <span>{settingsStrings.chatLength}</span>
           <input
-            {...{ type: 'number', min: 1, step: 1, value: written.maxTokens, placeholder: own.asDeployment }}
+            {...{ type: 'number', min: 1, step: 1, value: draft.maxTokens, placeholder: settingsStrings.asDeployment }}
             onChange={({ target }) => set({ maxTokens: target.value })}
           />
         </label>
-        {deployment?.reasons === true && <EffortChoice chosen={written.effort} choose={(effort) => set({ effort })} />}
+        {deployment?.reasons === true && <EffortChoice selected={draft.effort} choose={(effort) => set({ effort })} />}
         {/* Applications have tools of their own. */}
-        {deployment?.isApplication === false && <ToolChoice chosen={written.addons} choose={(addons) => set({ addons })} />}
+        {deployment?.isApplication === false && <ToolChoice selectedIds={draft.addons} choose={(addons) => set({ addons })} />}
         <div className="row end">
-          <button type="button" className="button" onClick={() => setWritten(toWritten({}))}>
-            {own.setNothing}
+          <button type="button" className="button" onClick={() => setDraft(toDraft({}))}>
+            {settingsStrings.setNothing}
           </button>
-          <button type="button" className="button" onClick={leave}>
-            {words.cancel}
+          <button type="button" className="button" onClick={closeDialog}>
+            {strings.cancel}
           </button>
           <button type="submit" className="button primary">
-            {own.apply}
+            {settingsStrings.apply}
           </button>
         </div>
       </form>
@@ -100,11 +107,11 @@ export function ChatSettingsDialog({ settings, deployment, change, close }: Chat
   );
 }
 
-function toWritten({ instructions = '', temperature, maxTokens, effort, addons = [] }: ChatSettings): Written {
+function toDraft({ instructions = '', temperature, maxTokens, effort, addons = [] }: ChatSettings): SettingsDraft {
   return { instructions, temperature: String(temperature ?? ''), maxTokens: String(maxTokens ?? ''), effort, addons };
 }
 
-function toSettings({ instructions, temperature, maxTokens, effort, addons }: Written): ChatSettings {
+function toSettings({ instructions, temperature, maxTokens, effort, addons }: SettingsDraft): ChatSettings {
   return {
     ...(instructions.trim() !== '' && { instructions }),
     ...(temperature !== '' && { temperature: Number(temperature) }),
@@ -116,26 +123,26 @@ function toSettings({ instructions, temperature, maxTokens, effort, addons }: Wr
 
 interface EffortChoiceProps {
   /** Undefined where the model decides. */
-  readonly chosen: Effort | undefined;
+  readonly selected: Effort | undefined;
   readonly choose: (effort: Effort | undefined) => void;
 }
 
 /** How long a model thinks before it answers. */
-function EffortChoice({ chosen, choose }: EffortChoiceProps) {
-  const words = useEffortWords();
-  const { asDeployment } = useChatSettingsWords();
+function EffortChoice({ selected, choose }: EffortChoiceProps) {
+  const strings = useEffortStrings();
+  const { asDeployment } = useChatSettingsStrings();
   return (
     <label className="field">
-      <span>{words.effort}</span>
-      <select value={chosen ?? ''} onChange={({ target }) => choose(isEffort(target.value) ? target.value : undefined)}>
+      <span>{strings.effort}</span>
+      <select value={selected ?? ''} onChange={({ target }) => choose(isEffort(target.value) ? target.value : undefined)}>
         <option value="">{asDeployment}</option>
         {efforts.map((effort) => (
           <option key={effort} value={effort}>
-            {words[effort]}
+            {strings[effort]}
           </option>
         ))}
       </select>
-      <span className="soft small">{words.effortHint}</span>
+      <span className="soft small">{strings.effortHint}</span>
     </label>
   );
 }
@@ -143,42 +150,42 @@ function EffortChoice({ chosen, choose }: EffortChoiceProps) {
 interface PresetsProps {
   /** What is set now. */
   readonly settings: ChatSettings;
-  readonly take: (settings: ChatSettings) => void;
+  readonly apply: (settings: ChatSettings) => void;
 }
 
 /** Settings that the user keeps under a name, for other conversations and devices. Absent where the service keeps nothing. */
-function Presets({ settings, take }: PresetsProps) {
-  const words = useWords();
-  const own = useChatSettingsWords();
-  const { names, fault, attempt, isThere } = useKept();
+function Presets({ settings, apply }: PresetsProps) {
+  const strings = useStrings();
+  const settingsStrings = useChatSettingsStrings();
+  const { names, error, attempt, isThere } = usePresets();
   const { service } = usePage();
   const [name, setName] = useState('');
-  const use = (each: string): Promise<void> =>
+  const use = (presetName: string): Promise<void> =>
     attempt(async () => {
-      const { content, settings: others } = await readPrompt(service, 'presets', each);
-      take({ ...(content.trim() !== '' && { instructions: content }), ...others });
+      const { content, settings: preset } = await readPrompt(service, 'presets', presetName);
+      apply({ ...(content.trim() !== '' && { instructions: content }), ...preset });
     });
-  const keep = (): Promise<void> =>
+  const save = (): Promise<void> =>
     attempt(async () => {
-      const { instructions = ' ', ...others } = settings;
-      await savePrompt(service, 'presets', { name: name.trim(), content: instructions, settings: others });
+      const { instructions = ' ', ...rest } = settings;
+      await savePrompt(service, 'presets', { name: name.trim(), content: instructions, settings: rest });
       setName('');
     });
   if (!isThere) return null;
   return (
-    <section className="presets" aria-label={own.presets}>
+    <section className="presets" aria-label={settingsStrings.presets}>
       {names.length > 0 && (
         <ul className="row">
-          {names.map((each) => (
-            <li key={each} className="preset">
-              <button type="button" className="button slim" onClick={() => void use(each)}>
-                {each}
+          {names.map((presetName) => (
+            <li key={presetName} className="preset">
+              <button type="button" className="button slim" onClick={() => void use(presetName)}>
+                {presetName}
               </button>
               <button
                 type="button"
                 className="icon-button"
-                {...{ 'aria-label': words.deleteConversation(each), title: words.deleteConversation(each) }}
-                onClick={() => void attempt(() => deletePrompt(service, 'presets', each))}
+                {...{ 'aria-label': strings.deleteConversation(presetName), title: strings.deleteConversation(presetName) }}
+                onClick={() => void attempt(() => deletePrompt(service, 'presets', presetName))}
               >
                 <Icon name="close" />
               </button>
@@ -186,63 +193,63 @@ function Presets({ settings, take }: PresetsProps) {
           ))}
         </ul>
       )}
-      {isSet(settings) && (
+      {hasSettings(settings) && (
         <p className="row">
           <input
             {...{
               type: 'text',
               value: name,
-              maxLength: longestName,
-              placeholder: own.presetName,
-              'aria-label': own.presetName,
+              maxLength: maxNameLength,
+              placeholder: settingsStrings.presetName,
+              'aria-label': settingsStrings.presetName,
             }}
             onChange={({ target }) => setName(target.value)}
           />
-          <button type="button" className="button" disabled={name.trim() === ''} onClick={() => void keep()}>
-            {words.keepPreset}
+          <button type="button" className="button" disabled={name.trim() === ''} onClick={() => void save()}>
+            {strings.keepPreset}
           </button>
         </p>
       )}
-      <Trouble fault={fault} />
+      <ErrorMessage error={error} />
     </section>
   );
 }
 
-function useKept() {
+function usePresets() {
   const { service } = usePage();
   const [names, setNames] = useState<readonly string[]>();
-  const [fault, setFault] = useState<Fault>();
+  const [error, setError] = useState<ErrorDetails>();
   const load = useCallback(() => listPrompts(service, 'presets').then(setNames, () => undefined), [service]);
   useEffect(() => void load(), [load]);
   const attempt = async (act: () => Promise<void>): Promise<void> => {
-    setFault(undefined);
-    await act().then(load, (thrown: unknown) => setFault(faultOf(thrown)));
+    setError(undefined);
+    await act().then(load, (error: unknown) => setError(toErrorDetails(error)));
   };
-  return { names: names ?? [], isThere: names !== undefined, fault, attempt };
+  return { names: names ?? [], isThere: names !== undefined, error, attempt };
 }
 
 interface ToolChoiceProps {
   /** Ids of those that are chosen. */
-  readonly chosen: readonly string[];
+  readonly selectedIds: readonly string[];
   readonly choose: (ids: readonly string[]) => void;
 }
 
 /** Which tools of the service a model has in this conversation; nothing where there are none. */
-function ToolChoice({ chosen, choose }: ToolChoiceProps) {
-  const own = useChatSettingsWords();
+function ToolChoice({ selectedIds, choose }: ToolChoiceProps) {
+  const settingsStrings = useChatSettingsStrings();
   const { service } = usePage();
   const { value: addons = [] } = useLoaded(useCallback(() => listAddons(service), [service]));
   if (addons.length === 0) return null;
   // In the order of the list, and without what is no longer there.
   const toggle = (id: string): void =>
-    choose(addons.map((each) => each.id).filter((each) => chosen.includes(each) !== (each === id)));
+    choose(addons.map((addon) => addon.id).filter((addonId) => selectedIds.includes(addonId) !== (addonId === id)));
   return (
     <fieldset className="field tool-choice">
-      <legend>{own.chatTools}</legend>
-      <span className="soft small">{own.chatToolsHint}</span>
+      <legend>{settingsStrings.chatTools}</legend>
+      <span className="soft small">{settingsStrings.chatToolsHint}</span>
       {addons.map(({ id, name, description }) => (
         <label key={id} className="tool">
-          <input type="checkbox" checked={chosen.includes(id)} onChange={() => toggle(id)} />
+          <input type="checkbox" checked={selectedIds.includes(id)} onChange={() => toggle(id)} />
           <span>
             {name}
             {description !== '' && <span className="soft small"> {description}</span>}
@@ -254,11 +261,16 @@ function ToolChoice({ chosen, choose }: ToolChoiceProps) {
 }
 
 /** What the settings of a conversation say; apart from the other words, so that they are loaded when they are opened. */
-function useChatSettingsWords(): ChatSettingsWords {
-  return useWordsOf({ en: chatSettingsEnglish, de: chatSettingsGerman, fr: chatSettingsFrench, es: chatSettingsSpanish });
+function useChatSettingsStrings(): ChatSettingsStrings {
+  return useLocalizedStrings({
+    en: chatSettingsEnglish,
+    de: chatSettingsGerman,
+    fr: chatSettingsFrench,
+    es: chatSettingsSpanish,
+  });
 }
 
 /** What is said of how long a model thinks; apart from the other words, as it comes with the settings of a conversation. */
-function useEffortWords(): EffortWords {
-  return useWordsOf({ en: effortEnglish, de: effortGerman, fr: effortFrench, es: effortSpanish });
+function useEffortStrings(): EffortStrings {
+  return useLocalizedStrings({ en: effortEnglish, de: effortGerman, fr: effortFrench, es: effortSpanish });
 }

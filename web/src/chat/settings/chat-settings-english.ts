@@ -13,4 +13,4 @@ export const chatSettingsEnglish = {
   presetName: 'Keep these under a name',
 };
 
-export type ChatSettingsWords = typeof chatSettingsEnglish;
+export type ChatSettingsStrings = typeof chatSettingsEnglish;

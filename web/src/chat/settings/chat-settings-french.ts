@@ -1,6 +1,6 @@
-import type { ChatSettingsWords } from './chat-settings-english.ts';
+import type { ChatSettingsStrings } from './chat-settings-english.ts';
 
-export const chatSettingsFrench: ChatSettingsWords = {
+export const chatSettingsFrench: ChatSettingsStrings = {
   chatInstructions: 'Instructions',
   chatInstructionsHint: 'Comment répondre, ce qu’il faut savoir, ce qu’il faut omettre',
   chatTemperature: 'Température',

@@ -1,6 +1,6 @@
-import type { ChatSettingsWords } from './chat-settings-english.ts';
+import type { ChatSettingsStrings } from './chat-settings-english.ts';
 
-export const chatSettingsGerman: ChatSettingsWords = {
+export const chatSettingsGerman: ChatSettingsStrings = {
   chatInstructions: 'Anweisungen',
   chatInstructionsHint: 'Wie geantwortet werden soll, was zu wissen und was wegzulassen ist',
   chatTemperature: 'Temperatur',

@@ -1,6 +1,6 @@
-import type { ChatSettingsWords } from './chat-settings-english.ts';
+import type { ChatSettingsStrings } from './chat-settings-english.ts';
 
-export const chatSettingsSpanish: ChatSettingsWords = {
+export const chatSettingsSpanish: ChatSettingsStrings = {
   chatInstructions: 'Instrucciones',
   chatInstructionsHint: 'Cómo responder, qué tener en cuenta, qué omitir',
   chatTemperature: 'Temperatura',

@@ -7,4 +7,4 @@ export const effortEnglish = {
   high: 'thorough',
 };
 
-export type EffortWords = typeof effortEnglish;
+export type EffortStrings = typeof effortEnglish;

@@ -1,6 +1,6 @@
-import type { EffortWords } from './effort-english.ts';
+import type { EffortStrings } from './effort-english.ts';
 
-export const effortFrench: EffortWords = {
+export const effortFrench: EffortStrings = {
   effort: 'Réflexion avant la réponse',
   effortHint: 'Réfléchir plus longtemps aide pour les questions difficiles ; cela prend plus de temps et de tokens.',
   low: 'courte',

@@ -1,6 +1,6 @@
-import type { EffortWords } from './effort-english.ts';
+import type { EffortStrings } from './effort-english.ts';
 
-export const effortGerman: EffortWords = {
+export const effortGerman: EffortStrings = {
   effort: 'Nachdenken vor der Antwort',
   effortHint: 'Längeres Nachdenken hilft bei schweren Fragen; es braucht mehr Zeit und mehr Tokens.',
   low: 'kurz',

@@ -1,6 +1,6 @@
-import type { EffortWords } from './effort-english.ts';
+import type { EffortStrings } from './effort-english.ts';
 
-export const effortSpanish: EffortWords = {
+export const effortSpanish: EffortStrings = {
   effort: 'Reflexión antes de la respuesta',
   effortHint: 'Reflexionar más ayuda con preguntas difíciles; lleva más tiempo y más tokens.',
   low: 'breve',

@@ -7,7 +7,7 @@ export const answerEnglish = {
   editHint:
     'Your words take the place of this answer, and are read as such when you go on. The answer itself stays as another version.',
   editHintEarlier: 'What follows this answer stays with that version.',
-  askNext: 'Ask next',
+  suggestions: 'Ask next',
 };
 
-export type AnswerWords = typeof answerEnglish;
+export type AnswerStrings = typeof answerEnglish;

@@ -1,6 +1,6 @@
-import type { AnswerWords } from './answer-english.ts';
+import type { AnswerStrings } from './answer-english.ts';
 
-export const answerFrench: AnswerWords = {
+export const answerFrench: AnswerStrings = {
   goOn: 'Continuer',
   goOnHint: 'Fait continuer la réponse là où elle s’est arrêtée',
   editAnswer: 'Modifier cette réponse',
@@ -8,5 +8,5 @@ export const answerFrench: AnswerWords = {
   editHint:
     'Votre texte prend la place de cette réponse et sera lu comme tel pour la suite. La réponse elle-même reste comme autre version.',
   editHintEarlier: 'Ce qui suit cette réponse reste avec cette version-là.',
-  askNext: 'Questions pour la suite',
+  suggestions: 'Questions pour la suite',
 };

@@ -1,6 +1,6 @@
-import type { AnswerWords } from './answer-english.ts';
+import type { AnswerStrings } from './answer-english.ts';
 
-export const answerGerman: AnswerWords = {
+export const answerGerman: AnswerStrings = {
   goOn: 'Weiter',
   goOnHint: 'Lässt die Antwort dort weitergehen, wo sie endete',
   editAnswer: 'Diese Antwort ändern',
@@ -8,5 +8,5 @@ export const answerGerman: AnswerWords = {
   editHint:
     'Deine Worte treten an die Stelle dieser Antwort und werden so gelesen, wenn es weitergeht. Die Antwort selbst bleibt als andere Fassung.',
   editHintEarlier: 'Was auf diese Antwort folgt, bleibt bei jener Fassung.',
-  askNext: 'Als Nächstes fragen',
+  suggestions: 'Als Nächstes fragen',
 };

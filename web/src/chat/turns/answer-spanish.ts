@@ -1,6 +1,6 @@
-import type { AnswerWords } from './answer-english.ts';
+import type { AnswerStrings } from './answer-english.ts';
 
-export const answerSpanish: AnswerWords = {
+export const answerSpanish: AnswerStrings = {
   goOn: 'Continuar',
   goOnHint: 'Hace que la respuesta siga donde terminó',
   editAnswer: 'Cambiar esta respuesta',
@@ -8,5 +8,5 @@ export const answerSpanish: AnswerWords = {
   editHint:
     'Tu texto ocupa el lugar de esta respuesta y se lee como tal al continuar. La respuesta misma queda como otra versión.',
   editHintEarlier: 'Lo que sigue a esta respuesta se queda con esa versión.',
-  askNext: 'Qué preguntar ahora',
+  suggestions: 'Qué preguntar ahora',
 };

@@ -1,7 +1,7 @@
-import { showing } from '../../conversation/conversation.ts';
+import { withVisibleTurn } from '../../conversation/conversation.ts';
 import { usePage } from '../../page/page.tsx';
 import { Icon } from '../../parts/icon.tsx';
-import { useWords } from '../../words/words.tsx';
+import { useStrings } from '../../words/words.tsx';
 
 interface BranchSwitchProps {
   readonly conversationId: string;
@@ -12,23 +12,23 @@ interface BranchSwitchProps {
 
 /** Goes through the versions of a turn, where there are several. */
 export function BranchSwitch({ conversationId, turnId, branches }: BranchSwitchProps) {
-  const words = useWords();
+  const strings = useStrings();
   const { library } = usePage();
   if (branches.length < 2) return null;
   const at = branches.indexOf(turnId);
   const show = (id: string | undefined): void =>
     library.change(conversationId, (conversation) => {
       const turn = conversation.turns[id ?? ''];
-      return turn === undefined ? conversation : showing(conversation, turn);
+      return turn === undefined ? conversation : withVisibleTurn(conversation, turn);
     });
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset would be announced as part of a form
-    <div className="branches" role="group" aria-label={words.versionOf(at + 1, branches.length)}>
+    <div className="branches" role="group" aria-label={strings.version(at + 1, branches.length)}>
       <button
         type="button"
         className="icon-button"
-        aria-label={words.earlierVersion}
-        title={words.earlierVersion}
+        aria-label={strings.earlierVersion}
+        title={strings.earlierVersion}
         disabled={at === 0}
         onClick={() => show(branches[at - 1])}
       >
@@ -38,8 +38,13 @@ export function BranchSwitch({ conversationId, turnId, branches }: BranchSwitchP
         {at + 1}/{branches.length}
       </span>
       <button
-        {...{ type: 'button', className: 'icon-button', 'aria-label': words.laterVersion, disabled: at === branches.length - 1 }}
-        title={words.laterVersion}
+        {...{
+          type: 'button',
+          className: 'icon-button',
+          'aria-label': strings.laterVersion,
+          disabled: at === branches.length - 1,
+        }}
+        title={strings.laterVersion}
         onClick={() => show(branches[at + 1])}
       >
         <Icon name="right" />

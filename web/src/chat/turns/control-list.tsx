@@ -4,8 +4,8 @@ import type { Control } from '#contract/chat/chunk.ts';
 import type { Question } from '../../conversation/conversation.ts';
 import { ChoiceButton } from '../../forms/choice-button.tsx';
 import { Guard } from '../../parts/lazy-view.tsx';
-import { useWords } from '../../words/words.tsx';
-import type { Said } from '../said.ts';
+import { useStrings } from '../../words/words.tsx';
+import type { UserMessage } from '../said.ts';
 import './controls.css';
 import '../../forms/forms.css';
 
@@ -16,39 +16,39 @@ interface ControlListProps {
   /** The question that follows the reply; with a control, it is the one that was chosen. */
   readonly answered: Question | undefined;
   /** Undefined where the controls can no longer be used. */
-  readonly say: ((said: Said) => void) | undefined;
+  readonly sendMessage: ((message: UserMessage) => void) | undefined;
 }
 
 /** What the reply offers to fill in. Once something followed, it stays to be read, with what was chosen in it. */
-export function ControlList({ controls, answered, say }: ControlListProps) {
-  const words = useWords();
+export function ControlList({ controls, answered, sendMessage }: ControlListProps) {
+  const strings = useStrings();
   return (
-    <section className="controls" aria-label={words.controls}>
+    <section className="controls" aria-label={strings.controls}>
       {controls.map((control, at) => (
-        <Guard key={control.index ?? at} instead={<p className="note">{String(control.label)}</p>}>
-          <ControlView {...{ control, answered, say }} />
+        <Guard key={control.index ?? at} fallback={<p className="note">{String(control.label)}</p>}>
+          <ControlView {...{ control, answered, sendMessage }} />
         </Guard>
       ))}
     </section>
   );
 }
 
-function ControlView({ control, answered, say }: Omit<ControlListProps, 'controls'> & { readonly control: Control }) {
+function ControlView({ control, answered, sendMessage }: Omit<ControlListProps, 'controls'> & { readonly control: Control }) {
   const { label, schema } = control;
-  const chosen = answered?.control?.label === label ? answered.control : undefined;
-  const complete = (value?: Record<string, unknown>, filled: readonly string[] = []): void =>
-    say?.({ text: '', attachments: [], control: { label, ...(value !== undefined && { value }) }, filled });
+  const selected = answered?.control?.label === label ? answered.control : undefined;
+  const submit = (value?: Record<string, unknown>, filled: readonly string[] = []): void =>
+    sendMessage?.({ text: '', attachments: [], control: { label, ...(value !== undefined && { value }) }, filled });
   return (
-    <fieldset className={hasFields(schema) ? 'control' : undefined} disabled={say === undefined}>
+    <fieldset className={hasFields(schema) ? 'control' : undefined} disabled={sendMessage === undefined}>
       {hasFields(schema) ? (
         <>
           <legend>{label}</legend>
           <Suspense fallback={null}>
-            <SchemaForm schema={schema} sent={chosen?.value} onSubmit={complete} key={chosen === undefined ? 'open' : 'sent'} />
+            <SchemaForm schema={schema} sent={selected?.value} onSubmit={submit} key={selected === undefined ? 'open' : 'sent'} />
           </Suspense>
         </>
       ) : (
-        <ChoiceButton label={label} isChosen={chosen !== undefined} choose={() => complete()} />
+        <ChoiceButton label={label} isChosen={selected !== undefined} choose={() => submit()} />
       )}
     </fieldset>
   );

@@ -5,7 +5,7 @@ import type { Question } from '../../conversation/conversation.ts';
 import { usePage } from '../../page/page.tsx';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { Icon } from '../../parts/icon.tsx';
-import { useWords } from '../../words/words.tsx';
+import { useStrings } from '../../words/words.tsx';
 import { focusMessage } from '../focus-message.ts';
 import { BranchSwitch } from './branch-switch.tsx';
 import { TurnEditor } from './turn-editor.tsx';
@@ -18,23 +18,23 @@ interface QuestionViewProps {
 
 /** What the user said; it can be changed and asked again, which makes another version of it. */
 export function QuestionView({ question, branches, conversationId }: QuestionViewProps) {
-  const words = useWords();
+  const strings = useStrings();
   const [isEditing, setIsEditing] = useState(false);
   const { text, control, attachments, filled } = question;
   const editButton = useRef<HTMLButtonElement>(null);
   const wasEditing = useRef(false);
-  const cameFrom = useRef<Element>(null);
+  const previousFocus = useRef<Element>(null);
   const edit = (): void => {
-    cameFrom.current = document.activeElement;
+    previousFocus.current = document.activeElement;
     setIsEditing(true);
   };
   useEffect(() => {
-    if (!isEditing && wasEditing.current) focusAfterEditing(cameFrom.current, editButton.current);
+    if (!isEditing && wasEditing.current) focusAfterEditing(previousFocus.current, editButton.current);
     wasEditing.current = isEditing;
   }, [isEditing]);
   if (isEditing) return <Editor {...{ question, conversationId }} close={() => setIsEditing(false)} />;
   return (
-    <article className="question" aria-label={words.you}>
+    <article className="question" aria-label={strings.you}>
       <div className="question-body">
         {control !== undefined && (
           <p className="chosen">
@@ -57,8 +57,8 @@ export function QuestionView({ question, branches, conversationId }: QuestionVie
             type="button"
             ref={editButton}
             className="icon-button edit-question"
-            aria-label={words.edit}
-            title={words.edit}
+            aria-label={strings.edit}
+            title={strings.edit}
             onClick={edit}
           >
             <Icon name="edit" />
@@ -82,16 +82,16 @@ interface EditorProps {
 }
 
 function Editor({ question, conversationId, close }: EditorProps) {
-  const words = useWords();
-  const { asking } = usePage();
+  const strings = useStrings();
+  const { replyRunner } = usePage();
   const { parent, attachments } = question;
-  const ask = (text: string): void => {
+  const send = (text: string): void => {
     focusMessage();
-    void asking.ask(conversationId, { parent, attachments, text });
+    void replyRunner.sendQuestion(conversationId, { parent, attachments, text });
   };
   return (
     <TurnEditor
-      {...{ className: 'question', label: words.edit, done: words.askAgain, text: question.text, take: ask, close }}
+      {...{ className: 'question', label: strings.edit, done: strings.regenerate, text: question.text, onSubmit: send, close }}
       mayBeEmpty={attachments.length > 0}
       isSentByEnter
     />

@@ -1,12 +1,12 @@
 import { AttachmentList } from '../../attachments/attachment-list.tsx';
 import type { Turn } from '../../conversation/conversation.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
-import { useWords } from '../../words/words.tsx';
+import { useStrings } from '../../words/words.tsx';
 import { ReplyBody, ReplyName } from './reply-body.tsx';
 
 /** A turn that is read and can be copied, and no more. */
 export function ReadOnlyTurn({ turn, isLate }: { readonly turn: Turn; readonly isLate: boolean }) {
-  const words = useWords();
+  const strings = useStrings();
   if (turn.kind === 'reply')
     return (
       <article className="reply" aria-label={turn.deployment}>
@@ -21,7 +21,7 @@ export function ReadOnlyTurn({ turn, isLate }: { readonly turn: Turn; readonly i
     );
   const { text, control, filled = [], attachments } = turn;
   return (
-    <article className="question" aria-label={words.you}>
+    <article className="question" aria-label={strings.you}>
       <div className="question-body">
         {control !== undefined && <p className="chosen">{[control.label, ...filled].join(' · ')}</p>}
         {text !== '' && (

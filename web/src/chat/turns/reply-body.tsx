@@ -1,15 +1,15 @@
 import { Suspense, useDeferredValue, useEffect, useMemo, useState, useSyncExternalStore } from 'react';
 import { AttachmentList } from '../../attachments/attachment-list.tsx';
 import { type CitedSource, toCited, withoutMark } from '../../attachments/cited.ts';
-import type { ShownAttachment } from '../../attachments/kind-of.ts';
+import type { DisplayedAttachment } from '../../attachments/kind-of.ts';
 import { SourceRow } from '../../attachments/source-row.tsx';
-import { mostRetries, type Retry } from '../../conversation/ask-patiently.ts';
+import { maxRetries, type Retry } from '../../conversation/ask-patiently.ts';
 import type { Reply } from '../../conversation/conversation.ts';
 import { type Sources, SourcesContext } from '../../markdown/sources.ts';
 import { usePage } from '../../page/page.tsx';
-import { Guard, LaterDialog, lazyView } from '../../parts/lazy-view.tsx';
-import { saidOfAnswer } from '../../words/fault-words.ts';
-import { useWords } from '../../words/words.tsx';
+import { Guard, LazyDialog, lazyView } from '../../parts/lazy-view.tsx';
+import { describeAnswerError } from '../../words/fault-words.ts';
+import { useStrings } from '../../words/words.tsx';
 import { hasRefusedStage, withoutConsentPath } from '../consent/consent-refusal.ts';
 import { DeploymentIcon } from '../deployments/deployment-icon.tsx';
 
@@ -19,14 +19,14 @@ const SourcePanel = lazyView(() => import('../../attachments/source-panel.tsx').
 
 /** Who answers. */
 export function ReplyName({ reply }: { readonly reply: Reply }) {
-  const words = useWords();
+  const strings = useStrings();
   const { deployments } = usePage();
   const deployment = deployments.find(({ id }) => id === reply.deployment);
   return (
     <p className="reply-name">
       {deployment !== undefined && <DeploymentIcon deployment={deployment} size="tiny" />}
       {deployment?.name ?? reply.deployment}
-      {reply.isEdited === true && <span className="edited">{words.edited}</span>}
+      {reply.isEdited === true && <span className="edited">{strings.edited}</span>}
     </p>
   );
 }
@@ -36,7 +36,7 @@ export function ReplyBody({ reply, isLate }: { readonly reply: Reply; readonly i
   const { custom, state, thoughts, stageTimes } = reply;
   const text = hasRefusedStage(reply) ? withoutConsentPath(reply.text) : reply.text;
   const isRunning = state === 'running';
-  const { cited, others, shown, show, sources } = useSources(reply);
+  const { cited, otherAttachments, selected, show, sources } = useSources(reply);
   const stages = Array.isArray(custom.stages) ? custom.stages : [];
   const plain = (
     <div className="markdown plain" dir="auto">
@@ -46,7 +46,7 @@ export function ReplyBody({ reply, isLate }: { readonly reply: Reply; readonly i
   return (
     <>
       {stages.length > 0 && (
-        <Guard instead={null}>
+        <Guard fallback={null}>
           <Suspense fallback={<div className="part-coming" />}>
             <StageList {...{ stages, isRunning }} times={stageTimes} />
           </Suspense>
@@ -54,7 +54,7 @@ export function ReplyBody({ reply, isLate }: { readonly reply: Reply; readonly i
       )}
       {thoughts !== undefined && <Thoughts text={thoughts} />}
       {text !== '' && (
-        <Guard instead={plain}>
+        <Guard fallback={plain}>
           <Suspense fallback={plain}>
             <SourcesContext value={sources}>
               <Markdown text={text} isGrowing={isRunning} isLate={isLate} />
@@ -63,13 +63,13 @@ export function ReplyBody({ reply, isLate }: { readonly reply: Reply; readonly i
         </Guard>
       )}
       {isRunning && text === '' && <Waiting replyId={reply.id} />}
-      {cited.length > 0 && <SourceRow {...{ cited, shown, show }} />}
-      {shown !== undefined && (
-        <LaterDialog close={() => show(undefined)}>
-          <SourcePanel {...{ cited, shown, show }} close={() => show(undefined)} />
-        </LaterDialog>
+      {cited.length > 0 && <SourceRow {...{ cited, selected, show }} />}
+      {selected !== undefined && (
+        <LazyDialog onClose={() => show(undefined)}>
+          <SourcePanel {...{ cited, selected, show }} close={() => show(undefined)} />
+        </LazyDialog>
       )}
-      <AttachmentList attachments={others} />
+      <AttachmentList attachments={otherAttachments} />
       <Remarks reply={reply} />
     </>
   );
@@ -77,13 +77,13 @@ export function ReplyBody({ reply, isLate }: { readonly reply: Reply; readonly i
 
 /** How the answer ended, where that is not the usual way. */
 function Remarks({ reply: { state, finish, functionCall } }: { readonly reply: Reply }) {
-  const words = useWords();
+  const strings = useStrings();
   const remarks = [
-    state === 'stopped' && words.stopped,
-    state === 'interrupted' && words.interrupted,
-    finish === 'length' && words.cutShort,
-    finish === 'content_filter' && words.filtered,
-    functionCall !== undefined && words.functionCalled(functionCall.name ?? ''),
+    state === 'stopped' && strings.stopped,
+    state === 'interrupted' && strings.interrupted,
+    finish === 'length' && strings.cutShort,
+    finish === 'content_filter' && strings.filtered,
+    functionCall !== undefined && strings.functionCalled(functionCall.name ?? ''),
   ];
   return remarks
     .filter((remark) => remark !== false)
@@ -94,46 +94,47 @@ function Remarks({ reply: { state, finish, functionCall } }: { readonly reply: R
     ));
 }
 
-const none: readonly ShownAttachment[] = [];
+const noAttachments: readonly DisplayedAttachment[] = [];
 
 /** What an answer cites once it is whole, what it brings beside that, and which source is looked at. */
 function useSources({ text, custom, state }: Reply) {
-  const words = useWords();
-  const [shown, show] = useState<number>();
-  const attachments = Array.isArray(custom.attachments) ? custom.attachments : none;
+  const strings = useStrings();
+  const [selected, show] = useState<number>();
+  const attachments = Array.isArray(custom.attachments) ? custom.attachments : noAttachments;
   const isRunning = state === 'running';
-  const { cited, others } = useMemo(() => {
+  const { cited, otherAttachments } = useMemo(() => {
     // What may turn out to be a source waits for the text that cites it.
-    if (isRunning) return { cited: [], others: attachments.filter(({ reference_url: source }) => source === undefined) };
-    const places = toCited(text, attachments);
-    const found = Array.from(places, ([number, at]): CitedSource => {
+    if (isRunning)
+      return { cited: [], otherAttachments: attachments.filter(({ reference_url: source }) => source === undefined) };
+    const indexes = toCited(text, attachments);
+    const citedSources = Array.from(indexes, ([number, at]): CitedSource => {
       const attachment = attachments[at] ?? {};
-      const name = withoutMark(String(attachment.title || words.attachment));
+      const name = withoutMark(String(attachment.title || strings.attachment));
       return { number, attachment, name };
     });
-    const isCited = new Set(places.values());
+    const isCited = new Set(indexes.values());
     return {
-      cited: found.sort((one, other) => one.number - other.number),
-      others: attachments.filter((_, at) => !isCited.has(at)),
+      cited: citedSources.sort((left, right) => left.number - right.number),
+      otherAttachments: attachments.filter((_, at) => !isCited.has(at)),
     };
-  }, [isRunning, text, attachments, words]);
+  }, [isRunning, text, attachments, strings]);
   const sources = useMemo<Sources | undefined>(() => {
     if (cited.length === 0) return undefined;
-    return { nameOf: (wanted) => cited.find(({ number }) => number === wanted)?.name, show };
+    return { getName: (citedNumber) => cited.find(({ number }) => number === citedNumber)?.name, show };
   }, [cited]);
   // What is drawn anew for it may be long, and can wait.
-  return { cited, others, shown, show, sources: useDeferredValue(sources) };
+  return { cited, otherAttachments, selected, show, sources: useDeferredValue(sources) };
 }
 
 const longMs = 10_000;
 
 /** Says that an answer is on its way; that it is asked for again, and why; after a while that it still is, or that there is no network. */
 function Waiting({ replyId }: { readonly replyId: string }) {
-  const words = useWords();
-  const { asking } = usePage();
+  const strings = useStrings();
+  const { replyRunner } = usePage();
   const [isLong, setIsLong] = useState(false);
   const isOnline = useOnline();
-  const retry = useSyncExternalStore(asking.hearRetries, () => asking.retryOf(replyId));
+  const retry = useSyncExternalStore(replyRunner.subscribeToRetries, () => replyRunner.getRetry(replyId));
   useEffect(() => {
     const timer = setTimeout(() => setIsLong(true), longMs);
     return () => clearTimeout(timer);
@@ -142,33 +143,33 @@ function Waiting({ replyId }: { readonly replyId: string }) {
     <p className="waiting soft">
       <span className="pulse" aria-hidden="true" />
       {isOnline && retry !== undefined && <RetryNote retry={retry} />}
-      {isOnline && retry === undefined && (isLong ? words.stillWaiting : words.waiting)}
-      {!isOnline && words.waitingOffline}
+      {isOnline && retry === undefined && (isLong ? strings.stillWaiting : strings.waiting)}
+      {!isOnline && strings.waitingOffline}
     </p>
   );
 }
 
 /** Why nothing came, and when the same is asked again. */
-function RetryNote({ retry: { fault, atMs, number } }: { readonly retry: Retry }) {
-  const words = useWords();
+function RetryNote({ retry: { error, atMs, number } }: { readonly retry: Retry }) {
+  const strings = useStrings();
   const [nowMs, setNowMs] = useState(Date.now);
   useEffect(() => {
     const timer = setInterval(() => setNowMs(Date.now()), 1000);
     return () => clearInterval(timer);
   }, []);
   const seconds = Math.max(0, Math.ceil((atMs - nowMs) / 1000));
-  return `${saidOfAnswer(fault, words)} ${words.tryingAgain(seconds, number, mostRetries)}`;
+  return `${describeAnswerError(error, strings)} ${strings.tryingAgain(seconds, number, maxRetries)}`;
 }
 
 function useOnline(): boolean {
   const [isOnline, setIsOnline] = useState(navigator.onLine);
   useEffect(() => {
-    const look = (): void => setIsOnline(navigator.onLine);
-    addEventListener('online', look);
-    addEventListener('offline', look);
+    const update = (): void => setIsOnline(navigator.onLine);
+    addEventListener('online', update);
+    addEventListener('offline', update);
     return () => {
-      removeEventListener('online', look);
-      removeEventListener('offline', look);
+      removeEventListener('online', update);
+      removeEventListener('offline', update);
     };
   }, []);
   return isOnline;
@@ -176,10 +177,10 @@ function useOnline(): boolean {
 
 /** What a model thought before its answer, folded. */
 export function Thoughts({ text }: { readonly text: string }) {
-  const words = useWords();
+  const strings = useStrings();
   return (
     <details className="thoughts">
-      <summary>{words.thoughts}</summary>
+      <summary>{strings.thoughts}</summary>
       <p className="soft" dir="auto">
         {text}
       </p>

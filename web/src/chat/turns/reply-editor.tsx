@@ -3,7 +3,7 @@ import { withTurn } from '../../conversation/conversation.ts';
 import { toEditedReply } from '../../conversation/edited-reply.ts';
 import { usePage } from '../../page/page.tsx';
 import { focusMessage } from '../focus-message.ts';
-import { useAnswerWords } from './answer-words.ts';
+import { useAnswerStrings } from './answer-words.ts';
 import { ReplyName } from './reply-body.tsx';
 import { TurnEditor } from './turn-editor.tsx';
 
@@ -17,23 +17,23 @@ interface ReplyEditorProps {
 
 /** An answer to be changed into the user's own words, which become another version of it. */
 export function ReplyEditor({ reply, conversationId, isLast, close }: ReplyEditorProps) {
-  const words = useAnswerWords();
+  const strings = useAnswerStrings();
   const { library } = usePage();
-  const keep = (text: string): void => {
+  const save = (text: string): void => {
     if (text === reply.text) return;
     const edited = toEditedReply(reply, text, { id: crypto.randomUUID(), atMs: Date.now() });
     library.change(conversationId, (now) => withTurn(now, edited), 'now');
     focusMessage();
   };
   return (
-    <article className="reply" aria-label={words.editAnswer}>
+    <article className="reply" aria-label={strings.editAnswer}>
       <ReplyName reply={reply} />
       <TurnEditor
-        {...{ className: 'answer', label: words.editAnswer, done: words.keepEdit, text: reply.text, take: keep, close }}
+        {...{ className: 'answer', label: strings.editAnswer, done: strings.keepEdit, text: reply.text, onSubmit: save, close }}
       >
         <p className="soft small">
-          {words.editHint}
-          {!isLast && ` ${words.editHintEarlier}`}
+          {strings.editHint}
+          {!isLast && ` ${strings.editHintEarlier}`}
         </p>
       </TurnEditor>
     </article>

@@ -1,17 +1,17 @@
 import { Suspense, useEffect, useMemo, useRef, useState } from 'react';
 import type { Question, Reply } from '../../conversation/conversation.ts';
-import { useNameOf, usePage } from '../../page/page.tsx';
-import { toHash } from '../../page/place.ts';
+import { useGetName, usePage } from '../../page/page.tsx';
+import { formatRoute } from '../../page/place.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { Guard, lazyView } from '../../parts/lazy-view.tsx';
-import { FaultDetails } from '../../parts/trouble.tsx';
+import { ErrorSupport } from '../../parts/trouble.tsx';
 import type { ConsentForm } from '../../service/consents.ts';
-import type { Fault } from '../../service/fault.ts';
-import { adviceFor } from '../../words/advice.ts';
-import { saidOfAnswer } from '../../words/fault-words.ts';
-import { useLanguage, useWords } from '../../words/words.tsx';
-import { ConsentAsk } from '../consent/consent-ask.tsx';
-import type { Said } from '../said.ts';
+import type { ErrorDetails } from '../../service/fault.ts';
+import { suggestAction } from '../../words/advice.ts';
+import { describeAnswerError } from '../../words/fault-words.ts';
+import { useLanguage, useStrings } from '../../words/words.tsx';
+import { ConsentPrompt } from '../consent/consent-ask.tsx';
+import type { UserMessage } from '../said.ts';
 import { ReplyBody, ReplyName } from './reply-body.tsx';
 import '../notes.css';
 
@@ -27,19 +27,19 @@ interface ReplyViewProps {
   readonly branches: readonly string[];
   readonly conversationId: string;
   readonly answered: Question | undefined;
-  readonly say: ((said: Said) => void) | undefined;
+  readonly sendMessage: ((message: UserMessage) => void) | undefined;
   readonly isLate: boolean;
 }
 
 /** An answer with everything that came with it, or its versions side by side. */
-export function ReplyView({ reply, branches, conversationId, answered, say, isLate }: ReplyViewProps) {
+export function ReplyView({ reply, branches, conversationId, answered, sendMessage, isLate }: ReplyViewProps) {
   const { custom, state } = reply;
-  const words = useWords();
-  const { deployments, asking } = usePage();
-  const [isBeside, setIsBeside] = useState(() => asking.isBeside(reply.parent));
-  const setBeside = (next: boolean): void => {
-    if (!next) asking.chooseOne(reply.parent);
-    setIsBeside(next);
+  const strings = useStrings();
+  const { deployments, replyRunner } = usePage();
+  const [isSideBySide, setIsSideBySide] = useState(() => replyRunner.isSideBySide(reply.parent));
+  const setSideBySide = (next: boolean): void => {
+    if (!next) replyRunner.endSideBySide(reply.parent);
+    setIsSideBySide(next);
   };
   const name = deployments.find(({ id }) => id === reply.deployment)?.name ?? reply.deployment;
   const isRunning = state === 'running';
@@ -48,17 +48,17 @@ export function ReplyView({ reply, branches, conversationId, answered, say, isLa
   useEffect(() => void Promise.allSettled([loadActions(), loadEditor()]), []);
   if (isEditing)
     return (
-      <Guard instead={<EditorMissing close={() => setIsEditing(false)} />}>
+      <Guard fallback={<EditorMissing close={() => setIsEditing(false)} />}>
         <Suspense fallback={<ReplyBody {...{ reply, isLate }} />}>
-          <ReplyEditor {...{ reply, conversationId, isLast: say !== undefined }} close={() => setIsEditing(false)} />
+          <ReplyEditor {...{ reply, conversationId, isLast: sendMessage !== undefined }} close={() => setIsEditing(false)} />
         </Suspense>
       </Guard>
     );
   return (
     <article ref={article} className="reply" aria-label={name} aria-busy={isRunning}>
-      {isBeside ? (
+      {isSideBySide ? (
         <Suspense fallback={<ReplyBody {...{ reply, isLate }} />}>
-          <SideBySide {...{ conversationId, branches }} close={() => setBeside(false)} />
+          <SideBySide {...{ conversationId, branches }} close={() => setSideBySide(false)} />
         </Suspense>
       ) : (
         <>
@@ -67,24 +67,24 @@ export function ReplyView({ reply, branches, conversationId, answered, say, isLa
         </>
       )}
       {Array.isArray(custom.controls) && !isRunning && (
-        <Guard instead={<p className="note">{words.partMissing}</p>}>
+        <Guard fallback={<p className="note">{strings.partMissing}</p>}>
           <Suspense fallback={null}>
-            <ControlList {...{ controls: custom.controls, answered, say }} key={reply.id} />
+            <ControlList {...{ controls: custom.controls, answered, sendMessage }} key={reply.id} />
           </Suspense>
         </Guard>
       )}
       {reply.fault !== undefined && (
-        <FaultNote
-          {...{ fault: reply.fault, atMs: reply.endedAtMs, deployment: reply.deployment, conversationId }}
-          again={() => void asking.answer(conversationId, reply.parent)}
+        <ErrorNote
+          {...{ error: reply.fault, atMs: reply.endedAtMs, deployment: reply.deployment, conversationId }}
+          retry={() => void replyRunner.answer(conversationId, reply.parent)}
         />
       )}
       {!isRunning && (
-        <Guard instead={<p className="note">{words.partMissing}</p>}>
+        <Guard fallback={<p className="note">{strings.partMissing}</p>}>
           <Suspense fallback={<div className="part-coming" />}>
             <ReplyActions
-              {...{ reply, branches, conversationId, isBeside, say }}
-              setIsBeside={setBeside}
+              {...{ reply, branches, conversationId, isSideBySide, sendMessage }}
+              setIsSideBySide={setSideBySide}
               edit={() => setIsEditing(true)}
             />
           </Suspense>
@@ -108,55 +108,55 @@ function useEditing() {
 
 /** In place of an editor that could not be loaded. */
 function EditorMissing({ close }: { readonly close: () => void }) {
-  const words = useWords();
+  const strings = useStrings();
   return (
     <p className="note">
-      {words.partMissing}{' '}
+      {strings.partMissing}{' '}
       <button type="button" className="button slim" onClick={close}>
-        {words.close}
+        {strings.close}
       </button>
     </p>
   );
 }
 
-interface FaultNoteProps {
-  readonly fault: Fault;
+interface ErrorNoteProps {
+  readonly error: ErrorDetails;
   /** When it came. */
   readonly atMs: number | undefined;
   readonly deployment: string;
   readonly conversationId: string;
   /** Asks the same once more. */
-  readonly again: () => void;
+  readonly retry: () => void;
 }
 
 /** What went wrong in words, and what helps. */
-function FaultNote({ fault, atMs, deployment, conversationId, again }: FaultNoteProps) {
-  const { words, language } = useLanguage();
+function ErrorNote({ error, atMs, deployment, conversationId, retry }: ErrorNoteProps) {
+  const { strings, language } = useLanguage();
   const { signOut } = usePage();
-  const name = useNameOf()(deployment);
-  const form = useMemo(() => toForm(fault, deployment), [fault, deployment]);
-  const consent = toHash({ at: 'consent', deployment, back: conversationId });
+  const name = useGetName()(deployment);
+  const form = useMemo(() => toForm(error, deployment), [error, deployment]);
+  const consent = formatRoute({ at: 'consent', deployment, back: conversationId });
   return (
     <div className="fault">
       <Icon name="alert" />
       <div>
         <p className="fault-title">
-          {fault.code === 'consent_required' ? words.consentMissing(words.quoted(name)) : saidOfAnswer(fault, words)}
+          {error.code === 'consent_required' ? strings.consentMissing(strings.quoted(name)) : describeAnswerError(error, strings)}
         </p>
         {form === undefined ? (
-          <p>{adviceFor(fault, { words, language, ...(atMs !== undefined && { atMs }) })}</p>
+          <p>{suggestAction(error, { strings, language, ...(atMs !== undefined && { atMs }) })}</p>
         ) : (
-          <ConsentAsk {...{ deployment, form, goOn: again }} conversation={conversationId} />
+          <ConsentPrompt {...{ deployment, form, onAccept: retry }} conversation={conversationId} />
         )}
-        <FaultDetails fault={fault} />
-        {fault.code === 'consent_required' && form === undefined && (
+        <ErrorSupport error={error} />
+        {error.code === 'consent_required' && form === undefined && (
           <a className="button" href={consent}>
-            {words.consentLook}
+            {strings.consentLook}
           </a>
         )}
-        {fault.status === 401 && (
+        {error.status === 401 && (
           <button type="button" className="button" onClick={signOut}>
-            {words.signIn}
+            {strings.signIn}
           </button>
         )}
       </div>
@@ -165,6 +165,6 @@ function FaultNote({ fault, atMs, deployment, conversationId, again }: FaultNote
 }
 
 /** The form that a refusal carries, if it is that of the deployment itself. */
-function toForm({ consent }: Fault, deployment: string): ConsentForm | undefined {
+function toForm({ consent }: ErrorDetails, deployment: string): ConsentForm | undefined {
   return consent?.deployment === deployment ? new Map(Object.entries(consent.form)) : undefined;
 }

@@ -1,6 +1,6 @@
-import { type Reply, showing } from '../../conversation/conversation.ts';
+import { type Reply, withVisibleTurn } from '../../conversation/conversation.ts';
 import { useConversation, usePage } from '../../page/page.tsx';
-import { useWords } from '../../words/words.tsx';
+import { useStrings } from '../../words/words.tsx';
 import { focusMessage } from '../focus-message.ts';
 import { ReplyBody, ReplyName } from './reply-body.tsx';
 import { UsageLine } from './usage-line.tsx';
@@ -14,29 +14,29 @@ interface SideBySideProps {
 }
 
 /** More do not fit beside each other. */
-const mostSides = 3;
+const maxColumns = 3;
 
 /** The latest versions of an answer beside each other, of which one is chosen to go on with. */
 export function SideBySide({ conversationId, branches, close }: SideBySideProps) {
-  const words = useWords();
+  const strings = useStrings();
   const { library } = usePage();
   const turns = useConversation(conversationId)?.turns ?? {};
   const replies = branches.map((id) => turns[id]).filter((turn): turn is Reply => turn?.kind === 'reply');
   const choose = (reply: Reply): void => {
-    library.change(conversationId, (now) => showing(now, reply));
+    library.change(conversationId, (now) => withVisibleTurn(now, reply));
     close();
     focusMessage();
   };
   return (
-    <ul className="side-by-side" aria-label={words.sideBySide}>
-      {replies.slice(-mostSides).map((reply) => (
+    <ul className="side-by-side" aria-label={strings.sideBySide}>
+      {replies.slice(-maxColumns).map((reply) => (
         <li key={reply.id} className="side">
           <ReplyName reply={reply} />
           <ReplyBody reply={reply} isLate={false} />
-          {reply.fault !== undefined && <p className="note">{words.noAnswer}</p>}
+          {reply.fault !== undefined && <p className="note">{strings.noAnswer}</p>}
           <div className="side-foot">
             <button type="button" className="button slim" onClick={() => choose(reply)}>
-              {words.goOnWith}
+              {strings.goOnWith}
             </button>
             <UsageLine reply={reply} />
           </div>

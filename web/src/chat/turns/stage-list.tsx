@@ -21,10 +21,10 @@ type StageState = 'running' | 'done' | 'failed' | 'broken';
 
 /** The steps of a reply: lines while it runs, one line when it is done. */
 export function StageList({ stages, times, isRunning }: StageListProps) {
-  const { words, language } = useLanguage();
+  const { strings, language } = useLanguage();
   const failed = stages.filter(({ status }) => status === 'failed').length;
   const isWorking = isRunning && stages.some(({ status }) => status == null);
-  const isBroken = stages.some((stage) => stateOf(stage, isRunning) === 'broken');
+  const isBroken = stages.some((stage) => getState(stage, isRunning) === 'broken');
   const [isOpen, setIsOpen] = useState<boolean>();
   const top = stages.filter(({ index }) => times[index]?.within === undefined);
   const spans = stages.map(({ index }) => times[index]).filter((time) => time !== undefined);
@@ -44,13 +44,13 @@ export function StageList({ stages, times, isRunning }: StageListProps) {
       <summary>
         <StageDot state={isWorking ? 'running' : failed > 0 ? 'failed' : isBroken ? 'broken' : 'done'} />
         <span>
-          {words.stageCount(stages.length)}
-          {failed > 0 && ` · ${words.stagesFailed(failed)}`}
+          {strings.stageCount(stages.length)}
+          {failed > 0 && ` · ${strings.stagesFailed(failed)}`}
           {!isWorking && seconds !== undefined && ` · ${seconds}`}
         </span>
         <Icon name="right" />
       </summary>
-      <ol aria-label={words.steps}>
+      <ol aria-label={strings.steps}>
         {top.map((stage) => (
           <StageLine key={stage.index} {...{ stage, stages, times, isRunning }} />
         ))}
@@ -60,13 +60,13 @@ export function StageList({ stages, times, isRunning }: StageListProps) {
 }
 
 function StageLine({ stage, stages, times, isRunning }: StageListProps & { readonly stage: StageDelta }) {
-  const { words, language } = useLanguage();
-  const state = stateOf(stage, isRunning);
+  const { strings, language } = useLanguage();
+  const state = getState(stage, isRunning);
   const names: Record<StageState, string> = {
-    running: words.stageRunning,
-    done: words.stageDone,
-    failed: words.stageFailed,
-    broken: words.stageBroken,
+    running: strings.stageRunning,
+    done: strings.stageDone,
+    failed: strings.stageFailed,
+    broken: strings.stageBroken,
   };
   const inner = stages.filter(({ index }) => times[index]?.within === stage.index);
   const [isOpen, setIsOpen] = useState(false);
@@ -78,7 +78,7 @@ function StageLine({ stage, stages, times, isRunning }: StageListProps & { reado
       >
         <summary>
           <StageDot state={state} />
-          <span className="stage-name">{stage.name || words.unnamedStage}</span>
+          <span className="stage-name">{stage.name || strings.unnamedStage}</span>
           <span className="soft small">
             {names[state]}
             {toSeconds(times[stage.index], language) !== undefined && ` · ${toSeconds(times[stage.index], language)}`}
@@ -94,8 +94,8 @@ function StageLine({ stage, stages, times, isRunning }: StageListProps & { reado
       </details>
       {inner.length > 0 && (
         <ol>
-          {inner.map((each) => (
-            <StageLine key={each.index} {...{ stage: each, stages, times, isRunning }} />
+          {inner.map((child) => (
+            <StageLine key={child.index} {...{ stage: child, stages, times, isRunning }} />
           ))}
         </ol>
       )}
@@ -103,24 +103,24 @@ function StageLine({ stage, stages, times, isRunning }: StageListProps & { reado
   );
 }
 
-const mostShownChars = 8000;
+const maxChars = 8000;
 
 /** What a step did; of a large text the beginning, the whole to copy and to download. */
 function StageText({ text, name }: { readonly text: string; readonly name: string }) {
-  const { words, language } = useLanguage();
+  const { strings, language } = useLanguage();
   if (text === '') return null;
-  const isCut = text.length > mostShownChars;
+  const isTruncated = text.length > maxChars;
   return (
     <>
       <Suspense fallback={null}>
-        {isCut ? <pre className="stage-cut">{text.slice(0, mostShownChars)}</pre> : <Markdown text={text} isGrowing={false} />}
+        {isTruncated ? <pre className="stage-cut">{text.slice(0, maxChars)}</pre> : <Markdown text={text} isGrowing={false} />}
       </Suspense>
-      {isCut && (
+      {isTruncated && (
         <p className="row small soft">
-          {words.cutText(mostShownChars.toLocaleString(language), text.length.toLocaleString(language))}
+          {strings.cutText(maxChars.toLocaleString(language), text.length.toLocaleString(language))}
           <CopyButton text={() => text} />
           <button
-            {...{ type: 'button', className: 'icon-button', 'aria-label': words.download, title: words.download }}
+            {...{ type: 'button', className: 'icon-button', 'aria-label': strings.download, title: strings.download }}
             onClick={() => saveFile(toFileName(name, 'md'), new Blob([text], { type: 'text/markdown' }))}
           >
             <Icon name="save" />
@@ -135,7 +135,7 @@ function StageDot({ state }: { readonly state: StageState }) {
   return <span className={`stage-dot ${state}`} aria-hidden="true" />;
 }
 
-function stateOf({ status }: StageDelta, isRunning: boolean): StageState {
+function getState({ status }: StageDelta, isRunning: boolean): StageState {
   if (status === 'completed') return 'done';
   if (status === 'failed') return 'failed';
   return isRunning ? 'running' : 'broken';

@@ -1,8 +1,8 @@
 import { memo, useEffect, useLayoutEffect, useRef, useState } from 'react';
-import { branchesOf, type Conversation, type Turn, versionsOf } from '../../conversation/conversation.ts';
+import { type Conversation, groupBranches, listVersions, type Turn } from '../../conversation/conversation.ts';
 import { Icon } from '../../parts/icon.tsx';
-import { useWords } from '../../words/words.tsx';
-import type { Said } from '../said.ts';
+import { useStrings } from '../../words/words.tsx';
+import type { UserMessage } from '../said.ts';
 import { QuestionView } from './question-view.tsx';
 import { ReplyView } from './reply-view.tsx';
 import './thread.css';
@@ -11,29 +11,29 @@ import './turns.css';
 interface ThreadProps {
   readonly conversation: Conversation;
   readonly turns: readonly Turn[];
-  readonly say: (said: Said) => void;
+  readonly sendMessage: (message: UserMessage) => void;
 }
 
 /** Turns at the end that are drawn before anybody looks. */
 const drawnTurns = 6;
 
 /** The turns that are shown. The view stays at the end while an answer grows, unless the reader went elsewhere. */
-export function Thread({ conversation, turns, say }: ThreadProps) {
-  const words = useWords();
-  const branches = branchesOf(conversation);
-  const { scroller, list, isAtEnd, toEnd } = useStickyEnd(conversation.id, runningIn(turns));
+export function Thread({ conversation, turns, sendMessage }: ThreadProps) {
+  const strings = useStrings();
+  const branches = groupBranches(conversation);
+  const { scroller, list, isAtEnd, toEnd } = useStickyEnd(conversation.id, findRunningId(turns));
   return (
     <div className="thread-frame">
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be reached by the keyboard */}
-      <section className={isAtEnd ? 'thread' : 'thread reading'} ref={scroller} aria-label={words.conversation} tabIndex={0}>
+      <section className={isAtEnd ? 'thread' : 'thread reading'} ref={scroller} aria-label={strings.conversation} tabIndex={0}>
         <div className="turns" ref={list}>
           {turns.map((turn, at) => (
             <TurnView
               key={turn.id}
               {...{ turn, conversationId: conversation.id, next: turns[at + 1] }}
-              say={at === turns.length - 1 ? say : undefined}
+              sendMessage={at === turns.length - 1 ? sendMessage : undefined}
               isLate={at < turns.length - drawnTurns}
-              branches={versionsOf(branches.get(turn.parent) ?? [], turn)
+              branches={listVersions(branches.get(turn.parent) ?? [], turn)
                 .map(({ id }) => id)
                 .join(' ')}
             />
@@ -43,7 +43,7 @@ export function Thread({ conversation, turns, say }: ThreadProps) {
       {!isAtEnd && (
         <button type="button" className="to-latest" onClick={toEnd}>
           <Icon name="down" />
-          {words.toLatest}
+          {strings.toLatest}
         </button>
       )}
     </div>
@@ -56,7 +56,7 @@ interface TurnViewProps {
   /** The turn behind it, if any. */
   readonly next: Turn | undefined;
   /** Given to the last turn alone: only its controls can still be used. */
-  readonly say: ((said: Said) => void) | undefined;
+  readonly sendMessage: ((message: UserMessage) => void) | undefined;
   /** Ids of all turns in its place. */
   readonly branches: string | undefined;
   /** Not drawn until it comes near the view. */
@@ -72,7 +72,7 @@ const TurnView = memo(function TurnView({ turn, branches = '', next, ...rest }: 
 });
 
 /** The id of the answer that is under way; '' for none. */
-function runningIn(turns: readonly Turn[]): string {
+function findRunningId(turns: readonly Turn[]): string {
   const last = turns.at(-1);
   return last?.kind === 'reply' && last.state === 'running' ? last.id : '';
 }
@@ -92,7 +92,7 @@ function useStickyEnd(conversationId: string, running: string) {
   const toEnd = (): void => {
     isSticky.current = true;
     setIsAtEnd(true);
-    if (scroller.current !== null) scroller.current.scrollTop = restOf(scroller.current);
+    if (scroller.current !== null) scroller.current.scrollTop = computeScrollEnd(scroller.current);
   };
   // biome-ignore lint/correctness/useExhaustiveDependencies: the effects are for these changes
   useLayoutEffect(toEnd, [conversationId]);
@@ -102,22 +102,22 @@ function useStickyEnd(conversationId: string, running: string) {
     const [outer, inner] = [scroller.current, list.current];
     if (outer === null || inner === null) return;
     let top = outer.scrollTop;
-    const look = (): void => {
-      const past = outer.scrollTop - restOf(outer);
+    const onScroll = (): void => {
+      const offset = outer.scrollTop - computeScrollEnd(outer);
       // What is laid out late moves the end away; only the reader moves up, or on to what is behind the answer.
-      if (Math.abs(past) < nearEndPixels) isSticky.current = true;
-      else if (past > 0 || outer.scrollTop < top) isSticky.current = false;
+      if (Math.abs(offset) < nearEndPixels) isSticky.current = true;
+      else if (offset > 0 || outer.scrollTop < top) isSticky.current = false;
       top = outer.scrollTop;
-      setIsAtEnd(isSticky.current || past > 0);
+      setIsAtEnd(isSticky.current || offset > 0);
     };
-    const grown = new ResizeObserver(() => {
-      if (isSticky.current) outer.scrollTop = restOf(outer);
+    const resizeObserver = new ResizeObserver(() => {
+      if (isSticky.current) outer.scrollTop = computeScrollEnd(outer);
     });
-    outer.addEventListener('scroll', look, { passive: true });
-    grown.observe(inner);
+    outer.addEventListener('scroll', onScroll, { passive: true });
+    resizeObserver.observe(inner);
     return () => {
-      outer.removeEventListener('scroll', look);
-      grown.disconnect();
+      outer.removeEventListener('scroll', onScroll);
+      resizeObserver.disconnect();
     };
   }, []);
   return { scroller, list, isAtEnd, toEnd };
@@ -127,13 +127,13 @@ function useStickyEnd(conversationId: string, running: string) {
  * Where the view rests: at the end, but never past the last question, unless its answer is longer than the view; then at the end
  * of its text. Sources and forms behind it come from below, and are scrolled to by the reader.
  */
-function restOf(outer: HTMLElement): number {
+function computeScrollEnd(outer: HTMLElement): number {
   const end = outer.scrollHeight - outer.clientHeight;
   const [answer, question] = [...(outer.firstElementChild?.children ?? [])].slice(-2).reverse();
   if (question === undefined || answer?.className !== 'reply') return end;
   const from = outer.getBoundingClientRect().top - outer.scrollTop;
-  const begin = question.getBoundingClientRect().top - from;
-  const said = [...answer.children].findLast(({ classList }) => parts.some((part) => classList.contains(part)));
-  const textEnd = said === undefined ? 0 : said.getBoundingClientRect().bottom - from + actionsPixels - outer.clientHeight;
-  return Math.min(end, Math.max(begin, textEnd));
+  const start = question.getBoundingClientRect().top - from;
+  const content = [...answer.children].findLast(({ classList }) => parts.some((part) => classList.contains(part)));
+  const textEnd = content === undefined ? 0 : content.getBoundingClientRect().bottom - from + actionsPixels - outer.clientHeight;
+  return Math.min(end, Math.max(start, textEnd));
 }

@@ -1,6 +1,6 @@
 import { type FormEvent, type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from 'react';
 import { isComposing } from '../../parts/is-composing.ts';
-import { useWords } from '../../words/words.tsx';
+import { useStrings } from '../../words/words.tsx';
 
 interface TurnEditorProps {
   readonly className: string;
@@ -12,7 +12,7 @@ interface TurnEditorProps {
   readonly mayBeEmpty?: boolean;
   /** Enter alone takes it; otherwise it begins a line, and Ctrl or ⌘ with it takes it. */
   readonly isSentByEnter?: boolean;
-  readonly take: (text: string) => void;
+  readonly onSubmit: (text: string) => void;
   readonly close: () => void;
   /** What is to be known about it. */
   readonly children?: ReactNode;
@@ -25,12 +25,12 @@ export function TurnEditor({
   done,
   mayBeEmpty,
   isSentByEnter,
-  take,
+  onSubmit,
   close,
   children,
   ...props
 }: TurnEditorProps) {
-  const words = useWords();
+  const strings = useStrings();
   const [text, setText] = useState(props.text);
   const field = useRef<HTMLTextAreaElement>(null);
   useEffect(() => field.current?.focus(), []);
@@ -38,13 +38,13 @@ export function TurnEditor({
     event?.preventDefault();
     if (text.trim() === '' && mayBeEmpty !== true) return;
     close();
-    take(text);
+    onSubmit(text);
   };
   const onKeyDown = (event: KeyboardEvent): void => {
     if (isComposing(event.nativeEvent)) return;
     if (event.key === 'Escape') close();
-    const isTaken = event.ctrlKey || event.metaKey || (isSentByEnter === true && !event.shiftKey);
-    if (event.key !== 'Enter' || !isTaken) return;
+    const isSubmitKey = event.ctrlKey || event.metaKey || (isSentByEnter === true && !event.shiftKey);
+    if (event.key !== 'Enter' || !isSubmitKey) return;
     event.preventDefault();
     submit();
   };
@@ -57,7 +57,7 @@ export function TurnEditor({
       {children}
       <div className="row end">
         <button type="button" className="button" onClick={close}>
-          {words.cancel}
+          {strings.cancel}
         </button>
         <button type="submit" className="button primary">
           {done}

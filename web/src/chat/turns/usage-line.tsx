@@ -1,9 +1,9 @@
 import type { Reply } from '../../conversation/conversation.ts';
-import { useNameOf, usePage } from '../../page/page.tsx';
+import { useGetName, usePage } from '../../page/page.tsx';
 import type { Deployment } from '../../service/deployments.ts';
 import { useLanguage } from '../../words/words.tsx';
 
-interface Counted {
+interface ModelCount {
   readonly model: string;
   readonly prompt: number;
   readonly completion: number;
@@ -12,41 +12,41 @@ interface Counted {
   readonly usd: number | undefined;
 }
 
-const shortestShownSeconds = 0.05;
+const minSeconds = 0.05;
 /** Below it, cents say nothing. */
 const smallUsd = 0.1;
 
 /** How many tokens the answer took and what they cost about; unfolded, by model. */
 export function UsageLine({ reply }: { readonly reply: Reply }) {
-  const { words, language } = useLanguage();
+  const { strings, language } = useLanguage();
   const { deployments } = usePage();
-  const nameOf = useNameOf();
-  const counted = countedOf(reply, deployments);
+  const getName = useGetName();
+  const counts = countPerModel(reply, deployments);
   const number = (value: number): string => value.toLocaleString(language);
-  const total = counted.reduce((sum, { prompt, completion }) => sum + prompt + completion, 0);
+  const total = counts.reduce((sum, { prompt, completion }) => sum + prompt + completion, 0);
   if (total === 0) return null;
-  const usd = counted.reduce<number | undefined>(
+  const usd = counts.reduce<number | undefined>(
     (sum, item) => (sum === undefined || item.usd === undefined ? undefined : sum + item.usd),
     0,
   );
   const money = (amount: number | undefined): string => {
     if (amount === undefined || amount === 0) return '';
     const digits = amount < smallUsd ? { maximumSignificantDigits: 2 } : {};
-    return ` · ${words.cost(amount.toLocaleString(language, { style: 'currency', currency: 'USD', ...digits }))}`;
+    return ` · ${strings.cost(amount.toLocaleString(language, { style: 'currency', currency: 'USD', ...digits }))}`;
   };
   const seconds = reply.endedAtMs === undefined ? 0 : (reply.endedAtMs - reply.atMs) / 1000;
   return (
     <details className="usage">
       <summary>
-        {words.tokens(number(total))}
+        {strings.tokens(number(total))}
         {money(usd)}
-        {seconds > shortestShownSeconds && ` · ${seconds.toLocaleString(language, { maximumFractionDigits: 1 })} s`}
+        {seconds > minSeconds && ` · ${seconds.toLocaleString(language, { maximumFractionDigits: 1 })} s`}
       </summary>
-      <ul aria-label={words.usageOfModels}>
-        {counted.map(({ model, prompt, completion, isEstimated, usd: part }) => (
+      <ul aria-label={strings.usageOfModels}>
+        {counts.map(({ model, prompt, completion, isEstimated, usd: part }) => (
           <li key={model}>
-            <strong>{nameOf(model)}</strong> {words.tokensOf(number(prompt), number(completion))}
-            {isEstimated && ` (${words.estimated})`}
+            <strong>{getName(model)}</strong> {strings.tokensInAndOut(number(prompt), number(completion))}
+            {isEstimated && ` (${strings.estimated})`}
             {money(part)}
           </li>
         ))}
@@ -55,10 +55,10 @@ export function UsageLine({ reply }: { readonly reply: Reply }) {
   );
 }
 
-function countedOf({ statistics, usage, deployment }: Reply, deployments: readonly Deployment[]): readonly Counted[] {
+function countPerModel({ statistics, usage, deployment }: Reply, deployments: readonly Deployment[]): readonly ModelCount[] {
   const perModel = Array.isArray(statistics?.usage_per_model) ? statistics.usage_per_model : [];
-  if (perModel.length === 0) return usage === undefined ? [] : [toCounted(usage, deployment, deployments)];
-  return perModel.map((item) => toCounted(item, item.model ?? item.name, deployments));
+  if (perModel.length === 0) return usage === undefined ? [] : [toModelCount(usage, deployment, deployments)];
+  return perModel.map((item) => toModelCount(item, item.model ?? item.name, deployments));
 }
 
 interface Tokens {
@@ -67,7 +67,7 @@ interface Tokens {
   readonly estimated?: unknown;
 }
 
-function toCounted(item: Tokens, model: string, deployments: readonly Deployment[]): Counted {
+function toModelCount(item: Tokens, model: string, deployments: readonly Deployment[]): ModelCount {
   const count = (value: unknown): number => (typeof value === 'number' && value > 0 ? value : 0);
   const [prompt, completion] = [count(item.prompt_tokens), count(item.completion_tokens)];
   const pricing = deployments.find(({ id }) => id === model)?.pricing;
