@@ -7,7 +7,7 @@ import { callerKey } from '#test/start-service.ts';
 import { ownBucket } from '../test/applications/support.ts';
 import { calls, says } from '../test/quick-apps/support.ts';
 import { store } from '../test/web/builder-support.ts';
-import { roots, type SampleConversation, trip } from './shown-conversation.ts';
+import { roots, type SampleConversation, trip } from './sample-conversation.ts';
 
 /** Takes the pictures of docs/images from the page as it is built now. With names, only those. */
 const folder = fileURLToPath(new URL('../docs/images/', import.meta.url));

@@ -1,6 +1,6 @@
 import { delta, finish, text } from '#test/chunks.ts';
 import type { Figure } from './figure.ts';
-import { msUntil, store, toLong } from './kept.ts';
+import { msUntil, store, toLong } from './stored-items.ts';
 import type { WebWorld } from './world.ts';
 
 const section = (number: number): string =>

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { toSpread } from '../statistics.ts';
 import type { Figure } from './figure.ts';
-import { msUntil } from './kept.ts';
+import { msUntil } from './stored-items.ts';
 import type { WebWorld } from './world.ts';
 
 /** Notes when one can write: what the browser drew first with a message box that takes text. */

@@ -1,7 +1,7 @@
 import { startPostgres } from '#test/start-postgres.ts';
 import { callerKey } from '#test/start-service.ts';
 import type { Figure } from './figure.ts';
-import { msUntil, store, toMany } from './kept.ts';
+import { msUntil, store, toMany } from './stored-items.ts';
 import { startWebWorld, type WebWorld, type WorldOptions } from './world.ts';
 
 const many = 10_000;

@@ -1,4 +1,4 @@
-import { sendRequest } from '#test/ask.ts';
+import { sendRequest } from '#test/send-request.ts';
 import { withKey } from '#test/start-service.ts';
 import { hasTime, type Scenario } from '../scenario.ts';
 import { requireSettled, requireToLive, requireUnblocked, startWatched } from '../support/watched-node.ts';

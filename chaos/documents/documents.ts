@@ -1,6 +1,6 @@
-import { sendRequest, type TestResponse } from '#test/ask.ts';
 import { delta, finish } from '#test/chunks.ts';
 import { toEvent } from '#test/scripted-upstream.ts';
+import { sendRequest, type TestResponse } from '#test/send-request.ts';
 import { callerKey, withKey } from '#test/start-service.ts';
 import { type Ground, hasTime, type Scenario } from '../scenario.ts';
 import { call, readOutcome } from '../support/call.ts';

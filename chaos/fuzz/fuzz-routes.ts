@@ -1,6 +1,6 @@
-import { sendRequest } from '#test/ask.ts';
 import type { OpenApiDocument } from '#test/documented.ts';
 import { requireErrorShape } from '#test/sane-answer.ts';
+import { sendRequest } from '#test/send-request.ts';
 import { callerKey } from '#test/start-service.ts';
 import type { Scenario } from '../scenario.ts';
 import { requireSettled, startWatched } from '../support/watched-node.ts';

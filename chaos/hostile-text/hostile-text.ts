@@ -1,5 +1,5 @@
-import { sendRequest } from '#test/ask.ts';
 import type { OpenApiDocument } from '#test/documented.ts';
+import { sendRequest } from '#test/send-request.ts';
 import { callerKey, chatPath } from '#test/start-service.ts';
 import { requireSane, toConfiguration } from '../fuzz/fuzz-routes.ts';
 import type { RouteInput } from '../fuzz/route-inputs.ts';

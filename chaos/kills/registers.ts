@@ -1,4 +1,4 @@
-import { sendRequest, type TestResponse } from '#test/ask.ts';
+import { sendRequest, type TestResponse } from '#test/send-request.ts';
 import { callerKey, withKey } from '#test/start-service.ts';
 import type { Random } from '../random.ts';
 import { consentedNames, quickAppType } from '../support/calm-upstream.ts';

@@ -1,4 +1,4 @@
-import type { TestResponse } from '#test/ask.ts';
+import type { TestResponse } from '#test/send-request.ts';
 import type { Random } from '../random.ts';
 import { createCanary, type RightsWorld } from './rights-world.ts';
 

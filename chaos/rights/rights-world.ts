@@ -1,8 +1,8 @@
 import { OAuth2Server } from 'oauth2-mock-server';
 import { toBucket } from '#domain/files/bucket.ts';
-import { sendRequest, type TestResponse } from '#test/ask.ts';
 import { finish, plainCompletion, delta as toDelta } from '#test/chunks.ts';
 import { type Answering, eventsReply, jsonReply, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { sendRequest, type TestResponse } from '#test/send-request.ts';
 import { startWatched, type WatchedNode } from '../support/watched-node.ts';
 
 const audience = 'https://parley.example/api';

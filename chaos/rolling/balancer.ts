@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { sendRequest } from '#test/ask.ts';
 import { freePort } from '#test/listening.ts';
+import { sendRequest } from '#test/send-request.ts';
 import { openFolder } from '#test/temporary-folder.ts';
 
 /** nginx before nodes that it looks at, as balancers do: one that is not ready gets no new requests. */

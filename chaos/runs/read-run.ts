@@ -1,4 +1,4 @@
-import { sendRequest, type TestResponse } from '#test/ask.ts';
+import { sendRequest, type TestResponse } from '#test/send-request.ts';
 import { callerKey, withKey } from '#test/start-service.ts';
 import type { Tally } from '../tally.ts';
 

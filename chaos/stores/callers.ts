@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { sendRequest } from '#test/ask.ts';
 import { requireErrorShape } from '#test/sane-answer.ts';
+import { sendRequest } from '#test/send-request.ts';
 import { callerKey, chatPath, withKey } from '#test/start-service.ts';
 import { call, readOutcome } from '../support/call.ts';
 import type { Tally } from '../tally.ts';

@@ -1,8 +1,8 @@
 import { chmod, chown, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { queryPostgres } from '#test/ask-postgres.ts';
 import { freePort } from '#test/listening.ts';
+import { queryPostgres } from '#test/query-postgres.ts';
 import { openFolder } from '#test/temporary-folder.ts';
 import { spawnTied, type TiedProcess } from '#test/tied-process.ts';
 import { listFamily } from '../support/processes-of.ts';

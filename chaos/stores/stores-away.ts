@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { sendRequest } from '#test/ask.ts';
+import { sendRequest } from '#test/send-request.ts';
 import { startProcess } from '#test/start-process.ts';
 import { callerKey } from '#test/start-service.ts';
 import { type Ground, hasTime, type Scenario } from '../scenario.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { Redis } from 'ioredis';
-import { queryPostgres } from '#test/ask-postgres.ts';
+import { queryPostgres } from '#test/query-postgres.ts';
 
 /** Process of the Redis at an address. */
 export async function redisProcess(url: string): Promise<number> {

@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { sendRequest } from '#test/ask.ts';
+import { sendRequest } from '#test/send-request.ts';
 import { type ProcessOptions, startProcess, type TestProcess } from '#test/start-process.ts';
 import type { Tally } from '../tally.ts';
 import type { Readings } from './loop-monitor.ts';

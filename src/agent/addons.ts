@@ -1,6 +1,6 @@
 import type { Caches } from '#base/cache/bounded-cache.ts';
 import { ExpiringCache, toExpiringBytes } from '#base/cache/expiring-cache.ts';
-import { raceAbort } from '#base/stream/until-aborted.ts';
+import { raceAbort } from '#base/stream/race-abort.ts';
 import type { Clock } from '#base/time/clock.ts';
 import type { AddonEntry, SecuritySettings } from '#contract/configuration/service.ts';
 import { isHttpUrl } from '#contract/configuration/values.ts';

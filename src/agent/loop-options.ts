@@ -9,9 +9,9 @@ import type { MissingToolset, Tool } from '#domain/tools/tool.ts';
 import type { Citations } from './citations.ts';
 import type { ContextOptions } from './context/context-window.ts';
 import type { HandoverMode } from './reply.ts';
-import type { EarlierResults } from './results/kept-results.ts';
+import type { EarlierResults } from './results/full-results.ts';
 import type { AnsweredQuestion, RunMemory } from './run-memory.ts';
-import type { AcceptedMedia } from './shown-media.ts';
+import type { AcceptedMedia } from './tool-media.ts';
 import type { RejectedCall } from './tool-run.ts';
 
 export interface LoopOptions {

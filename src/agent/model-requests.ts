@@ -3,11 +3,11 @@ import type { ModelUsage } from '#contract/chat/chunk.ts';
 import type { Frame } from '#contract/chat/frame.ts';
 import type { Message } from '#contract/chat/message.ts';
 import { isContextError } from '#domain/upstreams/upstream-error.ts';
-import type { ContextMemory } from './context/cleared-messages.ts';
 import { type ContextChange, type ContextOptions, ContextWindow } from './context/context-window.ts';
+import type { ContextMemory } from './context/message-renderer.ts';
 import type { LoopOptions } from './loop-options.ts';
-import type { FullResults } from './results/kept-results.ts';
-import { sendWithMedia } from './shown-media.ts';
+import type { FullResults } from './results/full-results.ts';
+import { sendWithMedia } from './tool-media.ts';
 import type { Toolset } from './toolset.ts';
 
 interface Dependencies {

@@ -1,6 +1,6 @@
 import { HttpError } from '#base/http/client.ts';
 import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
-import { raceAbort } from '#base/stream/until-aborted.ts';
+import { raceAbort } from '#base/stream/race-abort.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { CheckTime, findSchemaError, slowSchema, takesNull, unusableSchema } from '#contract/schemas/schema-error.ts';
 import { type Tool, type ToolContext, ToolError, type ToolResult } from '#domain/tools/tool.ts';

@@ -2,7 +2,7 @@ import type { JsonObject } from '#base/json/json.ts';
 import type { OfferedControl } from '#contract/chat/completed-control.ts';
 import type { Message } from '#contract/chat/message.ts';
 import type { ToolAnswer } from '#domain/tools/tool.ts';
-import type { ContextMemory } from './context/cleared-messages.ts';
+import type { ContextMemory } from './context/message-renderer.ts';
 import type { PendingQuestion } from './tool-run.ts';
 import type { ToolCall } from './turn.ts';
 

@@ -1,8 +1,8 @@
 import { tryParseJson } from '#base/json/json.ts';
 import type { Attachment, ToolResult } from '#domain/tools/tool.ts';
 import type { ContextChange } from './context/context-window.ts';
-import { truncateText } from './results/cut-text.ts';
-import type { FullResults } from './results/kept-results.ts';
+import type { FullResults } from './results/full-results.ts';
+import { truncateText } from './results/truncate-text.ts';
 
 /** Passages begin with a bracket as well, such as `[1] handbook.md`. */
 const looksLikeJson = /^\s*(?:\{|\[(?!\d+\] ))/;

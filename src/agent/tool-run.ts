@@ -20,9 +20,9 @@ import type { Citations } from './citations.ts';
 import { parseArguments, performTool, toFailure } from './perform-tool.ts';
 import { toRemoteCall } from './remote-tools.ts';
 import { Renumbering, type Reply } from './reply.ts';
-import type { FullResults } from './results/kept-results.ts';
-import type { ToolMedia } from './shown-media.ts';
+import type { FullResults } from './results/full-results.ts';
 import { toArgumentsMarkdown, toQuestionMarkdown, toResultMarkdown, toVisibleResult } from './stages.ts';
+import type { ToolMedia } from './tool-media.ts';
 import type { Toolset } from './toolset.ts';
 import type { ToolCall, ToolMessage } from './turn.ts';
 

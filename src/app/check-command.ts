@@ -1,4 +1,4 @@
-import { type ConfigurationError, formatConfigurationError } from '#configuration/configuration-fault.ts';
+import { type ConfigurationError, formatConfigurationError } from '#configuration/configuration-error.ts';
 import { type LoadOptions, loadConfiguration } from '#configuration/load.ts';
 import type { Environment } from '#configuration/substitute.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Secret } from '#base/secrets/secret.ts';
-import type { Surroundings } from '#configuration/found-upstreams.ts';
+import type { Surroundings } from '#configuration/find-models.ts';
 import { defaultConfiguration } from './first-configuration.ts';
 import type { SampleAddress } from './sample/sample-applications.ts';
 

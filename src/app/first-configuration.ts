@@ -2,7 +2,7 @@ import type { HttpClient } from '#base/http/client.ts';
 import { openReply, readText } from '#base/http/read-reply.ts';
 import { tryParseJson } from '#base/json/json.ts';
 import { type Accepted, checkConfiguration, type Refused } from '#configuration/check.ts';
-import { findModels, ollamaTagsUrl, type Surroundings } from '#configuration/found-upstreams.ts';
+import { findModels, ollamaTagsUrl, type Surroundings } from '#configuration/find-models.ts';
 import { loadConfiguration } from '#configuration/load.ts';
 import type { Environment } from '#configuration/substitute.ts';
 import { adminRole, defaultRole } from '#contract/roles.ts';

@@ -3,12 +3,12 @@ import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { systemClock } from '#base/time/clock.ts';
 import { findCheckWarnings } from '#contract/configuration/check-warnings.ts';
 import { Configuration } from '#contract/configuration/configuration.ts';
-import { findConfigurationWarnings } from '#contract/configuration/doubts.ts';
 import { explain } from '#contract/configuration/explain.ts';
-import { formatPath, type Issue, type Path } from '#contract/configuration/fault.ts';
+import { findConfigurationWarnings } from '#contract/configuration/find-configuration-warnings.ts';
+import { formatPath, type Issue, type Path } from '#contract/configuration/issue.ts';
 import { ruleFaults } from '#contract/configuration/rules.ts';
 import { complete } from '#contract/configuration/schema-node.ts';
-import type { ConfigurationError } from './configuration-fault.ts';
+import type { ConfigurationError } from './configuration-error.ts';
 import { isReference } from './substitute.ts';
 
 export interface Accepted {

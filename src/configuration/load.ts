@@ -4,11 +4,11 @@ import { readFile } from 'node:fs/promises';
 import { dirname, extname, isAbsolute, resolve } from 'node:path';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { Configuration } from '#contract/configuration/configuration.ts';
-import { formatPath, type Issue, type Path } from '#contract/configuration/fault.ts';
+import { formatPath, type Issue, type Path } from '#contract/configuration/issue.ts';
 import { schemaAt } from '#contract/configuration/schema-node.ts';
 import { logoTypes, maxLogoBytes } from '#contract/page/brand.ts';
 import { type Accepted, checkConfiguration, type Refused, toConfigurationError } from './check.ts';
-import type { ConfigurationError } from './configuration-fault.ts';
+import type { ConfigurationError } from './configuration-error.ts';
 import { type ParsedFile, parseText } from './parse-text.ts';
 import { type Environment, type ReadSecretFile, substitute } from './substitute.ts';
 

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
-import type { Issue, Path } from '#contract/configuration/fault.ts';
+import type { Issue, Path } from '#contract/configuration/issue.ts';
 
 /** Variables by name, such as `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>;

@@ -7,7 +7,7 @@ import type { Configuration } from '#contract/configuration/configuration.ts';
 import { type Folder, makeFolder } from '#test/check-files.ts';
 import type { Accepted, Refused } from './check.ts';
 import { checkConfiguration } from './check.ts';
-import { formatConfigurationError } from './configuration-fault.ts';
+import { formatConfigurationError } from './configuration-error.ts';
 import { loadConfiguration } from './load.ts';
 import { type ConfigurationWatch, watchConfiguration } from './watch.ts';
 

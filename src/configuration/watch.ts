@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { Secret } from '#base/secrets/secret.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
 import type { Accepted, Refused } from './check.ts';
-import type { ConfigurationError } from './configuration-fault.ts';
+import type { ConfigurationError } from './configuration-error.ts';
 
 /** Called at every change. */
 export interface ConfigurationListener {

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { isJsonObject } from '#base/json/json.ts';
 import { truncate } from '#base/text/shorten.ts';
-import { formatPath } from './configuration/fault.ts';
+import { formatPath } from './configuration/issue.ts';
 import { isDeploymentId } from './deployment-path.ts';
 import { ParleyError } from './errors/errors.ts';
 import { createRequestError } from './errors/request-error.ts';

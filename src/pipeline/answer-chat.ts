@@ -1,5 +1,5 @@
 import { findAddons } from '#agent/addons.ts';
-import { listIgnoredFields } from '#agent/quick-app/callers-tools.ts';
+import { listIgnoredFields } from '#agent/quick-app/caller-tools.ts';
 import type { RunStates } from '#agent/quick-app/run-state.ts';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import type { Handle } from '#base/stream/sink.ts';
@@ -11,7 +11,7 @@ import { type Deployment, keepsControls } from '#domain/deployments/deployment.t
 import { prepareRequest } from '#domain/deployments/prepare-request.ts';
 import type { NativeRequest } from '#domain/upstreams/upstream.ts';
 import { estimatePromptTokens, findMaxTokens } from '#domain/usage/usage.ts';
-import { findCallableNames } from '#upstreams/prompt/chosen-tools.ts';
+import { findCallableNames } from '#upstreams/prompt/select-tools.ts';
 import { toResponsesRequest } from '#upstreams/responses/to-responses-request.ts';
 import { CallAccount } from './call-account.ts';
 import { MeteredReply } from './metered-reply.ts';

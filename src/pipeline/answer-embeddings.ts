@@ -7,10 +7,10 @@ import type { PerRequestKeys } from '#domain/callers/per-request-keys.ts';
 import type { AttemptRecord } from '#domain/telemetry.ts';
 import type { Upstream } from '#domain/upstreams/upstream.ts';
 import { estimateInputTokens, toCount } from '#domain/usage/usage.ts';
-import { fetchFromUpstreams } from './ask-upstreams.ts';
 import { CallAccount } from './call-account.ts';
 import { forPrograms } from './call-application.ts';
 import { type ForPrograms, toProgramFields, toTraceHeaders, type UpstreamDeps } from './call-upstream.ts';
+import { fetchFromUpstreams } from './fetch-from-upstreams.ts';
 import type { ReserveLimits } from './reserve-limits.ts';
 
 export interface EmbeddingsDeps extends UpstreamDeps {

@@ -1,7 +1,7 @@
 import { ParleyError } from '#contract/errors/errors.ts';
 import type { Call, Calls, Target } from '#domain/call.ts';
+import { buildPath } from '#domain/callers/build-path.ts';
 import type { Caller } from '#domain/callers/caller.ts';
-import { buildPath } from '#domain/callers/chain.ts';
 import type { RequireConsent } from '#domain/consent/require-consent.ts';
 import type { Catalog } from '#domain/deployments/catalog.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';

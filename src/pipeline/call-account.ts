@@ -4,7 +4,7 @@ import type { ModelUsage } from '#contract/chat/chunk.ts';
 import type { Target } from '#domain/call.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import { createReceiverRights } from '#domain/callers/held-rights.ts';
-import { collectForwardedFiles } from '#domain/files/files-handed-on.ts';
+import { collectForwardedFiles } from '#domain/files/collect-forwarded-files.ts';
 import { computeCost, sumCounts, UsageCollector } from '#domain/usage/usage.ts';
 import { toDeclaredHeaders } from './declared-headers.ts';
 import type { LimitReservation } from './reserve-limits.ts';

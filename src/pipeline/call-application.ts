@@ -3,7 +3,7 @@ import type { Handle, Sink } from '#base/stream/sink.ts';
 import type { RawFrame } from '#contract/chat/frame.ts';
 import type { Target } from '#domain/call.ts';
 import type { Caller } from '#domain/callers/caller.ts';
-import { findCredentials, getForwardedFields } from '#domain/callers/handed-on.ts';
+import { findCredentials, getForwardedFields } from '#domain/callers/forwarded-fields.ts';
 import { hasTokenForm } from '#domain/callers/identify.ts';
 import type { PerRequestKeys } from '#domain/callers/per-request-keys.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';

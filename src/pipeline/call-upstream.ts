@@ -4,9 +4,9 @@ import type { ChatRequest } from '#contract/chat/chat-request.ts';
 import type { RawFrame } from '#contract/chat/frame.ts';
 import { type ProtocolName, protocols as traits } from '#contract/configuration/protocols.ts';
 import type { Target } from '#domain/call.ts';
-import type { ForwardedFields } from '#domain/callers/handed-on.ts';
+import type { ForwardedFields } from '#domain/callers/forwarded-fields.ts';
 import type { AttemptRecord } from '#domain/telemetry.ts';
-import { findUnsupportedThoughts } from '#domain/upstreams/lost-thoughts.ts';
+import { findUnsupportedThoughts } from '#domain/upstreams/find-unsupported-thoughts.ts';
 import {
   type Attempt,
   type ChatProtocol,

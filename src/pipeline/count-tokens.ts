@@ -5,8 +5,8 @@ import { prepareRequest } from '#domain/deployments/prepare-request.ts';
 import type { AttemptRecord } from '#domain/telemetry.ts';
 import { type Upstream, UpstreamError } from '#domain/upstreams/upstream.ts';
 import { estimateRequestTokens } from '#domain/usage/usage.ts';
-import { fetchFromUpstreams } from './ask-upstreams.ts';
 import { toTraceHeaders, type UpstreamDeps } from './call-upstream.ts';
+import { fetchFromUpstreams } from './fetch-from-upstreams.ts';
 
 /** Statuses of an upstream that does not count tokens. */
 const uncounted: ReadonlySet<number | undefined> = new Set([404, 405, 501]);

@@ -8,7 +8,7 @@ import {
   type LimitCounters,
   toAccount,
 } from '#domain/limits/limit-counters.ts';
-import { countRequest, toLimitError, toLimitHeaders } from '#domain/limits/limit-refusal.ts';
+import { countRequest, toLimitError, toLimitHeaders } from '#domain/limits/limit-error.ts';
 import type { Claim } from '#domain/limits/limit-store.ts';
 import type { CallSize, ReplySizes } from '#domain/usage/reply-sizes.ts';
 import type { TokenCounts } from '#domain/usage/usage.ts';

@@ -1,7 +1,7 @@
 import type { HttpClient } from '#base/http/client.ts';
 import { toFetch } from '#base/http/to-fetch.ts';
 import { joinPath, trimEndSlashes } from '#base/http/url-path.ts';
-import { raceAbort } from '#base/stream/until-aborted.ts';
+import { raceAbort } from '#base/stream/race-abort.ts';
 import type { Clock } from '#base/time/clock.ts';
 import { readUpstreamKey } from '#contract/configuration/upstream-key.ts';
 import { type ChatProtocol, type Upstream, UpstreamError } from '#domain/upstreams/upstream.ts';
@@ -9,7 +9,7 @@ import { maskSecrets } from '#domain/upstreams/upstream-error.ts';
 import { AccountToken } from './account-token.ts';
 import { toHeaders } from './anthropic/anthropic-protocol.ts';
 import { createMessagesProtocol } from './anthropic/messages-protocol.ts';
-import { toUpstreamError } from './to-upstream-fault.ts';
+import { toUpstreamError } from './to-upstream-error.ts';
 
 /** The version that stands in the body, in place of the one in the header. */
 const version = 'vertex-2023-10-16';

@@ -3,7 +3,7 @@ import { EventSplitter, EventTooLarge, getEventAt } from '#base/stream/event-spl
 import type { Handle, Sink } from '#base/stream/sink.ts';
 import type { RawFrame } from '#contract/chat/frame.ts';
 import { UpstreamError } from '#domain/upstreams/upstream.ts';
-import { createUnansweredError, toEarlyError, toUpstreamError } from './to-upstream-fault.ts';
+import { createUnansweredError, toEarlyError, toUpstreamError } from './to-upstream-error.ts';
 
 const maxReplyBytes = 64 * 1024 * 1024;
 const maxErrorReplyBytes = 64 * 1024;

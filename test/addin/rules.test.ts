@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { TestResponse } from '#test/ask.ts';
 import { jsonReply, refusal, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import type { TestResponse } from '#test/send-request.ts';
 import { messagesPath, origin, startGateway } from './support.ts';
 
 /** The CORS fields of an answer. */

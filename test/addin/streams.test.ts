@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { describe, expect, it, vi } from 'vitest';
-import { sendAndDisconnect } from '#test/ask.ts';
 import { expectClosedOnDisconnect } from '#test/closed-while-open.ts';
 import { freePort } from '#test/listening.ts';
 import { jsonReply, piecesReply, silence, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { sendAndDisconnect } from '#test/send-request.ts';
 import { askRaw, messagesPath, origin, RawCaller, startGateway, startRawUpstream } from './support.ts';
 
 const timeouts = { connectMs: 60_000, firstByteMs: 60_000, idleMs: 60_000 };

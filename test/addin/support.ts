@@ -8,9 +8,9 @@ import { AddinGateway, type AddinRecord, type BodyBounds } from '#surfaces/addin
 import { type AddinModel, toRules } from '#surfaces/addin/rules.ts';
 import { createAddinServer } from '#surfaces/addin/server.ts';
 import { Upstream } from '#surfaces/addin/upstream.ts';
-import { sendRequest, type TestRequest, type TestResponse } from '#test/ask.ts';
 import { listeningAt } from '#test/listening.ts';
 import { type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { sendRequest, type TestRequest, type TestResponse } from '#test/send-request.ts';
 
 export const origin = 'https://addin.example';
 export const messagesPath = '/msgapi/v1/messages';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { TestRequest } from '#test/ask.ts';
+import type { TestRequest } from '#test/send-request.ts';
 import { type AuditEvent, startService, type TestService, withKey } from '#test/start-service.ts';
 import { pathOf, quickApp } from '../applications/support.ts';
 import { consentPath, formOf } from '../consent/support.ts';

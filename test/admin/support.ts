@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { AuditRecord, UsageRecord } from '#domain/usage/journal.ts';
 import { SqlJournal } from '#stores/sql/journal/journal.ts';
 import type { NodeReport } from '#surfaces/admin/node-report.ts';
-import type { TestResponse } from '#test/ask.ts';
+import type { TestResponse } from '#test/send-request.ts';
 import { freshSqlite } from '#test/sql-engines.ts';
 import { startService, type TestService } from '#test/start-service.ts';
 

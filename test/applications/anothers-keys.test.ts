@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { TestRequest } from '#test/ask.ts';
 import { hello, plainCompletion } from '#test/chunks.ts';
 import {
   type Answering,
@@ -8,6 +7,7 @@ import {
   type ScriptedUpstream,
   startScriptedUpstream,
 } from '#test/scripted-upstream.ts';
+import type { TestRequest } from '#test/send-request.ts';
 import { chatPath, startService, type TestService, withKey } from '#test/start-service.ts';
 import { getConsent } from '../consent/support.ts';
 import { bucketOfProject, pathOf, quickApp, save } from './support.ts';

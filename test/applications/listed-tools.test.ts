@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { TestResponse } from '#test/ask.ts';
 import { freePort } from '#test/listening.ts';
+import type { TestResponse } from '#test/send-request.ts';
 import { callerKey, startService, type TestService, withKey } from '#test/start-service.ts';
 import { echo, instead, type ServedTool, startSessions, startStateless } from '../mcp/servers.ts';
 import { startWebServer } from '../mcp/support.ts';

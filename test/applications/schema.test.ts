@@ -1,8 +1,8 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { quickAppFaults } from '#contract/quick-app/quick-app-faults.ts';
-import type { TestResponse } from '#test/ask.ts';
+import { quickAppFaults } from '#contract/quick-app/quick-app-issues.ts';
+import type { TestResponse } from '#test/send-request.ts';
 import { startService, type TestService } from '#test/start-service.ts';
 import { schemaId, show } from './support.ts';
 

@@ -1,5 +1,5 @@
 import { toBucket } from '#domain/files/bucket.ts';
-import type { TestResponse } from '#test/ask.ts';
+import type { TestResponse } from '#test/send-request.ts';
 import { callerKey, type TestService, withKey } from '#test/start-service.ts';
 
 export const schemaId = 'https://any.example/custom_application_schemas/quickapps';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { describeApi } from '#test/api-description.ts';
-import type { TestResponse } from '#test/ask.ts';
 import type { Documented } from '#test/documented.ts';
 import { freePort } from '#test/listening.ts';
+import type { TestResponse } from '#test/send-request.ts';
 import { callerKey, startService, type TestService, withKey } from '#test/start-service.ts';
 import { Validators } from '#test/validators.ts';
 import { echo, startSessions, startStateless } from '../mcp/servers.ts';

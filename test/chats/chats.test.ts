@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '#base/json/json.ts';
-import { sendRequest, type TestResponse } from '#test/ask.ts';
 import { createPerRequestKeys, issuePerRequestKey } from '#test/per-request-keys.ts';
 import { openResponses, type ResponseDatabase } from '#test/response-stores.ts';
+import { sendRequest, type TestResponse } from '#test/send-request.ts';
 import { callerKey, startService, type TestService } from '#test/start-service.ts';
 
 const keys = { [callerKey]: { project: 'test' }, 'other-key': { project: 'other' } };

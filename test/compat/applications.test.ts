@@ -1,6 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Delta } from '#contract/chat/chunk.ts';
-import { sendRequest, type TestResponse } from '#test/ask.ts';
 import { delta, finish, hello, plainCompletion, plainReply, text, usage } from '#test/chunks.ts';
 import {
   type Answering,
@@ -11,6 +10,7 @@ import {
   type ScriptedUpstream,
   startScriptedUpstream,
 } from '#test/scripted-upstream.ts';
+import { sendRequest, type TestResponse } from '#test/send-request.ts';
 import { callerKey, chatPath, startService, type TestService } from '#test/start-service.ts';
 
 let upstream: ScriptedUpstream;

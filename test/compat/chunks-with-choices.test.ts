@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Chunk } from '#contract/chat/chunk.ts';
-import { openStream } from '#test/ask.ts';
 import { chunk, delta, finish, hello, plainReply, text, usage } from '#test/chunks.ts';
 import type { Streamed } from '#test/read-events.ts';
 import { eventsReply, piecesReply, refusal, toEvent } from '#test/scripted-upstream.ts';
+import { openStream } from '#test/send-request.ts';
 import { startModel } from '#test/start-model.ts';
 import { withKey } from '#test/start-service.ts';
 

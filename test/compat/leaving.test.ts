@@ -1,10 +1,10 @@
 import { request } from 'node:http';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { sendAndDisconnect } from '#test/ask.ts';
 import { delta, hello, plainReply, text } from '#test/chunks.ts';
 import { expectClosedOnDisconnect } from '#test/closed-while-open.ts';
 import { RecordedTelemetry } from '#test/recorded-telemetry.ts';
 import { eventsReply, refusal, type ScriptedUpstream, silence, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { sendAndDisconnect } from '#test/send-request.ts';
 import { callerKey, startService, type TestService, usersDemoPaceMs } from '#test/start-service.ts';
 
 const telemetry = new RecordedTelemetry();

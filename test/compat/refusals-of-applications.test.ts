@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { sendRequest } from '#test/ask.ts';
 import { delta, hello, plainCompletion } from '#test/chunks.ts';
 import { jsonReply, type Reply, refusal, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { sendRequest } from '#test/send-request.ts';
 import { chatPath, startService, type TestService } from '#test/start-service.ts';
 
 function serviceOf(configuration: object): Promise<TestService> {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { sendRequest, type TestResponse } from '#test/ask.ts';
 import { hello } from '#test/chunks.ts';
 import { MemoryConsentStore } from '#test/memory-consent-store.ts';
+import { sendRequest, type TestResponse } from '#test/send-request.ts';
 import { callerKey, chatPath, withKey } from '#test/start-service.ts';
 import {
   type Applications,

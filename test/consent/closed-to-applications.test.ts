@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { sendRequest } from '#test/ask.ts';
 import { hello } from '#test/chunks.ts';
+import { sendRequest } from '#test/send-request.ts';
 import { callerKey, withKey } from '#test/start-service.ts';
 import { startLandscape } from './support.ts';
 

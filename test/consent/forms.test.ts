@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '#base/time/clock.ts';
-import type { TestResponse } from '#test/ask.ts';
 import { MemoryConsentStore } from '#test/memory-consent-store.ts';
+import type { TestResponse } from '#test/send-request.ts';
 import { callerKey, startService, type TestService, withKey } from '#test/start-service.ts';
 import { accept, consentPath, deleteConsent, formOf, getConsent, isAccepted, postConsent, required } from './support.ts';
 

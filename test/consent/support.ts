@@ -1,7 +1,7 @@
 import type { ConsentForm } from '#contract/consent.ts';
-import { sendRequest, type TestResponse } from '#test/ask.ts';
 import { plainCompletion } from '#test/chunks.ts';
 import { type Answering, type Received, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { sendRequest, type TestResponse } from '#test/send-request.ts';
 import { callerKey, chatPath, type ServiceOptions, startService, type TestService, withKey } from '#test/start-service.ts';
 
 /** A path of the consent surface; the id stands in it as it is. */

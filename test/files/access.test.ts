@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { sendRequest, type TestResponse } from '#test/ask.ts';
 import { hello, plainCompletion } from '#test/chunks.ts';
 import { type Answering, jsonReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { sendRequest, type TestResponse } from '#test/send-request.ts';
 import { chatPath } from '#test/start-service.ts';
 import { type FileService, startFilesOnDisk } from './support.ts';
 

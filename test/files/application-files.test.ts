@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { sendRequest, type TestResponse } from '#test/ask.ts';
 import { getBucket } from '#test/buckets.ts';
 import { plainCompletion } from '#test/chunks.ts';
 import { type Answering, eventsReply, jsonReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { sendRequest, type TestResponse } from '#test/send-request.ts';
 import { callerKey, chatPath } from '#test/start-service.ts';
 import { type FileService, startFilesOnDisk } from './support.ts';
 

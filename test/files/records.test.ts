@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { sendRequest, type TestResponse } from '#test/ask.ts';
+import { sendRequest, type TestResponse } from '#test/send-request.ts';
 import { callerKey } from '#test/start-service.ts';
 import { type FileService, startFilesOnDisk } from './support.ts';
 

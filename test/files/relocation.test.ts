@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { sendRequest, type TestResponse } from '#test/ask.ts';
+import { sendRequest, type TestResponse } from '#test/send-request.ts';
 import { type FreshDatabase, freshPostgres, freshSqlite } from '#test/sql-engines.ts';
 import { createApplicationStore, createFileIndex } from '#test/sql-stores.ts';
 import { callerKey } from '#test/start-service.ts';

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { TestRequest, TestResponse } from '#test/ask.ts';
 import { getBucket, getDeploymentBucket } from '#test/buckets.ts';
 import { delta, finish, plainCompletion } from '#test/chunks.ts';
 import { MemoryBlobs } from '#test/memory-blobs.ts';
 import { MemoryFileIndex } from '#test/memory-file-index.ts';
 import { type Answering, eventsReply, jsonReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import type { TestRequest, TestResponse } from '#test/send-request.ts';
 import { chatPath, startService, type TestService, withKey } from '#test/start-service.ts';
 import { pathOf, quickApp, save } from '../applications/support.ts';
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { sendRequest, type TestResponse } from '#test/ask.ts';
 import { hello } from '#test/chunks.ts';
+import { sendRequest, type TestResponse } from '#test/send-request.ts';
 import { callerKey, chatPath, startService, type TestService, withKey } from '#test/start-service.ts';
 
 const page = 'https://app.example';

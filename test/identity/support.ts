@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net';
 import { OAuth2Server } from 'oauth2-mock-server';
 import { onTestFinished } from 'vitest';
 import { type Clock, systemClock } from '#base/time/clock.ts';
-import type { TestResponse } from '#test/ask.ts';
 import { listeningAt } from '#test/listening.ts';
+import type { TestResponse } from '#test/send-request.ts';
 import { type ServiceOptions, startService, type TestService } from '#test/start-service.ts';
 
 /** Where a provider has its OpenID configuration. */

@@ -2,9 +2,9 @@ import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { queryPostgres } from '#test/ask-postgres.ts';
 import { makeFolder } from '#test/check-files.ts';
 import { freshDatabase } from '#test/fresh-database.ts';
+import { queryPostgres } from '#test/query-postgres.ts';
 import { runCommand, startProcess } from '#test/start-process.ts';
 
 const page = await readFile(join(import.meta.dirname, '../../docs/coming-from.md'), 'utf8');

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { openStream, sendRequest } from '#test/ask.ts';
 import { plainCompletion } from '#test/chunks.ts';
 import { jsonReply } from '#test/scripted-upstream.ts';
+import { openStream, sendRequest } from '#test/send-request.ts';
 import { askWith, chat, type KeysHouse, knows, makeKey, startKeysHouse, talkOn } from './keys-house.ts';
 
 vi.setConfig({ testTimeout: 30_000 });

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { TestResponse } from '#test/ask.ts';
 import { getBucket } from '#test/buckets.ts';
 import { hello, plainCompletion } from '#test/chunks.ts';
 import { openResponses, type ResponseDatabase } from '#test/response-stores.ts';
 import { jsonReply } from '#test/scripted-upstream.ts';
+import type { TestResponse } from '#test/send-request.ts';
 import { report } from '../admin/support.ts';
 import { quickApp } from '../applications/support.ts';
 import { askWith, chat, type KeysHouse, makeKey, startKeysHouse } from './keys-house.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { openStream, sendRequest } from '#test/ask.ts';
+import { openStream, sendRequest } from '#test/send-request.ts';
 import { createKeyStores } from '#test/sql-stores.ts';
 import { startService, type TestService } from '#test/start-service.ts';
 import { createStoreError } from '#test/store-error.ts';

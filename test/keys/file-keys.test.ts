@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { openStream, sendRequest } from '#test/ask.ts';
 import { checkValue } from '#test/check-files.ts';
 import { hello, plainCompletion } from '#test/chunks.ts';
 import { MemoryBlobs } from '#test/memory-blobs.ts';
 import { MemoryFileIndex } from '#test/memory-file-index.ts';
 import { openResponses, type ResponseDatabase } from '#test/response-stores.ts';
 import { jsonReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { openStream, sendRequest } from '#test/send-request.ts';
 import { startService, type TestService } from '#test/start-service.ts';
 import { MovedClock } from '../identity/support.ts';
 import { askWith, chat, knows, talkOn } from './keys-house.ts';

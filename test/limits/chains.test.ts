@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { sendRequest, type TestResponse } from '#test/ask.ts';
 import { hello, plainCompletion } from '#test/chunks.ts';
 import type { Answering, Reply } from '#test/scripted-upstream.ts';
+import { sendRequest, type TestResponse } from '#test/send-request.ts';
 import { chatPath, type TestService } from '#test/start-service.ts';
 import { chat, counted, type LimitedService, startLimited, usedOf } from './support.ts';
 

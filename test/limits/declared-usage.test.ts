@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { sendRequest } from '#test/ask.ts';
 import { hello, plainCompletion } from '#test/chunks.ts';
 import { jsonReply, type Reply } from '#test/scripted-upstream.ts';
+import { sendRequest } from '#test/send-request.ts';
 import { chatPath, withKey } from '#test/start-service.ts';
 import { bucketOfProject, pathOf, quickApp, save } from '../applications/support.ts';
 import { chat, counted, type LimitedService, startLimited, usedOf } from './support.ts';

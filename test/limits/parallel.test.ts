@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
-import { sendAndDisconnect, type TestResponse } from '#test/ask.ts';
 import { chunk, delta, hello, plainCompletion, plainReply, text, usage } from '#test/chunks.ts';
 import { type Answering, eventsReply, jsonReply, type Reply, refusal } from '#test/scripted-upstream.ts';
+import { sendAndDisconnect, type TestResponse } from '#test/send-request.ts';
 import { chatPath, type TestService, withKey } from '#test/start-service.ts';
 import { chat, counted, type LimitedService, startLimited, statsOf, statusOf, usedOf } from './support.ts';
 

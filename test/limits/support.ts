@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from '#base/time/clock.ts';
-import type { TestResponse } from '#test/ask.ts';
 import { hello, plainCompletion } from '#test/chunks.ts';
 import { jsonReply, type Reply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import type { TestResponse } from '#test/send-request.ts';
 import { type ServiceOptions, startService, type TestService, withKey } from '#test/start-service.ts';
 
 /** A clock whose calendar stands still until it is set. */

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
-import { sendAndDisconnect } from '#test/ask.ts';
 import { chunk, delta, hello, plainReply, text, usage } from '#test/chunks.ts';
 import { eventsReply, jsonReply, silence } from '#test/scripted-upstream.ts';
+import { sendAndDisconnect } from '#test/send-request.ts';
 import { chat, startLimited, statusesAround, statusOf, usedOf } from './support.ts';
 
 const byMinute = (minute: number) => ({ default: { limits: { '*': { minute, requestDay: 100 } } } });

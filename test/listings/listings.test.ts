@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { TestResponse } from '#test/ask.ts';
 import { hello } from '#test/chunks.ts';
+import type { TestResponse } from '#test/send-request.ts';
 import { startService, type TestService, withKey } from '#test/start-service.ts';
 
 const upstreams = [{ protocol: 'demo' }];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { TestResponse } from '#test/ask.ts';
 import { RecordedTelemetry } from '#test/recorded-telemetry.ts';
+import type { TestResponse } from '#test/send-request.ts';
 import { startService, withKey } from '#test/start-service.ts';
 import { mirrored, post, rpc, startServed, stateless, toolCall } from './served-support.ts';
 import { says } from './support.ts';

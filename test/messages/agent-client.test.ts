@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { fixture } from '#test/anthropic-streams.ts';
-import type { TestResponse } from '#test/ask.ts';
 import { delta, finish } from '#test/chunks.ts';
 import { findGrammarErrors, readMessageEvents } from '#test/message-events.ts';
 import { eventsReply, piecesReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import type { TestResponse } from '#test/send-request.ts';
 import { callerKey, startService, type TestService } from '#test/start-service.ts';
 import { createUpstream, recorded } from '#test/vendor-replies.ts';
 

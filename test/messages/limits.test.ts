@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { TestResponse } from '#test/ask.ts';
 import { hello, plainCompletion } from '#test/chunks.ts';
 import { upstreamsAreOdd } from '#test/described-answers.ts';
 import { jsonReply, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import type { TestResponse } from '#test/send-request.ts';
 import { startService, type TestService } from '#test/start-service.ts';
 import { post } from './support.ts';
 

@@ -1,5 +1,4 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { openStream } from '#test/ask.ts';
 import { plainReply } from '#test/chunks.ts';
 import { expectClosedOnDisconnect } from '#test/closed-while-open.ts';
 import { upstreamsAreOdd } from '#test/described-answers.ts';
@@ -14,6 +13,7 @@ import {
   type ScriptedUpstream,
   startScriptedUpstream,
 } from '#test/scripted-upstream.ts';
+import { openStream } from '#test/send-request.ts';
 import { startService, type TestService, withKey } from '#test/start-service.ts';
 import { asking, post, toNamed } from './support.ts';
 

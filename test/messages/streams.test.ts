@@ -1,5 +1,4 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { openStream } from '#test/ask.ts';
 import { chunk, delta, finish, plainReply, text } from '#test/chunks.ts';
 import { expectClosedOnDisconnect } from '#test/closed-while-open.ts';
 import { buildBlocks, findGrammarErrors, readMessageEvents } from '#test/message-events.ts';
@@ -12,6 +11,7 @@ import {
   silence,
   startScriptedUpstream,
 } from '#test/scripted-upstream.ts';
+import { openStream } from '#test/send-request.ts';
 import { startService, type TestService, withKey } from '#test/start-service.ts';
 import { untilStill } from '#test/until-still.ts';
 import { asking, post } from './support.ts';

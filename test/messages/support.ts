@@ -1,6 +1,6 @@
 import { LLMock } from '@copilotkit/aimock';
-import type { TestResponse } from '#test/ask.ts';
 import { type MockedService, startBefore } from '#test/mocked-service.ts';
+import type { TestResponse } from '#test/send-request.ts';
 import { callerKey, type TestService, usersDemoPaceMs, withKey } from '#test/start-service.ts';
 
 export const hello = 'Hello! Grüße, 你好 😀, from the mock.';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { sendRequest } from '#test/ask.ts';
 import { plainCompletion, plainReply } from '#test/chunks.ts';
 import { DelegatingLimitStore } from '#test/delegating-limit-store.ts';
 import { startScriptedUpstream, toEvent } from '#test/scripted-upstream.ts';
+import { sendRequest } from '#test/send-request.ts';
 import { startService, type TestService, withKey } from '#test/start-service.ts';
 
 /** Lets calls in, and fares with what they used as it is told. */

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, it, vi } from 'vitest';
 import type { ConsentForm } from '#contract/consent.ts';
-import { sendRequest, type TestResponse } from '#test/ask.ts';
+import { sendRequest, type TestResponse } from '#test/send-request.ts';
 import { startProcess, type TestProcess } from '#test/start-process.ts';
 import { withKey } from '#test/start-service.ts';
 import { openFolder } from '#test/temporary-folder.ts';

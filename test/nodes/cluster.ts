@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { sendRequest, type TestResponse } from '#test/ask.ts';
-import { queryPostgres } from '#test/ask-postgres.ts';
 import { freshDatabase, type TestDatabase } from '#test/fresh-database.ts';
+import { queryPostgres } from '#test/query-postgres.ts';
 import { type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { sendRequest, type TestResponse } from '#test/send-request.ts';
 import { startProcess, type TestProcess } from '#test/start-process.ts';
 import { startRedis, type TestRedis } from '#test/start-redis.ts';
 import { startS3, type TestS3 } from '#test/start-s3.ts';

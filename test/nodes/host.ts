@@ -1,6 +1,6 @@
-import { sendRequest } from '#test/ask.ts';
 import { delta, finish, plainCompletion, text, usage } from '#test/chunks.ts';
 import type { Answering } from '#test/scripted-upstream.ts';
+import { sendRequest } from '#test/send-request.ts';
 import { withKey } from '#test/start-service.ts';
 
 /** What an application is told to do, as JSON in the message to it. */

@@ -1,9 +1,9 @@
 import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { queryPostgres } from '#test/ask-postgres.ts';
 import { hello } from '#test/chunks.ts';
 import { freshDatabase, type TestDatabase } from '#test/fresh-database.ts';
+import { queryPostgres } from '#test/query-postgres.ts';
 import { startProcess, type TestProcess } from '#test/start-process.ts';
 import { callerKey } from '#test/start-service.ts';
 import { openFolder, type TemporaryFolder } from '#test/temporary-folder.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { ConsentForm } from '#contract/consent.ts';
-import { sendRequest } from '#test/ask.ts';
 import { hello } from '#test/chunks.ts';
+import { sendRequest } from '#test/send-request.ts';
 import { startProcess, type TestProcess } from '#test/start-process.ts';
 import { callerKey, withKey } from '#test/start-service.ts';
 import { openFolder } from '#test/temporary-folder.ts';

@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis';
 import { describe, expect, it, vi } from 'vitest';
-import { sendRequest } from '#test/ask.ts';
 import { hello } from '#test/chunks.ts';
+import { sendRequest } from '#test/send-request.ts';
 import type { TestProcess } from '#test/start-process.ts';
 import { chatPath, withKey } from '#test/start-service.ts';
 import { type Cluster, get, nodeOf, startCluster } from './cluster.ts';

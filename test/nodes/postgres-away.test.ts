@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { ConsentForm } from '#contract/consent.ts';
-import { sendRequest, type TestResponse } from '#test/ask.ts';
 import { hello } from '#test/chunks.ts';
+import { sendRequest, type TestResponse } from '#test/send-request.ts';
 import { startPostgres, type TestPostgres } from '#test/start-postgres.ts';
 import type { TestProcess } from '#test/start-process.ts';
 import { withKey } from '#test/start-service.ts';

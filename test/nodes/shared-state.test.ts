@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { ConsentForm } from '#contract/consent.ts';
-import { sendRequest, type TestResponse } from '#test/ask.ts';
 import { hello } from '#test/chunks.ts';
+import { sendRequest, type TestResponse } from '#test/send-request.ts';
 import type { TestProcess } from '#test/start-process.ts';
 import { callerKey, chatPath, withKey } from '#test/start-service.ts';
 import { type Cluster, demoQuickApp, get, nodeOf, startCluster } from './cluster.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { queryPostgres } from '#test/ask-postgres.ts';
 import { hello } from '#test/chunks.ts';
 import { freePort } from '#test/listening.ts';
+import { queryPostgres } from '#test/query-postgres.ts';
 import { createTables } from '#test/sql-stores.ts';
 import { startPostgres, type TestPostgres } from '#test/start-postgres.ts';
 import { runCommand, startProcess } from '#test/start-process.ts';

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { TestResponse } from '#test/ask.ts';
 import { freePort } from '#test/listening.ts';
+import type { TestResponse } from '#test/send-request.ts';
 import { callerKey, startService, type TestService, withKey } from '#test/start-service.ts';
 import { formType, type Part, type RawUpstream, readForm, sendJson, sound, startRawUpstream, toForm } from './support.ts';
 

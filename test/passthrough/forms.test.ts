@@ -1,7 +1,7 @@
 import { type ClientRequest, type IncomingMessage, request as openRequest, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { TestResponse } from '#test/ask.ts';
+import type { TestResponse } from '#test/send-request.ts';
 import { callerKey, startService, type TestService } from '#test/start-service.ts';
 import { untilStill } from '#test/until-still.ts';
 import { formType, type Part, type RawUpstream, readForm, sendJson, sound, startRawUpstream, toForm, toPart } from './support.ts';

@@ -1,6 +1,5 @@
 import OpenAI from 'openai';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { sendAndDisconnect, type TestResponse } from '#test/ask.ts';
 import { expectClosedOnDisconnect } from '#test/closed-while-open.ts';
 import { RecordedTelemetry } from '#test/recorded-telemetry.ts';
 import {
@@ -13,6 +12,7 @@ import {
   startScriptedUpstream,
   toEvent,
 } from '#test/scripted-upstream.ts';
+import { sendAndDisconnect, type TestResponse } from '#test/send-request.ts';
 import { callerKey, startService, type TestService, withKey } from '#test/start-service.ts';
 import { untilStill } from '#test/until-still.ts';
 

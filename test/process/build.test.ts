@@ -2,8 +2,8 @@ import { cp, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/pr
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { openStream } from '#test/ask.ts';
 import { hello } from '#test/chunks.ts';
+import { openStream } from '#test/send-request.ts';
 import { runProgram, startProcess, type TestProcess } from '#test/start-process.ts';
 import { chatPath, withKey } from '#test/start-service.ts';
 import { openFolder, type TemporaryFolder } from '#test/temporary-folder.ts';

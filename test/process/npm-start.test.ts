@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { expect, it, vi } from 'vitest';
-import { openStream } from '#test/ask.ts';
 import { delta, finish, hello } from '#test/chunks.ts';
 import { startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { openStream } from '#test/send-request.ts';
 import { callerKey, chatPath, withKey } from '#test/start-service.ts';
 import { openFolder } from '#test/temporary-folder.ts';
 

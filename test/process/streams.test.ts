@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { sendAndDisconnect } from '#test/ask.ts';
 import { delta, finish, hello, plainReply, text } from '#test/chunks.ts';
 import { expectClosedOnDisconnect } from '#test/closed-while-open.ts';
 import { eventsReply, type ScriptedUpstream, silence, startScriptedUpstream, toEvent } from '#test/scripted-upstream.ts';
+import { sendAndDisconnect } from '#test/send-request.ts';
 import { startProcess, type TestProcess } from '#test/start-process.ts';
 import { chatPath, withKey } from '#test/start-service.ts';
 import { untilStill } from '#test/until-still.ts';

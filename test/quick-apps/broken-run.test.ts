@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { TestResponse } from '#test/ask.ts';
 import { jsonReply, type Reply, refusal, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import type { TestResponse } from '#test/send-request.ts';
 import { chatPath, withKey } from '#test/start-service.ts';
 import { calls, messageOf, operationsOf, type Rig, rigOf, says, stagesOf, user } from './support.ts';
 

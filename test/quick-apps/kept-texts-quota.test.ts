@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { beforeEach, expect, it } from 'vitest';
 import type { Clock } from '#base/time/clock.ts';
 import type { FileIndex } from '#domain/files/file-index.ts';
-import { StoredTexts } from '#services/files/kept-texts.ts';
+import { StoredTexts } from '#services/files/stored-texts.ts';
 import { SqlFileIndex } from '#stores/sql/files/file-index.ts';
 import { MemoryBlobs } from '#test/memory-blobs.ts';
 import { MemoryFileIndex } from '#test/memory-file-index.ts';

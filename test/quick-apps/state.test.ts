@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { TestResponse } from '#test/ask.ts';
 import { delta, finish, text } from '#test/chunks.ts';
 import { eventsReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import type { TestResponse } from '#test/send-request.ts';
 import { calls, messageOf, operationsOf, quickApp, type Rig, says, startRig, user } from './support.ts';
 
 const keys = { 'caller-key': { project: 'test' }, twin: { project: 'test' }, stranger: { project: 'other' } };

@@ -1,9 +1,9 @@
 import type { TraceItem } from '#agent/quick-app/trace-run.ts';
 import { isJsonObject } from '#base/json/json.ts';
 import type { Chunk, Completion, StageDelta } from '#contract/chat/chunk.ts';
-import type { TestResponse } from '#test/ask.ts';
 import { delta, finish, text, usage } from '#test/chunks.ts';
 import { eventsReply, type Reply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import type { TestResponse } from '#test/send-request.ts';
 import { type ServiceOptions, startService, type TestService } from '#test/start-service.ts';
 
 const schemaId = 'https://any.example/custom_application_schemas/quickapps';

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { JsonObject } from '#base/json/json.ts';
-import type { TestResponse } from '#test/ask.ts';
 import { text } from '#test/chunks.ts';
 import type { Streamed } from '#test/read-events.ts';
 import { jsonReply, type Reply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import type { TestResponse } from '#test/send-request.ts';
 import { startService, type TestService, withKey } from '#test/start-service.ts';
 import { bucketOfProject } from '../applications/support.ts';
 import { calls, getTrace, messageOf, operationsOf, quickApp, readTrace, says, user } from './support.ts';

@@ -1,9 +1,9 @@
 import { LLMock } from '@copilotkit/aimock';
 import OpenAI from 'openai';
 import { expect } from 'vitest';
-import type { TestResponse } from '#test/ask.ts';
 import { type MockedService, startBefore } from '#test/mocked-service.ts';
 import { Specification } from '#test/open-responses/specification.ts';
+import type { TestResponse } from '#test/send-request.ts';
 import { callerKey, type ServiceOptions, type TestService, withKey } from '#test/start-service.ts';
 
 export const hello = 'Hello! Grüße, 你好 😀, from the mock.';

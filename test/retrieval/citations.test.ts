@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { TestResponse } from '#test/ask.ts';
+import type { TestResponse } from '#test/send-request.ts';
 import { makePdf } from '../../bench/retrieval/make/make-pdf.ts';
 import { calls, messageOf, type Rig, says, stagesOf, toldTo, user } from '../quick-apps/support.ts';
 import { attachmentsOf, startWith, TestShelves } from './rig.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { TestResponse } from '#test/ask.ts';
+import type { TestResponse } from '#test/send-request.ts';
 import { startProcess } from '#test/start-process.ts';
 import { type ServiceOptions, startService, type TestService } from '#test/start-service.ts';
 import { createStoreError } from '#test/store-error.ts';

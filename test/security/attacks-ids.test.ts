@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { TestResponse } from '#test/ask.ts';
 import { getBucket } from '#test/buckets.ts';
 import { hello } from '#test/chunks.ts';
+import type { TestResponse } from '#test/send-request.ts';
 import { pathOf, quickApp } from '../applications/support.ts';
 import { requireSane } from './fuzz-support.ts';
 import { startWhole, type WholeService } from './support.ts';

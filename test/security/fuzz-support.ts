@@ -1,9 +1,9 @@
 import { connect } from 'node:net';
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
-import type { TestResponse } from '#test/ask.ts';
 import { fuzzRuns } from '#test/same-cases.ts';
 import { requireErrorShape } from '#test/sane-answer.ts';
+import type { TestResponse } from '#test/send-request.ts';
 
 /** Longer than any answer of the tests takes; a request that has none by then hangs. */
 const longestMs = 30_000;

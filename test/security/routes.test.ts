@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type PassThroughApi, passThrough, passThroughApis } from '#contract/pass-through.ts';
-import type { TestRequest, TestResponse } from '#test/ask.ts';
 import { getBucket } from '#test/buckets.ts';
 import { hello, plainCompletion } from '#test/chunks.ts';
 import { type Answering, jsonReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import type { TestRequest, TestResponse } from '#test/send-request.ts';
 import { chatPath } from '#test/start-service.ts';
 import { pathOf, quickApp } from '../applications/support.ts';
 import { entryOf, type Issuer, startIssuer } from '../identity/support.ts';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vites
 import { systemClock } from '#base/time/clock.ts';
 import type { Counter } from '#domain/limits/limit-store.ts';
 import { deploymentWindows } from '#domain/limits/windows.ts';
-import { StoreError } from '#domain/store-fault.ts';
+import { StoreError } from '#domain/store-error.ts';
 import { RedisLimitStore } from '#stores/redis/limit-store.ts';
 import { charge, count } from '#test/count.ts';
 import { freePort } from '#test/listening.ts';

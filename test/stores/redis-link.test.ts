@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it, vi } from 'vitest';
 import { systemClock } from '#base/time/clock.ts';
 import { toErrorBody, toParleyError } from '#contract/errors/errors.ts';
-import { StoreError } from '#domain/store-fault.ts';
+import { StoreError } from '#domain/store-error.ts';
 import { RedisNodeBroadcast } from '#stores/redis/node-broadcast.ts';
 import type { RedisLink } from '#stores/redis/redis-link.ts';
 import { freePort } from '#test/listening.ts';

@@ -6,7 +6,7 @@ import { systemClock } from '#base/time/clock.ts';
 import type { ModelUsage } from '#contract/chat/chunk.ts';
 import type { Caller, Chain } from '#domain/callers/caller.ts';
 import { HeldRights } from '#domain/callers/held-rights.ts';
-import { StoreError } from '#domain/store-fault.ts';
+import { StoreError } from '#domain/store-error.ts';
 import { startRedis, type TestRedis } from '#test/start-redis.ts';
 import { openNode, type RedisNode } from './redis-support.ts';
 

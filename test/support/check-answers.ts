@@ -1,6 +1,6 @@
 import { afterAll, afterEach } from 'vitest';
 import { takeSeenAnswers, upstreamsAreNotOdd } from './described-answers.ts';
-import { findAnswerErrors } from './faults-of-answer.ts';
+import { findAnswerErrors } from './find-answer-errors.ts';
 
 // Runs beside every test: whatever a service of the test answered is measured against its description, and what its Responses surface answered
 // against the specification of that.

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { queryPostgres } from './ask-postgres.ts';
+import { queryPostgres } from './query-postgres.ts';
 import { sharedServer } from './shared-server.ts';
 
 /** A database of a PostgreSQL. */

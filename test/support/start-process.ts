@@ -3,8 +3,8 @@ import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { openStream, sendRequest, type TestRequest, type TestResponse } from './ask.ts';
 import type { StreamReader } from './read-events.ts';
+import { openStream, sendRequest, type TestRequest, type TestResponse } from './send-request.ts';
 import { callerKey, chatPath, withKey } from './start-service.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));

@@ -10,7 +10,7 @@ import { Seal } from '#base/secrets/seal.ts';
 import { Secret } from '#base/secrets/secret.ts';
 import { type Clock, systemClock } from '#base/time/clock.ts';
 import { checkConfiguration } from '#configuration/check.ts';
-import { formatConfigurationError } from '#configuration/configuration-fault.ts';
+import { formatConfigurationError } from '#configuration/configuration-error.ts';
 import { LiveConfig } from '#configuration/live-config.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
 import type { PerRequestKeys } from '#domain/callers/per-request-keys.ts';
@@ -27,11 +27,11 @@ import type { InFlightCalls } from '#services/node/in-flight-calls.ts';
 import { MemoryLimitStore } from '#stores/memory/limit-store.ts';
 import { MemoryPerRequestKeys } from '#stores/memory/per-request-keys.ts';
 import { describeApi } from './api-description.ts';
-import { openStream, sendAndDisconnect, sendRequest, type TestRequest, type TestResponse } from './ask.ts';
 import { seeAnswers } from './described-answers.ts';
 import { MemoryApplicationStore } from './memory-application-store.ts';
 import { MemoryConsentStore } from './memory-consent-store.ts';
 import type { StreamReader } from './read-events.ts';
+import { openStream, sendAndDisconnect, sendRequest, type TestRequest, type TestResponse } from './send-request.ts';
 
 /** The key that `chat` and `stream` send where they are not told another. */
 export const callerKey = 'caller-key';

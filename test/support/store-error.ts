@@ -1,4 +1,4 @@
-import { StoreError } from '#domain/store-fault.ts';
+import { StoreError } from '#domain/store-error.ts';
 
 /** Creates the error that a store throws while it is unavailable. */
 export function createStoreError(message: string, options?: ErrorOptions): Error {

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import type { JsonObject } from '#base/json/json.ts';
 import type { Parley } from '#contract/messages/dialect.ts';
-import type { TestResponse } from '#test/ask.ts';
 import { plainCompletion } from '#test/chunks.ts';
 import { jsonReply, type Reply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import type { TestResponse } from '#test/send-request.ts';
 import { startService, type TestService, withKey } from '#test/start-service.ts';
 import { createUpstream, recorded } from '#test/vendor-replies.ts';
 import type { DialectName } from '../../scripts/upstream-features.ts';

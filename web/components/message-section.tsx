@@ -5,9 +5,9 @@ import '../src/chat/turns/thread.css';
 import '../src/chat/turns/turns.css';
 import '../src/chat/deployments/picker.css';
 import '../src/operations/operations.css';
+import { ErrorMessage } from '../src/parts/error-message.tsx';
 import { PageHeader } from '../src/parts/named-page.tsx';
 import { useConfirmation } from '../src/parts/question-dialog.tsx';
-import { ErrorMessage } from '../src/parts/trouble.tsx';
 import type { Deployment } from '../src/service/deployments.ts';
 import { Sample, Section } from './section.tsx';
 

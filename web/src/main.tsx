@@ -9,7 +9,7 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { followDisplay } from './display/display.ts';
 import { Entrance } from './page/entrance.tsx';
-import { LanguageProvider } from './words/words.tsx';
+import { LanguageProvider } from './strings/strings.tsx';
 
 followDisplay();
 const root = document.getElementById('page');

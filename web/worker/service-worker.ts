@@ -1,5 +1,5 @@
 import { shellCaches } from '../src/offline/shell-caches.ts';
-import { isGatewayError } from '../src/service/is-from-between.ts';
+import { isGatewayError } from '../src/service/is-gateway-error.ts';
 
 /**
  * Keeps the page as it was built, so that it opens without a network, and nothing else: answers of the API pass by it. Each build

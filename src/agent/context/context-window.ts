@@ -5,7 +5,8 @@ import type { Frame } from '#contract/chat/frame.ts';
 import { isInstruction, isResult, type Message, withoutInstructions } from '#contract/chat/message.ts';
 import type { ContextSettings } from '#contract/configuration/service.ts';
 import { toParleyError } from '#contract/errors/errors.ts';
-import { isMediaMessage } from '../shown-media.ts';
+import { isMediaMessage } from '../tool-media.ts';
+import { createEstimator, createExactCounter, type MessageCounter } from './count-messages.ts';
 import {
   type ContextMemory,
   computeDigest,
@@ -15,8 +16,7 @@ import {
   MessageRenderer,
   recordToolNames,
   type Summary,
-} from './cleared-messages.ts';
-import { createEstimator, createExactCounter, type MessageCounter } from './count-messages.ts';
+} from './message-renderer.ts';
 import { summarize } from './summarize.ts';
 
 /** How long a conversation may be, and what is done if it is longer. */

@@ -1,9 +1,9 @@
 import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
-import type { StateOwner, StoredTexts } from '#services/files/kept-texts.ts';
+import type { StateOwner, StoredTexts } from '#services/files/stored-texts.ts';
 import type { Citation } from '../citations.ts';
-import type { EarlierResults } from '../results/kept-results.ts';
+import type { EarlierResults } from '../results/full-results.ts';
 import type { RunMemory } from '../run-memory.ts';
-import { isMediaMessage } from '../shown-media.ts';
+import { isMediaMessage } from '../tool-media.ts';
 import { type OffloadedTexts, offload } from './offloaded-texts.ts';
 
 /** What a reply of a quick app remembers for the next request. */

@@ -1,8 +1,8 @@
 import { escapePattern } from '#base/text/escape-pattern.ts';
 import type { Message } from '#contract/chat/message.ts';
 import { type Tool, ToolError, type ToolResult } from '#domain/tools/tool.ts';
-import { truncateText } from './cut-text.ts';
-import type { FullResults } from './kept-results.ts';
+import type { FullResults } from './full-results.ts';
+import { truncateText } from './truncate-text.ts';
 
 const readResultName = 'read_result';
 

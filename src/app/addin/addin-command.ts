@@ -13,8 +13,8 @@ import { openLog } from '#telemetry/open-log.ts';
 import packageJson from '../../../package.json' with { type: 'json' };
 import type { AddinFlags } from '../cli.ts';
 import { Drain, TrackedConnections } from '../process/drain.ts';
+import { ignoreEchoes } from '../process/ignore-echoes.ts';
 import { listenForAddress, readTls, watchTls } from '../process/listening.ts';
-import { ignoreEchoes } from '../process/without-echoes.ts';
 import { readSettings, SettingError, type Settings } from '../settings.ts';
 
 const clock = systemClock;

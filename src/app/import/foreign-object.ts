@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
-import type { Path } from '#contract/configuration/fault.ts';
+import type { Path } from '#contract/configuration/issue.ts';
 import { didYouMean, nearest } from '#contract/configuration/nearest.ts';
 import type { Notes } from './result.ts';
 

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
-import { formatPath, type Path } from '#contract/configuration/fault.ts';
+import { formatPath, type Path } from '#contract/configuration/issue.ts';
 import { importDial } from './dial/import-dial.ts';
 import type { ImportFlags } from './import-flags.ts';
 import { importLitellm } from './litellm/import-litellm.ts';

@@ -2,8 +2,8 @@ import { isUtf8 } from 'node:buffer';
 import { createReadStream } from 'node:fs';
 import { extname } from 'node:path';
 import type { JsonObject } from '#base/json/json.ts';
-import { type ConfigurationError, formatConfigurationError } from '#configuration/configuration-fault.ts';
-import { type FindLine, jsonLines, yamlLines } from '#configuration/line-of.ts';
+import { type ConfigurationError, formatConfigurationError } from '#configuration/configuration-error.ts';
+import { type FindLine, jsonLines, yamlLines } from '#configuration/find-line.ts';
 import { parseTextAs } from '#configuration/parse-text.ts';
 
 /** Many times as much as people write by hand; what is larger is another file. */

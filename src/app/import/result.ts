@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { type Environment, type ExpectedTypeAt, isReference, substitute } from '#configuration/substitute.ts';
 import { Configuration } from '#contract/configuration/configuration.ts';
 import { explain } from '#contract/configuration/explain.ts';
-import { formatPath, type Issue, type Path } from '#contract/configuration/fault.ts';
+import { formatPath, type Issue, type Path } from '#contract/configuration/issue.ts';
 import { ruleFaults } from '#contract/configuration/rules.ts';
 import { complete, schemaAt } from '#contract/configuration/schema-node.ts';
 

@@ -1,8 +1,8 @@
 import { basename } from 'node:path';
 import type { Clock } from '#base/time/clock.ts';
-import { type ConfigurationError, formatConfigurationError } from '#configuration/configuration-fault.ts';
+import { type ConfigurationError, formatConfigurationError } from '#configuration/configuration-error.ts';
 import type { Dangling, DependencyGraph } from '#domain/consent/dependency-graph.ts';
-import { applicationPrefix } from '#domain/deployments/application-place.ts';
+import { applicationPrefix } from '#domain/deployments/application-location.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import { listDeclaredDependencies } from '#domain/quick-app/deployments-as-tools.ts';
 import type { LoadBalancer, UpstreamState } from '#domain/upstreams/load-balancer.ts';

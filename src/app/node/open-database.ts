@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { StoreError } from '#domain/store-fault.ts';
+import { StoreError } from '#domain/store-error.ts';
 import type { OpenDatabase } from '#stores/sql/engine/sql-database.ts';
 import { openSqlite } from '#stores/sql/engine/sqlite.ts';
 import { NewerDatabase } from '#stores/sql/migrate.ts';

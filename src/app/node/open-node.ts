@@ -2,7 +2,7 @@ import { Caches } from '#base/cache/bounded-cache.ts';
 import { parseJson } from '#base/json/json.ts';
 import { systemClock } from '#base/time/clock.ts';
 import { type Accepted, checkConfiguration } from '#configuration/check.ts';
-import { formatConfigurationError } from '#configuration/configuration-fault.ts';
+import { formatConfigurationError } from '#configuration/configuration-error.ts';
 import { LiveConfig } from '#configuration/live-config.ts';
 import type { Environment } from '#configuration/substitute.ts';
 import { LoadBalancer } from '#domain/upstreams/load-balancer.ts';

@@ -1,4 +1,4 @@
-import { applicationPrefix } from '#domain/deployments/application-place.ts';
+import { applicationPrefix } from '#domain/deployments/application-location.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import type { QuickAppToolset } from '#domain/quick-app/quick-app.ts';
 import type { UnusablePart } from '#domain/quick-app/unusable-part.ts';

@@ -13,10 +13,10 @@ import { createIdentify, hasExpired, type Identify, unauthorized } from '#domain
 import { LoadBalancer } from '#domain/upstreams/load-balancer.ts';
 import type { NoteAudit } from '#domain/usage/journal.ts';
 import { createTokenVerifier } from '#identity/token-verifier.ts';
-import { withFileDeletion } from '#services/files/deleting-own-files.ts';
 import { defaultFileLimits, StoredResources } from '#services/files/stored-resources.ts';
+import { withFileDeletion } from '#services/files/with-file-deletion.ts';
 import { BlockedUsers } from '#services/keys/blocked-users.ts';
-import { UserKeys } from '#services/keys/made-keys.ts';
+import { UserKeys } from '#services/keys/user-keys.ts';
 import { InFlightCalls } from '#services/node/in-flight-calls.ts';
 import { AddinMount, mountedAddin } from '#surfaces/addin/mount.ts';
 import { otherFormsOfCalls } from '#surfaces/compat/operations.ts';

@@ -5,7 +5,7 @@ import type { Identify } from '#domain/callers/identify.ts';
 import type { ApplicationStore } from '#domain/deployments/application-store.ts';
 import type { StoredResources } from '#services/files/stored-resources.ts';
 import type { BlockedUsers } from '#services/keys/blocked-users.ts';
-import type { UserKeys } from '#services/keys/made-keys.ts';
+import type { UserKeys } from '#services/keys/user-keys.ts';
 import type { InFlightCalls } from '#services/node/in-flight-calls.ts';
 import type { CompatDeps } from '#surfaces/compat/routes.ts';
 import type { ApiOperation } from '#surfaces/http/operations/operation.ts';

@@ -3,7 +3,7 @@ import { type ConnectionOptions, connect as tlsConnect } from 'node:tls';
 import { HttpError, isStreamed, type StreamedBody } from './client.ts';
 import type { LeanExchange } from './lean-exchange.ts';
 import { noHeaders, ReplyParser } from './reply-parser.ts';
-import { waitForDrain } from './until-drained.ts';
+import { waitForDrain } from './wait-for-drain.ts';
 
 const MAX_JOINED_BODY_BYTES = 12 * 1024;
 /** A close that crosses the request on the wire arrives within this time; a later one means that the server had begun to work. */

@@ -1,5 +1,5 @@
 import { countEscapes, findStringEnd } from '../text/string-end.ts';
-import { findJsonError } from './json-error-position.ts';
+import { findJsonError } from './find-json-error.ts';
 
 export type JsonObject = { [key: string]: unknown };
 

@@ -5,7 +5,7 @@ import { keepSecrets } from '../quick-app/secrets.ts';
 import { applicationFaults } from './deployment-rules.ts';
 import { ApplicationEntry } from './deployments.ts';
 import { explain } from './explain.ts';
-import { formatPath, type Issue } from './fault.ts';
+import { formatPath, type Issue } from './issue.ts';
 import { complete, getChild, readSchema, type SchemaNode, withoutNullFields } from './schema-node.ts';
 
 const shape = Compile(ApplicationEntry);

@@ -2,7 +2,7 @@ import { isJsonObject } from '#base/json/json.ts';
 import { NetGuard } from '#base/net/net-guard.ts';
 import { defaultRole } from '../roles.ts';
 import type { Configuration } from './configuration.ts';
-import type { Issue, Path } from './fault.ts';
+import type { Issue, Path } from './issue.ts';
 import { protocolFor } from './protocols.ts';
 
 /** What `parley check` warns about in addition to `doubts`. A running node does not report it, because it can be on purpose. */

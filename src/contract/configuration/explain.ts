@@ -3,7 +3,7 @@ import type { TLocalizedValidationError } from 'typebox/error';
 import { Settings } from 'typebox/system';
 import { Errors } from 'typebox/value';
 import { parsePointer } from '#base/json/json.ts';
-import { formatPath, type Issue, type Path } from './fault.ts';
+import { formatPath, type Issue, type Path } from './issue.ts';
 import { didYouMean } from './nearest.ts';
 import { findDiscriminator, formsFor, getKind, kindOfForm, type SchemaNode } from './schema-node.ts';
 

@@ -1,5 +1,5 @@
 import { deploymentFaults } from './deployment-rules.ts';
-import type { Issue } from './fault.ts';
+import type { Issue } from './issue.ts';
 import { addinFaults, aliasFaults, identityProviderFaults, keyFaults, pageFaults, retrievalFaults } from './service-rules.ts';
 
 /** What the schema cannot say. Takes any value, so that these faults are found beside those of the schema. */

@@ -1,7 +1,7 @@
 import type { TSchema } from 'typebox';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { mapItems } from '../schemas/without-nulls.ts';
-import type { Path } from './fault.ts';
+import type { Path } from './issue.ts';
 
 /** The part of JSON Schema that the configuration is written in, read as plain data. */
 export interface SchemaNode {

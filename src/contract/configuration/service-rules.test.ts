@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { checkConfiguration } from '#configuration/check.ts';
-import { formatConfigurationError } from '#configuration/configuration-fault.ts';
+import { formatConfigurationError } from '#configuration/configuration-error.ts';
 
 const demo = { m: { upstreams: [{ protocol: 'demo' }] } };
 const good = { issuer: 'https://id.example', audience: 'api' };

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { filterStrings, isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { getSection, listEntries } from './entries.ts';
-import type { Issue, Path } from './fault.ts';
+import type { Issue, Path } from './issue.ts';
 import { notConfigured } from './nearest.ts';
 import { defaultAliases } from './service.ts';
 import { isHeaderValue } from './values.ts';

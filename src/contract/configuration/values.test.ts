@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { isApiVersion } from '../api-version.ts';
-import { formatPath } from './fault.ts';
+import { formatPath } from './issue.ts';
 import { isHeaderName, isHeaderValue, isHostName, isHttpUrl, isNetwork, isPathPrefix, isWithoutUser } from './values.ts';
 
 /** The values of which a claim holds. */

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
-import type { Issue, Path } from '../configuration/fault.ts';
+import type { Issue, Path } from '../configuration/issue.ts';
 import { getChild, getForm, readSchema, type SchemaNode } from '../configuration/schema-node.ts';
 import { isHttpUrl } from '../configuration/values.ts';
 import { QuickAppForm } from './form.ts';

@@ -3,8 +3,8 @@ import type { ConfigSnapshot } from '../deployments/config-snapshot.ts';
 import type { Deployment } from '../deployments/deployment.ts';
 import { findClosedLimit } from '../limits/limits.ts';
 import { isClosedByKey } from './bound-key.ts';
+import { isLedByAnother } from './build-path.ts';
 import type { Actor } from './caller.ts';
-import { isLedByAnother } from './chain.ts';
 
 /** Whether the roles of a caller open a deployment and leave some use of it; one that names no roles is open to all. */
 export function mayUse({ limits }: ConfigSnapshot, caller: Actor, deployment: Deployment): boolean {

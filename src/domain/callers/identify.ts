@@ -5,8 +5,8 @@ import type { ConfigSnapshot } from '../deployments/config-snapshot.ts';
 import { type BoundKeys, requireUnbound } from './bound-key.ts';
 import type { Caller } from './caller.ts';
 import { type RingEntry, requireAllowedAddress } from './key-ring.ts';
-import { isUserKey } from './made-key-form.ts';
 import type { PerRequestKeys } from './per-request-keys.ts';
+import { isUserKey } from './user-key-form.ts';
 
 /**
  * Finds who a key or token belongs to. Returns no promise for a configured key without bounds. Throws `invalid_api_key`,

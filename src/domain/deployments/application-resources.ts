@@ -3,10 +3,10 @@ import { ParleyError } from '#contract/errors/errors.ts';
 import type { Caller } from '../callers/caller.ts';
 import { toBucket } from '../files/bucket.ts';
 import { type FolderPage, type FolderQuery, listFolder } from '../files/list-folder.ts';
-import { destinationExists, type Relocation, type ResourceLocation, sourceNotFound } from '../files/resource-place.ts';
+import { destinationExists, type Relocation, type ResourceLocation, sourceNotFound } from '../files/resource-location.ts';
 import { requireReadable, requireWritable } from '../files/resource-rights.ts';
 import type { NoteAudit } from '../usage/journal.ts';
-import { applicationPrefix, parseApplicationLocation } from './application-place.ts';
+import { applicationPrefix, parseApplicationLocation } from './application-location.ts';
 import type { ApplicationStore, StoredApplication } from './application-store.ts';
 
 export interface ApplicationResourcesDeps {

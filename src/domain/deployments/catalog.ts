@@ -1,6 +1,6 @@
 import { readStoredEntry } from '#contract/configuration/application-entry.ts';
 import type { Caller } from '../callers/caller.ts';
-import { applicationPrefix, toStoredId } from './application-place.ts';
+import { applicationPrefix, toStoredId } from './application-location.ts';
 import { type ApplicationStore, type StoredApplication, toPublicId } from './application-store.ts';
 import { type ConfigSnapshot, toApplication } from './config-snapshot.ts';
 import type { Deployment } from './deployment.ts';

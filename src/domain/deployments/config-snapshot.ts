@@ -4,7 +4,7 @@ import type { Configuration } from '#contract/configuration/configuration.ts';
 import type { ApplicationEntry, ModelEntry, UpstreamEntry } from '#contract/configuration/deployments.ts';
 import { protocolFor, protocols } from '#contract/configuration/protocols.ts';
 import { isHeaderValue } from '#contract/configuration/values.ts';
-import { completeQuickApp } from '#contract/quick-app/quick-app-faults.ts';
+import { completeQuickApp } from '#contract/quick-app/quick-app-issues.ts';
 import { KeyRing } from '../callers/key-ring.ts';
 import { RoleLimits } from '../limits/limits.ts';
 import { toQuickApp } from '../quick-app/to-quick-app.ts';

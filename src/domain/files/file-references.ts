@@ -7,7 +7,7 @@ import {
   type ResourceLocation,
   resourceKinds,
   toUrl,
-} from './resource-place.ts';
+} from './resource-location.ts';
 
 /** How every reference to a file begins. */
 export const filePrefix = 'files/';

@@ -1,4 +1,4 @@
-import { maxPathBytes } from './resource-place.ts';
+import { maxPathBytes } from './resource-location.ts';
 
 export interface FolderQuery {
   /** `next` of the page before; undefined: from the first. */

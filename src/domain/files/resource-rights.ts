@@ -3,9 +3,9 @@ import { ParleyError } from '#contract/errors/errors.ts';
 import { isBoundKey } from '../callers/bound-key.ts';
 import type { Caller } from '../callers/caller.ts';
 import type { Permission } from '../callers/held-rights.ts';
-import { applicationPrefix, toStoredId } from '../deployments/application-place.ts';
+import { applicationPrefix, toStoredId } from '../deployments/application-location.ts';
 import { getAppDataPath, publicBucket, sampleBucket, toBucket, toDeploymentBucket } from './bucket.ts';
-import { type FileLocation, isFolder, type ResourceLocation, toUrl } from './resource-place.ts';
+import { type FileLocation, isFolder, type ResourceLocation, toUrl } from './resource-location.ts';
 
 const maxNameChars = 60;
 const digestLength = 12;

@@ -1,5 +1,5 @@
 import type { Clock } from '#base/time/clock.ts';
-import type { LimitStatus } from './limit-refusal.ts';
+import type { LimitStatus } from './limit-error.ts';
 import type { Claim, Counter, LeasedClaims, LimitStore, RequestedClaim } from './limit-store.ts';
 import type { Limit } from './limits.ts';
 import { Calendar, type Window } from './windows.ts';

@@ -1,7 +1,7 @@
 import type { Deployment } from '../deployments/deployment.ts';
 import { toBucket } from '../files/bucket.ts';
 import { parseReference } from '../files/file-references.ts';
-import type { FileLocation, ResourceLocation } from '../files/resource-place.ts';
+import type { FileLocation, ResourceLocation } from '../files/resource-location.ts';
 
 /** Whether an application may read a file as its own document. An application that a user saved reads files of that user only. */
 export function canReadAsDocument({ bucket }: FileLocation, owner: string | null): boolean {

@@ -1,8 +1,8 @@
 import { truncate } from '#base/text/shorten.ts';
 import { readContextOverflow } from '#contract/errors/error-conditions.ts';
 import { type ErrorCode, ParleyError } from '#contract/errors/errors.ts';
+import { isCallRefusal, toRefusalError } from './call-refusal.ts';
 import { getWaitSeconds, rateLimitedSeconds } from './load-balancer.ts';
-import { isCallRefusal, toRefusalError } from './own-refusal.ts';
 import { type Upstream, UpstreamError, type UpstreamErrorDetails } from './upstream.ts';
 
 const unavailableStatuses = new Set([408, 425, 502, 503, 504, 529]);

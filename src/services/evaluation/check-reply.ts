@@ -3,7 +3,7 @@ import { PatternError, withPatterns } from '#base/text/patterns.ts';
 import { truncate } from '#base/text/shorten.ts';
 import type { EvaluationCheck } from '#contract/evaluation/evaluation-case.ts';
 import type { CaseResult, Verdict } from '#domain/evaluation/evaluation.ts';
-import { parseAnswer } from '#domain/structured-answer.ts';
+import { parseAnswer } from '#domain/parse-answer.ts';
 
 /** What the application gave. */
 export type CheckedReply = Pick<CaseResult, 'answer' | 'toolRuns' | 'costUsd' | 'durationMs'>;

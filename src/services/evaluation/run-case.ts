@@ -10,8 +10,8 @@ import type { Call, InnerReply } from '#domain/call.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import type { CaseResult, ToolRun, Verdict } from '#domain/evaluation/evaluation.ts';
+import { parseAnswer } from '#domain/parse-answer.ts';
 import { computeUsd } from '#domain/quick-app/application-trace.ts';
-import { parseAnswer } from '#domain/structured-answer.ts';
 import { type CheckedReply, checkReply, type PlainCheck } from './check-reply.ts';
 
 /** A call of a deployment with the rights of a caller. */

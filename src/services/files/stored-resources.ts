@@ -13,10 +13,10 @@ import {
   type Relocation,
   sourceNotFound,
   toIndexBucket,
-} from '#domain/files/resource-place.ts';
+} from '#domain/files/resource-location.ts';
 import { requireReadable, requireWritable } from '#domain/files/resource-rights.ts';
 import { preconditionFailed, type WriteCondition } from '#domain/files/write-condition.ts';
-import { FileReservation, overQuota } from './file-quota.ts';
+import { FileReservation, overQuota } from './file-reservation.ts';
 import { UploadSlots } from './upload-slots.ts';
 
 /** How much is stored. */

@@ -1,4 +1,4 @@
-import { StoreError } from '#domain/store-fault.ts';
+import { StoreError } from '#domain/store-error.ts';
 
 /** Uploads under way, so many for each bucket: slow ones of one user leave the others what the node can take. */
 export class UploadSlots {

@@ -6,8 +6,8 @@ import type { ResponseObject } from '#contract/responses/response.ts';
 import type { Answer, ReplySink } from '#domain/call.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { ResponseRef, RunStore } from '#domain/responses/response-store.ts';
-import type { ResponseResult } from './response-keeper.ts';
-import type { StoredResponseStart } from './stored-opening.ts';
+import type { ResponseResult } from './response-storage.ts';
+import type { StoredResponseStart } from './stored-response-start.ts';
 
 /** Events that may wait for the store before their source is paused. */
 const maxBufferedEvents = 5_000;

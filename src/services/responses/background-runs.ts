@@ -10,10 +10,10 @@ import { sumCounts } from '#domain/usage/usage.ts';
 import type { InFlightCalls } from '../node/in-flight-calls.ts';
 import type { NodeLease } from '../node/node-lease.ts';
 import { BackgroundRun, type ResponseTranslation } from './background-run.ts';
+import type { DatabaseResponseStorage } from './database-response-storage.ts';
 import { failedResponse, fromQueued, toQueued } from './queued-run.ts';
-import type { OpenedResponse, ResponseResult } from './response-keeper.ts';
-import type { DatabaseResponseStorage } from './stored-keeper.ts';
-import type { StoredResponseStart } from './stored-opening.ts';
+import type { OpenedResponse, ResponseResult } from './response-storage.ts';
+import type { StoredResponseStart } from './stored-response-start.ts';
 import { retryUntilStored } from './unconfirmed-writes.ts';
 
 /** A request of the Responses API, with the conversation that it continues. */

@@ -2,7 +2,7 @@ import { type FileHandle, mkdir, open, opendir, readdir, rename, rm, stat } from
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { BlobStore, ByteRange } from '#domain/files/blob-store.ts';
-import { StoreError } from '#domain/store-fault.ts';
+import { StoreError } from '#domain/store-error.ts';
 
 const partSuffix = '.part';
 const dayMs = 86_400_000;

@@ -1,7 +1,7 @@
 import fastCheck from 'fast-check';
 import '#test/same-cases.ts';
 import { describe, expect, it } from 'vitest';
-import { StoreError } from '#domain/store-fault.ts';
+import { StoreError } from '#domain/store-error.ts';
 import { openScriptedS3 } from '#test/scripted-s3.ts';
 import { type Reply, silence } from '#test/scripted-upstream.ts';
 import { toParts } from './s3-blob-store.ts';

@@ -14,7 +14,7 @@ import {
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
 import type { BlobStore, ByteRange } from '#domain/files/blob-store.ts';
-import { StoreError } from '#domain/store-fault.ts';
+import { StoreError } from '#domain/store-error.ts';
 import type { S3Address } from './s3-address.ts';
 
 /** Of a part: the least that S3 takes; an upload holds twice that in memory. There may be 10,000 of them. */

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '#base/time/clock.ts';
 import type { Counter, CounterArchive, CounterState, StoredCounter } from '#domain/limits/limit-store.ts';
 import { deploymentWindows } from '#domain/limits/windows.ts';
-import { StoreError } from '#domain/store-fault.ts';
+import { StoreError } from '#domain/store-error.ts';
 import { ArchivedLimitStore } from './archived-limit-store.ts';
 
 const window = deploymentWindows.month;

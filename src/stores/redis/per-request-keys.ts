@@ -5,7 +5,7 @@ import type { ModelUsage } from '#contract/chat/chunk.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { RightsChange } from '#domain/callers/held-rights.ts';
 import type { PerRequestKeys } from '#domain/callers/per-request-keys.ts';
-import { StoreError } from '#domain/store-fault.ts';
+import { StoreError } from '#domain/store-error.ts';
 import { toModelUsages } from '#domain/usage/usage.ts';
 import type { RedisLink } from './redis-link.ts';
 import { fromStored, toRightsChange, toStored } from './stored-caller.ts';

@@ -1,6 +1,6 @@
 import { type ChainableCommander, type Command, Redis, type RedisOptions } from 'ioredis';
 import type { Secret } from '#base/secrets/secret.ts';
-import { StoreError } from '#domain/store-fault.ts';
+import { StoreError } from '#domain/store-error.ts';
 import { parseRedisAddress, type RedisConnectionOptions } from './redis-address.ts';
 
 const connectTimeoutMs = 1_000;

@@ -1,6 +1,6 @@
 import { defaultJsonBounds, isJsonObject, type JsonObject, parseJson } from '#base/json/json.ts';
 import { type Seal, SealError } from '#base/secrets/seal.ts';
-import { StoreError } from '#domain/store-fault.ts';
+import { StoreError } from '#domain/store-error.ts';
 
 /** What was let in once can be read, whatever is let in today. */
 const storedBounds = { ...defaultJsonBounds, maxNodes: Number.POSITIVE_INFINITY, maxDepth: 1000, allowsProto: true };

@@ -1,5 +1,5 @@
 import type { ApplicationEntry } from '#contract/configuration/deployments.ts';
-import { formatPath, type Issue } from '#contract/configuration/fault.ts';
+import { formatPath, type Issue } from '#contract/configuration/issue.ts';
 import type { QuickAppForm } from '#contract/quick-app/form.ts';
 import { looksUnreadable, unreadableDocument } from '#contract/quick-app/unreadable-document.ts';
 import { mayUse } from '#domain/callers/access.ts';
@@ -10,7 +10,7 @@ import type { FileIndex } from '#domain/files/file-index.ts';
 import { parseReference, toReference } from '#domain/files/file-references.ts';
 import type { McpToolsetSettings } from '#domain/quick-app/quick-app.ts';
 import { toMcpToolset } from '#domain/quick-app/to-quick-app.ts';
-import { StoreError } from '#domain/store-fault.ts';
+import { StoreError } from '#domain/store-error.ts';
 import { ToolError, type ToolsetSurvey } from '#domain/tools/tool.ts';
 
 /** Issue that probably breaks an application but does not prevent saving it. */

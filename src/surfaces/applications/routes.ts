@@ -5,7 +5,7 @@ import { ParleyError } from '#contract/errors/errors.ts';
 import { hideSecrets } from '#contract/quick-app/secrets.ts';
 import { storedEntries } from '#contract/schemas/stored-entries.ts';
 import type { Caller } from '#domain/callers/caller.ts';
-import type { ApplicationLocation } from '#domain/deployments/application-place.ts';
+import type { ApplicationLocation } from '#domain/deployments/application-location.ts';
 import { requireCapacity } from '#domain/deployments/application-resources.ts';
 import { type StoredApplication, toPublicId } from '#domain/deployments/application-store.ts';
 import { getPublicFeatures } from '#domain/deployments/features.ts';

@@ -5,7 +5,7 @@ import { mayUse } from '#domain/callers/access.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { Identify } from '#domain/callers/identify.ts';
 import { requireOwn } from '#domain/callers/require-own.ts';
-import { type ApplicationLocation, parseApplicationLocation } from '#domain/deployments/application-place.ts';
+import { type ApplicationLocation, parseApplicationLocation } from '#domain/deployments/application-location.ts';
 import type { Catalog } from '#domain/deployments/catalog.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import { toBucket } from '#domain/files/bucket.ts';

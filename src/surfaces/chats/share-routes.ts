@@ -11,7 +11,7 @@ import type { ChatShare, ChatSnapshot, OpenedShare, ShareStore } from '#domain/c
 import type { ChatRef, StoredChat } from '#domain/chats/chat-store.ts';
 import { describeFiles, toSnapshot } from '#domain/chats/to-snapshot.ts';
 import { toBucket } from '#domain/files/bucket.ts';
-import type { ContentLocation } from '#domain/files/resource-place.ts';
+import type { ContentLocation } from '#domain/files/resource-location.ts';
 import type { NoteAudit } from '#domain/usage/journal.ts';
 import type { StoredResources } from '#services/files/stored-resources.ts';
 import { routeNotFound } from '../http/answer-methods.ts';

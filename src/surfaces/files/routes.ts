@@ -4,7 +4,7 @@ import type { Caller } from '#domain/callers/caller.ts';
 import type { Identify } from '#domain/callers/identify.ts';
 import { getAppDataPath, toBucket } from '#domain/files/bucket.ts';
 import { parseFileLocation } from '#domain/files/file-references.ts';
-import type { ContentLocation } from '#domain/files/resource-place.ts';
+import type { ContentLocation } from '#domain/files/resource-location.ts';
 import { getOwnFolder, requireWritable } from '#domain/files/resource-rights.ts';
 import type { WriteCondition } from '#domain/files/write-condition.ts';
 import { resourceNotFound, type StoredResources } from '#services/files/stored-resources.ts';

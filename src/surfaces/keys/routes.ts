@@ -13,11 +13,11 @@ import { KeyRotation, NewKey } from '#contract/user-keys.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { Identify } from '#domain/callers/identify.ts';
 import type { KeyRef, KeyStore, StoredKey } from '#domain/callers/key-store.ts';
-import { createUserKey, toVisibleKey } from '#domain/callers/made-key-form.ts';
 import { requireSelfService, requireSignedIn } from '#domain/callers/self-service.ts';
+import { createUserKey, toVisibleKey } from '#domain/callers/user-key-form.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import type { NoteAudit } from '#domain/usage/journal.ts';
-import type { UserKeys } from '#services/keys/made-keys.ts';
+import type { UserKeys } from '#services/keys/user-keys.ts';
 import { readCredentials, readJsonBody, refuseLargeBody, requireJson } from '../http/read-request.ts';
 import { serveEarly } from '../http/serve-raw.ts';
 

@@ -14,7 +14,7 @@ import type { Deployment } from '#domain/deployments/deployment.ts';
 import { findFeatureAddress } from '#domain/deployments/features.ts';
 import { findUsable } from '#domain/deployments/usable-deployments.ts';
 import { type LimitCounters, toAccount } from '#domain/limits/limit-counters.ts';
-import type { LimitStatus } from '#domain/limits/limit-refusal.ts';
+import type { LimitStatus } from '#domain/limits/limit-error.ts';
 import { unitsPerUsd } from '#domain/limits/limits.ts';
 import { periodEnds, toStatsName, windows } from '#domain/limits/windows.ts';
 import type { DocumentProgress } from '#domain/tools/passage-index.ts';

@@ -9,8 +9,8 @@ import { isQuickAppSchemaId, quickAppSuffix } from '#contract/quick-app/schema-i
 import { leaveOutSecrets } from '#contract/quick-app/secrets.ts';
 import { adminRole } from '#contract/roles.ts';
 import { isBoundKey } from '#domain/callers/bound-key.ts';
+import { isLedByAnother } from '#domain/callers/build-path.ts';
 import type { Caller } from '#domain/callers/caller.ts';
-import { isLedByAnother } from '#domain/callers/chain.ts';
 import type { Identify } from '#domain/callers/identify.ts';
 import { type Abilities, getAbilities } from '#domain/deployments/abilities.ts';
 import type { Catalog } from '#domain/deployments/catalog.ts';

@@ -12,7 +12,7 @@ import type { Deployment } from '#domain/deployments/deployment.ts';
 import packageJson from '../../../package.json' with { type: 'json' };
 import type { RequestContext } from '../http/request-context.ts';
 import type { Outlet } from './outlet.ts';
-import { RpcError, withRpcError } from './rpc-fault.ts';
+import { RpcError, withRpcError } from './rpc-error.ts';
 import { Progress, type RunningCalls } from './running-calls.ts';
 
 export interface ExchangeDeps {

@@ -11,7 +11,7 @@ import {
 } from '../http/operations/operation.ts';
 import { compatErrorShape, keyErrors } from '../http/operations/operation-errors.ts';
 import { exampleNames, inDeploymentPath } from '../http/operations/operation-examples.ts';
-import { rpcCodes } from './rpc-fault.ts';
+import { rpcCodes } from './rpc-error.ts';
 
 const text = { type: 'string' };
 const jsonrpc = { const: '2.0' };

@@ -7,7 +7,7 @@ import { EventStream } from '../http/replies/event-stream.ts';
 import { privateFields } from '../http/replies/header-fields.ts';
 import { sendJson } from '../http/replies/send-json.ts';
 import type { RequestContext } from '../http/request-context.ts';
-import type { RpcError } from './rpc-fault.ts';
+import type { RpcError } from './rpc-error.ts';
 
 type RequestId = string | number | undefined;
 

@@ -17,7 +17,7 @@ import type { RequestHandler } from '../http/request-handler.ts';
 import { type ServeRaw, serveRaw } from '../http/serve-raw.ts';
 import { Exchange, type ExchangeDeps } from './exchange.ts';
 import { Outlet, readAccepted, refuseOtherOrigins } from './outlet.ts';
-import { RpcError, withRpcError } from './rpc-fault.ts';
+import { RpcError, withRpcError } from './rpc-error.ts';
 import { RunningCalls } from './running-calls.ts';
 
 export interface McpServerDeps {

@@ -5,7 +5,7 @@ import type { Frame, Native } from '#contract/chat/frame.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { type BlockDelta, type ContentBlock, type MessagesReply, toMessagesError } from '#contract/messages/dialect.ts';
 import type { ReplySink } from '#domain/call.ts';
-import { thoughtFields } from '#domain/upstreams/lost-thoughts.ts';
+import { thoughtFields } from '#domain/upstreams/find-unsupported-thoughts.ts';
 import { UpstreamError } from '#domain/upstreams/upstream.ts';
 import type { EventHead } from '../http/replies/event-stream.ts';
 import { sendJson } from '../http/replies/send-json.ts';

@@ -14,7 +14,7 @@ import type { RequestContext } from '../http/request-context.ts';
 import type { Ignored } from './create-run.ts';
 import type { ResponseRun } from './response-run.ts';
 import { toOwnName } from './translation/to-chat-request.ts';
-import { toErrorEvent, toResponseError } from './translation/to-fault-events.ts';
+import { toErrorEvent, toResponseError } from './translation/to-error-events.ts';
 
 /** What an idle stream gets. */
 export const comment = ': ping\n\n';

@@ -6,11 +6,11 @@ import type { ResponseEvent, UnnumberedEvent } from '#contract/responses/events.
 import type { ResponseObject } from '#contract/responses/response.ts';
 import type { ResponsesRequest } from '#contract/responses/responses-request.ts';
 import { isFunctionTool, isMcpTool, isNamespaceTool, type ResponsesTool } from '#contract/responses/tools.ts';
-import type { ResponseResult } from '#services/responses/response-keeper.ts';
+import type { ResponseResult } from '#services/responses/response-storage.ts';
 import type { AllowedCalls } from './translation/allowed-calls.ts';
 import type { Ending, Reading } from './translation/reading.ts';
 import { RelayedReading } from './translation/relayed-reading.ts';
-import { toErrorEvent, toResponseError } from './translation/to-fault-events.ts';
+import { toErrorEvent, toResponseError } from './translation/to-error-events.ts';
 import { type ReadingFacts, TranslatedReading } from './translation/translated-reading.ts';
 
 export interface RunFacts extends ResponseFacts, Omit<ReadingFacts, 'key'> {

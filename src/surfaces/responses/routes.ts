@@ -13,7 +13,7 @@ import type { Calls, ReplySink, Target } from '#domain/call.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { ResponseStore } from '#domain/responses/response-store.ts';
 import type { BackgroundRuns } from '#services/responses/background-runs.ts';
-import { noStorage, type OpenedResponse, type ResponseStorage } from '#services/responses/response-keeper.ts';
+import { noStorage, type OpenedResponse, type ResponseStorage } from '#services/responses/response-storage.ts';
 import { methodNotAllowed } from '../http/answer-methods.ts';
 import { authorizeByModel } from '../http/authorize-by-model.ts';
 import { modelErrorDialect } from '../http/error-dialect.ts';

@@ -4,7 +4,7 @@ import { ExpiringCache, type ExpiringValue, toExpiringBytes } from '#base/cache/
 import { type HttpClient, HttpError, type HttpTimeouts } from '#base/http/client.ts';
 import { openReply, readText } from '#base/http/read-reply.ts';
 import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
-import { raceAbort } from '#base/stream/until-aborted.ts';
+import { raceAbort } from '#base/stream/race-abort.ts';
 import type { Clock } from '#base/time/clock.ts';
 import type { Authorization } from '#contract/configuration/authorization.ts';
 import { ToolError } from '#domain/tools/tool.ts';

@@ -1,5 +1,5 @@
 import { ToolError } from '#domain/tools/tool.ts';
-import { createServerError, getHttpStatus, listCauses } from './server-fault.ts';
+import { createServerError, getHttpStatus, listCauses } from './server-error.ts';
 
 /** MCP requires 404. Many servers answer 400 and some 410, often without a reason. */
 const forgottenStatuses: ReadonlySet<number | undefined> = new Set([400, 404, 410]);

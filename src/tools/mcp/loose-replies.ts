@@ -1,7 +1,7 @@
 import type { Client, Tool as ListedTool } from '@modelcontextprotocol/client';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { repairSchema } from '#domain/tools/repair-schema.ts';
-import { tooLongCode } from './server-fault.ts';
+import { tooLongCode } from './server-error.ts';
 
 type Transport = Parameters<Client['connect']>[0];
 type Listener = NonNullable<Transport['onmessage']>;

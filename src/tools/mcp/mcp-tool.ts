@@ -3,7 +3,7 @@ import type { JsonObject } from '#base/json/json.ts';
 import type { McpToolsetSettings } from '#domain/quick-app/quick-app.ts';
 import { type Tool, ToolError, type ToolResult } from '#domain/tools/tool.ts';
 import { McpCall, type McpCallOptions, type McpRequest } from './mcp-call.ts';
-import { getHttpStatus, getServerMessage } from './server-fault.ts';
+import { getHttpStatus, getServerMessage } from './server-error.ts';
 import { toParameters } from './to-parameters.ts';
 import { toToolResult } from './to-tool-result.ts';
 

@@ -2,7 +2,7 @@ import type { Tool as ListedTool } from '@modelcontextprotocol/client';
 import type { BoundedCacheOptions, Caches } from '#base/cache/bounded-cache.ts';
 import { type Expiring, ExpiringCache, toExpiringBytes } from '#base/cache/expiring-cache.ts';
 import type { Fetch } from '#base/net/guarded-fetch.ts';
-import { raceAbort } from '#base/stream/until-aborted.ts';
+import { raceAbort } from '#base/stream/race-abort.ts';
 import type { Clock } from '#base/time/clock.ts';
 import type { McpToolsetSettings } from '#domain/quick-app/quick-app.ts';
 import type { LoadedTools, MissingToolset, ToolsetSurvey } from '#domain/tools/tool.ts';
@@ -11,7 +11,7 @@ import type { TokenCache } from '../authorization/token-cache.ts';
 import { isOmitted } from './loose-replies.ts';
 import { createMcpTool, createResourceTools, isAllowed } from './mcp-tool.ts';
 import { computeHash, Revisions, revisionBounds, UnresponsiveServers, unresponsiveServerBounds } from './server-caches.ts';
-import { createServerError } from './server-fault.ts';
+import { createServerError } from './server-error.ts';
 import { listServer, listStarters, type ServerListing, toSurvey } from './server-listing.ts';
 import { Session } from './session.ts';
 

@@ -1,7 +1,7 @@
 import type { InputRequiredResult } from '@modelcontextprotocol/client';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import type { ToolAnswer, ToolQuestion } from '#domain/tools/tool.ts';
-import { createServerError } from './server-fault.ts';
+import { createServerError } from './server-error.ts';
 import { toParameters } from './to-parameters.ts';
 
 const maxMessageChars = 2000;

@@ -3,7 +3,7 @@ import type { PriorDiscovery } from '@modelcontextprotocol/client';
 import type { BoundedCache, BoundedCacheOptions } from '#base/cache/bounded-cache.ts';
 import type { Clock } from '#base/time/clock.ts';
 import type { McpToolsetSettings } from '#domain/quick-app/quick-app.ts';
-import { UnresponsiveServerError } from './server-fault.ts';
+import { UnresponsiveServerError } from './server-error.ts';
 
 const freshMs = 600_000;
 /** The cache that they lie in. */

@@ -5,7 +5,7 @@ import type { Authorizer, Credentials } from '../authorization/authorizer.ts';
 import { listCredentialSecrets, maskSecrets } from '../authorization/masking.ts';
 import { ForgottenSessionError, reportsForgottenSession } from './forgotten-session.ts';
 import { ServerDeadlines } from './server-deadlines.ts';
-import { createServerError, toServerError } from './server-fault.ts';
+import { createServerError, toServerError } from './server-error.ts';
 
 const maxReplyBytes = 16 * 1024 * 1024;
 const maxReasonBytes = 4096;

@@ -6,7 +6,7 @@ import type { OfferedTool, ToolsetSurvey } from '#domain/tools/tool.ts';
 import { isOmitted } from './loose-replies.ts';
 import { maxDescriptionChars } from './mcp-tool.ts';
 import type { ServerDeadline } from './server-deadlines.ts';
-import { createServerError, getServerMessage, toServerError, UnresponsiveServerError } from './server-fault.ts';
+import { createServerError, getServerMessage, toServerError, UnresponsiveServerError } from './server-error.ts';
 import type { Session } from './session.ts';
 import { toParameters } from './to-parameters.ts';
 

@@ -1,8 +1,8 @@
-import { raceAbort } from '#base/stream/until-aborted.ts';
+import { raceAbort } from '#base/stream/race-abort.ts';
 import type { Clock } from '#base/time/clock.ts';
 import { Connection, type ConnectionOptions } from './connection.ts';
 import type { Revisions } from './server-caches.ts';
-import { getServerMessage } from './server-fault.ts';
+import { getServerMessage } from './server-error.ts';
 
 export interface SessionOptions extends Omit<ConnectionOptions, 'revision' | 'isBusy' | 'onToolsChanged'> {
   readonly revisions: Revisions;

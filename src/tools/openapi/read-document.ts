@@ -1,7 +1,7 @@
 import { parse } from 'yaml';
 import { isJsonObject, JsonError, type JsonObject, parseJson } from '#base/json/json.ts';
 import { ToolError } from '#domain/tools/tool.ts';
-import { toObject, toText } from './loose.ts';
+import { toObject, toText } from './to-object.ts';
 import { type OpenApiTools, toRestTools } from './to-rest-tools.ts';
 import { type Choice, type ImportedApi, toToolsets } from './to-toolsets.ts';
 

@@ -9,7 +9,7 @@ import {
   type RestTarget,
   type RestToolDefinition,
 } from '#domain/tools/rest-tool.ts';
-import { shorten, toObject, toScalarText, toText } from './loose.ts';
+import { shorten, toObject, toScalarText, toText } from './to-object.ts';
 
 export type Arguments = Pick<RestToolDefinition, 'parameters' | 'arguments' | 'contentType'>;
 

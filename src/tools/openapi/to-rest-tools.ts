@@ -1,8 +1,8 @@
 import { trimEndSlashes } from '#base/http/url-path.ts';
 import { filterObjects, type JsonObject } from '#base/json/json.ts';
 import type { RestMethod, RestToolDefinition } from '#domain/tools/rest-tool.ts';
-import { shorten, toObject, toScalarText, toText } from './loose.ts';
 import { mergeParameters, toArguments, UnsupportedOperation } from './to-arguments.ts';
+import { shorten, toObject, toScalarText, toText } from './to-object.ts';
 
 const maxDescriptionChars = 1000;
 const methods: Readonly<Record<string, RestMethod>> = { get: 'GET', post: 'POST', put: 'PUT', patch: 'PATCH', delete: 'DELETE' };

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '#base/json/json.ts';
-import { quickAppFaults } from '#contract/quick-app/quick-app-faults.ts';
+import { quickAppFaults } from '#contract/quick-app/quick-app-issues.ts';
 import { toRestToolDefinition } from '#domain/quick-app/to-quick-app.ts';
 import { parseDocument, readOpenApi } from './read-document.ts';
 import { type Choice, toRestApiTool, toToolsets } from './to-toolsets.ts';

@@ -1,8 +1,8 @@
 import type { FileIndex } from '#domain/files/file-index.ts';
-import { StoreError } from '#domain/store-fault.ts';
+import { StoreError } from '#domain/store-error.ts';
 import { type LoadedTools, ToolError } from '#domain/tools/tool.ts';
+import { openDocumentSet } from './document-set.ts';
 import { createQueryDocument, type QueryDocumentDeps } from './query-document.ts';
-import { openDocumentSet } from './shelf.ts';
 
 export interface DocumentSourceDeps extends QueryDocumentDeps {
   readonly files: FileIndex;

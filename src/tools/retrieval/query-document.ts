@@ -3,10 +3,10 @@ import type { Clock } from '#base/time/clock.ts';
 import type { IndexedDocument, Passage, PassageIndex } from '#domain/tools/passage-index.ts';
 import { type Attachment, howToCite, type Tool, type ToolContext, ToolError, type ToolResult } from '#domain/tools/tool.ts';
 import type { TextEmbedder } from './deployment-embedder.ts';
+import type { SearchableFile } from './document-set.ts';
 import type { DocumentIndexer } from './indexing/document-indexer.ts';
 import { awaitReadings, type ReadFile } from './reading-progress.ts';
 import type { PassageSearch, ScoredHit } from './searching/passage-search.ts';
-import type { SearchableFile } from './shelf.ts';
 
 const maxQueryChars = 2000;
 const maxListedNames = 40;

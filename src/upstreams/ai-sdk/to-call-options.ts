@@ -8,9 +8,9 @@ import type {
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import type { ChatRequest } from '#contract/chat/chat-request.ts';
 import { toPlainMessages } from '#contract/chat/content.ts';
-import { type OfferedTool, type SelectedTools, selectTools } from '../prompt/chosen-tools.ts';
 import { toBudget, usesAdaptiveThinking } from '../prompt/claude-thinking.ts';
-import { createRejection } from '../prompt/refusal.ts';
+import { createRejection } from '../prompt/create-rejection.ts';
+import { type OfferedTool, type SelectedTools, selectTools } from '../prompt/select-tools.ts';
 import type { Dialect } from './dialect.ts';
 import { toPrompt } from './to-prompt.ts';
 

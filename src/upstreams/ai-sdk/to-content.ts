@@ -1,8 +1,8 @@
 import type { LanguageModelV4FilePart, LanguageModelV4TextPart, SharedV4ProviderOptions } from '@ai-sdk/provider';
 import { isJsonObject } from '#base/json/json.ts';
 import type { ContentPart, Message } from '#contract/chat/message.ts';
+import { createRejection } from '../prompt/create-rejection.ts';
 import { decodeInlineText, readDataUrl } from '../prompt/data-url.ts';
-import { createRejection } from '../prompt/refusal.ts';
 import type { Dialect } from './dialect.ts';
 
 export type Part = LanguageModelV4TextPart | LanguageModelV4FilePart;

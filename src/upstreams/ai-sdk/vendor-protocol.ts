@@ -2,19 +2,19 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { EmbeddingModelV4, LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { pump, pumpOne } from '#base/stream/pump.ts';
-import { raceAbort } from '#base/stream/until-aborted.ts';
+import { raceAbort } from '#base/stream/race-abort.ts';
 import type { ChatRequest } from '#contract/chat/chat-request.ts';
 import type { EmbeddingsRequest } from '#contract/chat/embeddings-request.ts';
 import { Frame } from '#contract/chat/frame.ts';
 import { type Attempt, type ChatProtocol, speaksMessages, type Upstream, UpstreamError } from '#domain/upstreams/upstream.ts';
 import { createClaudeOnVertex } from '../claude-on-vertex.ts';
 import { encodeVector, requireVectors } from '../embeddings-reply.ts';
-import { findError } from '../error-in-reply.ts';
+import { findError } from '../find-error.ts';
 import { dialects, type VendorName } from './dialect.ts';
 import { type OpenProvider, openProvider, type ProviderDeps } from './open-provider.ts';
 import { PartReader } from './part-reader.ts';
 import { listVendorTools, toCallOptions } from './to-call-options.ts';
-import { toVendorError } from './to-fault.ts';
+import { toVendorError } from './to-vendor-error.ts';
 
 export interface VendorDeps extends ProviderDeps {
   /** Called with each part of a request that its upstream's dialect has nothing for. */

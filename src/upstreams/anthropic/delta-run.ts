@@ -4,7 +4,7 @@ import { fromLatin1 } from '#base/text/bytes.ts';
 import { findStringEnd } from '#base/text/string-end.ts';
 import type { BlockDelta } from '#contract/messages/dialect.ts';
 import { UpstreamError } from '#domain/upstreams/upstream.ts';
-import { createEndError, findError, findNamedError, isFailedReason } from '../error-in-reply.ts';
+import { createEndError, findError, findNamedError, isFailedReason } from '../find-error.ts';
 
 const space = 32;
 const keys: ReadonlyMap<unknown, string> = new Map<BlockDelta['type'], string>([

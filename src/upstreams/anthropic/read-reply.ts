@@ -9,7 +9,7 @@ import { Frame, type RawFrame } from '#contract/chat/frame.ts';
 import type { MessagesUsage, Relayed } from '#contract/messages/dialect.ts';
 import { UpstreamError } from '#domain/upstreams/upstream.ts';
 import { toCount } from '#domain/usage/usage.ts';
-import { findError, toErrorDetails } from '../error-in-reply.ts';
+import { findError, toErrorDetails } from '../find-error.ts';
 import { getPlainText, getRetryAfter, isNoApiRejection, toJsonObject } from '../reply-text.ts';
 import type { ErrorReply, EventReader, ReplyDialect } from '../upstream-reply.ts';
 import { DeltaRun, isMessageStop, toEndError, toEventValue } from './delta-run.ts';

@@ -3,8 +3,8 @@ import type { ChatRequest } from '#contract/chat/chat-request.ts';
 import { toPlainMessages } from '#contract/chat/content.ts';
 import { defaultMessagesTokens } from '#contract/configuration/protocols.ts';
 import type { MessageParam, MessagesRequest, ToolChoice, ToolOffer } from '#contract/messages/dialect.ts';
-import { type SelectedTools, selectTools } from '../prompt/chosen-tools.ts';
 import { isEffort, toBudget, usesAdaptiveThinking } from '../prompt/claude-thinking.ts';
+import { type SelectedTools, selectTools } from '../prompt/select-tools.ts';
 import { pickSentFields } from './request-fields.ts';
 import { toConversation } from './to-turns.ts';
 

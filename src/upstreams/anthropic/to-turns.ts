@@ -13,6 +13,7 @@ import type {
   ToolUseBlock,
   UrlSource,
 } from '#contract/messages/dialect.ts';
+import { createRejection } from '../prompt/create-rejection.ts';
 import { decodeInlineText, readDataUrl } from '../prompt/data-url.ts';
 import {
   listCalls,
@@ -22,7 +23,6 @@ import {
   type PendingCall,
   PendingCalls,
 } from '../prompt/message-calls.ts';
-import { createRejection } from '../prompt/refusal.ts';
 
 /** What the id of a call must look like. */
 const callId = /^[a-zA-Z0-9_-]+$/;

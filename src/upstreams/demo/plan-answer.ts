@@ -2,10 +2,10 @@ import { isJsonObject } from '#base/json/json.ts';
 import type { ChatRequest } from '#contract/chat/chat-request.ts';
 import type { Answer, Responder, Situation } from './answer.ts';
 import { answerFromResults, callDemandedTool, callFittingTools } from './answer-by-tool.ts';
-import { answerControl, showParts } from './answer-with-show.ts';
 import { fillArguments } from './fill-arguments.ts';
 import { quotePassages } from './quote-passages.ts';
 import type { Passage } from './read-conversation.ts';
+import { answerControl, showParts } from './show-parts.ts';
 import { shorten } from './words.ts';
 
 const introduction =

@@ -7,7 +7,7 @@ import type { RawChunk, RawCompletion } from '#contract/chat/chunk.ts';
 import { Frame, type RawFrame, type TextSlot } from '#contract/chat/frame.ts';
 import { toWellFormedChunk } from '#contract/chat/well-formed.ts';
 import { UpstreamError } from '#domain/upstreams/upstream.ts';
-import { findError, findNamedError } from '../error-in-reply.ts';
+import { findError, findNamedError } from '../find-error.ts';
 import { toJsonObject } from '../reply-text.ts';
 import type { EventReader, ReplyDialect } from '../upstream-reply.ts';
 import { readErrorReply } from './read-reply.ts';

@@ -8,7 +8,7 @@ import type { EmbeddingsRequest } from '#contract/chat/embeddings-request.ts';
 import { withJoinedUserMessages, withLeadingInstructions } from '#contract/chat/leading-instructions.ts';
 import { getToolCalls, type Message, refusedInNames, withReducedNames } from '#contract/chat/message.ts';
 import { type PassThroughApi, passThroughApis } from '#contract/pass-through.ts';
-import { acceptsReasoning } from '#domain/upstreams/lost-thoughts.ts';
+import { acceptsReasoning } from '#domain/upstreams/find-unsupported-thoughts.ts';
 import {
   type Attempt,
   type ChatProtocol,

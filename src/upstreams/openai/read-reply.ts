@@ -2,7 +2,7 @@ import { defaultJsonBounds, type JsonObject, tryParseJson } from '#base/json/jso
 import { fromLatin1 } from '#base/text/bytes.ts';
 import { UpstreamError } from '#domain/upstreams/upstream.ts';
 import { requireVectors } from '../embeddings-reply.ts';
-import { findError, toErrorDetails } from '../error-in-reply.ts';
+import { findError, toErrorDetails } from '../find-error.ts';
 import { getPlainText, getRetryAfter, isNoApiRejection, toJsonObject } from '../reply-text.ts';
 import type { ErrorReply, ReplyDialect } from '../upstream-reply.ts';
 

@@ -5,7 +5,7 @@ import type { Usage } from '#contract/chat/chunk.ts';
 import { UpstreamError } from '#domain/upstreams/upstream.ts';
 import { toUsage as toChatUsage } from '#domain/usage/reported-usage.ts';
 import { toCount } from '#domain/usage/usage.ts';
-import { findNamedError, toReportedError } from '../error-in-reply.ts';
+import { findNamedError, toReportedError } from '../find-error.ts';
 
 const endTypes: ReadonlySet<unknown> = new Set(['response.completed', 'response.incomplete']);
 const openingTypes: ReadonlySet<unknown> = new Set(['response.created', 'response.queued', 'response.in_progress', 'keepalive']);

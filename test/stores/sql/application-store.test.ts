@@ -5,7 +5,7 @@ import { Seal } from '#base/secrets/seal.ts';
 import { Secret } from '#base/secrets/secret.ts';
 import type { ApplicationEntry } from '#contract/configuration/deployments.ts';
 import type { StoredApplication } from '#domain/deployments/application-store.ts';
-import { StoreError } from '#domain/store-fault.ts';
+import { StoreError } from '#domain/store-error.ts';
 import { SqlApplicationStore } from '#stores/sql/applications/application-store.ts';
 import type { SqlDatabase } from '#stores/sql/engine/sql-database.ts';
 import { describeOnEach } from '#test/sql-engines.ts';

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import '#test/same-cases.ts';
 import { expect, it } from 'vitest';
 import type { StoredConsent } from '#domain/consent/consent.ts';
-import { StoreError } from '#domain/store-fault.ts';
+import { StoreError } from '#domain/store-error.ts';
 import { SqlConsentStore } from '#stores/sql/consents/consent-store.ts';
 import { describeOnEach } from '#test/sql-engines.ts';
 

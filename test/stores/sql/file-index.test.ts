@@ -4,7 +4,7 @@ import '#test/same-cases.ts';
 import { expect, it } from 'vitest';
 import type { FilePage, IndexedFile, Reservation } from '#domain/files/file-index.ts';
 import { listFolder } from '#domain/files/list-folder.ts';
-import { StoreError } from '#domain/store-fault.ts';
+import { StoreError } from '#domain/store-error.ts';
 import { SqlFileIndex } from '#stores/sql/files/file-index.ts';
 import { describeOnEach } from '#test/sql-engines.ts';
 

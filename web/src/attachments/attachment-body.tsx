@@ -4,9 +4,9 @@ import { CodeBlock } from '../markdown/code-block.tsx';
 import { Markdown } from '../markdown/markdown.tsx';
 import { usePage } from '../page/page.tsx';
 import { Icon } from '../parts/icon.tsx';
-import { useLanguage, useStrings } from '../words/words.tsx';
+import { useLanguage, useStrings } from '../strings/strings.tsx';
+import { type AttachmentKind, type DisplayedAttachment, isTextKind } from './attachment-kind.ts';
 import { Chart } from './chart.tsx';
-import { type AttachmentKind, type DisplayedAttachment, isTextKind } from './kind-of.ts';
 import { readContent } from './read-content.ts';
 
 const maxRows = 200;

@@ -1,8 +1,8 @@
 import { lazy, Suspense, useState } from 'react';
 import { Icon, type IconName } from '../parts/icon.tsx';
 import { Guard } from '../parts/lazy-view.tsx';
-import { useStrings } from '../words/words.tsx';
-import { type AttachmentKind, type DisplayedAttachment, getAttachmentKind } from './kind-of.ts';
+import { useStrings } from '../strings/strings.tsx';
+import { type AttachmentKind, type DisplayedAttachment, getAttachmentKind } from './attachment-kind.ts';
 import { SaveButton } from './save-button.tsx';
 import { SourceLink } from './source-link.tsx';
 import './attachments.css';

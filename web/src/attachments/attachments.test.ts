@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { readTable } from './attachment-body.tsx';
+import { getAttachmentKind, toBlobType } from './attachment-kind.ts';
 import { readChart } from './chart.tsx';
-import { getAttachmentKind, toBlobType } from './kind-of.ts';
 
 describe('an attachment', () => {
   it.each([

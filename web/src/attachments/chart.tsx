@@ -1,6 +1,6 @@
 import { type RefObject, useLayoutEffect, useRef, useState } from 'react';
 import { CodeBlock } from '../markdown/code-block.tsx';
-import { useLanguage } from '../words/words.tsx';
+import { useLanguage } from '../strings/strings.tsx';
 import './chart.css';
 import { isJsonObject, tryParseJson } from '#base/json/json.ts';
 

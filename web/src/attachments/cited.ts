@@ -1,4 +1,4 @@
-import type { DisplayedAttachment } from './kind-of.ts';
+import type { DisplayedAttachment } from './attachment-kind.ts';
 
 /** An attachment that a text cites. */
 export interface CitedSource {

@@ -1,5 +1,5 @@
 import type { Service } from '../service/service.ts';
-import { type DisplayedAttachment, getAttachmentKind, isDrawing, isTextKind, toBlobType } from './kind-of.ts';
+import { type DisplayedAttachment, getAttachmentKind, isDrawing, isTextKind, toBlobType } from './attachment-kind.ts';
 
 /** The content of an attachment, out of itself or out of the stored files. Throws if it cannot be read, or is not what a browser would be told. */
 export async function readContent(service: Service, attachment: DisplayedAttachment): Promise<Blob> {

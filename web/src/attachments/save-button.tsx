@@ -1,8 +1,8 @@
 import { usePage } from '../page/page.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { saveFile, toFileName } from '../parts/save-file.ts';
-import { useStrings } from '../words/words.tsx';
-import { type DisplayedAttachment, getExtension } from './kind-of.ts';
+import { useStrings } from '../strings/strings.tsx';
+import { type DisplayedAttachment, getExtension } from './attachment-kind.ts';
 import { readContent } from './read-content.ts';
 
 /** Hands over the content of an attachment. */

@@ -4,7 +4,7 @@ import { Icon } from '../parts/icon.tsx';
 import { saveFile } from '../parts/save-file.ts';
 import { getFileName } from '../service/file-name.ts';
 import { toReferencePath } from '../service/service-path.ts';
-import { useStrings } from '../words/words.tsx';
+import { useStrings } from '../strings/strings.tsx';
 import { readContent } from './read-content.ts';
 
 /** Where an attachment comes from: an address of the web, a stored file, or what is only named. */

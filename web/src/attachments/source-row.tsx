@@ -1,4 +1,4 @@
-import { useStrings } from '../words/words.tsx';
+import { useStrings } from '../strings/strings.tsx';
 import type { CitedSource } from './cited.ts';
 import './sources.css';
 

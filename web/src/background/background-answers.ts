@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
-import { ServiceError, toErrorDetails } from '../service/fault.ts';
 import type { Service } from '../service/service.ts';
+import { ServiceError, toErrorDetails } from '../service/service-error.ts';
 import { readEvents } from '../service/stream-reply.ts';
 import type { BackgroundStrings } from './background-english.ts';
 

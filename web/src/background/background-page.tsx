@@ -3,13 +3,13 @@ import { useGetName, usePage } from '../page/page.tsx';
 import { NamedPage } from '../parts/named-page.tsx';
 import { AnswerView } from './answer-view.tsx';
 import { type AnswerPage, BackgroundAnswers, isInProgress, type ListedAnswer } from './background-answers.ts';
-import { useBackgroundStrings } from './background-words.ts';
+import { useBackgroundStrings } from './background-strings.ts';
 import './background.css';
-import { formatRoute } from '../page/place.ts';
-import { ErrorMessage } from '../parts/trouble.tsx';
+import { formatRoute } from '../page/route.ts';
+import { ErrorMessage } from '../parts/error-message.tsx';
 import { useLoaded } from '../parts/use-loaded.ts';
-import { type ErrorDetails, toErrorDetails } from '../service/fault.ts';
-import { useLanguage } from '../words/words.tsx';
+import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
+import { useLanguage } from '../strings/strings.tsx';
 import { StateMark } from './state-mark.tsx';
 
 interface BackgroundPageProps {

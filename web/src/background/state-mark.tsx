@@ -1,5 +1,5 @@
 import type { AnswerState } from './background-answers.ts';
-import { useBackgroundStrings } from './background-words.ts';
+import { useBackgroundStrings } from './background-strings.ts';
 
 /** How far an answer has come, in a word. */
 export function StateMark({ status }: { readonly status: AnswerState }) {

@@ -1,16 +1,16 @@
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { usePage } from '../page/page.tsx';
-import { formatRoute } from '../page/place.ts';
+import { formatRoute } from '../page/route.ts';
 import { Icon } from '../parts/icon.tsx';
 import { PageHeader, useTitle } from '../parts/named-page.tsx';
 import { useConfirmation } from '../parts/question-dialog.tsx';
 import { AppSheet } from './app-sheet.tsx';
 import { getName } from './applications.ts';
-import type { InitialDraft } from './beginning.ts';
 import { useEvaluations } from './evaluation/use-evaluations.ts';
+import type { InitialDraft } from './initial-draft.ts';
+import { useBuilderStrings } from './strings/builder-strings.ts';
 import { TestChat } from './test-chat/test-chat.tsx';
 import { type AppDraft, useAppDraft } from './use-app-draft.ts';
-import { useBuilderStrings } from './words/builder-words.ts';
 
 interface AppEditorProps {
   /** '' for one that is yet to be saved. */

@@ -1,10 +1,10 @@
 import { useEffect, useState } from 'react';
 import type { JsonObject } from '#base/json/json.ts';
 import { usePage } from '../page/page.tsx';
-import { formatRoute } from '../page/place.ts';
+import { formatRoute } from '../page/route.ts';
 import { CopyButton } from '../parts/copy-button.tsx';
-import { formatSharedBy } from '../words/shared-by.ts';
-import { useStrings } from '../words/words.tsx';
+import { formatSharedBy } from '../strings/format-shared-by.ts';
+import { useStrings } from '../strings/strings.tsx';
 import type { OwnApplication } from './applications.ts';
 import { getValueAt } from './draft.ts';
 import { DeploymentsEditor } from './editors/deployments-editor.tsx';
@@ -17,8 +17,8 @@ import { type Property, toShape } from './editors/shape.ts';
 import { WebApisEditor } from './editors/web-apis-editor.tsx';
 import { ResultTag } from './evaluation/evaluation-list.tsx';
 import { type EvaluationState, findLastEvaluation } from './evaluation/use-evaluations.ts';
-import { useBuilderStrings } from './words/builder-words.ts';
-import { useSchemaTranslation } from './words/schema-words.ts';
+import { useBuilderStrings } from './strings/builder-strings.ts';
+import { useSchemaTranslation } from './strings/use-schema-translation.ts';
 
 const roles = { type: 'array', items: { type: 'string' } };
 

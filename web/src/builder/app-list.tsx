@@ -1,15 +1,15 @@
 import { useCallback, useEffect, useId, useRef, useState } from 'react';
 import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
 import { usePage } from '../page/page.tsx';
-import { formatRoute } from '../page/place.ts';
+import { formatRoute } from '../page/route.ts';
+import { ErrorMessage } from '../parts/error-message.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { Menu } from '../parts/menu.tsx';
 import { NamedPage } from '../parts/named-page.tsx';
 import { useConfirmation } from '../parts/question-dialog.tsx';
 import { saveFile, toFileName } from '../parts/save-file.ts';
-import { ErrorMessage } from '../parts/trouble.tsx';
-import { type ErrorDetails, toErrorDetails } from '../service/fault.ts';
-import { useLanguage, useStrings } from '../words/words.tsx';
+import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
+import { useLanguage, useStrings } from '../strings/strings.tsx';
 import {
   deleteApplication,
   getName,
@@ -19,10 +19,10 @@ import {
   readSchema,
   toEntry,
 } from './applications.ts';
-import type { InitialDraft } from './beginning.ts';
 import { emptySecrets, hiddenSecret } from './editors/shape.ts';
-import type { BuilderWords } from './words/builder-english.ts';
-import { useBuilderStrings } from './words/builder-words.ts';
+import type { InitialDraft } from './initial-draft.ts';
+import type { BuilderWords } from './strings/builder-english.ts';
+import { useBuilderStrings } from './strings/builder-strings.ts';
 
 /** Coordinates are what the API asks for; a model knows those of cities. */
 const forecast: JsonObject = {

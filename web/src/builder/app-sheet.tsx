@@ -1,25 +1,25 @@
 import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { isJsonObject, JsonError, type JsonObject, parseJson, tryParseJson } from '#base/json/json.ts';
 import { usePage } from '../page/page.tsx';
-import { type ErrorDetails, toErrorDetails } from '../service/fault.ts';
-import { suggestAction } from '../words/advice.ts';
-import { useLanguage } from '../words/words.tsx';
+import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
+import { useLanguage } from '../strings/strings.tsx';
+import { suggestAction } from '../strings/suggest-action.ts';
 import { AppForm } from './app-form.tsx';
 import { isQuickApp, readSchema } from './applications.ts';
-import type { InitialDraft } from './beginning.ts';
 import { getValueAt } from './draft.ts';
-import type { FieldErrors } from './editors/field-faults.ts';
+import type { FieldErrors } from './editors/field-errors.ts';
 import { type BuilderForm, goToField } from './editors/form.ts';
 import { getTitle } from './editors/properties.tsx';
 import { findVariant, toShape } from './editors/shape.ts';
 import { ValueEditor } from './editors/value-editor.tsx';
 import { EvaluationSection } from './evaluation/evaluation-section.tsx';
 import type { EvaluationState } from './evaluation/use-evaluations.ts';
+import type { InitialDraft } from './initial-draft.ts';
 import { itemName } from './item-name.ts';
+import { useBuilderStrings } from './strings/builder-strings.ts';
+import { useSchemaTranslation } from './strings/use-schema-translation.ts';
 import type { AppDraft } from './use-app-draft.ts';
 import { VersionsSection } from './versions/versions-section.tsx';
-import { useBuilderStrings } from './words/builder-words.ts';
-import { useSchemaTranslation } from './words/schema-words.ts';
 
 interface AppSheetProps {
   readonly draft: AppDraft;

@@ -1,8 +1,8 @@
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { readBucket } from '../service/deployments.ts';
-import { toErrorDetails } from '../service/fault.ts';
 import { encodePath, type Service } from '../service/service.ts';
-import { type FieldErrors, toFieldErrors } from './editors/field-faults.ts';
+import { toErrorDetails } from '../service/service-error.ts';
+import { type FieldErrors, toFieldErrors } from './editors/field-errors.ts';
 
 /** An application that the user made: what was saved, and what the service knows of it. */
 export interface OwnApplication {

@@ -1,5 +1,5 @@
 import { isJsonObject } from '#base/json/json.ts';
-import type { Path } from '#contract/configuration/fault.ts';
+import type { Path } from '#contract/configuration/issue.ts';
 
 /** What stands at a place of a value; undefined where there is nothing. */
 export function getValueAt(value: unknown, path: Path): unknown {

@@ -1,13 +1,13 @@
 import { useCallback, useEffect, useState } from 'react';
 import type { JsonObject } from '#base/json/json.ts';
-import { formatPath, type Path } from '#contract/configuration/fault.ts';
+import { formatPath, type Path } from '#contract/configuration/issue.ts';
 import { usePage } from '../page/page.tsx';
-import { type ErrorDetails, toErrorDetails } from '../service/fault.ts';
+import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
 import { createApplication, type OwnApplication, quickAppType, readApplication, saveApplication } from './applications.ts';
-import type { InitialDraft } from './beginning.ts';
 import { withValueAt } from './draft.ts';
-import { type FieldErrors, toFieldErrors } from './editors/field-faults.ts';
-import { useBuilderStrings } from './words/builder-words.ts';
+import { type FieldErrors, toFieldErrors } from './editors/field-errors.ts';
+import type { InitialDraft } from './initial-draft.ts';
+import { useBuilderStrings } from './strings/builder-strings.ts';
 
 /** An application as it is being changed. */
 export interface AppDraft {

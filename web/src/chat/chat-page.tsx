@@ -1,10 +1,10 @@
 import { type ReactNode, Suspense, useCallback, useEffect, useMemo, useState } from 'react';
 import { CodeButton } from '../code/code-button.tsx';
-import type { ReplyRunner } from '../conversation/asking.ts';
 import { type ChatSettings, hasSettings } from '../conversation/chat-settings.ts';
 import { type Conversation, groupBranches, listVisibleTurns, type Turn } from '../conversation/conversation.ts';
+import type { ReplyRunner } from '../conversation/reply-runner.ts';
 import { useConversation, usePage } from '../page/page.tsx';
-import { formatRoute, type MissingTarget } from '../page/place.ts';
+import { formatRoute, type MissingTarget } from '../page/route.ts';
 import { DialogButton } from '../palette/dialog-button.tsx';
 import { toKeys } from '../palette/keys.ts';
 import { Icon } from '../parts/icon.tsx';
@@ -13,24 +13,24 @@ import { PageHeader } from '../parts/named-page.tsx';
 import { Notice } from '../parts/operator-brand.tsx';
 import type { Deployment } from '../service/deployments.ts';
 import { ShareButton } from '../share/share-button.tsx';
-import { formatSharedBy } from '../words/shared-by.ts';
-import { useStrings } from '../words/words.tsx';
-import { StartView } from './beginning.tsx';
+import { formatSharedBy } from '../strings/format-shared-by.ts';
+import { useStrings } from '../strings/strings.tsx';
 import { Composer } from './composer/composer.tsx';
 import { ConsentBanner } from './consent/consent-banner.tsx';
 import { DeploymentDialog, loadChoice } from './deployments/deployment-dialog.tsx';
 import { DeploymentIcon } from './deployments/deployment-icon.tsx';
 import { recordUse } from './deployments/favourites.ts';
 import { focusMessage } from './focus-message.ts';
-import type { UserMessage } from './said.ts';
+import { StartView } from './start-view.tsx';
 import { Thread } from './turns/thread.tsx';
 import { useAnnouncements } from './use-announcements.ts';
+import type { UserMessage } from './user-message.ts';
 import './deployments/picker.css';
 import { toExportJson, toExportMarkdown } from '../conversation/export.ts';
 import { Menu } from '../parts/menu.tsx';
 import { saveFile, toFileName } from '../parts/save-file.ts';
 
-const FoundBar = lazyView(() => import('../search/found-bar.tsx').then(({ MatchBar: view }) => view));
+const FoundBar = lazyView(() => import('../search/match-bar.tsx').then(({ MatchBar: view }) => view));
 
 interface ChatPageProps {
   /** Of the conversation; undefined for one that is yet to begin. */

@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'react';
 import type { Turn } from '../conversation/conversation.ts';
 import { useGetName, usePage } from '../page/page.tsx';
-import { useStrings } from '../words/words.tsx';
+import { useStrings } from '../strings/strings.tsx';
 
 /** Tells listeners when an answer begins and ends, and nothing in between. */
 export function useAnnouncements(last: Turn | undefined): void {

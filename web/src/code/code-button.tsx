@@ -1,7 +1,7 @@
 import { DialogButton } from '../palette/dialog-button.tsx';
 import { lazyView } from '../parts/lazy-view.tsx';
 import type { Deployment } from '../service/deployments.ts';
-import { useStrings } from '../words/words.tsx';
+import { useStrings } from '../strings/strings.tsx';
 
 const CodeDialog = lazyView(() => import('./code-dialog.tsx').then(({ CodeDialog: view }) => view));
 

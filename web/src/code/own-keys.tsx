@@ -1,11 +1,11 @@
 import { type FormEvent, useEffect, useId, useRef, useState } from 'react';
 import { usePage } from '../page/page.tsx';
 import { CopyButton } from '../parts/copy-button.tsx';
-import { ErrorMessage } from '../parts/trouble.tsx';
+import { ErrorMessage } from '../parts/error-message.tsx';
 import { useLoaded } from '../parts/use-loaded.ts';
-import { type ErrorDetails, toErrorDetails } from '../service/fault.ts';
-import { useLanguage } from '../words/words.tsx';
-import { useCodeStrings } from './code-words.ts';
+import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
+import { useLanguage } from '../strings/strings.tsx';
+import { useCodeStrings } from './code-strings.ts';
 import type { KeyQuota, UserKey, UserKeys } from './user-keys.ts';
 
 export type CreatedKey = UserKey & { readonly key: string };

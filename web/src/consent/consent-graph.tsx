@@ -1,7 +1,7 @@
 import { useId } from 'react';
 import { useGetName, usePage } from '../page/page.tsx';
 import type { ConsentForm } from '../service/consents.ts';
-import { useConsentStrings } from './consent-words.ts';
+import { useConsentStrings } from './consent-strings.ts';
 
 const [nodeHeight, gapX, gapY, margin] = [38, 56, 28, 4];
 const arcDepth = 16;

@@ -2,15 +2,15 @@ import { type ReactNode, useCallback, useEffect, useState } from 'react';
 import { hasRefusedStage } from '../chat/consent/consent-refusal.ts';
 import { listVisibleTurns } from '../conversation/conversation.ts';
 import { useGetName, usePage } from '../page/page.tsx';
-import { formatRoute, type Route } from '../page/place.ts';
+import { formatRoute, type Route } from '../page/route.ts';
+import { ErrorMessage } from '../parts/error-message.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { PageHeader, useTitle } from '../parts/named-page.tsx';
-import { ErrorMessage } from '../parts/trouble.tsx';
 import { acceptConsent, type ConsentForm, type ConsentStatus, readConsent, withdrawConsent } from '../service/consents.ts';
-import { type ErrorDetails, toErrorDetails } from '../service/fault.ts';
-import { useStrings } from '../words/words.tsx';
+import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
+import { useStrings } from '../strings/strings.tsx';
 import { ConsentGraph } from './consent-graph.tsx';
-import { useConsentStrings } from './consent-words.ts';
+import { useConsentStrings } from './consent-strings.ts';
 import './consent.css';
 
 interface ConsentPageProps {

@@ -1,11 +1,11 @@
 import { useCallback, useEffect, useState } from 'react';
 import { useGetName, usePage } from '../page/page.tsx';
+import { ErrorMessage } from '../parts/error-message.tsx';
 import { NamedPage } from '../parts/named-page.tsx';
-import { ErrorMessage } from '../parts/trouble.tsx';
 import { type AcceptedConsent, listConsents, withdrawConsent } from '../service/consents.ts';
-import { type ErrorDetails, toErrorDetails } from '../service/fault.ts';
-import { useLanguage, useStrings } from '../words/words.tsx';
-import { useConsentStrings } from './consent-words.ts';
+import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
+import { useLanguage, useStrings } from '../strings/strings.tsx';
+import { useConsentStrings } from './consent-strings.ts';
 import './consent.css';
 
 /** What the user has accepted, each with the way to take it back. */

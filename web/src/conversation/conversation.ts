@@ -1,6 +1,6 @@
 import type { FinishReason, ResponseCustomContent, Statistics, Usage } from '#contract/chat/chunk.ts';
 import type { Attachment, CompletedControl } from '#contract/chat/message.ts';
-import type { ErrorDetails } from '../service/fault.ts';
+import type { ErrorDetails } from '../service/service-error.ts';
 import type { ChatSettings } from './chat-settings.ts';
 
 /** When a step of a reply began and ended, as this page saw it. */

@@ -1,9 +1,9 @@
-import { createExcerptOfTexts } from '#base/text/excerpt.ts';
+import { createExcerptOfTexts } from '#base/text/create-excerpt.ts';
 import type { ChatPage } from '../service/chats.ts';
 import type { Conversation } from './conversation.ts';
 import { type ConversationSummary, isComplete } from './database.ts';
-import { includesAll, splitWords } from './head-words.ts';
 import { toListedSummary } from './server-sync.ts';
+import { includesAll, splitWords } from './split-words.ts';
 
 /** A conversation in which the words stand. */
 export interface SearchMatch {

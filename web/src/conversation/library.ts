@@ -2,9 +2,9 @@ import { type Arrangement, getArrangement, isSameArrangement, mergeArrangement }
 import { type Conversation, withInterruptedReplies } from './conversation.ts';
 import { type ConversationSummary, type Database, toSummary } from './database.ts';
 import type { Search, SearchSources } from './deep-search.ts';
-import { includesAll, splitWords } from './head-words.ts';
 import type { OtherTabs } from './other-tabs.ts';
 import type { ServerSync } from './server-sync.ts';
+import { includesAll, splitWords } from './split-words.ts';
 
 const saveAfterMs = 400;
 

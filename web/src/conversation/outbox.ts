@@ -1,8 +1,8 @@
 import { isJsonObject, tryParseJson } from '#base/json/json.ts';
-import type { UserMessage } from '../chat/said.ts';
-import type { ReplyRunner } from './asking.ts';
+import type { UserMessage } from '../chat/user-message.ts';
 import { hasEndedWell, listVisibleTurns, type Reply } from './conversation.ts';
 import type { Library } from './library.ts';
+import type { ReplyRunner } from './reply-runner.ts';
 
 /** What was sent while an answer came. */
 export interface QueuedMessage extends UserMessage {

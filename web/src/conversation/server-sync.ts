@@ -1,5 +1,5 @@
 import type { ChatPage, ChatSummary, Chats } from '../service/chats.ts';
-import { toErrorDetails } from '../service/fault.ts';
+import { toErrorDetails } from '../service/service-error.ts';
 import { type Arrangement, getArrangement } from './arrangement.ts';
 import type { Conversation, Turn } from './conversation.ts';
 import type { ConversationSummary, Database } from './database.ts';

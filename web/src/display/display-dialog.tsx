@@ -2,11 +2,11 @@ import { useId, useState } from 'react';
 import { FollowUpSection } from '../follow-ups/follow-up-section.tsx';
 import { NoticeChoice } from '../notifications/notice-choice.tsx';
 import { Segments } from '../parts/segments.tsx';
-import { useModalDialog } from '../parts/use-shown-dialog.ts';
+import { useModalDialog } from '../parts/use-modal-dialog.ts';
 import { DictationSection } from '../speech/dictation-section.tsx';
-import { useStrings } from '../words/words.tsx';
+import { useStrings } from '../strings/strings.tsx';
 import { contrasts, type Display, densities, motions, readDisplay, saveDisplay, textSizes } from './display.ts';
-import { useDisplayStrings } from './display-words.ts';
+import { useDisplayStrings } from './display-strings.ts';
 import '../parts/question-dialog.css';
 import './display.css';
 

@@ -1,6 +1,6 @@
 import { DialogButton } from '../palette/dialog-button.tsx';
 import { lazyView } from '../parts/lazy-view.tsx';
-import { useStrings } from '../words/words.tsx';
+import { useStrings } from '../strings/strings.tsx';
 
 const DisplayDialog = lazyView(() => import('./display-dialog.tsx').then(({ DisplayDialog: view }) => view));
 

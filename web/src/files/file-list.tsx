@@ -1,8 +1,8 @@
-import { formatRoute } from '../page/place.ts';
+import { formatRoute } from '../page/route.ts';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { Icon } from '../parts/icon.tsx';
-import { useLanguage } from '../words/words.tsx';
-import { useFilesStrings } from './files-words.ts';
+import { useLanguage } from '../strings/strings.tsx';
+import { useFilesStrings } from './files-strings.ts';
 import type { StoredItem } from './stored-files.ts';
 
 interface FileListProps {

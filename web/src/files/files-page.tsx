@@ -1,21 +1,21 @@
 import { type DragEvent, type FormEvent, useCallback, useId, useRef, useState } from 'react';
 import { usePage } from '../page/page.tsx';
+import { ErrorMessage } from '../parts/error-message.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { NamedPage } from '../parts/named-page.tsx';
 import { useConfirmation } from '../parts/question-dialog.tsx';
 import { saveFile } from '../parts/save-file.ts';
-import { ErrorMessage } from '../parts/trouble.tsx';
-import { type ErrorDetails, toErrorDetails } from '../service/fault.ts';
+import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
 import { FileList } from './file-list.tsx';
-import { useFilesStrings } from './files-words.ts';
+import { useFilesStrings } from './files-strings.ts';
 import { type FolderPage, StoredFiles, type StoredItem } from './stored-files.ts';
-import { type PendingUpload, useFileUploads } from './use-storing.ts';
+import { type PendingUpload, useFileUploads } from './use-file-uploads.ts';
 import './files.css';
-import { formatRoute } from '../page/place.ts';
+import { formatRoute } from '../page/route.ts';
 import { isComposing } from '../parts/is-composing.ts';
 import { useLoaded } from '../parts/use-loaded.ts';
-import { describeError } from '../words/fault-words.ts';
-import { useStrings } from '../words/words.tsx';
+import { describeError } from '../strings/describe-error.ts';
+import { useStrings } from '../strings/strings.tsx';
 
 interface FilesPageProps {
   /** Undefined: all files. */

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
-import { toErrorDetails } from '../service/fault.ts';
 import { encodePath, type Service } from '../service/service.ts';
+import { toErrorDetails } from '../service/service-error.ts';
 
 /** A file or folder of the user's own. */
 export interface StoredItem {

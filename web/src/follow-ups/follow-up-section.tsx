@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { useDisplayStrings } from '../display/display-words.ts';
+import { useDisplayStrings } from '../display/display-strings.ts';
 import { useGetName, usePage } from '../page/page.tsx';
 import { Segments } from '../parts/segments.tsx';
 import { chooseFollowUps, wantsFollowUps } from './follow-up-choice.ts';

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import type { Field, Option } from './field.ts';
 import { type Draft, type FormErrors, joinPath } from './form-value.ts';
-import { useFormsStrings } from './forms-words.ts';
+import { useFormsStrings } from './forms-strings.ts';
 
 /** What all fields of one form share. */
 interface FormState {

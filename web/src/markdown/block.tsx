@@ -1,6 +1,6 @@
 import type { Token, Tokens } from 'marked';
 import { memo, type ReactNode, useState } from 'react';
-import { useLanguage } from '../words/words.tsx';
+import { useLanguage } from '../strings/strings.tsx';
 import { CodeBlock } from './code-block.tsx';
 import { DrawnWhenNear } from './drawn-when-near.tsx';
 import { Formula } from './formula.tsx';

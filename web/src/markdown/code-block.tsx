@@ -2,7 +2,7 @@ import { Fragment, memo, type ReactNode, useEffect, useMemo, useState } from 're
 import { CopyButton } from '../parts/copy-button.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { saveFile, toFileName } from '../parts/save-file.ts';
-import { useStrings } from '../words/words.tsx';
+import { useStrings } from '../strings/strings.tsx';
 import type { ColouredCode } from './colours.ts';
 
 interface CodeBlockProps {

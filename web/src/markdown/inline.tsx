@@ -2,7 +2,7 @@ import type { Token, Tokens } from 'marked';
 import { type ReactNode, use } from 'react';
 import { citationMarks } from '../attachments/cited.ts';
 import { Icon } from '../parts/icon.tsx';
-import { useStrings } from '../words/words.tsx';
+import { useStrings } from '../strings/strings.tsx';
 import { Formula } from './formula.tsx';
 import type { MathToken } from './lexer.ts';
 import { SourcesContext } from './sources.ts';

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { useDisplayStrings } from '../display/display-words.ts';
+import { useDisplayStrings } from '../display/display-strings.ts';
 import { Segments } from '../parts/segments.tsx';
 import { canNotify, setNotices, wantsNotices } from './notices.ts';
 

@@ -1,7 +1,7 @@
 import { useEffect, useEffectEvent } from 'react';
 import type { Reply } from '../conversation/conversation.ts';
 import { useGetName, usePage } from '../page/page.tsx';
-import { useStrings } from '../words/words.tsx';
+import { useStrings } from '../strings/strings.tsx';
 import { wantsNotices } from './notices.ts';
 
 /** Notifies one who looks at something else that an answer has come, or failed; a click leads to it. */

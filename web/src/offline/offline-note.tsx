@@ -1,8 +1,8 @@
 import { useEffect, useRef } from 'react';
 import { usePage } from '../page/page.tsx';
 import { Icon } from '../parts/icon.tsx';
-import { useIsUnreachable } from '../service/use-away.ts';
-import { useStrings } from '../words/words.tsx';
+import { useIsUnreachable } from '../service/use-is-unreachable.ts';
+import { useStrings } from '../strings/strings.tsx';
 
 /** Says that the service cannot be reached, for as long as it cannot; learns anew what is open to the user when it can. */
 export function OfflineNote() {

@@ -2,11 +2,11 @@ import { useCallback, useEffect, useId, useState } from 'react';
 import { usePage } from '../page/page.tsx';
 import { DataTable } from '../parts/data-table.tsx';
 import { DeploymentName } from '../parts/deployment-name.tsx';
-import { ErrorMessage } from '../parts/trouble.tsx';
+import { ErrorMessage } from '../parts/error-message.tsx';
 import { useLoaded } from '../parts/use-loaded.ts';
-import { type ErrorDetails, toErrorDetails } from '../service/fault.ts';
-import { useLanguage } from '../words/words.tsx';
-import { useOperationsStrings } from './operations-words.ts';
+import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
+import { useLanguage } from '../strings/strings.tsx';
+import { useOperationsStrings } from './operations-strings.ts';
 import { type AuditPage, type AuditRecord, readAudit } from './read-operations.ts';
 import { toMoment } from './to-moment.ts';
 

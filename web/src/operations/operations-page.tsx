@@ -1,18 +1,18 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { usePage } from '../page/page.tsx';
+import { ErrorMessage } from '../parts/error-message.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { NamedPage } from '../parts/named-page.tsx';
-import { ErrorMessage } from '../parts/trouble.tsx';
 import { useLoaded } from '../parts/use-loaded.ts';
-import { useLanguage } from '../words/words.tsx';
+import { useLanguage } from '../strings/strings.tsx';
 import { AuditSection } from './audit-section.tsx';
-import { useOperationsStrings } from './operations-words.ts';
+import { useOperationsStrings } from './operations-strings.ts';
 import { type ConfigurationIssue, type NodeState, readState } from './read-operations.ts';
 import { UpstreamsSection } from './upstreams-section.tsx';
 import './operations.css';
+import { findIssues } from './find-issues.ts';
 import type { OperationsStrings } from './operations-english.ts';
 import { toMoment } from './to-moment.ts';
-import { findIssues } from './trouble-of.ts';
 
 const refreshMs = 15_000;
 

@@ -3,11 +3,11 @@ import { useGetName } from '../page/page.tsx';
 import { DataTable } from '../parts/data-table.tsx';
 import { DeploymentName } from '../parts/deployment-name.tsx';
 import { Segments } from '../parts/segments.tsx';
-import { useLanguage } from '../words/words.tsx';
-import { useOperationsStrings } from './operations-words.ts';
+import { useLanguage } from '../strings/strings.tsx';
+import { getSeverity, sortUpstreams } from './find-issues.ts';
+import { useOperationsStrings } from './operations-strings.ts';
 import type { Upstream } from './read-operations.ts';
 import { toMoment } from './to-moment.ts';
-import { getSeverity, sortUpstreams } from './trouble-of.ts';
 
 /** From so many on they can be filtered. */
 const filterThreshold = 6;

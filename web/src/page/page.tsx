@@ -1,13 +1,13 @@
 import { createContext, useContext, useSyncExternalStore } from 'react';
-import type { ReplyRunner } from '../conversation/asking.ts';
 import type { Conversation } from '../conversation/conversation.ts';
 import type { ConversationSummary } from '../conversation/database.ts';
 import type { Library } from '../conversation/library.ts';
 import type { Outbox } from '../conversation/outbox.ts';
+import type { ReplyRunner } from '../conversation/reply-runner.ts';
 import type { CommandRegistry } from '../palette/command-registry.ts';
 import { type Deployment, getPlainName } from '../service/deployments.ts';
 import type { Service } from '../service/service.ts';
-import type { Route } from './place.ts';
+import type { Route } from './route.ts';
 import type { UndoOffer } from './undo-offer.ts';
 
 /** What every part of the page may use once somebody has signed in. */

@@ -1,19 +1,19 @@
 import { isJsonObject } from '#base/json/json.ts';
 import { adminRole } from '#contract/roles.ts';
 import { createOutboxStorage, deleteDrafts } from '../chat/composer/drafts.ts';
-import { ReplyRunner } from '../conversation/asking.ts';
 import { createMemoryDatabase, type Database, openDatabase } from '../conversation/database.ts';
 import { Library } from '../conversation/library.ts';
 import type { NamingOptions } from '../conversation/name-conversation.ts';
 import { connectOtherTabs } from '../conversation/other-tabs.ts';
 import { Outbox } from '../conversation/outbox.ts';
+import { ReplyRunner } from '../conversation/reply-runner.ts';
 import { ServerSync } from '../conversation/server-sync.ts';
 import { deleteKnownUser, type KnownUser, readKnownUser, saveKnownUser } from '../offline/known-user.ts';
 import { Chats } from '../service/chats.ts';
 import { type Deployment, listDeployments } from '../service/deployments.ts';
-import { toErrorDetails } from '../service/fault.ts';
-import { isGatewayError } from '../service/is-from-between.ts';
+import { isGatewayError } from '../service/is-gateway-error.ts';
 import type { Service } from '../service/service.ts';
+import { toErrorDetails } from '../service/service-error.ts';
 
 /** What is there from signing in to signing out. */
 export interface Session {

@@ -5,9 +5,9 @@ import { Icon } from '../parts/icon.tsx';
 import { useConfirmation } from '../parts/question-dialog.tsx';
 import { Segments } from '../parts/segments.tsx';
 import { ShareButton } from '../share/share-button.tsx';
+import type { Strings } from '../strings/english.ts';
+import { getLanguageName, type Language, languages, useLanguage } from '../strings/strings.tsx';
 import { TransferItem } from '../transfer/transfer-item.tsx';
-import type { Strings } from '../words/english.ts';
-import { getLanguageName, type Language, languages, useLanguage } from '../words/words.tsx';
 import { type Appearance, appearances } from './appearance.ts';
 import { usePage } from './page.tsx';
 

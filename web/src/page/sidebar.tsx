@@ -3,13 +3,13 @@ import { isJsonObject } from '#base/json/json.ts';
 import { toKeys } from '../palette/keys.ts';
 import { Icon, type IconName } from '../parts/icon.tsx';
 import { Mark } from '../parts/operator-brand.tsx';
-import { useStrings } from '../words/words.tsx';
+import { useStrings } from '../strings/strings.tsx';
 import type { Appearance } from './appearance.ts';
-import { ConversationList, useSearchResult } from './head-list.tsx';
+import { type ConversationFilter, filterConversations, listTags } from './conversation-filter.ts';
+import { ConversationList, useSearchResult } from './conversation-list.tsx';
 import { usePage, useSummaries } from './page.tsx';
-import { formatRoute } from './place.ts';
+import { formatRoute } from './route.ts';
 import { SettingsMenu } from './settings-menu.tsx';
-import { type ConversationFilter, filterConversations, listTags } from './shelf.ts';
 
 interface SidebarProps {
   readonly isMenuOpen: boolean;

@@ -1,14 +1,14 @@
 import { type FormEvent, useId, useState } from 'react';
-import { UnreachableNote } from '../offline/away-note.tsx';
+import { UnreachableNote } from '../offline/unreachable-note.tsx';
 import { Mark, Notice } from '../parts/operator-brand.tsx';
+import { describeProblem } from '../sign-in/describe-problem.ts';
 import { ProviderButtons } from '../sign-in/provider-buttons.tsx';
-import type { SignInProblem } from '../sign-in/sign-in-fault.ts';
-import { useSignInStrings } from '../sign-in/sign-in-words.ts';
-import { describeProblem } from '../sign-in/tell-trouble.ts';
-import { useProviders } from '../sign-in/use-ways.ts';
-import { useStrings } from '../words/words.tsx';
+import type { SignInProblem } from '../sign-in/sign-in-error.ts';
+import { useSignInStrings } from '../sign-in/sign-in-strings.ts';
+import { useProviders } from '../sign-in/use-providers.ts';
+import { useStrings } from '../strings/strings.tsx';
 import { readBrand } from './brand.ts';
-import { parseRoute } from './place.ts';
+import { parseRoute } from './route.ts';
 
 /** Why nobody was let in. */
 export interface SignInFailure {

@@ -1,11 +1,11 @@
 import { type FormEvent, useId, useState } from 'react';
 import type { ConversationSummary } from '../conversation/database.ts';
-import { useModalDialog } from '../parts/use-shown-dialog.ts';
-import { useUpdateAttributes } from './head-menu.tsx';
+import { useModalDialog } from '../parts/use-modal-dialog.ts';
+import { listTags } from './conversation-filter.ts';
+import { useUpdateAttributes } from './conversation-menu.tsx';
 import { useSummaries } from './page.tsx';
-import { listTags } from './shelf.ts';
 import '../parts/question-dialog.css';
-import { useLocalizedStrings } from '../words/words.tsx';
+import { useLocalizedStrings } from '../strings/strings.tsx';
 import { type TagsStrings, tagsEnglish } from './tags-english.ts';
 import { tagsFrench } from './tags-french.ts';
 import { tagsGerman } from './tags-german.ts';

@@ -1,6 +1,6 @@
 import { type ReactNode, useCallback, useEffect, useEffectEvent, useRef, useState } from 'react';
 import { useCommands } from '../palette/use-commands.ts';
-import { useStrings } from '../words/words.tsx';
+import { useStrings } from '../strings/strings.tsx';
 import type { UndoOffer } from './undo-offer.ts';
 import './undo-note.css';
 

@@ -1,7 +1,7 @@
 import { tryParseJson } from '#base/json/json.ts';
 import type { Credentials } from '../service/credentials.ts';
-import { clearSignIn } from '../sign-in/kept.ts';
-import type { Strings } from '../words/english.ts';
+import { clearSignIn } from '../sign-in/sign-in-storage.ts';
+import type { Strings } from '../strings/english.ts';
 
 const keyStorageKey = 'parley key';
 const userStorageKey = 'parley key of';

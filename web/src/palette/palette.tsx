@@ -1,16 +1,16 @@
 import { type KeyboardEvent, useEffect, useId, useMemo, useState } from 'react';
 import { Icon, type IconName } from '../parts/icon.tsx';
 import { isComposing } from '../parts/is-composing.ts';
-import { useModalDialog } from '../parts/use-shown-dialog.ts';
+import { useModalDialog } from '../parts/use-modal-dialog.ts';
 import type { Command } from './command-registry.ts';
-import { usePaletteStrings } from './palette-words.ts';
+import { usePaletteStrings } from './palette-strings.ts';
 import '../parts/question-dialog.css';
 import './palette.css';
 import { escapePattern } from '#base/text/escape-pattern.ts';
 import { usePage } from '../page/page.tsx';
-import type { Route } from '../page/place.ts';
-import type { Strings } from '../words/english.ts';
-import { useStrings } from '../words/words.tsx';
+import type { Route } from '../page/route.ts';
+import type { Strings } from '../strings/english.ts';
+import { useStrings } from '../strings/strings.tsx';
 import { useFollow } from './use-follow.ts';
 
 const maxItems = 40;

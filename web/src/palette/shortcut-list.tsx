@@ -1,9 +1,9 @@
 import { Fragment, useId } from 'react';
-import { useModalDialog } from '../parts/use-shown-dialog.ts';
-import { useStrings } from '../words/words.tsx';
+import { useModalDialog } from '../parts/use-modal-dialog.ts';
+import { useStrings } from '../strings/strings.tsx';
 import { toKeys } from './keys.ts';
 import type { PaletteStrings } from './palette-english.ts';
-import { usePaletteStrings } from './palette-words.ts';
+import { usePaletteStrings } from './palette-strings.ts';
 import '../parts/question-dialog.css';
 import './palette.css';
 

@@ -2,7 +2,7 @@ import { Suspense, useEffect, useEffectEvent, useState } from 'react';
 import { focusMessage } from '../chat/focus-message.ts';
 import { isComposing } from '../parts/is-composing.ts';
 import { lazyView } from '../parts/lazy-view.tsx';
-import { useStrings } from '../words/words.tsx';
+import { useStrings } from '../strings/strings.tsx';
 import { useCommands } from './use-commands.ts';
 import { useFollow } from './use-follow.ts';
 

@@ -1,5 +1,5 @@
 import { usePage } from '../page/page.tsx';
-import { formatRoute, type Route } from '../page/place.ts';
+import { formatRoute, type Route } from '../page/route.ts';
 
 /** Goes to a place as a link would, so that whoever asks before something unsaved is left is asked. */
 export function useFollow(): (route: Route) => void {

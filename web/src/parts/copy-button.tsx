@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react';
-import { useStrings } from '../words/words.tsx';
+import { useStrings } from '../strings/strings.tsx';
 import { Icon } from './icon.tsx';
 
 const visibleMs = 1600;

@@ -1,6 +1,6 @@
 import { Component, type ComponentType, createElement, lazy, type ReactNode, Suspense, useId, useState } from 'react';
-import { useStrings } from '../words/words.tsx';
-import { useModalDialog } from './use-shown-dialog.ts';
+import { useStrings } from '../strings/strings.tsx';
+import { useModalDialog } from './use-modal-dialog.ts';
 import './question-dialog.css';
 
 const retryDelayMs = 1_000;

@@ -1,5 +1,5 @@
 import { type ReactNode, useEffect } from 'react';
-import { useStrings } from '../words/words.tsx';
+import { useStrings } from '../strings/strings.tsx';
 import { Icon } from './icon.tsx';
 
 interface NamedPageProps {

@@ -1,6 +1,6 @@
 import { type ReactNode, useCallback, useId, useState } from 'react';
-import { useStrings } from '../words/words.tsx';
-import { useModalDialog } from './use-shown-dialog.ts';
+import { useStrings } from '../strings/strings.tsx';
+import { useModalDialog } from './use-modal-dialog.ts';
 import './question-dialog.css';
 import { createPortal } from 'react-dom';
 

@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useState } from 'react';
-import { type ErrorDetails, toErrorDetails } from '../service/fault.ts';
+import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
 
 interface Loaded<Value> {
   /** Of the last time that went well; stays while another is on its way. */

@@ -4,7 +4,7 @@ import { usePage } from '../page/page.tsx';
 import { type ChoiceKeys, ChoiceList } from '../parts/choice-list.tsx';
 import { listPrompts, readPrompt } from './prompts.ts';
 import { PromptsDialog } from './prompts-dialog.tsx';
-import { usePromptsStrings } from './prompts-words.ts';
+import { usePromptsStrings } from './prompts-strings.ts';
 import './prompts.css';
 
 interface PromptChoiceProps {

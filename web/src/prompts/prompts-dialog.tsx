@@ -1,12 +1,12 @@
 import { type FormEvent, useId, useRef, useState } from 'react';
 import { usePage } from '../page/page.tsx';
+import { ErrorMessage } from '../parts/error-message.tsx';
 import { Icon } from '../parts/icon.tsx';
-import { ErrorMessage } from '../parts/trouble.tsx';
-import { useModalDialog } from '../parts/use-shown-dialog.ts';
-import { type ErrorDetails, toErrorDetails } from '../service/fault.ts';
-import { useStrings } from '../words/words.tsx';
+import { useModalDialog } from '../parts/use-modal-dialog.ts';
+import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
+import { useStrings } from '../strings/strings.tsx';
 import { deletePrompt, maxNameLength, readPrompt, savePrompt } from './prompts.ts';
-import { usePromptsStrings } from './prompts-words.ts';
+import { usePromptsStrings } from './prompts-strings.ts';
 import '../forms/forms.css';
 import '../parts/question-dialog.css';
 import { saveFile, toFileName } from '../parts/save-file.ts';

@@ -1,8 +1,8 @@
 import { isJsonObject } from '#base/json/json.ts';
 import { type ChatSettings, isEffort } from '../conversation/chat-settings.ts';
 import { readBucket } from '../service/deployments.ts';
-import { toErrorDetails } from '../service/fault.ts';
 import { encodePath, type Service } from '../service/service.ts';
+import { toErrorDetails } from '../service/service-error.ts';
 
 /** Characters of the name of what is kept. */
 export const maxNameLength = 60;

@@ -1,4 +1,4 @@
-import { splitWords } from '../conversation/head-words.ts';
+import { splitWords } from '../conversation/split-words.ts';
 import { toWordPattern } from './word-pattern.ts';
 import './excerpt-line.css';
 

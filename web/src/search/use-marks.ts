@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from 'react';
-import { findBest } from '#base/text/excerpt.ts';
+import { findBest } from '#base/text/create-excerpt.ts';
 import { type Conversation, listVisibleTurns, type Turn, withVisibleTurn } from '../conversation/conversation.ts';
-import { splitWords } from '../conversation/head-words.ts';
+import { splitWords } from '../conversation/split-words.ts';
 import { usePage } from '../page/page.tsx';
 import { toWordPattern } from './word-pattern.ts';
 

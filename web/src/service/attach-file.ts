@@ -1,7 +1,7 @@
 import { isJsonObject } from '#base/json/json.ts';
 import type { Attachment } from '#contract/chat/message.ts';
-import { ServiceError } from './fault.ts';
 import { encodePath, type Service } from './service.ts';
+import { ServiceError } from './service-error.ts';
 
 export interface UploadOptions {
   readonly onProgress: (share: number) => void;

@@ -1,4 +1,4 @@
-import { isGatewayError } from './is-from-between.ts';
+import { isGatewayError } from './is-gateway-error.ts';
 
 const recheckAfterMs = 5_000;
 

@@ -1,7 +1,7 @@
 import { tryParseJson } from '#base/json/json.ts';
 import type { AuthHeaders, Credentials } from './credentials.ts';
-import { parseErrorDetails, ServiceError, toErrorDetails } from './fault.ts';
 import { Reachability } from './reachability.ts';
+import { parseErrorDetails, ServiceError, toErrorDetails } from './service-error.ts';
 import { isServicePath, toReferencePath } from './service-path.ts';
 
 export interface ServiceRequest {

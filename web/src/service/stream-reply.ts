@@ -2,8 +2,8 @@ import { isJsonObject, tryParseJson } from '#base/json/json.ts';
 import { EventSplitter, listEventData } from '#base/stream/event-splitter.ts';
 import type { Chunk } from '#contract/chat/chunk.ts';
 import type { Message } from '#contract/chat/message.ts';
-import { parseErrorDetails, ServiceError } from './fault.ts';
 import { encodePath, type Service } from './service.ts';
+import { parseErrorDetails, ServiceError } from './service-error.ts';
 
 export interface ReplyRequest {
   readonly deployment: string;

@@ -1,7 +1,7 @@
 import { usePage } from '../page/page.tsx';
 import { DialogButton } from '../palette/dialog-button.tsx';
 import { lazyView } from '../parts/lazy-view.tsx';
-import { useStrings } from '../words/words.tsx';
+import { useStrings } from '../strings/strings.tsx';
 
 const ShareDialog = lazyView(() => import('./share-dialog.tsx').then(({ ShareDialog: view }) => view));
 

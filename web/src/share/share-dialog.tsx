@@ -1,14 +1,14 @@
 import { type FormEvent, useEffect, useId, useRef, useState } from 'react';
 import { usePage } from '../page/page.tsx';
-import { formatRoute } from '../page/place.ts';
+import { formatRoute } from '../page/route.ts';
 import { CopyButton } from '../parts/copy-button.tsx';
-import { ErrorMessage } from '../parts/trouble.tsx';
+import { ErrorMessage } from '../parts/error-message.tsx';
 import { useLoaded } from '../parts/use-loaded.ts';
-import { useModalDialog } from '../parts/use-shown-dialog.ts';
-import { type ErrorDetails, toErrorDetails } from '../service/fault.ts';
-import { useLanguage, useStrings } from '../words/words.tsx';
+import { useModalDialog } from '../parts/use-modal-dialog.ts';
+import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
+import { useLanguage, useStrings } from '../strings/strings.tsx';
 import { type ChatShare, ChatShares, type ShareableFile, toPersonName } from './chat-shares.ts';
-import { useShareStrings } from './share-words.ts';
+import { useShareStrings } from './share-strings.ts';
 import '../parts/question-dialog.css';
 import './share.css';
 

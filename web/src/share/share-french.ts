@@ -1,4 +1,4 @@
-import { createPlural } from '../words/plural.ts';
+import { createPlural } from '../strings/create-plural.ts';
 import type { ShareStrings } from './share-english.ts';
 
 const plural = createPlural('fr');

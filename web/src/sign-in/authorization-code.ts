@@ -1,7 +1,7 @@
 import type { SignInWay } from '#contract/page/sign-in-way.ts';
-import type { ProviderResponse } from './arrival.ts';
-import { type PendingSignIn, type ReadyProvider, type StoredSignIn, storePending } from './kept.ts';
-import { SignInError } from './sign-in-fault.ts';
+import type { ProviderResponse } from './provider-response.ts';
+import { SignInError } from './sign-in-error.ts';
+import { type PendingSignIn, type ReadyProvider, type StoredSignIn, storePending } from './sign-in-storage.ts';
 import { decodeClaims, requestTokens } from './tokens.ts';
 
 /** Begins to sign in; gives the address where the browser goes for that. Throws SignInFault. */

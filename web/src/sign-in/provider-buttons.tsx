@@ -1,8 +1,8 @@
 import type { SignInWay } from '#contract/page/sign-in-way.ts';
-import { useStrings } from '../words/words.tsx';
-import { SignInError, type SignInProblem } from './sign-in-fault.ts';
-import { useSignInStrings } from './sign-in-words.ts';
-import { listProviders } from './ways.ts';
+import { useStrings } from '../strings/strings.tsx';
+import { listProviders } from './list-providers.ts';
+import { SignInError, type SignInProblem } from './sign-in-error.ts';
+import { useSignInStrings } from './sign-in-strings.ts';
 import './sign-in.css';
 
 interface ProviderButtonsProps {

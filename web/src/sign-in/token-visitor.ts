@@ -1,9 +1,9 @@
 import { clearKey, type Visitor, type VisitorProvider } from '../page/visitor.ts';
 import type { AuthHeaders } from '../service/credentials.ts';
-import type { Strings } from '../words/english.ts';
+import type { Strings } from '../strings/english.ts';
 import { startSignIn } from './authorization-code.ts';
-import { clearSignIn, type StoredSignIn, storeSignIn } from './kept.ts';
-import { SignInError } from './sign-in-fault.ts';
+import { SignInError } from './sign-in-error.ts';
+import { clearSignIn, type StoredSignIn, storeSignIn } from './sign-in-storage.ts';
 import { requestTokens, revokeToken } from './tokens.ts';
 
 export interface TokenVisitorOptions {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ReadyProvider } from './kept.ts';
+import type { ReadyProvider } from './sign-in-storage.ts';
 import { decodeClaims, toTokens } from './tokens.ts';
 
 const way: ReadyProvider = {

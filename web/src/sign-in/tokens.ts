@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
-import type { ReadyProvider, Tokens } from './kept.ts';
-import { SignInError } from './sign-in-fault.ts';
+import { SignInError } from './sign-in-error.ts';
+import type { ReadyProvider, Tokens } from './sign-in-storage.ts';
 
 const timeoutMs = 20_000;
 const maxMarginMs = 30_000;

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'react';
 import { Icon } from '../parts/icon.tsx';
-import { useLanguage, useLocalizedStrings } from '../words/words.tsx';
+import { useLanguage, useLocalizedStrings } from '../strings/strings.tsx';
 import { findRecognitionMode, listen, onDictationChange, type RecognitionMode } from './recognition.ts';
 import './dictation.css';
 import { type DictationStrings, dictationEnglish } from './dictation-english.ts';

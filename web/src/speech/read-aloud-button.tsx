@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState, useSyncExternalStore } from 'react';
 import { Icon } from '../parts/icon.tsx';
-import { useLanguage } from '../words/words.tsx';
+import { useLanguage } from '../strings/strings.tsx';
 
 /** Reads a markdown text aloud, and stops; nothing where the machine has no voice of its own. */
 export function ReadAloudButton({ text }: { readonly text: string }) {

@@ -1,13 +1,13 @@
 import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
 import { ChatPage } from '../chat/chat-page.tsx';
 import { readDraft, saveDraft } from '../chat/composer/drafts.ts';
-import { createMemoryChat } from '../conversation/forgetful-chat.ts';
+import { createMemoryChat } from '../conversation/memory-chat.ts';
 import { type Page, PageContext, usePage } from '../page/page.tsx';
 import { nextFrame } from '../page/session.ts';
 import { Icon } from '../parts/icon.tsx';
 import './temporary.css';
 import { useConfirmation } from '../parts/question-dialog.tsx';
-import { useLocalizedStrings } from '../words/words.tsx';
+import { useLocalizedStrings } from '../strings/strings.tsx';
 import { type TemporaryStrings, temporaryEnglish } from './temporary-english.ts';
 import { temporaryFrench } from './temporary-french.ts';
 import { temporaryGerman } from './temporary-german.ts';

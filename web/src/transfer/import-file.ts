@@ -9,9 +9,9 @@ import {
   toId,
   toMs,
   toTurns,
-} from './imported.ts';
+} from './imported-conversation.ts';
 import { ItemSplitter, UnreadableFile } from './item-splitter.ts';
-import { readParleyExport } from './read-own.ts';
+import { readParleyExport } from './read-parley-export.ts';
 
 /** Steps and thoughts, which versions before its lists of outputs wrote into the text. */
 // Pattern bound: a message of the user's own export file, in the user's own browser.

@@ -1,7 +1,7 @@
 import { useId, useRef } from 'react';
 import { usePage } from '../page/page.tsx';
-import { useModalDialog } from '../parts/use-shown-dialog.ts';
-import { useLocalizedStrings, useStrings } from '../words/words.tsx';
+import { useModalDialog } from '../parts/use-modal-dialog.ts';
+import { useLocalizedStrings, useStrings } from '../strings/strings.tsx';
 import { type TransferState, useTransfer } from './use-transfer.ts';
 import '../parts/question-dialog.css';
 import './transfer.css';

@@ -2,15 +2,15 @@ import { useCallback, useEffect, useRef, useState } from 'react';
 import { useGetName, usePage } from '../page/page.tsx';
 import { type Column, DataTable } from '../parts/data-table.tsx';
 import { DeploymentName } from '../parts/deployment-name.tsx';
+import { ErrorMessage } from '../parts/error-message.tsx';
 import { Segments } from '../parts/segments.tsx';
-import { ErrorMessage } from '../parts/trouble.tsx';
 import { useLoaded } from '../parts/use-loaded.ts';
-import { type ErrorDetails, toErrorDetails } from '../service/fault.ts';
-import { useLanguage } from '../words/words.tsx';
+import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
+import { useLanguage } from '../strings/strings.tsx';
 import { toMoney } from './measure.ts';
 import { type Call, type CallsFilter, type CallsPage, type Outcome, outcomes, readCalls } from './read-calls.ts';
 import type { Scope } from './read-usage.ts';
-import { useUsageStrings } from './usage-words.ts';
+import { useUsageStrings } from './usage-strings.ts';
 
 interface CallsSectionProps {
   readonly scope: Scope;

@@ -1,13 +1,13 @@
 import { useState } from 'react';
 import { usePage } from '../page/page.tsx';
+import { ErrorMessage } from '../parts/error-message.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { saveFile } from '../parts/save-file.ts';
-import { ErrorMessage } from '../parts/trouble.tsx';
-import { type ErrorDetails, toErrorDetails } from '../service/fault.ts';
-import { useLanguage } from '../words/words.tsx';
+import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
+import { useLanguage } from '../strings/strings.tsx';
 import type { DayRange } from './days.ts';
 import { readUsage, type Scope, type UsageRow } from './read-usage.ts';
-import { useUsageStrings } from './usage-words.ts';
+import { useUsageStrings } from './usage-strings.ts';
 
 /** As many as the service gives at once. */
 const maxRows = 10_000;

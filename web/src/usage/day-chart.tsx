@@ -1,9 +1,9 @@
 import { useCallback, useState } from 'react';
 import { type Column, DataTable } from '../parts/data-table.tsx';
-import { useLanguage } from '../words/words.tsx';
+import { useLanguage } from '../strings/strings.tsx';
 import { CallsLink } from './calls-link.tsx';
 import { computeStep, formatValue, type Measure } from './measure.ts';
-import { useUsageStrings } from './usage-words.ts';
+import { useUsageStrings } from './usage-strings.ts';
 import '../attachments/chart.css';
 
 export interface DaySeries {

@@ -1,13 +1,13 @@
 import { useCallback } from 'react';
 import { usePage } from '../page/page.tsx';
+import { ErrorMessage } from '../parts/error-message.tsx';
 import { Icon } from '../parts/icon.tsx';
-import { ErrorMessage } from '../parts/trouble.tsx';
 import { useLoaded } from '../parts/use-loaded.ts';
-import { formatTimeUntil } from '../words/until-in-words.ts';
-import { useLanguage } from '../words/words.tsx';
+import { formatTimeUntil } from '../strings/format-time-until.ts';
+import { useLanguage } from '../strings/strings.tsx';
 import { toMoney } from './measure.ts';
 import { type LimitStatus, readLimits } from './read-limits.ts';
-import { useUsageStrings } from './usage-words.ts';
+import { useUsageStrings } from './usage-strings.ts';
 
 const visibleGroups = 4;
 const scarceShare = 0.8;

@@ -5,7 +5,7 @@ import { getAmount, type Measure } from './measure.ts';
 import type { CallsFilter } from './read-calls.ts';
 import type { Usage, UsageRow } from './read-usage.ts';
 import type { UsageStrings } from './usage-english.ts';
-import { useUsageStrings } from './usage-words.ts';
+import { useUsageStrings } from './usage-strings.ts';
 
 /** What the bars of a day are made of; `kind`: tokens read and written, calls answered, refused and failed. */
 export const stacks = ['deployment', 'kind', 'user', 'project'] as const;

@@ -1,4 +1,4 @@
-import { createPlural } from '../words/plural.ts';
+import { createPlural } from '../strings/create-plural.ts';
 import type { LimitKind, Period } from './read-limits.ts';
 import type { UsageStrings } from './usage-english.ts';
 

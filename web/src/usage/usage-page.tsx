@@ -1,7 +1,7 @@
 import { NamedPage } from '../parts/named-page.tsx';
 import { LimitsSection } from './limits-section.tsx';
 import { UsageSection } from './usage-section.tsx';
-import { useUsageStrings } from './usage-words.ts';
+import { useUsageStrings } from './usage-strings.ts';
 import './usage.css';
 
 /** What was used, and what the user may still use. */

@@ -1,10 +1,10 @@
 import { useCallback, useId, useState } from 'react';
 import { useGetName, usePage } from '../page/page.tsx';
 import { type Column, DataTable } from '../parts/data-table.tsx';
+import { ErrorMessage } from '../parts/error-message.tsx';
 import { Segments } from '../parts/segments.tsx';
-import { ErrorMessage } from '../parts/trouble.tsx';
 import { useLoaded } from '../parts/use-loaded.ts';
-import { useLanguage } from '../words/words.tsx';
+import { useLanguage } from '../strings/strings.tsx';
 import { CallsLink, focusLink } from './calls-link.tsx';
 import { CallsSection } from './calls-section.tsx';
 import { CsvButton } from './csv-button.tsx';
@@ -13,7 +13,7 @@ import { formatValue, getAmount, type Measure, toMoney } from './measure.ts';
 import type { CallsFilter, Outcome } from './read-calls.ts';
 import { type Amounts, readUsage, type Scope, type Usage, type UsageRow } from './read-usage.ts';
 import { type Stack, stacks, UsageDays } from './usage-days.tsx';
-import { useUsageStrings } from './usage-words.ts';
+import { useUsageStrings } from './usage-strings.ts';
 
 const rowsOfTable = 100;
 /** A month of a few dozen deployments. */

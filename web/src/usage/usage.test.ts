@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { formatTimeUntil } from '../words/until-in-words.ts';
+import { formatTimeUntil } from '../strings/format-time-until.ts';
 import { toCsv } from './csv-button.tsx';
 import { getLastDays, getThisMonth, listDays } from './days.ts';
 import { computeStep, toMoney } from './measure.ts';

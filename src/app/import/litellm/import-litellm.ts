@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
-import type { Path } from '#contract/configuration/fault.ts';
+import type { Path } from '#contract/configuration/issue.ts';
 import { ForeignObject } from '../foreign-object.ts';
 import { type Source, SourceError } from '../read-source.ts';
 import type { ImportTools } from '../result.ts';
-import { unsupportedGeneral, unsupportedRouter, unsupportedSettings, unsupportedTop } from './lost-keys.ts';
 import { type Group, readModelList } from './model-list.ts';
+import { unsupportedGeneral, unsupportedRouter, unsupportedSettings, unsupportedTop } from './unsupported-keys.ts';
 import type { LitellmTools } from './upstream.ts';
 
 /** The configuration of a LiteLLM proxy as one of Parley. */

@@ -1,8 +1,8 @@
 import type { JsonObject } from '#base/json/json.ts';
-import type { Path } from '#contract/configuration/fault.ts';
+import type { Path } from '#contract/configuration/issue.ts';
 import type { ForeignObject } from '../foreign-object.ts';
 import type { Variables } from '../result.ts';
-import { unsupportedInfo, unsupportedParams } from './lost-keys.ts';
+import { unsupportedInfo, unsupportedParams } from './unsupported-keys.ts';
 import { type LitellmTools, toUpstream } from './upstream.ts';
 
 /** What is served under one name. */

@@ -1,6 +1,6 @@
 import type { JsonObject } from '#base/json/json.ts';
 import { isApiVersion } from '#contract/api-version.ts';
-import type { Path } from '#contract/configuration/fault.ts';
+import type { Path } from '#contract/configuration/issue.ts';
 import type { ForeignObject } from '../foreign-object.ts';
 import type { ImportTools } from '../result.ts';
 import { findProvider, type Provider, type ProviderModel } from './providers.ts';

@@ -3,7 +3,7 @@ import type { Seal } from '#base/secrets/seal.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import { isStorableKey } from '#domain/deployments/storable-key.ts';
 import { isMet, type WriteCondition } from '#domain/files/write-condition.ts';
-import { StoreError } from '#domain/store-fault.ts';
+import { StoreError } from '#domain/store-error.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
 import type { ApplicationRow, Schema, SealedRow } from '../schema.ts';
 import { storeVersion } from './application-versions.ts';

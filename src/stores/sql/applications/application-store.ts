@@ -12,7 +12,7 @@ import type {
 } from '#domain/deployments/application-store.ts';
 import { isStorableKey } from '#domain/deployments/storable-key.ts';
 import type { WriteCondition } from '#domain/files/write-condition.ts';
-import { StoreError } from '#domain/store-fault.ts';
+import { StoreError } from '#domain/store-error.ts';
 import { requireStorable } from '../engine/read-entry.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
 import type { Schema, SealedRow } from '../schema.ts';

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { BoundedCache } from '#base/cache/bounded-cache.ts';
 import type { JsonObject } from '#base/json/json.ts';
-import { createExcerptOfTexts } from '#base/text/excerpt.ts';
+import { createExcerptOfTexts } from '#base/text/create-excerpt.ts';
 import type { ChatHead, ChatListPage, ChatSearchQuery } from '#domain/chats/chat-store.ts';
 import { listRows, type SearchRow, searchColumns, toCursor, updateListing } from './chat-pages.ts';
 import { findOwner, openTurn, shelves } from './chat-rows.ts';

@@ -1,6 +1,6 @@
 import { parseJson } from '#base/json/json.ts';
 import { isStorableKey } from '#domain/deployments/storable-key.ts';
-import { StoreError } from '#domain/store-fault.ts';
+import { StoreError } from '#domain/store-error.ts';
 
 /** Called with the kind and the id of a stored entry that is invalid, and with the error. */
 export type ReportInvalidEntry = (kind: string, id: string, error: unknown) => void;

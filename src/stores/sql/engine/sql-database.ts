@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import { StoreError } from '#domain/store-fault.ts';
+import { StoreError } from '#domain/store-error.ts';
 import { NewerDatabase } from '../migrate.ts';
 import type { Schema } from '../schema.ts';
 

@@ -9,7 +9,7 @@ import { type Kysely, sql } from 'kysely';
 import { describe, expect, it, vi } from 'vitest';
 import { Seal } from '#base/secrets/seal.ts';
 import { Secret } from '#base/secrets/secret.ts';
-import { StoreError } from '#domain/store-fault.ts';
+import { StoreError } from '#domain/store-error.ts';
 import { freshSqlite } from '#test/sql-engines.ts';
 import { SqlApplicationStore } from '../applications/application-store.ts';
 import { SqlConsentStore } from '../consents/consent-store.ts';

@@ -5,7 +5,7 @@ import { parseStoredCase } from '#contract/evaluation/parse-cases.ts';
 import type { CaseResult, Evaluation, EvaluationStatus, StoredCase } from '#domain/evaluation/evaluation.ts';
 import type { CaseStore, EvaluationBounds, EvaluationEnd, EvaluationStore } from '#domain/evaluation/evaluation-store.ts';
 import { lockRow } from '../applications/application-rows.ts';
-import { isAliveAt } from '../engine/lives-at.ts';
+import { isAliveAt } from '../engine/is-alive-at.ts';
 import { type ReportInvalidEntry, readEntry, withoutInvalid } from '../engine/read-entry.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
 import { openSealed } from '../open-sealed.ts';

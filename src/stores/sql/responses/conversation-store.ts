@@ -10,7 +10,7 @@ import type {
   ItemQuery,
   StoredConversation,
 } from '#domain/responses/conversation-store.ts';
-import { isAliveAt } from '../engine/lives-at.ts';
+import { isAliveAt } from '../engine/is-alive-at.ts';
 import { requireStorable } from '../engine/read-entry.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
 import { openSealedObject } from '../open-sealed.ts';

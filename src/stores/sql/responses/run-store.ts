@@ -10,7 +10,7 @@ import type {
   RunStore,
   StoredResponse,
 } from '#domain/responses/response-store.ts';
-import { isAliveAt, nodeLease } from '../engine/lives-at.ts';
+import { isAliveAt, nodeLease } from '../engine/is-alive-at.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
 import { openSealed } from '../open-sealed.ts';
 import { fromRow, type ReadRow, readColumns, toEventsContext, toRunContext } from './response-rows.ts';

@@ -10,7 +10,7 @@ import { readBody, readJsonBody, refuseLargeBody, requireJson } from '../../http
 import { serveEarly } from '../../http/serve-raw.ts';
 import type { EvaluationDeps } from '../application-deps.ts';
 import { identifyUser, isOwner, notFound, openOwn } from '../who-may.ts';
-import { toCaseItem } from './to-shown.ts';
+import { toCaseItem } from './to-items.ts';
 
 const base = '/v1/cases/applications/';
 

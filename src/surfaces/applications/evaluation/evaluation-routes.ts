@@ -11,7 +11,7 @@ import { serveEarly } from '../../http/serve-raw.ts';
 import type { EvaluationDeps } from '../application-deps.ts';
 import { identifyUser, isOwner, notFound, openOwn } from '../who-may.ts';
 import { bucketIn, refuseLargeCases } from './case-routes.ts';
-import { toComparisonItem, toEvaluationItem, toResultItem } from './to-shown.ts';
+import { toComparisonItem, toEvaluationItem, toResultItem } from './to-items.ts';
 
 const base = '/v1/evaluations/applications/';
 

@@ -1,4 +1,4 @@
-import type { ResourceKind } from '#domain/files/resource-place.ts';
+import type { ResourceKind } from '#domain/files/resource-location.ts';
 import type { NamedSchema, Schema } from '../../http/operations/operation.ts';
 import { resourceTypes } from './to-metadata.ts';
 

@@ -12,7 +12,7 @@ import {
   type ResourceKind,
   type ResourceLocation,
   toFolder,
-} from '#domain/files/resource-place.ts';
+} from '#domain/files/resource-location.ts';
 import { canRead, listPermissions } from '#domain/files/resource-rights.ts';
 import { resourceNotFound } from '#services/files/stored-resources.ts';
 import type { ResourceDeps } from './resource-deps.ts';

@@ -1,6 +1,6 @@
 import type { ErrorCode } from '#contract/errors/errors.ts';
 import { ConversationRecord, PromptRecord } from '#contract/resource-requests.ts';
-import { type ResourceKind, resourceKinds } from '#domain/files/resource-place.ts';
+import { type ResourceKind, resourceKinds } from '#domain/files/resource-location.ts';
 import { type ApiOperation, inHeader, inPath, inQuery, json, type Schema } from '../../http/operations/operation.ts';
 import { bodyErrors, keyErrors } from '../../http/operations/operation-errors.ts';
 import { exampleNames } from '../../http/operations/operation-examples.ts';

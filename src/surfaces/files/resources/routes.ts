@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { pathBelow } from '#base/http/url-path.ts';
-import { findDuplicateKey } from '#base/json/duplicate-key.ts';
-import { formatPath } from '#contract/configuration/fault.ts';
+import { findDuplicateKey } from '#base/json/find-duplicate-key.ts';
+import { formatPath } from '#contract/configuration/issue.ts';
 import { isDeploymentId } from '#contract/deployment-path.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { createRequestError } from '#contract/errors/request-error.ts';
@@ -33,7 +33,7 @@ import {
   type ResourceLocation,
   resourceKinds,
   toUrl,
-} from '#domain/files/resource-place.ts';
+} from '#domain/files/resource-location.ts';
 import { listPermissions, requireWritable } from '#domain/files/resource-rights.ts';
 import type { WriteCondition } from '#domain/files/write-condition.ts';
 import { hasCondition, toWriteCondition } from '../../http/conditions.ts';

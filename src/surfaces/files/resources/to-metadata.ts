@@ -1,6 +1,6 @@
 import type { Permission } from '#domain/callers/held-rights.ts';
 import type { FileInfo } from '#domain/files/file-index.ts';
-import { type ResourceKind, type ResourceLocation, toFolder, toUrl } from '#domain/files/resource-place.ts';
+import { type ResourceKind, type ResourceLocation, toFolder, toUrl } from '#domain/files/resource-location.ts';
 
 /** What is known of something stored; applications have no content, and the `url` that they were given. */
 export type ResourceFacts = Pick<FileInfo, 'etag' | 'createdAtMs' | 'updatedAtMs'> &

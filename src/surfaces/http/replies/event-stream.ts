@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { waitForDrain } from '#base/http/until-drained.ts';
+import { waitForDrain } from '#base/http/wait-for-drain.ts';
 import { privateFields } from './header-fields.ts';
 
 const pingMs = 15_000;

@@ -12,7 +12,7 @@ import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import type { ConversationStore, ItemQuery, StoredConversation } from '#domain/responses/conversation-store.ts';
 import type { ResponseStore } from '#domain/responses/response-store.ts';
 import { isVisibleItem, toStoredItem, toVisibleItem } from '#domain/responses/stored-items.ts';
-import { toStorageFullError } from '#services/responses/stored-keeper.ts';
+import { toStorageFullError } from '#services/responses/database-response-storage.ts';
 import { readCredentials, readJsonBody, refuseLargeBody, requireJson } from '../../http/read-request.ts';
 import { serveEarly } from '../../http/serve-raw.ts';
 import { type Query, readInclude, readItemQuery, toItemList, unknownItem } from './stored-pages.ts';

@@ -1,7 +1,7 @@
 import type { Frame } from '#contract/chat/frame.ts';
 import type { UnnumberedEvent } from '#contract/responses/events.ts';
 import type { ResponseObject } from '#contract/responses/response.ts';
-import type { ResultItem } from '#services/responses/response-keeper.ts';
+import type { ResultItem } from '#services/responses/response-storage.ts';
 import type { TextPlace } from './output.ts';
 
 /** What a response is once its reply is over. */

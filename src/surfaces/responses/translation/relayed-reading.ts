@@ -6,7 +6,7 @@ import { ParleyError } from '#contract/errors/errors.ts';
 import type { UnnumberedEvent } from '#contract/responses/events.ts';
 import type { OutputItem } from '#contract/responses/output-items.ts';
 import type { ResponseObject } from '#contract/responses/response.ts';
-import type { ResultItem } from '#services/responses/response-keeper.ts';
+import type { ResultItem } from '#services/responses/response-storage.ts';
 import type { Ending, Reading } from './reading.ts';
 import type { Thoughts } from './sealed-thoughts.ts';
 

@@ -5,7 +5,7 @@ import { createRequestError } from '#contract/errors/request-error.ts';
 import type { AdditionalTools, AnyItem } from '#contract/responses/input-items.ts';
 import { includables, type ResponsesRequest } from '#contract/responses/responses-request.ts';
 import { isMcpTool, isOtherTool, type ResponsesTool } from '#contract/responses/tools.ts';
-import { thoughtFields } from '#domain/upstreams/lost-thoughts.ts';
+import { thoughtFields } from '#domain/upstreams/find-unsupported-thoughts.ts';
 import { toMcpName } from './mcp-servers.ts';
 import { OfferedTools } from './offered-tools.ts';
 import { type Conversing, toMessages } from './to-messages.ts';

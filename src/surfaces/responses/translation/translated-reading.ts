@@ -7,7 +7,7 @@ import type { UnnumberedEvent } from '#contract/responses/events.ts';
 import type { ResponseUsage, UrlCitation } from '#contract/responses/output-items.ts';
 import { includables, type ResponsesRequest } from '#contract/responses/responses-request.ts';
 import { toCount } from '#domain/usage/usage.ts';
-import type { ResultItem } from '#services/responses/response-keeper.ts';
+import type { ResultItem } from '#services/responses/response-storage.ts';
 import { callNotAllowed } from './allowed-calls.ts';
 import { ExtensionItems } from './extension-items.ts';
 import { Output, type OutputFacts, type TextPlace } from './output.ts';

@@ -3,7 +3,7 @@ import type { BlobStore } from '#domain/files/blob-store.ts';
 import type { IndexedFile } from '#domain/files/file-index.ts';
 import type { IndexedDocument, PassageIndex } from '#domain/tools/passage-index.ts';
 import { estimateTokens } from '../loading/chunk-blocks.ts';
-import { DocumentError } from '../loading/document-fault.ts';
+import { DocumentError } from '../loading/document-error.ts';
 import { type DocumentBounds, type LoadedDocument, loadDocument } from '../loading/load-document.ts';
 import { type Content, computeDocumentId, findByBlob, readContent, toLabel } from './read-content.ts';
 

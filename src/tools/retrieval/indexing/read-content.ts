@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { BlobStore } from '#domain/files/blob-store.ts';
 import type { IndexedFile } from '#domain/files/file-index.ts';
 import type { IndexedDocument, PassageIndex } from '#domain/tools/passage-index.ts';
-import { DocumentError } from '../loading/document-fault.ts';
+import { DocumentError } from '../loading/document-error.ts';
 import { type FileLabel, sniffFormat } from '../loading/sniff-format.ts';
 
 /** Raised with every change of what loaders or the chunker make of the same bytes: documents are then read anew. */

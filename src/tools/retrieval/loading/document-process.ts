@@ -1,6 +1,6 @@
 import { type SendPart, serveIsolated } from '#base/isolation/serve-isolated.ts';
 import { chunkBlocks } from './chunk-blocks.ts';
-import { DocumentError } from './document-fault.ts';
+import { DocumentError } from './document-error.ts';
 import { loadBytes } from './load-bytes.ts';
 import type { LoadingOutcome, LoadingTask } from './load-document.ts';
 

@@ -2,7 +2,7 @@ import { isJsonObject, JsonError, type JsonObject, parseJson } from '#base/json/
 import { readCsvRows } from '#base/text/csv-rows.ts';
 import { trimEnd } from '#base/text/shorten.ts';
 import type { Block, LoadBounds, LoadedBlocks } from './block.ts';
-import { DocumentError } from './document-fault.ts';
+import { DocumentError } from './document-error.ts';
 import { decodeText, type FileLabel, type Format, sniffFormat } from './sniff-format.ts';
 
 const maxHeadingLength = 80;

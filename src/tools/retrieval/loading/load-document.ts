@@ -1,7 +1,7 @@
 import { IsolationError, type IsolationReason, runIsolated } from '#base/isolation/run-isolated.ts';
 import type { Passage } from '#domain/tools/passage-index.ts';
 import type { LoadBounds } from './block.ts';
-import { DocumentError } from './document-fault.ts';
+import { DocumentError } from './document-error.ts';
 import type { FileLabel, Format } from './sniff-format.ts';
 
 /** Bounds of reading a document, whatever is in it. */

@@ -1,6 +1,6 @@
 import { extractTextItems, getDocumentProxy, type StructuredTextItem } from 'unpdf';
 import type { Block, LoadBounds, LoadedBlocks } from './block.ts';
-import { DocumentError } from './document-fault.ts';
+import { DocumentError } from './document-error.ts';
 
 /** How much larger than the text a heading is. */
 const headingFactor = 1.15;

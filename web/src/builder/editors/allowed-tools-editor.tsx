@@ -1,10 +1,10 @@
 import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { usePage } from '../../page/page.tsx';
-import { ErrorMessage } from '../../parts/trouble.tsx';
-import { type ErrorDetails, toErrorDetails } from '../../service/fault.ts';
+import { ErrorMessage } from '../../parts/error-message.tsx';
 import type { Service } from '../../service/service.ts';
-import { useBuilderStrings } from '../words/builder-words.ts';
+import { type ErrorDetails, toErrorDetails } from '../../service/service-error.ts';
+import { useBuilderStrings } from '../strings/builder-strings.ts';
 import type { EditorProps } from './form.ts';
 import { FieldGroup } from './frame.tsx';
 import { ToolTest } from './tool-test.tsx';

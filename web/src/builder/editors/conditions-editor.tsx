@@ -1,13 +1,13 @@
 import { useMemo } from 'react';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
-import type { Path } from '#contract/configuration/fault.ts';
+import type { Path } from '#contract/configuration/issue.ts';
 import { conditionProperties, isExpression } from '#contract/quick-app/condition-parts.ts';
 import type { Condition } from '#contract/quick-app/conditions.ts';
 import { meetConditions } from '#contract/quick-app/meet-conditions.ts';
 import { usePage } from '../../page/page.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import type { Deployment } from '../../service/deployments.ts';
-import { useBuilderStrings } from '../words/builder-words.ts';
+import { useBuilderStrings } from '../strings/builder-strings.ts';
 import { type BuilderForm, elementId } from './form.ts';
 import { FieldError, FieldFrame } from './frame.tsx';
 import { RemoveButton } from './remove-button.tsx';

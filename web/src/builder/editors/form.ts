@@ -1,7 +1,7 @@
 import type { ComponentType } from 'react';
 import type { JsonObject } from '#base/json/json.ts';
-import { formatPath, type Path } from '#contract/configuration/fault.ts';
-import type { FieldErrors } from './field-faults.ts';
+import { formatPath, type Path } from '#contract/configuration/issue.ts';
+import type { FieldErrors } from './field-errors.ts';
 
 /** An application as it is stored. */
 export interface SavedForm {

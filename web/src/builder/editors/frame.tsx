@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
-import { formatPath, type Path } from '#contract/configuration/fault.ts';
-import { useFormsStrings } from '../../forms/forms-words.ts';
-import { listErrorsUnder } from './field-faults.ts';
+import { formatPath, type Path } from '#contract/configuration/issue.ts';
+import { useFormsStrings } from '../../forms/forms-strings.ts';
+import { listErrorsUnder } from './field-errors.ts';
 import { type BuilderForm, type EditorProps, elementId } from './form.ts';
 
 /** What the element that is written in must carry. */

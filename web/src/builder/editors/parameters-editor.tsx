@@ -1,9 +1,9 @@
 import { flushSync } from 'react-dom';
 import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
-import type { Path } from '#contract/configuration/fault.ts';
+import type { Path } from '#contract/configuration/issue.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { withValueAt } from '../draft.ts';
-import { useBuilderStrings } from '../words/builder-words.ts';
+import { useBuilderStrings } from '../strings/builder-strings.ts';
 import { type BuilderForm, type EditorProps, elementId } from './form.ts';
 import { FieldFrame, FieldGroup } from './frame.tsx';
 import { RemoveButton } from './remove-button.tsx';

@@ -1,11 +1,11 @@
 import { Fragment } from 'react';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
-import type { Path } from '#contract/configuration/fault.ts';
+import type { Path } from '#contract/configuration/issue.ts';
 import { usePage } from '../../page/page.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { getValueAt, withValueAt } from '../draft.ts';
-import { useBuilderStrings } from '../words/builder-words.ts';
-import { useSchemaTranslation } from '../words/schema-words.ts';
+import { useBuilderStrings } from '../strings/builder-strings.ts';
+import { useSchemaTranslation } from '../strings/use-schema-translation.ts';
 import { AllowedToolsEditor } from './allowed-tools-editor.tsx';
 import type { BuilderForm, EditorProps } from './form.ts';
 import { toOperation } from './operation-line.tsx';

@@ -1,5 +1,5 @@
 import { Icon, type IconName } from '../../parts/icon.tsx';
-import { useBuilderStrings } from '../words/builder-words.ts';
+import { useBuilderStrings } from '../strings/builder-strings.ts';
 
 interface RemoveButtonProps {
   /** Of what is taken away. */

@@ -1,8 +1,8 @@
 import { useState } from 'react';
 import { tryParseJson } from '#base/json/json.ts';
-import { useFormsStrings } from '../../forms/forms-words.ts';
-import { useBuilderStrings } from '../words/builder-words.ts';
-import { useSchemaTranslation } from '../words/schema-words.ts';
+import { useFormsStrings } from '../../forms/forms-strings.ts';
+import { useBuilderStrings } from '../strings/builder-strings.ts';
+import { useSchemaTranslation } from '../strings/use-schema-translation.ts';
 import type { EditorProps } from './form.ts';
 import { FieldFrame } from './frame.tsx';
 import { hiddenSecret, type Shape } from './shape.ts';

@@ -3,9 +3,9 @@ import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { quickAppJsonSchema } from '#contract/quick-app/json-schema.ts';
 import { withoutHiddenSecrets } from '../app-list.tsx';
 import { getValueAt, withValueAt } from '../draft.ts';
-import { schemaFrench } from '../words/schema-french.ts';
-import { schemaGerman } from '../words/schema-german.ts';
-import { schemaSpanish } from '../words/schema-spanish.ts';
+import { schemaFrench } from '../strings/schema-french.ts';
+import { schemaGerman } from '../strings/schema-german.ts';
+import { schemaSpanish } from '../strings/schema-spanish.ts';
 import { isParameters } from './parameters-editor.tsx';
 import { findVariant, getInitialValue, toShape } from './shape.ts';
 

@@ -1,14 +1,14 @@
 import { type JsonObject, tryParseJson } from '#base/json/json.ts';
 import { SchemaForm } from '../../forms/schema-form.tsx';
 import { CodeBlock } from '../../markdown/code-block.tsx';
+import { ErrorMessage } from '../../parts/error-message.tsx';
 import { Icon } from '../../parts/icon.tsx';
-import { ErrorMessage } from '../../parts/trouble.tsx';
+import { useBuilderStrings } from '../strings/builder-strings.ts';
 import { useAmounts } from '../test-chat/use-amounts.ts';
-import { useBuilderStrings } from '../words/builder-words.ts';
 import type { ToolTrialResult } from './tool-trial.ts';
 import './tool-test.css';
 import { useEffect, useRef, useState } from 'react';
-import { type ErrorDetails, toErrorDetails } from '../../service/fault.ts';
+import { type ErrorDetails, toErrorDetails } from '../../service/service-error.ts';
 
 interface ToolTestProps {
   /** Of the tool, for those who listen. */

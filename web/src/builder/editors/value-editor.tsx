@@ -1,6 +1,6 @@
 import { useId } from 'react';
-import { useBuilderStrings } from '../words/builder-words.ts';
-import { useSchemaTranslation } from '../words/schema-words.ts';
+import { useBuilderStrings } from '../strings/builder-strings.ts';
+import { useSchemaTranslation } from '../strings/use-schema-translation.ts';
 import type { EditorProps } from './form.ts';
 import { FieldError, FieldGroup } from './frame.tsx';
 import { ListEditor } from './list-editor.tsx';

@@ -1,11 +1,11 @@
 import { type FormEvent, useId, useState } from 'react';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { usePage } from '../../page/page.tsx';
-import { type ErrorDetails, toErrorDetails } from '../../service/fault.ts';
-import { describeError } from '../../words/fault-words.ts';
-import { useStrings } from '../../words/words.tsx';
+import { type ErrorDetails, toErrorDetails } from '../../service/service-error.ts';
+import { describeError } from '../../strings/describe-error.ts';
+import { useStrings } from '../../strings/strings.tsx';
 import { itemName } from '../item-name.ts';
-import { useBuilderStrings } from '../words/builder-words.ts';
+import { useBuilderStrings } from '../strings/builder-strings.ts';
 import type { EditorProps } from './form.ts';
 import { ListEditor } from './list-editor.tsx';
 import { OperationLine, toOperation } from './operation-line.tsx';

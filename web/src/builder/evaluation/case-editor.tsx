@@ -4,7 +4,7 @@ import { usePage } from '../../page/page.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { RemoveButton } from '../editors/remove-button.tsx';
 import { useItemKeys } from '../editors/use-item-keys.ts';
-import { useBuilderStrings } from '../words/builder-words.ts';
+import { useBuilderStrings } from '../strings/builder-strings.ts';
 import {
   type CaseDraft,
   type CheckDraft,

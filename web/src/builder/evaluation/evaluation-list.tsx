@@ -1,9 +1,9 @@
 import { useCallback, useId, useState } from 'react';
 import { usePage } from '../../page/page.tsx';
-import { ErrorMessage } from '../../parts/trouble.tsx';
+import { ErrorMessage } from '../../parts/error-message.tsx';
 import { useLoaded } from '../../parts/use-loaded.ts';
-import { useLanguage } from '../../words/words.tsx';
-import { useBuilderStrings } from '../words/builder-words.ts';
+import { useLanguage } from '../../strings/strings.tsx';
+import { useBuilderStrings } from '../strings/builder-strings.ts';
 import { type CaseOutcome, compareEvaluations, type Evaluation, readResults } from './evaluations.ts';
 import { type EvaluationState, findLastEvaluation } from './use-evaluations.ts';
 

@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useState } from 'react';
 import { usePage } from '../../page/page.tsx';
 import { useLoaded } from '../../parts/use-loaded.ts';
-import { type ErrorDetails, toErrorDetails } from '../../service/fault.ts';
+import { type ErrorDetails, toErrorDetails } from '../../service/service-error.ts';
 import type { OwnApplication } from '../applications.ts';
 import { listVersions } from '../versions/versions.ts';
 import { cancelEvaluation, type Evaluation, listCases, listEvaluations, type SavedCase, startEvaluation } from './evaluations.ts';

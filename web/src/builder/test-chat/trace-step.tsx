@@ -1,6 +1,6 @@
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { Icon } from '../../parts/icon.tsx';
-import { useBuilderStrings } from '../words/builder-words.ts';
+import { useBuilderStrings } from '../strings/builder-strings.ts';
 import { isToolRun, type TraceStep, toReadable } from './read-trace.ts';
 import { toSpan } from './trace-span.ts';
 import { useAmounts } from './use-amounts.ts';

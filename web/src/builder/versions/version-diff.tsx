@@ -1,12 +1,12 @@
 import { useCallback } from 'react';
 import { isJsonObject } from '#base/json/json.ts';
-import { formatPath, type Path } from '#contract/configuration/fault.ts';
+import { formatPath, type Path } from '#contract/configuration/issue.ts';
 import { usePage } from '../../page/page.tsx';
-import { ErrorMessage } from '../../parts/trouble.tsx';
+import { ErrorMessage } from '../../parts/error-message.tsx';
 import { useLoaded } from '../../parts/use-loaded.ts';
 import type { OwnApplication } from '../applications.ts';
 import { itemName } from '../item-name.ts';
-import { useBuilderStrings } from '../words/builder-words.ts';
+import { useBuilderStrings } from '../strings/builder-strings.ts';
 import { readVersion } from './versions.ts';
 
 /** What has changed from a version to what is stored now, field by field. */

@@ -1,14 +1,14 @@
 import { useCallback, useEffect, useState } from 'react';
 import { usePage } from '../../page/page.tsx';
+import { ErrorMessage } from '../../parts/error-message.tsx';
 import { QuestionDialog } from '../../parts/question-dialog.tsx';
-import { ErrorMessage } from '../../parts/trouble.tsx';
 import { useLoaded } from '../../parts/use-loaded.ts';
-import { type ErrorDetails, toErrorDetails } from '../../service/fault.ts';
-import { useLanguage } from '../../words/words.tsx';
+import { type ErrorDetails, toErrorDetails } from '../../service/service-error.ts';
+import { useLanguage } from '../../strings/strings.tsx';
 import type { OwnApplication } from '../applications.ts';
 import { VersionResult } from '../evaluation/evaluation-list.tsx';
 import type { EvaluationState } from '../evaluation/use-evaluations.ts';
-import { useBuilderStrings } from '../words/builder-words.ts';
+import { useBuilderStrings } from '../strings/builder-strings.ts';
 import { VersionDiff } from './version-diff.tsx';
 import { listVersions, restoreVersion, type Version } from './versions.ts';
 import './versions.css';

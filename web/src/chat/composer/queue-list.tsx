@@ -4,7 +4,7 @@ import { usePage } from '../../page/page.tsx';
 import { Icon, type IconName } from '../../parts/icon.tsx';
 import { focusMessage } from '../focus-message.ts';
 import './queue-list.css';
-import { useLocalizedStrings } from '../../words/words.tsx';
+import { useLocalizedStrings } from '../../strings/strings.tsx';
 import { type QueueStrings, queueEnglish } from './queue-english.ts';
 import { queueFrench } from './queue-french.ts';
 import { queueGerman } from './queue-german.ts';

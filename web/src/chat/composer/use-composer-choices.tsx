@@ -5,7 +5,7 @@ import { Icon } from '../../parts/icon.tsx';
 import { lazyView } from '../../parts/lazy-view.tsx';
 import { nextPlaceholder } from '../../prompts/placeholder.ts';
 import type { Deployment } from '../../service/deployments.ts';
-import { useStrings } from '../../words/words.tsx';
+import { useStrings } from '../../strings/strings.tsx';
 import { focusMessage } from '../focus-message.ts';
 
 const ChoiceList = lazyView(() => import('../../parts/choice-list.tsx').then(({ ChoiceList: view }) => view));

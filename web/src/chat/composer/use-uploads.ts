@@ -2,7 +2,7 @@ import { useEffect, useEffectEvent, useMemo, useRef, useState } from 'react';
 import type { Attachment } from '#contract/chat/message.ts';
 import { usePage } from '../../page/page.tsx';
 import { attachFile } from '../../service/attach-file.ts';
-import { type ErrorDetails, toErrorDetails } from '../../service/fault.ts';
+import { type ErrorDetails, toErrorDetails } from '../../service/service-error.ts';
 
 /** A file on its way into the next message. */
 export interface Upload {

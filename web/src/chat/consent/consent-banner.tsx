@@ -4,8 +4,8 @@ import { useGetName, usePage } from '../../page/page.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { type ConsentStatus, readConsent } from '../../service/consents.ts';
 import type { Deployment } from '../../service/deployments.ts';
-import { useStrings } from '../../words/words.tsx';
-import { ConsentPrompt } from './consent-ask.tsx';
+import { useStrings } from '../../strings/strings.tsx';
+import { ConsentPrompt } from './consent-prompt.tsx';
 import { hasRefusedStage } from './consent-refusal.ts';
 import '../notes.css';
 

@@ -1,7 +1,7 @@
 import { withVisibleTurn } from '../../conversation/conversation.ts';
 import { usePage } from '../../page/page.tsx';
 import { Icon } from '../../parts/icon.tsx';
-import { useStrings } from '../../words/words.tsx';
+import { useStrings } from '../../strings/strings.tsx';
 
 interface BranchSwitchProps {
   readonly conversationId: string;

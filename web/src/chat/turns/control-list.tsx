@@ -4,8 +4,8 @@ import type { Control } from '#contract/chat/chunk.ts';
 import type { Question } from '../../conversation/conversation.ts';
 import { ChoiceButton } from '../../forms/choice-button.tsx';
 import { Guard } from '../../parts/lazy-view.tsx';
-import { useStrings } from '../../words/words.tsx';
-import type { UserMessage } from '../said.ts';
+import { useStrings } from '../../strings/strings.tsx';
+import type { UserMessage } from '../user-message.ts';
 import './controls.css';
 import '../../forms/forms.css';
 

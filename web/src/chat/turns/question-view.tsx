@@ -5,7 +5,7 @@ import type { Question } from '../../conversation/conversation.ts';
 import { usePage } from '../../page/page.tsx';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { Icon } from '../../parts/icon.tsx';
-import { useStrings } from '../../words/words.tsx';
+import { useStrings } from '../../strings/strings.tsx';
 import { focusMessage } from '../focus-message.ts';
 import { BranchSwitch } from './branch-switch.tsx';
 import { TurnEditor } from './turn-editor.tsx';

@@ -1,7 +1,7 @@
 import { AttachmentList } from '../../attachments/attachment-list.tsx';
 import type { Turn } from '../../conversation/conversation.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
-import { useStrings } from '../../words/words.tsx';
+import { useStrings } from '../../strings/strings.tsx';
 import { ReplyBody, ReplyName } from './reply-body.tsx';
 
 /** A turn that is read and can be copied, and no more. */

@@ -1,20 +1,20 @@
 import { type FormEvent, useEffect, useId, useRef, useState, useSyncExternalStore } from 'react';
+import { toContinuation } from '../../conversation/continuation.ts';
 import { hasControls, hasEndedWell, type Rating, type Reply } from '../../conversation/conversation.ts';
-import { toContinuation } from '../../conversation/go-on.ts';
 import { FollowUps } from '../../follow-ups/follow-ups.tsx';
 import { usePage } from '../../page/page.tsx';
 import { CopyButton } from '../../parts/copy-button.tsx';
+import { ErrorMessage } from '../../parts/error-message.tsx';
 import { Icon } from '../../parts/icon.tsx';
-import { ErrorMessage } from '../../parts/trouble.tsx';
-import { type ErrorDetails, toErrorDetails } from '../../service/fault.ts';
 import { rateReply } from '../../service/rate-reply.ts';
+import { type ErrorDetails, toErrorDetails } from '../../service/service-error.ts';
 import { ReadAloudButton } from '../../speech/read-aloud-button.tsx';
-import { useStrings } from '../../words/words.tsx';
+import { useStrings } from '../../strings/strings.tsx';
 import { hasRefusedStage } from '../consent/consent-refusal.ts';
 import { DeploymentDialog } from '../deployments/deployment-dialog.tsx';
 import { focusMessage } from '../focus-message.ts';
-import type { UserMessage } from '../said.ts';
-import { useAnswerStrings } from './answer-words.ts';
+import type { UserMessage } from '../user-message.ts';
+import { useAnswerStrings } from './answer-strings.ts';
 import { BranchSwitch } from './branch-switch.tsx';
 import { UsageLine } from './usage-line.tsx';
 

@@ -1,15 +1,15 @@
 import { Suspense, useDeferredValue, useEffect, useMemo, useState, useSyncExternalStore } from 'react';
+import type { DisplayedAttachment } from '../../attachments/attachment-kind.ts';
 import { AttachmentList } from '../../attachments/attachment-list.tsx';
 import { type CitedSource, toCited, withoutMark } from '../../attachments/cited.ts';
-import type { DisplayedAttachment } from '../../attachments/kind-of.ts';
 import { SourceRow } from '../../attachments/source-row.tsx';
-import { maxRetries, type Retry } from '../../conversation/ask-patiently.ts';
 import type { Reply } from '../../conversation/conversation.ts';
+import { maxRetries, type Retry } from '../../conversation/stream-reply-with-retries.ts';
 import { type Sources, SourcesContext } from '../../markdown/sources.ts';
 import { usePage } from '../../page/page.tsx';
 import { Guard, LazyDialog, lazyView } from '../../parts/lazy-view.tsx';
-import { describeAnswerError } from '../../words/fault-words.ts';
-import { useStrings } from '../../words/words.tsx';
+import { describeAnswerError } from '../../strings/describe-error.ts';
+import { useStrings } from '../../strings/strings.tsx';
 import { hasRefusedStage, withoutConsentPath } from '../consent/consent-refusal.ts';
 import { DeploymentIcon } from '../deployments/deployment-icon.tsx';
 

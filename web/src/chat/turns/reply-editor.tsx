@@ -3,7 +3,7 @@ import { withTurn } from '../../conversation/conversation.ts';
 import { toEditedReply } from '../../conversation/edited-reply.ts';
 import { usePage } from '../../page/page.tsx';
 import { focusMessage } from '../focus-message.ts';
-import { useAnswerStrings } from './answer-words.ts';
+import { useAnswerStrings } from './answer-strings.ts';
 import { ReplyName } from './reply-body.tsx';
 import { TurnEditor } from './turn-editor.tsx';
 

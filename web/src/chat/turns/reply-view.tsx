@@ -1,17 +1,17 @@
 import { Suspense, useEffect, useMemo, useRef, useState } from 'react';
 import type { Question, Reply } from '../../conversation/conversation.ts';
 import { useGetName, usePage } from '../../page/page.tsx';
-import { formatRoute } from '../../page/place.ts';
+import { formatRoute } from '../../page/route.ts';
+import { ErrorSupport } from '../../parts/error-message.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { Guard, lazyView } from '../../parts/lazy-view.tsx';
-import { ErrorSupport } from '../../parts/trouble.tsx';
 import type { ConsentForm } from '../../service/consents.ts';
-import type { ErrorDetails } from '../../service/fault.ts';
-import { suggestAction } from '../../words/advice.ts';
-import { describeAnswerError } from '../../words/fault-words.ts';
-import { useLanguage, useStrings } from '../../words/words.tsx';
-import { ConsentPrompt } from '../consent/consent-ask.tsx';
-import type { UserMessage } from '../said.ts';
+import type { ErrorDetails } from '../../service/service-error.ts';
+import { describeAnswerError } from '../../strings/describe-error.ts';
+import { useLanguage, useStrings } from '../../strings/strings.tsx';
+import { suggestAction } from '../../strings/suggest-action.ts';
+import { ConsentPrompt } from '../consent/consent-prompt.tsx';
+import type { UserMessage } from '../user-message.ts';
 import { ReplyBody, ReplyName } from './reply-body.tsx';
 import '../notes.css';
 

@@ -1,6 +1,6 @@
 import { type Reply, withVisibleTurn } from '../../conversation/conversation.ts';
 import { useConversation, usePage } from '../../page/page.tsx';
-import { useStrings } from '../../words/words.tsx';
+import { useStrings } from '../../strings/strings.tsx';
 import { focusMessage } from '../focus-message.ts';
 import { ReplyBody, ReplyName } from './reply-body.tsx';
 import { UsageLine } from './usage-line.tsx';

@@ -5,7 +5,7 @@ import type { StageTime } from '../../conversation/conversation.ts';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { saveFile, toFileName } from '../../parts/save-file.ts';
-import { useLanguage } from '../../words/words.tsx';
+import { useLanguage } from '../../strings/strings.tsx';
 import { withoutConsentPath } from '../consent/consent-refusal.ts';
 import './stages.css';
 

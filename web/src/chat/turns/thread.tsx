@@ -1,8 +1,8 @@
 import { memo, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { type Conversation, groupBranches, listVersions, type Turn } from '../../conversation/conversation.ts';
 import { Icon } from '../../parts/icon.tsx';
-import { useStrings } from '../../words/words.tsx';
-import type { UserMessage } from '../said.ts';
+import { useStrings } from '../../strings/strings.tsx';
+import type { UserMessage } from '../user-message.ts';
 import { QuestionView } from './question-view.tsx';
 import { ReplyView } from './reply-view.tsx';
 import './thread.css';

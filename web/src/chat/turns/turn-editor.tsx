@@ -1,6 +1,6 @@
 import { type FormEvent, type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from 'react';
 import { isComposing } from '../../parts/is-composing.ts';
-import { useStrings } from '../../words/words.tsx';
+import { useStrings } from '../../strings/strings.tsx';
 
 interface TurnEditorProps {
   readonly className: string;

@@ -1,7 +1,7 @@
 import type { Reply } from '../../conversation/conversation.ts';
 import { useGetName, usePage } from '../../page/page.tsx';
 import type { Deployment } from '../../service/deployments.ts';
-import { useLanguage } from '../../words/words.tsx';
+import { useLanguage } from '../../strings/strings.tsx';
 
 interface ModelCount {
   readonly model: string;

@@ -1,0 +1,63 @@
+import { findNodeAtLocation, parseTree } from 'jsonc-parser';
+import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument } from 'yaml';
+import type { Path } from '#contract/configuration/issue.ts';
+
+/** The line of the value at a path, or of what is around it, and how many steps of the path lead there. */
+export type FindLine = (path: Path) => { readonly line: number; readonly depth: number };
+
+/** Lines of a JSON text that can be parsed; it is looked into when the first line is asked for. */
+export function jsonLines(text: string): FindLine {
+  let root: ReturnType<typeof parseTree> | undefined;
+  return (path) => {
+    root ??= parseTree(text, [], { allowTrailingComma: true });
+    for (let depth = path.length; depth > 0 && root !== undefined; depth -= 1) {
+      const node = findNodeAtLocation(root, path.slice(0, depth) as (string | number)[]);
+      const offset = node?.parent?.type === 'property' ? node.parent.offset : node?.offset;
+      if (offset !== undefined) return { line: lineAt(text, offset), depth };
+    }
+    return { line: 1, depth: 0 };
+  };
+}
+
+function lineAt(text: string, offset: number): number {
+  let line = 1;
+  for (let at = text.indexOf('\n'); at !== -1 && at < offset; at = text.indexOf('\n', at + 1)) line += 1;
+  return line;
+}
+
+/** The same of a YAML text. What an alias or a merge key brings in has the line of the alias. */
+export function yamlLines(text: string): FindLine {
+  const lineCounter = new LineCounter();
+  let root: unknown;
+  return (path) => {
+    root ??= parseDocument(text, { version: '1.1', lineCounter, logLevel: 'silent', prettyErrors: false }).contents;
+    let offset = 0;
+    let depth = 0;
+    for (let node = root; depth < path.length; depth += 1) {
+      const step = stepInto(node, path[depth]);
+      if (step === undefined) break;
+      offset = step.offset;
+      node = step.node;
+    }
+    return { line: lineCounter.linePos(offset).line, depth };
+  };
+}
+
+interface Step {
+  readonly node: unknown;
+  readonly offset: number;
+}
+
+function stepInto(node: unknown, key: string | number | undefined): Step | undefined {
+  if (isSeq(node)) {
+    const item = node.items[Number(key)];
+    return isPlaced(item) ? { node: item, offset: item.range[0] } : undefined;
+  }
+  if (!isMap(node)) return undefined;
+  const match = node.items.find((pair) => isScalar(pair.key) && String(pair.key.value) === String(key));
+  return match !== undefined && isPlaced(match.key) ? { node: match.value, offset: match.key.range[0] } : undefined;
+}
+
+function isPlaced(node: unknown): node is { readonly range: readonly [number, number, number] } {
+  return typeof node === 'object' && node !== null && !isAlias(node) && 'range' in node && Array.isArray(node.range);
+}

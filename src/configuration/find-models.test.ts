@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest';
+import { defaultConfiguration } from '#app/first-configuration.ts';
+import { findModels } from './find-models.ts';
+import type { Environment } from './substitute.ts';
+
+function modelsOf(environment: Environment) {
+  const checked = defaultConfiguration({ environment, ollamaTags: undefined }, { key: 'local-key-1', sample: undefined });
+  if ('faults' in checked) throw new Error(JSON.stringify(checked.faults));
+  return checked.configuration.models;
+}
+
+describe('models of Anthropic', () => {
+  it('are offered where their key is set, and only then', () => {
+    const models = modelsOf({ ANTHROPIC_API_KEY: ' sk-ant-1\n' });
+    expect(models['claude-haiku-4-5']).toMatchObject({
+      type: 'chat',
+      limits: { maxCompletionTokens: 32_000 },
+      upstreams: [
+        { protocol: 'anthropic', endpoint: 'https://api.anthropic.com/v1', key: 'sk-ant-1', model: 'claude-haiku-4-5' },
+      ],
+    });
+    for (const key of ['', ' ', undefined])
+      expect(findModels({ environment: { ANTHROPIC_API_KEY: key }, ollamaTags: null })).toEqual({});
+  });
+
+  it.each([
+    ['https://gate.example', 'https://gate.example/v1'],
+    ['https://gate.example/anthropic/', 'https://gate.example/anthropic/v1'],
+    ['https://gate.example/v1', 'https://gate.example/v1'],
+    ['https://gate.example/v1/', 'https://gate.example/v1'],
+    [' ', 'https://api.anthropic.com/v1'],
+  ])('are found with the base address %j at %s', (base, endpoint) => {
+    const models = modelsOf({ ANTHROPIC_API_KEY: 'sk-ant-1', ANTHROPIC_BASE_URL: base });
+    expect(models['claude-haiku-4-5']?.upstreams[0]?.endpoint).toBe(endpoint);
+  });
+
+  it('stand beside those of OpenAI', () => {
+    expect(Object.keys(modelsOf({ ANTHROPIC_API_KEY: 'a', OPENAI_API_KEY: 'o' }))).toEqual(
+      expect.arrayContaining(['demo', 'gpt-4.1-mini', 'claude-haiku-4-5']),
+    );
+  });
+});

@@ -1,0 +1,304 @@
+import { toAccents } from '../page/brand.ts';
+import { isQuickAppSchemaId } from '../quick-app/schema-id.ts';
+import { looksUnreadable, unreadableDocument } from '../quick-app/unreadable-document.ts';
+import { defaultRole } from '../roles.ts';
+import type { Configuration } from './configuration.ts';
+import type { Issue } from './issue.ts';
+import { didYouMean, notConfigured } from './nearest.ts';
+import { defaultMessagesTokens, protocolFor, protocols } from './protocols.ts';
+import { parseTime } from './values.ts';
+
+/** What can be meant but seldom is; it keeps no configuration from being used. `others` are ids of deployments that were taken out of it. `nowMs` is the time of the check, in milliseconds since the epoch. */
+export function* findConfigurationWarnings(
+  configuration: Configuration,
+  nowMs: number,
+  removedIds: readonly string[] = [],
+): Iterable<Issue> {
+  const ids = new Set([...Object.keys(configuration.models), ...Object.keys(configuration.applications), ...removedIds]);
+  if (removedIds.length === 0) yield* nothingServed(configuration, ids);
+  yield* danglingDependencies(configuration, ids);
+  yield* danglingTools(configuration, ids);
+  yield* typesNotRun(configuration);
+  yield* rolesOfNobody(configuration);
+  yield* misspeltRolesOfKeys(configuration);
+  yield* findKeyWarnings(configuration, { nowMs, ids, mayExist: (id) => mayExist(id, ids) });
+  yield* limitsOfNothing(configuration, ids);
+  for (const [index, { id }] of configuration.addin.models.entries()) {
+    if (!mayExist(id, ids)) yield { path: ['addin', 'models', index, 'id'], ...notConfigured('a deployment', id, ids) };
+  }
+  for (const [name, { audience, signIn }] of Object.entries(configuration.identityProviders)) {
+    const path = ['identityProviders', name, 'audience'];
+    if (audience === undefined)
+      yield { path, message: 'is missing; tokens that the issuer made for other services are accepted too', isNotice: true };
+    else if (signIn?.token === 'id_token' && signIn.clientId !== audience)
+      yield { path, message: 'is not the clientId of signIn, whom its id_token is made for; who signs in may be refused' };
+  }
+  yield* findUpstreamWarnings(configuration);
+  yield* findAccentWarnings(configuration);
+  yield* keysOfNobody(configuration);
+  yield* costLimitsWithoutPrices(configuration);
+  yield* pricesPerMillion(configuration);
+  yield* negativeLimits(configuration);
+  yield* quickAppsOfThemselves(configuration);
+  yield* repliesOfDefaultLength(configuration);
+  yield* unreadableDocuments(configuration);
+}
+
+/** Limits below 0, which other products use for "unlimited". 0 is the documented way to give no access. */
+function* negativeLimits({ roles }: Configuration): Iterable<Issue> {
+  for (const [role, { limits, costLimit = {} }] of Object.entries(roles)) {
+    const sections: (readonly [Issue['path'], Readonly<Record<string, number | undefined>>])[] = [
+      [['roles', role, 'costLimit'], costLimit],
+    ];
+    for (const [id, limit] of Object.entries(limits)) sections.push([['roles', role, 'limits', id], limit]);
+    for (const [path, values] of sections) {
+      for (const [name, value = 0] of Object.entries(values)) {
+        if (value >= 0) continue;
+        yield { path: [...path, name], message: 'is negative and gives no access', hint: 'leave it out for no limit' };
+      }
+    }
+  }
+}
+
+function* quickAppsOfThemselves({ applications }: Configuration): Iterable<Issue> {
+  for (const [id, { endpoint, applicationProperties }] of Object.entries(applications)) {
+    if (endpoint !== undefined || applicationProperties?.model !== id) continue;
+    yield {
+      path: ['applications', id, 'applicationProperties', 'model'],
+      message: 'is the application itself, so every call ends with an error',
+      hint: 'name a model',
+    };
+  }
+}
+
+/** Models whose calls cost nothing, although a role limits the cost of calls. */
+function* costLimitsWithoutPrices({ models, roles }: Configuration): Iterable<Issue> {
+  const [limited] = Object.entries(roles).find(([, { costLimit = {} }]) => Object.keys(costLimit).length > 0) ?? [];
+  if (limited === undefined) return;
+  for (const [id, model] of Object.entries(models)) {
+    const isDemo = model.upstreams.every((upstream) => protocolFor(upstream, model) === 'demo');
+    if (model.pricing !== undefined || isDemo) continue;
+    yield {
+      path: ['models', id, 'pricing'],
+      message: `is missing, so calls of this model never reach the costLimit of the role ${limited}`,
+      hint: 'write "pricing": {} if the model is free',
+      isNotice: true,
+    };
+  }
+}
+
+/** USD. The most expensive models cost less than a tenth of this per token, the cheapest cost more per million tokens. */
+const minSuspiciousPrice = 0.01;
+const tokensPerMillion = 1_000_000;
+const maxDecimals = 12;
+
+function* pricesPerMillion({ models }: Configuration): Iterable<Issue> {
+  for (const [id, { pricing = {} }] of Object.entries(models)) {
+    for (const name of ['prompt', 'completion', 'cacheRead', 'cacheWrite', 'cacheWrite1h'] as const) {
+      const price = pricing[name] ?? 0;
+      if (price < minSuspiciousPrice) continue;
+      // Pattern bound: a number in the configuration.
+      const perToken = (price / tokensPerMillion).toFixed(maxDecimals).replace(/0+$/, '');
+      yield {
+        path: ['models', id, 'pricing', name],
+        message: `is ${price} USD for one token`,
+        hint: `write ${perToken} for ${price} USD per million tokens`,
+        isNotice: true,
+      };
+    }
+  }
+}
+
+function* unreadableDocuments({ applications }: Configuration): Iterable<Issue> {
+  for (const [id, { applicationProperties }] of Object.entries(applications)) {
+    const documentUrl = applicationProperties?.document_relative_url;
+    const path = ['applications', id, 'applicationProperties', 'document_relative_url'];
+    for (const [index, name] of [documentUrl].flat().entries()) {
+      if (typeof name === 'string' && looksUnreadable(name))
+        yield { path: Array.isArray(documentUrl) ? [...path, index] : path, ...unreadableDocument };
+    }
+  }
+}
+
+/** Models of the Messages dialect, which requires a bound for the reply, if the configuration has none. */
+function* repliesOfDefaultLength({ models }: Configuration): Iterable<Issue> {
+  for (const [id, model] of Object.entries(models)) {
+    const { type, defaults, limits = {}, upstreams } = model;
+    const isBounded = [limits.maxCompletionTokens, defaults.max_tokens, defaults.max_completion_tokens].some(
+      (bound) => bound != null,
+    );
+    if (type !== 'chat' || isBounded) continue;
+    const needsBound = upstreams.some((upstream) => {
+      const { speaksMessages } = protocols[protocolFor(upstream, model)];
+      return speaksMessages({ model: upstream.model ?? id, endpoint: URL.parse(upstream.endpoint ?? '') ?? undefined });
+    });
+    if (!needsBound) continue;
+    yield {
+      path: ['models', id, 'limits', 'maxCompletionTokens'],
+      message: `is missing, so a reply ends after ${defaultMessagesTokens} tokens if the request has no max_tokens`,
+      hint: 'write how many tokens the model can reply with',
+      isNotice: true,
+    };
+  }
+}
+
+/** Those alone make keys for themselves who sign in. */
+function* keysOfNobody({ roles, identityProviders }: Configuration): Iterable<Issue> {
+  if (Object.keys(identityProviders).length > 0) return;
+  for (const [name, { selfService }] of Object.entries(roles)) {
+    if (selfService === undefined) continue;
+    const message = 'gives nobody keys without identityProviders: only users who sign in make them';
+    yield { path: ['roles', name, 'selfService'], message };
+  }
+}
+
+function* findAccentWarnings({ page: { accent } }: Configuration): Iterable<Issue> {
+  if (accent === undefined) return;
+  const { light } = toAccents(accent);
+  if (light.accent !== accent.toLowerCase())
+    yield { path: ['page', 'accent'], message: `is too pale to be read on the light page; ${light.accent} is used there` };
+}
+
+function* findUpstreamWarnings({ models }: Configuration): Iterable<Issue> {
+  for (const [id, model] of Object.entries(models)) {
+    for (const [index, upstream] of model.upstreams.entries()) {
+      const { apiVersion, endpoint } = upstream;
+      const protocol = protocolFor(upstream, model);
+      const path = ['models', id, 'upstreams', index];
+      if (protocols[protocol].needsApiVersion && apiVersion === undefined)
+        yield { path: [...path, 'apiVersion'], message: `is missing; most ${protocol} upstreams answer 404 without it` };
+      if (protocol !== 'azure' && protocol !== 'anthropic' && apiVersion !== undefined) {
+        const message = `has no effect with the protocol ${protocol}`;
+        yield { path: [...path, 'apiVersion'], message, hint: 'for Azure OpenAI, write "protocol": "azure"' };
+      }
+      if (protocols[protocol].needsEndpoint && endpoint !== undefined) yield* wholeAddress(endpoint, [...path, 'endpoint']);
+    }
+  }
+}
+
+/** What the service puts behind the base address of a model's upstream; a deployment of Azure may have such a name. */
+// Pattern bound: an address in the configuration.
+const operation = /(?<!\/deployments)\/(chat\/completions|completions|embeddings|messages|responses)\/*$/;
+
+/** Other gateways are given the whole address of one operation. The address is not repeated: it may have secrets. */
+function* wholeAddress(endpoint: string, path: Issue['path']): Iterable<Issue> {
+  const [, name] = operation.exec(URL.parse(endpoint)?.pathname ?? '') ?? [];
+  if (name === undefined) return;
+  yield {
+    path,
+    message: `ends in /${name}, which is put behind it with each call, and most upstreams answer 404`,
+    hint: `write the address without /${name}, such as https://api.example/v1`,
+  };
+}
+
+function* nothingServed({ keys, identityProviders, models }: Configuration, ids: ReadonlySet<string>): Iterable<Issue> {
+  if (ids.size === 0) yield { path: ['models'], message: 'is empty; nothing is served' };
+  if (Object.keys(keys).length + Object.keys(identityProviders).length === 0)
+    yield { path: ['keys'], message: 'is empty, and there are no identityProviders; nobody can call' };
+  for (const [id, { upstreams }] of Object.entries(models)) {
+    if (upstreams.every(({ weight }) => weight === 0))
+      yield { path: ['models', id, 'upstreams'], message: 'have a weight of 0 each; none of them is ever asked' };
+  }
+}
+
+function* danglingDependencies(configuration: Configuration, ids: ReadonlySet<string>): Iterable<Issue> {
+  for (const section of ['models', 'applications'] as const) {
+    for (const [id, { dependencies }] of Object.entries(configuration[section])) {
+      for (const [index, dependency] of dependencies.entries()) {
+        if (!mayExist(dependency, ids))
+          yield { path: [section, id, 'dependencies', index], ...notConfigured('a deployment', dependency, ids) };
+      }
+    }
+  }
+}
+
+function* typesNotRun({ applications }: Configuration): Iterable<Issue> {
+  for (const [id, { endpoint, applicationTypeSchemaId: schemaId = '' }] of Object.entries(applications)) {
+    const path = ['applications', id, 'applicationTypeSchemaId'];
+    if (endpoint !== undefined && isQuickAppSchemaId(schemaId))
+      yield { path, message: 'is that of quick apps, but the application is not run as one: its endpoint is called' };
+  }
+}
+
+function* danglingTools({ applications }: Configuration, ids: ReadonlySet<string>): Iterable<Issue> {
+  for (const [application, { applicationProperties }] of Object.entries(applications)) {
+    const tools = applicationProperties?.applications_as_tools;
+    for (const [index, id] of (Array.isArray(tools) ? tools : []).entries()) {
+      const path = ['applications', application, 'applicationProperties', 'applications_as_tools', index];
+      if (typeof id === 'string' && !mayExist(id, ids)) yield { path, ...notConfigured('a deployment', id, ids) };
+    }
+  }
+}
+
+/** Where tokens bring roles of their own, only what looks misspelt is doubted. */
+function* rolesOfNobody(configuration: Configuration): Iterable<Issue> {
+  const { roles, keys, identityProviders } = configuration;
+  const ofKeys = Object.values(keys).flatMap((key) => [...(key.roles ?? []), ...(key.role === undefined ? [] : [key.role])]);
+  const knownRoles = new Set([defaultRole, ...Object.keys(roles), ...ofKeys]);
+  const isOpen = Object.values(identityProviders).some(({ rolesClaim }) => rolesClaim !== undefined);
+  for (const section of ['models', 'applications'] as const) {
+    for (const [id, { userRoles = [] }] of Object.entries(configuration[section])) {
+      for (const [index, role] of userRoles.entries()) {
+        const suggestion = didYouMean(role, knownRoles);
+        if (knownRoles.has(role) || (isOpen && suggestion.hint === undefined)) continue;
+        yield {
+          path: [section, id, 'userRoles', index],
+          message: `names ${JSON.stringify(role)}, a role that neither roles nor a key has`,
+          ...suggestion,
+        };
+      }
+    }
+  }
+}
+
+/** A role that is not configured has the limits of `default`, or none: a slip would open the door. */
+function* misspeltRolesOfKeys({ roles, keys }: Configuration): Iterable<Issue> {
+  const knownRoles = new Set([defaultRole, ...Object.keys(roles)]);
+  for (const [name, key] of Object.entries(keys)) {
+    const assignments = [
+      ...(key.role === undefined ? [] : [{ role: key.role, path: ['keys', name, 'role'] }]),
+      ...(key.roles ?? []).map((role, index) => ({ role, path: ['keys', name, 'roles', index] })),
+    ];
+    for (const { role, path } of assignments) {
+      const warning = notConfigured('a role', role, knownRoles);
+      if (!knownRoles.has(role) && warning.hint !== undefined) yield { path, ...warning };
+    }
+  }
+}
+
+function* limitsOfNothing(configuration: Configuration, ids: ReadonlySet<string>): Iterable<Issue> {
+  for (const [role, { limits }] of Object.entries(configuration.roles)) {
+    for (const id of Object.keys(limits)) {
+      if (id !== '*' && !mayExist(id, ids))
+        yield { path: ['roles', role, 'limits', id], ...notConfigured('a deployment', id, ids) };
+    }
+  }
+}
+
+/** Applications made through the API come and go without the configuration. */
+function mayExist(id: string, ids: ReadonlySet<string>): boolean {
+  return ids.has(id) || id.startsWith('applications/');
+}
+
+interface Known {
+  readonly nowMs: number;
+  readonly ids: ReadonlySet<string>;
+  /** Returns whether a deployment is configured, or can be created through the API. */
+  readonly mayExist: (id: string) => boolean;
+}
+
+/** Yields a warning for each expired key, and for each unknown deployment that a key is bound to. */
+function* findKeyWarnings({ keys }: Pick<Configuration, 'keys'>, { nowMs, ids, mayExist }: Known): Iterable<Issue> {
+  for (const [name, { expiresAt, deployments = [] }] of Object.entries(keys)) {
+    if (expiresAt !== undefined && (parseTime(expiresAt) ?? nowMs) <= nowMs) {
+      yield {
+        path: ['keys', name, 'expiresAt'],
+        message: 'is in the past, so Parley rejects the key',
+        hint: 'delete the entry or write a later time',
+      };
+    }
+    for (const [index, id] of deployments.entries()) {
+      if (!mayExist(id)) yield { path: ['keys', name, 'deployments', index], ...notConfigured('a deployment', id, ids) };
+    }
+  }
+}

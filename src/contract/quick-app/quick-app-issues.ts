@@ -1,0 +1,88 @@
+import { Compile } from 'typebox/compile';
+import { isJsonObject, type JsonObject } from '#base/json/json.ts';
+import { PatternError, withPatterns } from '#base/text/patterns.ts';
+import { explain } from '../configuration/explain.ts';
+import type { Issue } from '../configuration/issue.ts';
+import { complete, withoutNullFields } from '../configuration/schema-node.ts';
+import { conditionBounds, expressionLimits } from './condition-parts.ts';
+import { QuickAppForm } from './form.ts';
+import { keepSecrets } from './secrets.ts';
+
+const schema = Compile(QuickAppForm);
+/** `mcp_toolset[0]`, of which a path from the toolset on knows nothing. */
+const depth = 2;
+
+/** Everything that is wrong with the settings of a quick app, as written. */
+export function quickAppFaults(properties: unknown): readonly Issue[] {
+  const completed = complete(QuickAppForm, properties);
+  return schema.Check(completed) ? conditionFaults(completed) : explain(QuickAppForm, completed);
+}
+
+/** Counts and compiles the conditions of all entries, within the time limit of one run. */
+function conditionFaults({ applications_as_tools: entries = [] }: QuickAppForm): readonly Issue[] {
+  const path: (string | number)[] = ['applications_as_tools'];
+  const conditions = entries.flatMap((entry) => (typeof entry === 'string' ? [] : entry.conditions));
+  if (conditions.length > conditionBounds.maxConditions)
+    return [{ path, message: `must have at most ${conditionBounds.maxConditions} conditions in total` }];
+  if (conditions.length === 0) return [];
+  try {
+    withPatterns(({ compile }) => {
+      for (const [index, entry] of entries.entries()) {
+        for (const [at, condition] of typeof entry === 'string' ? [] : entry.conditions.entries()) {
+          if (condition.condition_type !== 'match') continue;
+          path.splice(1, 4, index, 'conditions', at, 'expression');
+          compile(condition.expression, expressionLimits);
+        }
+      }
+    });
+  } catch (error) {
+    if (!(error instanceof PatternError)) throw error;
+    const message = 'must be a regular expression in the syntax of RE2, which has no look-around and no back-references';
+    return [{ path, message: `${message}: ${error.message}` }];
+  }
+  return [];
+}
+
+/** The settings of a quick app with every default put in; to be given what has no faults. */
+export function completeQuickApp(properties: unknown): QuickAppForm {
+  return complete(QuickAppForm, properties) as QuickAppForm;
+}
+
+/** A toolset as somebody wrote it, alone in the settings of a quick app, with all that is wrong with it. */
+interface ReadToolset {
+  /** With its secrets; to be used only if there are no faults. */
+  readonly form: QuickAppForm;
+  /** Their paths begin at the toolset. */
+  readonly faults: readonly Issue[];
+}
+
+/** Reads an entry of `mcp_toolset` or `web_api_toolset`, or which documents are searched and how; takes any value. Secrets of the settings as stored stand for those that come back hidden. */
+export function readToolset(input: unknown, stored: JsonObject | undefined): ReadToolset {
+  if (isJsonObject(input) && input.type === 'documents') return readDocuments(input);
+  const isMcp = isJsonObject(input) && input.type === 'mcp';
+  const list = isMcp ? 'mcp_toolset' : 'web_api_toolset';
+  const around = { instructions: '', model: 'none', temperature: 0, [list]: [input] };
+  const properties = withoutNullFields(QuickAppForm, around) as JsonObject;
+  const faults = quickAppFaults(properties);
+  const merged =
+    faults.length > 0 ? { properties, faults } : keepSecrets(properties, stored && { [list]: storedIn(stored, isMcp) });
+  return {
+    form: completeQuickApp(merged.properties),
+    faults: merged.faults.map((issue) => ({ ...issue, path: issue.path.slice(depth) })),
+  };
+}
+
+/** The settings of a quick app for its documents, as they stand there. */
+function readDocuments({ type: _type, ...fields }: JsonObject): ReadToolset {
+  const around = { ...fields, instructions: '', model: 'none', temperature: 0 };
+  const properties = withoutNullFields(QuickAppForm, around) as JsonObject;
+  const isNone = [properties.document_relative_url ?? []].flat().length === 0;
+  const missingFile = { path: ['document_relative_url'], message: 'must name a stored file' };
+  return { form: completeQuickApp(properties), faults: [...quickAppFaults(properties), ...(isNone ? [missingFile] : [])] };
+}
+
+/** Web APIs stand in two lists. */
+function storedIn(stored: JsonObject, isMcp: boolean): readonly unknown[] {
+  const lists = isMcp ? [stored.mcp_toolset] : [stored.web_api_toolset, stored.web_api_toolset_alternative];
+  return lists.flatMap((list: unknown) => (Array.isArray(list) ? list : []));
+}

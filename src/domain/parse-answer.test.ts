@@ -1,0 +1,30 @@
+import { describe, expect, it } from 'vitest';
+import { measureLongestHold } from '#test/longest-hold.ts';
+import { parseAnswer } from './parse-answer.ts';
+
+const anyObject = { schema: undefined };
+
+describe('readAnswer', () => {
+  it.each([['{"a":1}'], [' {"a":1}\n'], ['```json\n{"a":1}\n```'], ['```\n\n{"a":1}```'], ['```JSON  \r\n{"a":1}\n```\n']])(
+    'reads the JSON in %j',
+    (text) => {
+      expect(parseAnswer(text, anyObject)).toEqual({ json: '{"a":1}' });
+    },
+  );
+
+  it.each([['```yaml\n{"a":1}\n```'], ['```json {"a":1}```'], ['```json\n{"a":1}'], ['```']])('rejects %j', (text) => {
+    expect(parseAnswer(text, anyObject)).toEqual({ error: 'it is not JSON' });
+  });
+
+  it('does not hold the event loop for line breaks after a fence', async () => {
+    const text = `\`\`\`json${'\n'.repeat(150_000)}x`;
+    expect(await measureLongestHold(() => parseAnswer(text, anyObject))).toBeLessThan(250);
+  });
+
+  it('rejects an answer that cannot be checked in time', () => {
+    const list = { type: 'array', items: { $ref: '#/$defs/a' } };
+    const schema = { $defs: { a: { anyOf: [list, { ...list, minItems: 0 }] } }, properties: { a: { $ref: '#/$defs/a' } } };
+    const text = `{"a":${'['.repeat(30)}1${']'.repeat(30)}}`;
+    expect(parseAnswer(text, { schema })).toEqual({ error: 'the check against the schema takes too long' });
+  });
+});

@@ -1,0 +1,99 @@
+import { type HttpClient, HttpError, type HttpRequest } from '#base/http/client.ts';
+import { openReply, readBytes } from '#base/http/read-reply.ts';
+import { addQuery } from '#base/http/url-path.ts';
+import { ParleyError } from '#contract/errors/errors.ts';
+import type { FeatureReply, FeatureRequest } from '#domain/call.ts';
+import { buildPath } from '#domain/callers/build-path.ts';
+import { getForwardedFields } from '#domain/callers/forwarded-fields.ts';
+import { createReceiverRights } from '#domain/callers/held-rights.ts';
+import type { PerRequestKeys } from '#domain/callers/per-request-keys.ts';
+import type { RequireConsent } from '#domain/consent/require-consent.ts';
+import { toIdFields } from './call-application.ts';
+import { toDeclaredHeaders } from './declared-headers.ts';
+import type { ReserveLimits } from './reserve-limits.ts';
+
+export interface FeatureDeps {
+  readonly http: HttpClient;
+  /** Reaches what users say the address of. */
+  readonly guarded: HttpClient;
+  readonly perRequestKeys: PerRequestKeys;
+  readonly requireConsent: RequireConsent;
+  readonly reserveLimits: ReserveLimits;
+}
+
+const timeouts = { connectMs: 10_000, firstByteMs: 120_000, idleMs: 120_000 };
+const maxBytes = 16 * 1024 * 1024;
+/** By HTTP, these have no content. */
+const withoutContent: ReadonlySet<number> = new Set([204, 304]);
+
+/**
+ * Asks the program that serves a feature of a deployment (docs/wire.md, Features). A program of the configuration, and one of
+ * the caller's own application, gets a per-request key that ends with the answer. A program that another user saved gets no key,
+ * because Parley contacts its address before the caller has sent anything to it. Calls to saved applications count as requests of
+ * the caller.
+ */
+export async function callFeature(deps: FeatureDeps, request: FeatureRequest, signal: AbortSignal): Promise<FeatureReply> {
+  const { caller, deployment } = request;
+  const { ownership } = deployment;
+  await deps.requireConsent(request);
+  if (ownership !== null) await countRequest(deps, request, signal);
+  const key = ownership === null || ownership.owner === caller.subject ? await issueKey(deps, request) : undefined;
+  try {
+    return await send(ownership === null ? deps.http : deps.guarded, request, { key, signal });
+  } catch (error) {
+    if (!(error instanceof HttpError)) throw error;
+    const message = `The program that serves this of ${deployment.id} gave no answer.`;
+    throw new ParleyError('upstream_failed', message, { status: 502, cause: error });
+  } finally {
+    if (key !== undefined) await deps.perRequestKeys.revoke(key);
+  }
+}
+
+/** Counts a request of the caller on the deployment. Throws the 429. */
+async function countRequest({ reserveLimits }: FeatureDeps, request: FeatureRequest, signal: AbortSignal): Promise<void> {
+  const { caller, deployment, snapshot } = request;
+  const ofRoles = snapshot.limits.find(caller.roles, deployment.id);
+  const limits = ofRoles.filter(({ window }) => window.kind === 'requests');
+  const size = { promptTokens: 0, maxTokens: 0, isWanted: () => !signal.aborted };
+  const { settle } = await reserveLimits({ call: { caller }, deployment, limits, snapshot }, size);
+  settle?.(undefined);
+}
+
+function issueKey({ perRequestKeys }: FeatureDeps, { caller, deployment }: FeatureRequest): Promise<string> {
+  const rights = createReceiverRights(deployment.id, caller.chain);
+  const chain = { path: buildPath(deployment, caller), rights, report() {} };
+  return perRequestKeys.issue({ ...caller, chain });
+}
+
+function toRequest({ deployment, endpoint, origin, requestId, body }: FeatureRequest, key: string | undefined): HttpRequest {
+  const { headers, query } = getForwardedFields(origin, deployment);
+  return {
+    method: body === undefined ? 'GET' : 'POST',
+    url: addQuery(endpoint, query),
+    headers: {
+      ...headers,
+      accept: 'application/json',
+      ...(body !== undefined && { 'content-type': body.type }),
+      'x-request-id': requestId,
+      ...(key !== undefined && { 'api-key': key }),
+      ...toIdFields(deployment),
+    },
+    body: body?.bytes ?? null,
+    timeouts,
+    isOnce: body !== undefined,
+  };
+}
+
+interface Sending {
+  readonly key: string | undefined;
+  readonly signal: AbortSignal;
+}
+
+async function send(http: HttpClient, request: FeatureRequest, { key, signal }: Sending): Promise<FeatureReply> {
+  const reply = await openReply(http, toRequest(request, key), signal);
+  const declared = request.deployment.ownership === null ? toDeclaredHeaders(reply.headers) : {};
+  const type = reply.headers['content-type'];
+  const bytes = await readBytes(reply, maxBytes);
+  const headers = { ...declared, 'x-upstream-attempts': '1', ...(type !== undefined && { 'content-type': type }) };
+  return { status: reply.status, headers, bytes: withoutContent.has(reply.status) ? Buffer.alloc(0) : bytes };
+}

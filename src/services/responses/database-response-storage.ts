@@ -1,0 +1,166 @@
+import type { JsonObject } from '#base/json/json.ts';
+import { ParleyError } from '#contract/errors/errors.ts';
+import { createRequestError } from '#contract/errors/request-error.ts';
+import type { AnyItem } from '#contract/responses/input-items.ts';
+import type { ResponsesRequest } from '#contract/responses/responses-request.ts';
+import type { Target } from '#domain/call.ts';
+import { isBoundKey, mayUseRecord } from '#domain/callers/bound-key.ts';
+import { listCarriedItems } from '#domain/responses/stored-items.ts';
+import { notStored, type OpenedResponse, type ResponseStorage } from './response-storage.ts';
+import { type ResponseStorageDeps, StoredResponseStart } from './stored-response-start.ts';
+import { retryUntilStored } from './unconfirmed-writes.ts';
+
+/** What a response goes on from. */
+interface EarlierTurns {
+  readonly earlier: readonly JsonObject[];
+  /** The name of this run on its conversation, which is this run's alone. */
+  readonly run?: string;
+}
+
+/** Keeps responses and conversations in the store. */
+export class DatabaseResponseStorage implements ResponseStorage {
+  readonly #deps: ResponseStorageDeps;
+
+  constructor(deps: ResponseStorageDeps) {
+    this.#deps = deps;
+  }
+
+  async open(target: Target, request: ResponsesRequest): Promise<StoredResponseStart> {
+    const isStored = isStoredBy(target, request);
+    if (request.background === true) requireBackground(target, isStored);
+    const conversation = getConversationId(request);
+    const earlierTurns =
+      conversation === undefined ? await this.#readChain(target, request) : await this.#lockConversation(target, conversation);
+    try {
+      const input = await this.#resolve(target, request.input, earlierTurns.earlier);
+      const turn =
+        conversation !== undefined && earlierTurns.run !== undefined ? { conversation, run: earlierTurns.run } : undefined;
+      return new StoredResponseStart(this.#deps, { target, request, isStored, turn, earlier: earlierTurns.earlier, input });
+    } catch (error) {
+      if (conversation !== undefined && earlierTurns.run !== undefined)
+        await this.#releaseConversation(conversation, earlierTurns.run);
+      throw error;
+    }
+  }
+
+  async read(target: Target, request: ResponsesRequest): Promise<OpenedResponse> {
+    const conversation = getConversationId(request);
+    const { earlier } =
+      conversation === undefined ? await this.#readChain(target, request) : await this.#readConversation(target, conversation);
+    return { ...notStored, earlier: earlier as AnyItem[], input: await this.#resolve(target, request.input, earlier) };
+  }
+
+  async #readChain({ call, snapshot }: Target, { previous_response_id: id }: ResponsesRequest): Promise<EarlierTurns> {
+    if (id === undefined) return { earlier: [] };
+    if (!mayUseRecord(call.caller, id)) throw toPreviousNotFoundError(id, id);
+    const { maxBodyBytes: maxBytes } = snapshot.configuration.security;
+    const nowMs = this.#deps.clock.epochMs();
+    const chain = await this.#deps.responses.chain({ id, subject: call.caller.subject }, { nowMs, maxBytes });
+    if ('absent' in chain) throw toPreviousNotFoundError(id, chain.absent);
+    const param = 'previous_response_id';
+    if ('bytes' in chain) {
+      const claim = `${param} names a conversation of ${chain.bytes} bytes, of which ${maxBytes} are allowed; begin another one.`;
+      throw new ParleyError('context_length_exceeded', claim, { param });
+    }
+    const last = chain.at(-1);
+    if (last?.status === 'queued' || last?.status === 'in_progress')
+      throw createRequestError(param, 'names a response that has not ended; wait for its end, or cancel it');
+    return { earlier: chain.flatMap(listCarriedItems) };
+  }
+
+  /** Makes the conversation this run's alone. */
+  async #lockConversation({ call, snapshot }: Target, id: string): Promise<EarlierTurns> {
+    const { conversations, responses, lease, clock, newId } = this.#deps;
+    const { subject } = call.caller;
+    if (!mayUseRecord(call.caller, id)) throw toConversationNotFoundError(id);
+    await lease.hold();
+    const run = newId();
+    try {
+      const earlier = await conversations.begin({ id, subject }, { run, node: lease.node }, clock.epochMs());
+      if (earlier === undefined) throw toConversationNotFoundError(id);
+      if (earlier === 'locked') throw toConversationLockedError(id);
+      const { maxBytesPerUser } = snapshot.configuration.responses;
+      if ((await responses.deleteBeyond(subject, maxBytesPerUser)) > maxBytesPerUser) throw toStorageFullError(maxBytesPerUser);
+      return { earlier, run };
+    } catch (error) {
+      await this.#releaseConversation(id, run);
+      throw error;
+    }
+  }
+
+  /** Lets others run on a conversation that nothing was answered on, also if the store was not heard when it was taken. Never fails. */
+  async #releaseConversation(conversation: string, run: string): Promise<void> {
+    const { conversations, lease, clock } = this.#deps;
+    const release = (): Promise<void> => conversations.release(conversation, run);
+    await release().then(
+      () => lease.release(),
+      () => void retryUntilStored(clock, release).finally(() => lease.release()),
+    );
+  }
+
+  async #readConversation({ call }: Target, id: string): Promise<EarlierTurns> {
+    if (!mayUseRecord(call.caller, id)) throw toConversationNotFoundError(id);
+    const earlier = await this.#deps.conversations.all({ id, subject: call.caller.subject });
+    if (earlier === undefined) throw toConversationNotFoundError(id);
+    return { earlier };
+  }
+
+  /** References become the items they name; what is there already is not said twice. */
+  async #resolve({ call }: Target, input: readonly AnyItem[], earlier: readonly JsonObject[]): Promise<readonly AnyItem[]> {
+    const referencedIds = input.filter((item) => item.type === 'item_reference').map((item) => String((item as JsonObject).id));
+    if (referencedIds.length === 0) return input;
+    const earlierIds = new Set(earlier.map(({ id }) => id));
+    const missingIds = isBoundKey(call.caller) ? [] : referencedIds.filter((id) => !earlierIds.has(id));
+    const itemsById = await this.#deps.responses.findItems(call.caller.subject, missingIds);
+    return input.flatMap((item, index) => {
+      if (item.type !== 'item_reference') return [item];
+      if (earlierIds.has(item.id)) return [];
+      const stored = itemsById.get(String(item.id));
+      if (stored === undefined)
+        throw createRequestError(`input[${index}].id`, 'names an item that is not stored; send the item itself');
+      return [stored as AnyItem];
+    });
+  }
+}
+
+export function toStorageFullError(maxBytes: number): ParleyError {
+  return new ParleyError(
+    'payload_too_large',
+    `Your conversations take all of the ${maxBytes} bytes that may be stored for you; delete some of them.`,
+  );
+}
+
+function getConversationId({ conversation }: ResponsesRequest): string | undefined {
+  return typeof conversation === 'string' ? conversation : conversation?.id;
+}
+
+function isStoredBy({ snapshot }: Target, { store }: ResponsesRequest): boolean {
+  return store !== false && snapshot.configuration.responses.store === 'allow';
+}
+
+function requireBackground({ call, snapshot }: Target, isStored: boolean): void {
+  if (snapshot.configuration.responses.store === 'never')
+    throw createRequestError('background', 'must be false: no response is stored here');
+  if (!isStored) throw createRequestError('background', 'needs the response to be stored; leave store out, or send true');
+  if (call.caller.chain !== null)
+    throw createRequestError('background', 'must be false with a per-request key, which ends with its call');
+}
+
+function toPreviousNotFoundError(id: string, absent: string): ParleyError {
+  const param = 'previous_response_id';
+  const claim =
+    id === absent
+      ? `${param} names no stored response of yours: ${JSON.stringify(id.slice(0, 100))}.`
+      : `${param} names a response that goes on from ${absent}, which was deleted.`;
+  return new ParleyError('previous_response_not_found', claim, { param });
+}
+
+function toConversationNotFoundError(id: string): ParleyError {
+  const claim = `conversation names none that is stored for you: ${JSON.stringify(id.slice(0, 100))}.`;
+  return new ParleyError('conversation_not_found', claim, { param: 'conversation' });
+}
+
+function toConversationLockedError(id: string): ParleyError {
+  const claim = `Another response is being answered on ${id}; try again when it has ended.`;
+  return new ParleyError('conversation_locked', claim, { param: 'conversation' });
+}

@@ -1,0 +1,97 @@
+import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import type { BlobStore, ByteRange } from '#domain/files/blob-store.ts';
+import type { ContentsLocation } from '#domain/files/contents-location.ts';
+import { StoreError } from '#domain/store-error.ts';
+import { claimName, toClaim } from './claim-location.ts';
+
+export interface LocatedBlobStoreDeps {
+  /** What the database knows. */
+  readonly location: ContentsLocation;
+  readonly epochMs: () => number;
+  /** Called once if the contents lie elsewhere, with the name that their place has, or would have. */
+  readonly onElsewhere: (name: string) => void;
+}
+
+/**
+ * A place of contents beside a database that other nodes share: as long as it is not known to be the place of that database's
+ * contents nothing is read there and nothing written, since other nodes would not find it. The first write makes it the place
+ * if there is none.
+ */
+export class LocatedBlobStore implements BlobStore {
+  readonly #store: BlobStore;
+  readonly #deps: LocatedBlobStoreDeps;
+  #isHere = false;
+  #isElsewhere = false;
+  #wasReported = false;
+
+  constructor(store: BlobStore, deps: LocatedBlobStoreDeps) {
+    this.#store = store;
+    this.#deps = deps;
+  }
+
+  /** Whether the contents were found to lie elsewhere when it was looked for last. */
+  get isElsewhere(): boolean {
+    return this.#isElsewhere;
+  }
+
+  async write(name: string, bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<void> {
+    if (!this.#isHere) await this.#require({ claims: true });
+    return this.#store.write(name, bytes);
+  }
+
+  async read(name: string, range: ByteRange | undefined): Promise<Readable | undefined> {
+    if (!this.#isHere) await this.#require({ claims: false });
+    return this.#store.read(name, range);
+  }
+
+  async delete(name: string): Promise<void> {
+    if (!this.#isHere) await this.#require({ claims: false });
+    return this.#store.delete(name);
+  }
+
+  /** Looks where the contents lie; `claims` makes this their place if they have none. Throws StoreFault. */
+  async locate({ claims }: { claims: boolean }): Promise<'here' | 'nowhere' | 'elsewhere'> {
+    if (this.#isHere) return 'here';
+    let unconfirmed: string | undefined;
+    const name = await this.#deps.location.name(async ({ database, blobs }) => {
+      const existing = await this.#readClaim();
+      if (existing !== undefined) return existing;
+      const claim = toClaim(database, this.#deps.epochMs());
+      if (blobs.length > 0 && !(await this.#hasAny(blobs))) unconfirmed = claim;
+      if (unconfirmed !== undefined || (blobs.length === 0 && !claims)) return undefined;
+      await this.#store.write(claimName, [Buffer.from(claim)]);
+      return claim;
+    });
+    const expected = name ?? unconfirmed;
+    if (expected === undefined) return 'nowhere';
+    this.#isHere = (await this.#readClaim()) === expected;
+    this.#isElsewhere = !this.#isHere;
+    if (this.#isElsewhere && !this.#wasReported) {
+      this.#wasReported = true;
+      this.#deps.onElsewhere(expected);
+    }
+    return this.#isHere ? 'here' : 'elsewhere';
+  }
+
+  async #require(options: { claims: boolean }): Promise<void> {
+    if ((await this.locate(options)) === 'elsewhere') throw new StoreError(elsewhereMessage);
+  }
+
+  /** What is written in the place about itself. */
+  async #readClaim(): Promise<string | undefined> {
+    const content = await this.#store.read(claimName, undefined);
+    return content && (await text(content)).trim();
+  }
+
+  async #hasAny(blobs: readonly string[]): Promise<boolean> {
+    for (const blob of blobs) {
+      const content = await this.#store.read(blob, undefined);
+      content?.destroy();
+      if (content !== undefined) return true;
+    }
+    return false;
+  }
+}
+
+const elsewhereMessage = 'the contents of files lie where this node cannot reach them, and /health says what its operator can do';

@@ -1,0 +1,37 @@
+import type { Kysely } from 'kysely';
+import type { ContentsLocation, UnplacedContents } from '#domain/files/contents-location.ts';
+import type { SqlDatabase } from '../engine/sql-database.ts';
+import type { Schema } from '../schema.ts';
+
+const maxSampled = 10;
+
+/** The row that names a database also names the place of its files' contents. */
+export class SqlContentsLocation implements ContentsLocation {
+  readonly #database: SqlDatabase;
+
+  constructor(database: SqlDatabase) {
+    this.#database = database;
+  }
+
+  async name(choose: (unplaced: UnplacedContents) => Promise<string | undefined>): Promise<string | undefined> {
+    const recorded = await this.#database.run((kysely) => find(kysely));
+    if (recorded !== null) return recorded;
+    return this.#database.transact(async (transaction) => {
+      const { name: database, contents_place } = await transaction
+        .updateTable('database_name')
+        .set(({ ref }) => ({ name: ref('name') }))
+        .returningAll()
+        .executeTakeFirstOrThrow();
+      if (contents_place !== null) return contents_place;
+      const used = await transaction.selectFrom('files').select('blob').limit(maxSampled).execute();
+      const name = await choose({ database, blobs: used.map(({ blob }) => blob) });
+      if (name !== undefined) await transaction.updateTable('database_name').set({ contents_place: name }).execute();
+      return name;
+    });
+  }
+}
+
+async function find(kysely: Kysely<Schema>): Promise<string | null> {
+  const { contents_place } = await kysely.selectFrom('database_name').select('contents_place').executeTakeFirstOrThrow();
+  return contents_place;
+}

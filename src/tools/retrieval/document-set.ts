@@ -1,0 +1,66 @@
+import type { FileIndex, IndexedFile } from '#domain/files/file-index.ts';
+import { parseReference, toReference } from '#domain/files/file-references.ts';
+import type { FileLocation } from '#domain/files/resource-location.ts';
+import { canReadAsDocument } from '#domain/quick-app/quick-app-documents.ts';
+import type { MissingToolset } from '#domain/tools/tool.ts';
+
+/** A stored file that questions are looked up in. */
+export interface SearchableFile {
+  /** As the model and the user know it, unlike the others. */
+  readonly name: string;
+  readonly reference: string;
+  readonly file: IndexedFile;
+}
+
+export interface DocumentSet {
+  readonly files: readonly SearchableFile[];
+  /** What could not be had, for the user. */
+  readonly missing: readonly MissingToolset[];
+}
+
+interface ParsedReference {
+  readonly reference: string;
+  /** Undefined if the application must not read it. */
+  readonly location: FileLocation | undefined;
+  /** Reason why the file was not found. */
+  readonly reason: string;
+}
+
+/**
+ * The files that an application names: any for what the configuration has, those of its owner for what a user made; null stands
+ * for the configuration. Throws StoreFault.
+ */
+export async function openDocumentSet(
+  references: readonly string[],
+  owner: string | null,
+  index: FileIndex,
+): Promise<DocumentSet> {
+  const parsed = [...new Set(references)].map((reference) => parseOwnReference(reference, owner));
+  const stored = await index.findAll(parsed.flatMap(({ location }) => location ?? []));
+  const byReference = new Map(stored.map((file) => [toReference(file), file]));
+  const resolved = parsed.map(({ location, ...rest }) => ({ ...rest, file: location && byReference.get(rest.reference) }));
+  const matches = resolved.flatMap(({ reference, file }) => (file === undefined ? [] : [{ reference, file }]));
+  const names = matches.map(({ file }) => file.path.slice(file.path.lastIndexOf('/') + 1));
+  return {
+    files: matches.map(({ reference, file }, index) => {
+      const name = names[index] ?? '';
+      return { name: names.indexOf(name) === names.lastIndexOf(name) ? name : file.path, reference, file };
+    }),
+    missing: resolved.flatMap(({ reference, file, reason }) => (file === undefined ? [{ name: reference, reason }] : [])),
+  };
+}
+
+function parseOwnReference(input: string, owner: string | null): ParsedReference {
+  const location = parseReference(input);
+  if (location === undefined) return { reference: input, location, reason: 'This is not the reference of a stored file.' };
+  const reference = toReference(location);
+  if (!canReadAsDocument(location, owner))
+    return { reference, location: undefined, reason: 'The application may only read files of its owner, and this is none.' };
+  return { reference, location, reason: 'There is no stored file of this path; it was moved or deleted.' };
+}
+
+/** The last part of a reference, as people read it. */
+export function toFileName(reference: string): string {
+  const path = parseReference(reference)?.path ?? reference;
+  return path.slice(path.lastIndexOf('/') + 1);
+}

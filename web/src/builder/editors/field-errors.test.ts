@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest';
+import { listErrorsUnder, toFieldErrors } from './field-errors.ts';
+
+describe('the faults of a refusal', () => {
+  it('stand at their fields', () => {
+    const message =
+      'applicationProperties.model is required; applicationProperties.mcp_toolset[0].mcp_server_info.url must be an address that begins with http:// or https://; and 2 more.';
+    expect([...toFieldErrors(message, 'applicationProperties.model')]).toEqual([
+      ['applicationProperties.model', 'is required.'],
+      ['applicationProperties.mcp_toolset[0].mcp_server_info.url', 'must be an address that begins with http:// or https://.'],
+    ]);
+  });
+
+  it('are not torn where a message has a semicolon', () => {
+    const message = 'applicationProperties.starters must be a list; a text is not enough.';
+    expect([...toFieldErrors(message, 'applicationProperties.starters')]).toEqual([
+      ['applicationProperties.starters', 'must be a list; a text is not enough.'],
+    ]);
+  });
+
+  it('know keys in quotes', () => {
+    const field = 'applicationProperties["a; b"].c';
+    expect([...toFieldErrors(`${field} is unknown.`, field)]).toEqual([[field, 'is unknown.']]);
+  });
+
+  it('stand at the named field where the message is another sentence', () => {
+    expect([...toFieldErrors('Something is wrong', 'displayName')]).toEqual([['displayName', 'Something is wrong']]);
+  });
+
+  it.each(['The body must be an object.', 'Nothing of use', ''])('%j names no field', (message) => {
+    expect([...toFieldErrors(message, undefined).keys()]).toEqual([]);
+  });
+
+  it('are told of a field and of all below it', () => {
+    const faults = new Map([
+      ['a', 'is wrong.'],
+      ['a.b[0]', 'is wrong too.'],
+      ['ab', 'is another.'],
+    ]);
+    expect(listErrorsUnder(faults, 'a')).toEqual(['is wrong.', 'b[0] is wrong too.']);
+  });
+});

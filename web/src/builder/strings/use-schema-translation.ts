@@ -1,0 +1,72 @@
+import { useCallback } from 'react';
+import { useLocalizedStrings } from '../../strings/strings.tsx';
+import { schemaFrench } from './schema-french.ts';
+import { schemaGerman } from './schema-german.ts';
+import { schemaSpanish } from './schema-spanish.ts';
+
+/** Titles of the schema that are the keys of a wire format rather than words for people. */
+const plainTitles: Readonly<Record<string, string>> = {
+  'Method url': 'Address',
+  'Method type': 'Method',
+  'Content type': 'Type of the body',
+  'Rest api method info': 'Request',
+  'Open ai tool': 'Tool',
+  'Mcp server info': 'Server',
+  'Parameter type': 'Type',
+  'Token url': 'Token address',
+  Url: 'Address',
+  Aud: 'Audience',
+  'Auth info': 'Key of the API',
+  'Tool endpoints': 'Operations',
+  'Constant value': 'Fixed value',
+  'Item descriptor': 'Items are',
+  'Item parameter type': 'Type of the items',
+  'Url param': 'Sent in the query',
+  'How the server is told who calls; `type` picks the form. Absent or null: it is told nothing.':
+    'How the server is told who calls.',
+  'The key sent with each request; null: none.': 'The key sent with each request.',
+  'true: the model may list and read what the server has to read, with two tools.':
+    'The model may list and read what the server has to read, with two tools.',
+  'true: prompts of the server that need no values are offered to begin with.':
+    'Prompts of the server that need no values are offered to begin with.',
+  summarize: 'Clear results, then sum up',
+  clear: 'Clear results',
+  off: 'Nothing is done',
+  streamable_http: 'Streamable HTTP',
+  sse: 'Server-sent events',
+};
+
+const dictionaries = { en: plainTitles, de: schemaGerman, fr: schemaFrench, es: schemaSpanish };
+
+/** What says no more than the label above it, or the lines around it. */
+const redundantTexts: ReadonlySet<string> = new Set([
+  'Id of the deployment that is asked, a model as a rule.',
+  'Name of the toolset, shown to people.',
+  'Web APIs the model may call. Absent: none.',
+  'MCP servers whose tools the model may call. Absent: none.',
+  'The operations the model may call.',
+  'Parameters of the tool; may be empty.',
+  'What is called, and how.',
+  'The tool as the model is offered it.',
+  'How the server is reached.',
+  'Address of the server.',
+  'How documents are searched. Absent: as the service has it.',
+]);
+/** That there is none where none is given. */
+const idleEnd = /\bAbsent: none\.$/;
+// Pattern bound: the user's own tab: one description of a field.
+const lastOfTwo = /(?<=[.)])\s+[^.:]+:[^.]*\.$/;
+
+/** Says a title or a description of the schema in the language of the page; as it is where there is no word for it; '' where it says nothing. */
+export function useSchemaTranslation(): (text: string) => string {
+  const strings = useLocalizedStrings<Readonly<Record<string, string>>>(dictionaries);
+  return useCallback(
+    (text) => {
+      if (redundantTexts.has(text)) return '';
+      const translated = Object.hasOwn(strings, text) ? (strings[text] ?? text) : text;
+      const firstSentences = idleEnd.test(text) ? translated.replace(lastOfTwo, '') : translated;
+      return firstSentences.replace(/\bAbsent( or null)?:/, 'Left empty:');
+    },
+    [strings],
+  );
+}

@@ -1,0 +1,74 @@
+import { useState } from 'react';
+import { useGetName, usePage } from '../../page/page.tsx';
+import { formatRoute } from '../../page/route.ts';
+import { acceptConsent, type ConsentForm, readConsent } from '../../service/consents.ts';
+import { type ErrorDetails, toErrorDetails } from '../../service/service-error.ts';
+import { describeError } from '../../strings/describe-error.ts';
+import { useStrings } from '../../strings/strings.tsx';
+import { focusMessage } from '../focus-message.ts';
+
+interface ConsentPromptProps {
+  readonly deployment: string;
+  /** As the service gave it. */
+  readonly form: ConsentForm;
+  /** The conversation that it is asked in, if it has begun. */
+  readonly conversation: string | undefined;
+  /** What waited for the consent. */
+  readonly onAccept: () => void;
+  readonly onPostpone?: () => void;
+}
+
+/** Says what would be shared with whom, and takes the answer. */
+export function ConsentPrompt({ deployment, form: initialForm, conversation, onAccept, onPostpone }: ConsentPromptProps) {
+  const strings = useStrings();
+  const { service, announce } = usePage();
+  const getName = useGetName();
+  const [form, setForm] = useState(initialForm);
+  const [error, setError] = useState<ErrorDetails>();
+  const [isSending, setIsSending] = useState(false);
+  const name = strings.quoted(getName(deployment));
+  const agree = async (): Promise<void> => {
+    setIsSending(true);
+    setError(undefined);
+    try {
+      await acceptConsent(service, deployment, form);
+      announce(strings.consentAccepted(name));
+      focusMessage();
+      onAccept();
+    } catch (error) {
+      setError(toErrorDetails(error));
+      const currentStatus = await readConsent(service, deployment).catch(() => undefined);
+      if (currentStatus !== undefined) setForm(currentStatus.form);
+    }
+    setIsSending(false);
+  };
+  const otherNames = [...form]
+    .filter(([id, isRequired]) => isRequired && id !== deployment)
+    .map(([id]) => strings.quoted(getName(id)));
+  return (
+    <div className="consent-ask">
+      <p>{otherNames.length > 0 ? strings.consentShares(name, otherNames.join(', ')) : strings.consentSharesItself(name)}</p>
+      {error !== undefined && (
+        <p className="trouble" role="alert">
+          {error.code === 'consent_outdated' ? strings.consentOutdated : describeError(error, strings)}
+        </p>
+      )}
+      <p className="row">
+        <button type="button" className="button primary" disabled={isSending} onClick={() => void agree()}>
+          {strings.agree}
+        </button>
+        <a
+          className="quiet-link"
+          href={formatRoute({ at: 'consent', deployment, ...(conversation !== undefined && { back: conversation }) })}
+        >
+          {strings.consentLook}
+        </a>
+        {onPostpone !== undefined && (
+          <button type="button" className="quiet-link" onClick={onPostpone}>
+            {strings.later}
+          </button>
+        )}
+      </p>
+    </div>
+  );
+}

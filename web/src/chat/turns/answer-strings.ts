@@ -1,0 +1,10 @@
+import { useLocalizedStrings } from '../../strings/strings.tsx';
+import { type AnswerStrings, answerEnglish } from './answer-english.ts';
+import { answerFrench } from './answer-french.ts';
+import { answerGerman } from './answer-german.ts';
+import { answerSpanish } from './answer-spanish.ts';
+
+/** What is said of changing an answer; apart from the other words, as it comes with the first answer. */
+export function useAnswerStrings(): AnswerStrings {
+  return useLocalizedStrings({ en: answerEnglish, de: answerGerman, fr: answerFrench, es: answerSpanish });
+}

@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest';
+import { joinText, toContinuation } from './continuation.ts';
+import type { Reply } from './conversation.ts';
+
+const reply = (fields: Partial<Reply>): Reply => ({
+  ...{ kind: 'reply', id: 'r', parent: 'q', atMs: 0, deployment: 'demo', state: 'done', text: '', custom: {}, stageTimes: {} },
+  ...fields,
+});
+
+describe('two parts of an answer', () => {
+  it.each([
+    [
+      'the words that are repeated stand once',
+      'It was the best of times',
+      'the best of times, it was',
+      'It was the best of times, it was',
+    ],
+    ['a word that was cut is made whole', 'The end of the constell', 'of the constellation.', 'The end of the constellation.'],
+    ['dots before what is repeated are left out', 'It was the best of', '… was the best of times', 'It was the best of times'],
+    ['space at the seam stands once', 'It was the best of \n', 'was the best of times', 'It was the best of times'],
+    ['a new word is not glued to the last', 'It was the best', 'of times', 'It was the best of times'],
+    ['what begins with a space, or follows one, is taken as it is', 'One,\n', '- two', 'One,\n- two'],
+    ['scripts without spaces get none', '春はあけ', 'ぼの', '春はあけぼの'],
+    ['while it repeats, nothing is added', 'It was the best of times', 'the best ', 'It was the best of times'],
+    ['nothing more is nothing more', 'It was', '', 'It was'],
+  ])('%s', (_, said, more, joined) => {
+    expect(joinText(said, more, false)).toBe(joined);
+  });
+
+  it.each([
+    [
+      'the last brace of a code',
+      'function f() {\n  if (a) {\n    b();\n  }\n',
+      '}',
+      'function f() {\n  if (a) {\n    b();\n  }\n}',
+    ],
+    ['nothing but what was there', 'It was the best of times', 'the best of times', 'It was the best of times'],
+  ])('end with what stands in the first part already: %s', (_, said, more, joined) => {
+    expect(joinText(said, more, true)).toBe(joined);
+  });
+
+  it('are asked to be joined at the last words, of a long text at the beginning of one', () => {
+    const { prompt: ask } = toContinuation(reply({ text: `${'Lorem ipsum dolor. '.repeat(40)}The last words` }));
+    const tail = String(ask.content).split('\n\n').at(-1);
+    expect([ask.role, tail]).toEqual(['user', 'dolor. Lorem ipsum dolor. Lorem ipsum dolor. Lorem ipsum dolor. The last words']);
+  });
+
+  it('are counted together, model by model, and their thoughts are both kept', () => {
+    const counted = (model: string, tokens: number) => ({
+      ...{ index: 0, model, name: model, prompt_tokens: tokens, completion_tokens: 1, total_tokens: tokens + 1 },
+    });
+    const { withTotals: total } = toContinuation(
+      reply({
+        thoughts: 'First.',
+        usage: { prompt_tokens: 5, completion_tokens: 1, total_tokens: 6 },
+        statistics: { usage_per_model: [counted('a', 5)] },
+      }),
+    );
+    expect(
+      total(
+        reply({
+          thoughts: 'Second.',
+          usage: { prompt_tokens: 9, completion_tokens: 2, total_tokens: 11 },
+          statistics: { usage_per_model: [counted('a', 6), counted('b', 3)] },
+        }),
+      ),
+    ).toMatchObject({
+      thoughts: 'First.\n\nSecond.',
+      usage: { prompt_tokens: 14, completion_tokens: 3, total_tokens: 17 },
+      statistics: {
+        usage_per_model: [{ model: 'a', prompt_tokens: 11, completion_tokens: 2, total_tokens: 13 }, { model: 'b' }],
+      },
+    });
+  });
+});

@@ -1,0 +1,307 @@
+import type { Chunk, ResponseCustomContent, StageDelta } from '#contract/chat/chunk.ts';
+import { ChunkFold } from '#contract/chat/chunk-fold.ts';
+import type { Message } from '#contract/chat/message.ts';
+import type { Service } from '../service/service.ts';
+import { ServiceError, toErrorDetails } from '../service/service-error.ts';
+import { toSettingFields, withInstructions } from './chat-settings.ts';
+import {
+  type Conversation,
+  listTurnsUpTo,
+  type Question,
+  type Reply,
+  type StageTime,
+  withReply,
+  withTurn,
+} from './conversation.ts';
+import type { Library } from './library.ts';
+import { type Retry, streamReplyWithRetries } from './stream-reply-with-retries.ts';
+import { toMessages } from './to-messages.ts';
+
+export interface ReplyRunnerOptions {
+  readonly library: Library;
+  readonly service: Service;
+  /** Whether a deployment thinks before it answers. */
+  readonly canReason?: (deployment: string) => boolean;
+  /** Sent with each question. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Called with each conversation that has one more answer. */
+  readonly onReplyDone?: (conversationId: string) => void;
+  /** Calls back at the next moment that something can be drawn. */
+  readonly nextFrame: (act: () => void) => void;
+}
+
+type NewQuestion = Pick<Question, 'parent' | 'text' | 'attachments' | 'control' | 'filled'> & {
+  /** Who are asked in place of whom the conversation is with; the answers of several stand side by side. */
+  readonly deployments?: readonly string[];
+};
+
+/** How an answer that was cut short is gone on with (go-on.ts). */
+export interface Continuation {
+  readonly truncated: Reply;
+  /** Asks for the rest. */
+  readonly prompt: Message;
+  readonly join: JoinTexts;
+  /** With what both parts took. */
+  readonly withTotals: (reply: Reply) => Reply;
+}
+
+interface AnswerOptions {
+  /** An earlier answer: if it failed and can be gone on with, the new one goes on behind what it has done. */
+  readonly previous?: Reply;
+  /** Who is asked in place of whom the conversation is with. */
+  readonly deployment?: string;
+  readonly continuation?: Continuation;
+}
+
+interface RunningReply {
+  readonly conversationId: string;
+  readonly questionId: string;
+  readonly controller: AbortController;
+}
+
+type ReplyListener = (conversationId: string, reply: Reply) => void;
+
+/** Asks deployments and brings their answers into the library; any number at once. */
+export class ReplyRunner {
+  readonly #options: ReplyRunnerOptions;
+  readonly #running = new Map<string, RunningReply>();
+  /** Ids of questions whose answers stand side by side. */
+  readonly #sideBySide = new Set<string>();
+  readonly #replyListeners = new Set<ReplyListener>();
+  /** By id of the reply. */
+  readonly #retries = new Map<string, Retry>();
+  readonly #retryListeners = new Set<() => void>();
+
+  constructor(options: ReplyRunnerOptions) {
+    this.#options = options;
+  }
+
+  /** Adds a question to a conversation that is open, and has it answered. */
+  async sendQuestion(conversationId: string, { deployments = [], ...input }: NewQuestion): Promise<void> {
+    const question: Question = { kind: 'question', id: crypto.randomUUID(), atMs: Date.now(), ...input };
+    if (deployments.length > 1) this.#sideBySide.add(question.id);
+    this.#options.library.change(conversationId, (conversation) => withTurn(conversation, question));
+    const targets = deployments.length === 0 ? [{}] : deployments.map((deployment) => ({ deployment }));
+    await Promise.all(targets.map((options) => this.answer(conversationId, question.id, options)));
+  }
+
+  /** Has a question answered, once more where it was before. */
+  async answer(conversationId: string, questionId: string, options: AnswerOptions = {}): Promise<void> {
+    const { library, service, headers = {}, canReason = () => false } = this.#options;
+    const conversation = library.find(conversationId);
+    if (conversation === undefined) return;
+    const { previous, continuation } = options;
+    const start = createReply(conversation, questionId, options);
+    const controller = new AbortController();
+    this.#running.set(start.id, { conversationId, questionId, controller });
+    library.put(withTurn(conversation, start), 'now');
+    const failed = previous?.state === 'failed' && previous.custom.state !== undefined ? previous : undefined;
+    const earlier = failed ?? continuation?.truncated;
+    const fold = new ReplyFold(start, earlier, continuation?.join);
+    const toCurrentReply = (): Reply => continuation?.withTotals(fold.reply()) ?? fold.reply();
+    const end = (last: Partial<Reply>): void => {
+      this.#running.delete(start.id);
+      this.#setRetry(start.id, undefined);
+      const reply: Reply = { ...toCurrentReply(), endedAtMs: Date.now(), ...last };
+      library.change(conversationId, (now) => withReply(now, reply), 'now');
+      for (const listener of this.#replyListeners) listener(conversationId, reply);
+    };
+    const draw = this.#createDraw(() => {
+      if (this.#running.has(start.id)) library.change(conversationId, (now) => withReply(now, toCurrentReply()));
+    });
+    try {
+      const turns = listTurnsUpTo(conversation, questionId);
+      const settings = conversation.settings ?? {};
+      const history = toMessages(earlier === undefined ? turns : [...turns, earlier]);
+      const messages = withInstructions(continuation === undefined ? history : [...history, continuation.prompt], settings);
+      const request = {
+        deployment: start.deployment,
+        messages,
+        headers,
+        fields: toSettingFields(settings, { canReason: canReason(start.deployment) }),
+      };
+      const { signal } = controller;
+      const onRetry = (retry: Retry | undefined): void => this.#setRetry(start.id, retry);
+      for await (const chunk of streamReplyWithRetries(service, { ...request, signal }, onRetry)) {
+        fold.add(chunk, Date.now());
+        draw();
+      }
+      end({ state: 'done' });
+      this.#options.onReplyDone?.(conversationId);
+    } catch (error) {
+      end(controller.signal.aborted ? { state: 'stopped' } : { state: 'failed', fault: toErrorDetails(error) });
+    }
+  }
+
+  /** Calls back with each answer that has ended, however it did, until what is returned is called. */
+  subscribe(listener: ReplyListener): () => void {
+    this.#replyListeners.add(listener);
+    return () => this.#replyListeners.delete(listener);
+  }
+
+  /** What an answer waits for, if it was refused for now. */
+  getRetry(replyId: string): Retry | undefined {
+    return this.#retries.get(replyId);
+  }
+
+  /** Calls back whenever `retryOf` has changed, until what is returned is called. */
+  readonly subscribeToRetries = (listener: () => void): (() => void) => {
+    this.#retryListeners.add(listener);
+    return () => this.#retryListeners.delete(listener);
+  };
+
+  #setRetry(replyId: string, retry: Retry | undefined): void {
+    if (retry === undefined) this.#retries.delete(replyId);
+    else this.#retries.set(replyId, retry);
+    for (const listener of this.#retryListeners) listener();
+  }
+
+  /** Whether an answer is under way in this conversation. */
+  isAnswering(conversationId: string): boolean {
+    return [...this.#running.values()].some((running) => running.conversationId === conversationId);
+  }
+
+  /** Whether any answer is under way. */
+  isBusy(): boolean {
+    return this.#running.size > 0;
+  }
+
+  /** Whether several were asked a question at once, and none of them was chosen yet. */
+  isSideBySide(questionId: string): boolean {
+    return this.#sideBySide.has(questionId);
+  }
+
+  /** One of those who were asked at once was chosen. */
+  endSideBySide(questionId: string): void {
+    this.#sideBySide.delete(questionId);
+  }
+
+  /** Stops an answer, and those that come beside it. */
+  stop(replyId: string): void {
+    const { questionId } = this.#running.get(replyId) ?? {};
+    for (const running of this.#running.values()) if (running.questionId === questionId) running.controller.abort();
+  }
+
+  /** Stops all that is under way in a conversation. */
+  stopIn(conversationId: string): void {
+    for (const running of this.#running.values()) if (running.conversationId === conversationId) running.controller.abort();
+  }
+
+  stopAll(): void {
+    for (const { controller } of this.#running.values()) controller.abort();
+  }
+
+  /** However many chunks come between two frames, they are drawn once. */
+  #createDraw(act: () => void): () => void {
+    let isDue = false;
+    return () => {
+      if (isDue) return;
+      isDue = true;
+      this.#options.nextFrame(() => {
+        isDue = false;
+        act();
+      });
+    };
+  }
+}
+
+function createReply(conversation: Conversation, questionId: string, { deployment, continuation }: AnswerOptions): Reply {
+  const truncated = continuation?.truncated;
+  return {
+    ...{ kind: 'reply', id: crypto.randomUUID(), parent: questionId, atMs: Date.now(), state: 'running' },
+    ...{ deployment: deployment ?? truncated?.deployment ?? conversation.deployment },
+    ...{ text: truncated?.text ?? '', custom: truncated?.custom ?? {}, stageTimes: truncated?.stageTimes ?? {} },
+    ...(truncated !== undefined && { continues: truncated.id }),
+  };
+}
+
+/** Makes one text of what was said before and what comes behind it; `isOver` once nothing more comes. */
+type JoinTexts = (text: string, addition: string, isComplete: boolean) => string;
+
+/** Folds the chunks of one reply, and notes when its steps began and ended. A reply that goes on behind an earlier one has the parts of both. */
+export class ReplyFold {
+  readonly #start: Reply;
+  readonly #chunks = new ChunkFold((message) => new ServiceError({ status: 200, code: 'upstream_failed', message }));
+  readonly #running = new Set<number>();
+  readonly #earlier: Reply | undefined;
+  readonly #join: JoinTexts;
+  #stageTimes: Readonly<Record<number, StageTime>> = {};
+
+  constructor(start: Reply, earlier?: Reply, join: JoinTexts = joinParagraphs) {
+    this.#start = start;
+    this.#earlier = earlier;
+    this.#join = join;
+  }
+
+  add(chunk: Chunk, nowMs: number): void {
+    this.#chunks.add(chunk);
+    for (const { index, delta } of chunk.choices) {
+      const stages = index === 0 ? delta?.custom_content?.stages : undefined;
+      if (Array.isArray(stages)) for (const stage of stages) this.#recordStage(stage, nowMs);
+    }
+  }
+
+  /** The reply so far. */
+  reply(): Reply {
+    const { id, choices, usage, statistics } = this.#chunks.completion();
+    const [choice] = choices;
+    const { content, custom_content: custom = {}, function_call: call, ...fields } = choice?.message ?? { role: 'assistant' };
+    const thoughts = readThoughts(fields);
+    const { text: earlierText = '', custom: earlierCustom = {}, stageTimes: before = {} } = this.#earlier ?? {};
+    const steps = earlierCustom.stages?.length ?? 0;
+    return {
+      ...this.#start,
+      text: this.#join(earlierText, content ?? '', choice?.finish_reason != null),
+      custom: appendCustomContent(earlierCustom, custom),
+      stageTimes: {
+        ...before,
+        ...Object.fromEntries(Object.entries(this.#stageTimes).map(([at, time]) => shiftStage(at, time, steps))),
+      },
+      ...(id !== '' && { responseId: id }),
+      ...(thoughts !== '' && { thoughts }),
+      ...(choice?.finish_reason != null && { finish: choice.finish_reason }),
+      ...(call !== undefined && { functionCall: call as NonNullable<Reply['functionCall']> }),
+      ...(usage != null && { usage }),
+      ...(statistics !== undefined && { statistics }),
+    };
+  }
+
+  #recordStage({ index, status }: StageDelta, nowMs: number): void {
+    let time = this.#stageTimes[index];
+    if (time === undefined) {
+      const [only] = this.#running.size === 1 ? this.#running : [];
+      time = { startedAtMs: nowMs, ...(only !== undefined && { within: only }) };
+      if (only === undefined) this.#running.add(index);
+    }
+    if (status != null) {
+      time = { ...time, endedAtMs: nowMs };
+      this.#running.delete(index);
+    }
+    this.#stageTimes = { ...this.#stageTimes, [index]: time };
+  }
+}
+
+function joinParagraphs(text: string, addition: string): string {
+  return [text, addition].filter((part) => part !== '').join('\n\n');
+}
+
+/** Upstreams name them in two ways. */
+function readThoughts({ reasoning_content, reasoning }: Readonly<Record<string, unknown>>): string {
+  return [reasoning_content, reasoning].find((value): value is string => typeof value === 'string') ?? '';
+}
+
+/** Parts that are numbered go on behind those that were there; of anything else the newer counts. */
+function appendCustomContent(before: ResponseCustomContent, custom: ResponseCustomContent): ResponseCustomContent {
+  const joined = { ...before, ...custom };
+  for (const key of ['stages', 'attachments'] as const) {
+    const [first, second] = [before[key] ?? [], custom[key] ?? []];
+    const items = [...first, ...second.map((item) => ({ ...item, index: item.index + first.length }))];
+    if (items.length > 0) Object.assign(joined, { [key]: items });
+  }
+  return joined;
+}
+
+function shiftStage(at: string, time: StageTime, steps: number): [number, StageTime] {
+  const { within } = time;
+  return [Number(at) + steps, within === undefined ? time : { ...time, within: within + steps }];
+}

@@ -1,0 +1,10 @@
+import { useLocalizedStrings } from '../strings/strings.tsx';
+import { type DisplayStrings, displayEnglish } from './display-english.ts';
+import { displayFrench } from './display-french.ts';
+import { displayGerman } from './display-german.ts';
+import { displaySpanish } from './display-spanish.ts';
+
+/** Apart from the other words, so that only who chooses loads it. */
+export function useDisplayStrings(): DisplayStrings {
+  return useLocalizedStrings({ en: displayEnglish, de: displayGerman, fr: displayFrench, es: displaySpanish });
+}

@@ -1,0 +1,177 @@
+import { useEffect, useId, useMemo, useState } from 'react';
+import { ReadOnlyTurn } from '../chat/turns/read-only-turn.tsx';
+import { type Conversation, listVisibleTurns } from '../conversation/conversation.ts';
+import { type ConversationSummary, type Database, openDatabase } from '../conversation/database.ts';
+import { findSummaries } from '../conversation/library.ts';
+import { createMemoryChat } from '../conversation/memory-chat.ts';
+import { type Page, PageContext } from '../page/page.tsx';
+import { CommandRegistry } from '../palette/command-registry.ts';
+import { Icon } from '../parts/icon.tsx';
+import { Mark } from '../parts/operator-brand.tsx';
+import { Service } from '../service/service.ts';
+import { useIsUnreachable } from '../service/use-is-unreachable.ts';
+import { useLanguage, useLocalizedStrings } from '../strings/strings.tsx';
+import { type KnownUser, readKnownUser } from './known-user.ts';
+import '../chat/turns/thread.css';
+import '../chat/turns/turns.css';
+import './kept.css';
+import { type OfflineStrings, offlineEnglish } from './offline-english.ts';
+import { offlineFrench } from './offline-french.ts';
+import { offlineGerman } from './offline-german.ts';
+import { offlineSpanish } from './offline-spanish.ts';
+
+/** Turns that are drawn before anybody scrolls. */
+const drawnTurns = 6;
+
+/** Conversations of the one who was here last, without a sign-in: they are read, and nothing is changed. */
+export function OfflinePage({ close }: { readonly close: () => void }) {
+  const [knownUser] = useState(readKnownUser);
+  return knownUser && <Reader {...{ knownUser, close }} />;
+}
+
+function Reader({ knownUser, close }: { readonly knownUser: KnownUser; readonly close: () => void }) {
+  const strings = useOfflineStrings();
+  const { strings: common } = useLanguage();
+  const page = useReadOnlyPage(knownUser, close);
+  const isUnreachable = useIsUnreachable(page.service);
+  const [id, setId] = useState<string>();
+  const { summaries, open } = useOfflineChats(knownUser.user, id);
+  return (
+    <PageContext value={page}>
+      <main className={id === undefined ? 'kept' : 'kept reading-one'} aria-busy={summaries === undefined}>
+        <h1 className="heard-only">{open === undefined ? common.conversations : open.title || common.untitled}</h1>
+        <nav className="kept-list" aria-label={common.conversations}>
+          <p className="wordmark">
+            <Mark size={26} />
+            {common.product}
+          </p>
+          <div className="kept-note" role="status">
+            <p>{isUnreachable ? strings.away(!navigator.onLine) : strings.back}</p>
+            <button type="button" className={isUnreachable ? 'button' : 'button primary'} onClick={close}>
+              {isUnreachable ? common.close : common.signIn}
+            </button>
+          </div>
+          {summaries !== undefined && <ConversationList {...{ summaries, id }} choose={setId} />}
+        </nav>
+        <div className="content" aria-busy={id !== undefined && open === undefined}>
+          <button type="button" className="quiet-link narrow-only" onClick={() => setId(undefined)}>
+            <Icon name="left" />
+            {common.conversations}
+          </button>
+          {id === undefined ? <p className="soft kept-hint">{strings.choose}</p> : open && <OfflineThread conversation={open} />}
+        </div>
+      </main>
+    </PageContext>
+  );
+}
+
+interface ConversationListProps {
+  readonly summaries: readonly ConversationSummary[];
+  readonly id: string | undefined;
+  readonly choose: (id: string) => void;
+}
+
+function ConversationList({ summaries, id, choose }: ConversationListProps) {
+  const strings = useOfflineStrings();
+  const { strings: common } = useLanguage();
+  const [query, setQuery] = useState('');
+  const search = useId();
+  const matches = findSummaries(summaries, query);
+  if (summaries.length === 0) return <p className="soft small">{strings.noConversations}</p>;
+  return (
+    <>
+      <div className="search">
+        <Icon name="search" />
+        <label className="heard-only" htmlFor={search}>
+          {common.searchConversations}
+        </label>
+        <input
+          {...{ id: search, type: 'search', value: query, placeholder: common.searchConversations }}
+          onChange={({ target }) => setQuery(target.value)}
+        />
+      </div>
+      {matches.length === 0 && <p className="soft small">{common.nothingFound(query.trim())}</p>}
+      <ul className="kept-heads">
+        {matches.map((summary) => (
+          <li key={summary.id}>
+            <button type="button" aria-current={summary.id === id} onClick={() => choose(summary.id)}>
+              {summary.title || common.untitled}
+            </button>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+function OfflineThread({ conversation }: { readonly conversation: Conversation }) {
+  const { strings } = useLanguage();
+  return (
+    <div className="thread-frame">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be reached by the keyboard */}
+      <section className="thread" aria-label={strings.conversation} tabIndex={0}>
+        <div className="turns">
+          <p className="kept-title" aria-hidden="true">
+            {conversation.title || strings.untitled}
+          </p>
+          {listVisibleTurns(conversation).map((turn, at) => (
+            <ReadOnlyTurn key={turn.id} turn={turn} isLate={at >= drawnTurns} />
+          ))}
+        </div>
+      </section>
+    </div>
+  );
+}
+
+/** What the views of a conversation need to know, with nobody signed in: nothing can be asked, and nothing is written. */
+function useReadOnlyPage({ user, deployments }: KnownUser, close: () => void): Page {
+  return useMemo(() => {
+    const service = new Service({ getHeaders: async () => ({}), renew: async () => false });
+    service.reach.reportUnreachable();
+    return {
+      ...{ service, deployments, user, sharesChats: false, isAdmin: false, isStorageUnavailable: false },
+      ...createMemoryChat({ service, nextFrame: () => undefined }),
+      ...{ refresh: async () => undefined, route: { at: 'new' }, go: () => undefined, announce: () => undefined },
+      ...{ signOut: close, offerUndo: () => undefined, commands: new CommandRegistry() },
+    };
+  }, [user, deployments, close]);
+}
+
+interface OfflineChats {
+  /** Those that can be read here, the latest first; undefined until they are known. */
+  readonly summaries: readonly ConversationSummary[] | undefined;
+  /** The one that is open; undefined while it is read, and where none is. */
+  readonly open: Conversation | undefined;
+}
+
+/** What the browser has of a user’s conversations, and one of them. */
+function useOfflineChats(user: string, id: string | undefined): OfflineChats {
+  const [database, setDatabase] = useState<Database>();
+  const [summaries, setSummaries] = useState<readonly ConversationSummary[]>();
+  const [open, setOpen] = useState<Conversation>();
+  useEffect(() => {
+    const load = async (): Promise<void> => {
+      const opened = await openDatabase(user);
+      const [all, storedIds] = await Promise.all([opened.listSummaries(), opened.listStoredIds()]);
+      setDatabase(opened);
+      setSummaries(
+        all.filter((summary) => storedIds.has(summary.id)).sort((left, right) => right.updatedAtMs - left.updatedAtMs),
+      );
+    };
+    void load().catch(() => setSummaries([]));
+  }, [user]);
+  useEffect(() => {
+    let isCanceled = false;
+    setOpen(undefined);
+    if (id !== undefined) void database?.read(id).then((stored) => !isCanceled && setOpen(stored));
+    return () => {
+      isCanceled = true;
+    };
+  }, [database, id]);
+  return { summaries, open };
+}
+
+/** What is said where conversations are read without a network; apart from the other words, so that only who reads so loads it. */
+function useOfflineStrings(): OfflineStrings {
+  return useLocalizedStrings({ en: offlineEnglish, de: offlineGerman, fr: offlineFrench, es: offlineSpanish });
+}

@@ -1,0 +1,40 @@
+import { expect, it } from 'vitest';
+import { findIssues, getSeverity, sortUpstreams } from './find-issues.ts';
+import type { NodeState, Upstream } from './read-operations.ts';
+
+const upstream = (id: string, fields: Partial<Upstream> = {}): Upstream => ({
+  ...{ id, deployment: id, protocol: 'openai', origin: '', model: id, tier: 0, weight: 1 },
+  ...{ state: 'ok', failuresInARow: 0, refusedStatus: undefined, offUntilMs: undefined },
+  ...fields,
+});
+const node = (fields: Partial<NodeState> = {}): NodeState => ({
+  ...{ version: '', runtime: '', startedAtMs: 0, nowMs: 0, reasons: [], notReadyReasons: [], stores: [], upstreams: [] },
+  ...{ files: [], loadedAtMs: 0, refusedAtMs: undefined, errors: [], warnings: [] },
+  ...fields,
+});
+
+it('an upstream is good only if nothing was wrong with it last', () => {
+  const looks = [{}, { refusedStatus: 401 }, { refusedStatus: 429 }, { failuresInARow: 1 }, { state: 'failing' } as const];
+  expect(looks.map((fields) => getSeverity(upstream('a', fields)))).toEqual(['good', 'bad', 'doubtful', 'doubtful', 'doubtful']);
+});
+
+it('a node is well only if nothing at all is wrong', () => {
+  const reason = { code: 'c', message: 'm' };
+  expect(findIssues(node({ upstreams: [upstream('a')] })).severity).toBe('good');
+  expect(findIssues(node({ upstreams: [upstream('a', { refusedStatus: 401 })] }))).toMatchObject({
+    severity: 'doubtful',
+    upstreams: 1,
+  });
+  expect(findIssues(node({ refusedAtMs: 1 })).severity).toBe('doubtful');
+  expect(findIssues(node({ stores: [{ holds: 'files', kind: 's3', isAway: true }] })).severity).toBe('doubtful');
+  expect(findIssues(node({ reasons: [reason], notReadyReasons: [reason] })).severity).toBe('bad');
+});
+
+it('trouble stands first, but what was shown keeps its place', () => {
+  const all = [upstream('a'), upstream('b', { failuresInARow: 1 }), upstream('c', { refusedStatus: 403 }), upstream('d')];
+  const ids = (before: readonly string[]) =>
+    sortUpstreams(all, before)
+      .map(({ id }) => id)
+      .join('');
+  expect([ids([]), ids(['d', 'a', 'b', 'c']), ids(['d', 'a'])]).toEqual(['cbad', 'dabc', 'dacb']);
+});

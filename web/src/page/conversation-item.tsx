@@ -1,0 +1,132 @@
+import { type KeyboardEvent, Suspense, useEffect, useRef, useState, useSyncExternalStore } from 'react';
+import type { ConversationSummary } from '../conversation/database.ts';
+import { isComposing } from '../parts/is-composing.ts';
+import { LazyDialog, lazyView } from '../parts/lazy-view.tsx';
+import { useStrings } from '../strings/strings.tsx';
+import { type ConversationAction, ConversationMenu, useUpdateAttributes } from './conversation-menu.tsx';
+import { usePage } from './page.tsx';
+import { formatRoute } from './route.ts';
+
+const TagsDialog = lazyView(() => import('./tags-dialog.tsx').then(({ TagsDialog: view }) => view));
+
+const ExcerptLine = lazyView(() => import('../search/excerpt-line.tsx').then(({ ExcerptLine: view }) => view));
+
+interface ConversationItemProps {
+  readonly summary: ConversationSummary;
+  /** What is searched for; '' for nothing. */
+  readonly query: string;
+  readonly excerpt: string | undefined;
+}
+
+/** One conversation of the list: the way to it, what is going on in it, and what can be done with it. */
+export function ConversationItem({ summary, query, excerpt }: ConversationItemProps) {
+  const strings = useStrings();
+  const { route, library, go, offerUndo } = usePage();
+  const isOpen = route.at === 'conversation' && route.id === summary.id;
+  const title = summary.title || strings.untitled;
+  const status = useReplyStatus(summary.id, isOpen);
+  const [action, setAction] = useState<ConversationAction>();
+  const link = useRef<HTMLAnchorElement>(null);
+  const remove = (): void => {
+    const { id } = summary;
+    library.hide(id);
+    offerUndo({
+      message: strings.isDeleted(title),
+      onExpire: () => library.remove(id),
+      undo() {
+        library.restore(id);
+        if (isOpen) go({ at: 'conversation', id });
+      },
+    });
+    if (isOpen) go({ at: 'new' });
+    document.querySelector<HTMLElement>('.new-conversation')?.focus();
+  };
+  const handleKeyDown = (event: KeyboardEvent): void => {
+    if (event.key === 'F2') setAction('rename');
+    else if (event.key === 'Delete') remove();
+    else return;
+    event.preventDefault();
+  };
+  if (action === 'rename') {
+    const onEnd = (): void => {
+      setAction(undefined);
+      requestAnimationFrame(() => link.current?.focus());
+    };
+    return <RenameField {...{ summary, onEnd }} />;
+  }
+  return (
+    <li className="head">
+      <a
+        {...{ ref: link, title, onKeyDown: handleKeyDown }}
+        href={formatRoute({ at: 'conversation', id: summary.id, ...(query !== '' && { find: query }) })}
+        aria-current={isOpen ? 'page' : undefined}
+      >
+        {title}
+        {excerpt !== undefined && (
+          <Suspense fallback={null}>
+            <ExcerptLine {...{ text: excerpt, query }} />
+          </Suspense>
+        )}
+      </a>
+      {status !== 'still' && (
+        <span
+          className={`head-standing ${status}`}
+          role="img"
+          aria-label={status === 'answering' ? strings.answering : strings.answeredUnseen}
+        />
+      )}
+      <ConversationMenu
+        {...{ summary, title }}
+        onSelect={(selected) => (selected === 'delete' ? remove() : setAction(selected))}
+      />
+      {action === 'tag' && (
+        <LazyDialog onClose={() => setAction(undefined)}>
+          <TagsDialog {...{ summary, title }} onClose={() => setAction(undefined)} />
+        </LazyDialog>
+      )}
+    </li>
+  );
+}
+
+function RenameField({ summary, onEnd }: { readonly summary: ConversationSummary; readonly onEnd: () => void }) {
+  const strings = useStrings();
+  const updateAttributes = useUpdateAttributes(summary);
+  const [title, setTitle] = useState(summary.title);
+  const input = useRef<HTMLInputElement>(null);
+  useEffect(() => input.current?.select(), []);
+  const save = (): void => {
+    const next = title.trim().replace(/\s+/g, ' ');
+    if (next !== '' && next !== summary.title) void updateAttributes({ title: next });
+    onEnd();
+  };
+  return (
+    <li className="head">
+      <input
+        {...{ ref: input, className: 'head-name', value: title, maxLength: 200, 'aria-label': strings.renameTo(summary.title) }}
+        onChange={({ target }) => setTitle(target.value)}
+        onBlur={save}
+        onKeyDown={(event) => {
+          if (isComposing(event.nativeEvent)) return;
+          if (event.key === 'Enter') save();
+          if (event.key !== 'Escape') return;
+          event.nativeEvent.stopImmediatePropagation();
+          onEnd();
+        }}
+      />
+    </li>
+  );
+}
+
+/** Whether an answer is coming into a conversation, or came while the user was elsewhere. */
+function useReplyStatus(id: string, isOpen: boolean): 'still' | 'answering' | 'answered' {
+  const { library, replyRunner } = usePage();
+  const isAnswering = useSyncExternalStore(library.subscribe, () => replyRunner.isAnswering(id));
+  const [isUnseen, setIsUnseen] = useState(false);
+  useEffect(() => {
+    if (isOpen) setIsUnseen(false);
+    else if (isAnswering) return () => setIsUnseen(true);
+    return undefined;
+  }, [isOpen, isAnswering]);
+  if (isAnswering) return 'answering';
+  return isUnseen ? 'answered' : 'still';
+}

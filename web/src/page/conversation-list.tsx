@@ -1,0 +1,162 @@
+import { memo, useDeferredValue, useEffect, useMemo, useRef, useState } from 'react';
+import type { ConversationSummary } from '../conversation/database.ts';
+import type { SearchMatch } from '../conversation/deep-search.ts';
+import { findSummaries } from '../conversation/library.ts';
+import { moveFocus } from '../parts/move-focus.ts';
+import { useLanguage } from '../strings/strings.tsx';
+import { ConversationItem } from './conversation-item.tsx';
+import { usePage, useSummaries } from './page.tsx';
+
+const pageSize = 100;
+const noResults = { query: '', ids: new Set<string>(), isDone: true };
+const noExcerpts: Excerpts = new Map();
+
+interface ConversationListProps {
+  readonly summaries: readonly ConversationSummary[];
+  readonly excerpts: Excerpts;
+  /** What is searched for; '' for nothing. */
+  readonly query: string;
+  readonly empty: string;
+  /** Any moment of it, the same one until tomorrow. */
+  readonly todayMs: number;
+}
+
+/** Conversations by day, each with what is going on in it; as many as were scrolled to. Drawn anew only if they change. */
+export const ConversationList = memo(function HeadList({ summaries, excerpts, query, empty, todayMs }: ConversationListProps) {
+  const { language, strings } = useLanguage();
+  const [limit, setLimit] = useState(pageSize);
+  const end = useRef<HTMLDivElement>(null);
+  const hasMore = summaries.length > limit;
+  useEffect(() => {
+    if (end.current === null || !hasMore) return;
+    const observer = new IntersectionObserver(([entry]) => entry?.isIntersecting && setLimit(limit + pageSize), {
+      rootMargin: '400px',
+    });
+    observer.observe(end.current);
+    return () => observer.disconnect();
+  }, [hasMore, limit]);
+  const groups = useMemo(() => groupSummaries(summaries, todayMs), [summaries, todayMs]);
+  if (summaries.length === 0) return <p className="sidebar-empty soft small">{empty}</p>;
+  const names = {
+    ...{ pinned: strings.pinned, today: strings.today, yesterday: strings.yesterday },
+    ...{ week: strings.lastWeek, month: strings.lastMonth, archived: strings.archived },
+  };
+  const month = new Intl.DateTimeFormat(language, { month: 'long', year: 'numeric' });
+  const getName = ({ name }: SummaryGroup): string => (typeof name === 'number' ? month.format(name) : names[name]);
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: the arrows act on the links inside, whose keys arrive here
+    <div className="heads" onKeyDown={(event) => moveFocus(event, '.head > a')}>
+      {takeFirst(groups, limit).map((group) => (
+        <section key={group.name} aria-label={getName(group)}>
+          <h2 className="overline">{getName(group)}</h2>
+          <ul>
+            {group.items.map((summary) => (
+              <ConversationItem key={summary.id} {...{ summary, query }} excerpt={excerpts.get(summary.id)} />
+            ))}
+          </ul>
+        </section>
+      ))}
+      {hasMore && <div ref={end} />}
+    </div>
+  );
+});
+
+function takeFirst(groups: readonly SummaryGroup[], limit: number): readonly SummaryGroup[] {
+  let remaining = limit;
+  return groups.flatMap(({ name, items }) => {
+    const visibleItems = items.slice(0, remaining);
+    remaining -= visibleItems.length;
+    return visibleItems.length > 0 ? [{ name, items: visibleItems }] : [];
+  });
+}
+
+/** What one group of the list is: a time from today back, or a month by its first moment. */
+type GroupName = 'pinned' | 'today' | 'yesterday' | 'week' | 'month' | 'archived' | number;
+
+interface SummaryGroup {
+  readonly name: GroupName;
+  readonly items: readonly ConversationSummary[];
+}
+
+/** Heads, the latest first, as they are listed: pinned ones, then by day and by month, archived ones last. */
+export function groupSummaries(summaries: readonly ConversationSummary[], nowMs: number): readonly SummaryGroup[] {
+  const getGroup = createGrouper(nowMs);
+  const groups = Map.groupBy(summaries, (head) => {
+    if (head.archived === true) return 'archived';
+    return head.pinned === true ? 'pinned' : getGroup(head.updatedAtMs);
+  });
+  const ranks = new Map<GroupName, number>([
+    ['pinned', 0],
+    ['archived', 2],
+  ]);
+  return [...groups]
+    .map(([name, items]) => ({ name, items }))
+    .sort((left, right) => (ranks.get(left.name) ?? 1) - (ranks.get(right.name) ?? 1));
+}
+
+function createGrouper(nowMs: number): (atMs: number) => GroupName {
+  const daysAgo = (days: number): number => {
+    const day = new Date(nowMs);
+    return new Date(day.getFullYear(), day.getMonth(), day.getDate() - days).getTime();
+  };
+  const days = [
+    ['today', daysAgo(0)],
+    ['yesterday', daysAgo(1)],
+    ['week', daysAgo(7)],
+    ['month', daysAgo(30)],
+  ] as const;
+  return (atMs) => {
+    const group = days.find(([, fromMs]) => atMs >= fromMs);
+    if (group !== undefined) return group[0];
+    const at = new Date(atMs);
+    return new Date(at.getFullYear(), at.getMonth()).getTime();
+  };
+}
+
+/** Lines around what was searched for, by the ids of conversations. */
+type Excerpts = ReadonlyMap<string, string>;
+
+interface SearchResult {
+  readonly summaries: readonly ConversationSummary[];
+  readonly excerpts: Excerpts;
+  /** There may be more of them. */
+  readonly isSearching: boolean;
+}
+
+/** The conversations in which every word of the query stands: at once by their beginnings, then by all that was said. */
+export function useSearchResult(query: string): SearchResult {
+  const { library } = usePage();
+  const summaries = useSummaries();
+  const deferredQuery = useDeferredValue(query);
+  const [deepResults, setDeepResults] = useState(noResults);
+  // Those of the search before stay until this one is done: a line that goes and comes moves the list.
+  const [excerpts, setExcerpts] = useState(noExcerpts);
+  useEffect(() => {
+    if (deferredQuery.trim() === '') return setExcerpts(noExcerpts);
+    const controller = new AbortController();
+    const { signal } = controller;
+    const newExcerpts = new Map<string, string>();
+    setDeepResults({ ...noResults, query: deferredQuery, isDone: false });
+    const onMatches = (matches: readonly SearchMatch[]): void => {
+      setDeepResults((now) => ({ ...now, ids: new Set([...now.ids, ...matches.map(({ id }) => id)]) }));
+      for (const { id, excerpt } of matches) if (excerpt !== undefined) newExcerpts.set(id, excerpt);
+      setExcerpts((now) => new Map([...now, ...newExcerpts]));
+    };
+    const end = (): void => {
+      if (signal.aborted) return;
+      setDeepResults((now) => ({ ...now, isDone: true }));
+      setExcerpts(newExcerpts);
+    };
+    library.searchText(deferredQuery, { signal, onMatches }).then(end, end);
+    return () => controller.abort();
+  }, [library, deferredQuery]);
+  const ids = deepResults.query === deferredQuery ? deepResults.ids : noResults.ids;
+  const matches = useMemo(() => {
+    if (deferredQuery.trim() === '') return summaries;
+    const titleMatches = new Set(findSummaries(summaries, deferredQuery));
+    return summaries.filter((summary) => titleMatches.has(summary) || ids.has(summary.id));
+  }, [summaries, deferredQuery, ids]);
+  const isSearching =
+    query !== deferredQuery || (deferredQuery.trim() !== '' && !(deepResults.query === deferredQuery && deepResults.isDone));
+  return { summaries: matches, excerpts, isSearching };
+}

@@ -1,0 +1,124 @@
+import { type RefObject, useCallback, useId, useLayoutEffect, useRef, useState } from 'react';
+import type { ConversationSummary } from '../conversation/database.ts';
+import { Icon } from '../parts/icon.tsx';
+import { useStrings } from '../strings/strings.tsx';
+import './conversation-menu.css';
+import type { Arrangement } from '../conversation/arrangement.ts';
+import { usePage } from './page.tsx';
+
+/** What is done with a conversation of the list. */
+export type ConversationAction = 'rename' | 'tag' | 'delete';
+
+interface ConversationMenuProps {
+  readonly summary: ConversationSummary;
+  readonly title: string;
+  readonly onSelect: (action: ConversationAction) => void;
+}
+
+/** What can be done with a conversation of the list. Escape and a press elsewhere fold it. */
+export function ConversationMenu({ summary, title, onSelect }: ConversationMenuProps) {
+  const strings = useStrings();
+  const [isOpen, setIsOpen] = useState(false);
+  const button = useRef<HTMLButtonElement>(null);
+  const id = useId();
+  return (
+    <>
+      <button
+        {...{ ref: button, type: 'button', className: 'icon-button head-more', title: strings.more }}
+        aria-label={strings.moreFor(title)}
+        aria-expanded={isOpen}
+        aria-controls={isOpen ? id : undefined}
+        onClick={() => setIsOpen(!isOpen)}
+      >
+        <Icon name="more" />
+      </button>
+      {isOpen && <Choices {...{ id, summary, title, onSelect, button }} close={() => setIsOpen(false)} />}
+    </>
+  );
+}
+
+interface ChoicesProps extends ConversationMenuProps {
+  readonly id: string;
+  readonly button: RefObject<HTMLButtonElement | null>;
+  readonly close: () => void;
+}
+
+function Choices({ id, summary, title, onSelect, button, close }: ChoicesProps) {
+  const strings = useStrings();
+  const updateAttributes = useUpdateAttributes(summary);
+  const { offerUndo } = usePage();
+  const list = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    if (list.current !== null && button.current !== null) showMenu(list.current, button.current);
+  }, [button]);
+  const { pinned = false, archived = false } = summary;
+  const toggleArchived = async (): Promise<void> => {
+    if (!(await updateAttributes({ archived: !archived, pinned: false }))) return;
+    const message = archived ? strings.isBackFromArchive(title) : strings.isArchived(title);
+    offerUndo({ message, undo: () => void updateAttributes({ archived, pinned }) });
+  };
+  const choices: readonly [string, () => void][] = [
+    [strings.rename, () => onSelect('rename')],
+    ...(archived ? [] : [[pinned ? strings.unpin : strings.pin, () => void updateAttributes({ pinned: !pinned })] as const]),
+    [strings.tags, () => onSelect('tag')],
+    [archived ? strings.unarchive : strings.archive, () => void toggleArchived()],
+    [strings.deleteThis, () => onSelect('delete')],
+  ] as [string, () => void][];
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: the keys go from one of the buttons inside to the next
+    <div
+      {...{ id, ref: list, className: 'head-choices', popover: 'auto' as const }}
+      onToggle={({ newState }) => newState === 'closed' && close()}
+      onKeyDown={(event) => {
+        // An Escape that folds the choices leaves the drawer they are in open.
+        if (event.key === 'Escape') event.nativeEvent.stopImmediatePropagation();
+        moveFocusInMenu(event.key, event.currentTarget);
+      }}
+    >
+      {choices.map(([name, act]) => (
+        <button
+          key={name}
+          type="button"
+          onClick={() => {
+            button.current?.focus();
+            close();
+            act();
+          }}
+        >
+          {name}
+        </button>
+      ))}
+    </div>
+  );
+}
+
+/** Shows the choices beside their button, within the window. */
+function showMenu(list: HTMLElement, button: HTMLElement): void {
+  list.showPopover();
+  const { bottom, top, right } = button.getBoundingClientRect();
+  const { width, height } = list.getBoundingClientRect();
+  list.style.left = `${Math.max(8, Math.min(right - width, innerWidth - width - 8))}px`;
+  list.style.top = `${bottom + height + 8 > innerHeight ? Math.max(8, top - height) : bottom}px`;
+  list.querySelector('button')?.focus();
+}
+
+function moveFocusInMenu(key: string, list: HTMLElement): void {
+  const by = key === 'ArrowDown' ? 1 : key === 'ArrowUp' ? -1 : 0;
+  const buttons = [...list.querySelectorAll('button')];
+  const current = buttons.indexOf(document.activeElement as HTMLButtonElement);
+  if (by !== 0) buttons.at((current + by) % buttons.length)?.focus();
+}
+
+/** Changes how a conversation stands in the list; resolves with whether that is done, and says so where it is not. */
+export function useUpdateAttributes({ id }: ConversationSummary): (attributes: Partial<Arrangement>) => Promise<boolean> {
+  const strings = useStrings();
+  const { library, announce } = usePage();
+  return useCallback(
+    async (attributes) => {
+      const isDone = await library.arrange(id, attributes).catch(() => false);
+      announce(isDone ? '' : strings.arrangingFailed);
+      return isDone;
+    },
+    [id, library, announce, strings],
+  );
+}

@@ -1,0 +1,41 @@
+import { expect, it } from 'vitest';
+import { formatRoute, parseRoute, type Route } from './route.ts';
+
+it.each<[string, Route]>([
+  ['#/', { at: 'new' }],
+  ['#/?with=a%2Fb', { at: 'new', deployment: 'a/b' }],
+  ['#/temporary', { at: 'temporary' }],
+  ['#/temporary?with=a%2Fb', { at: 'temporary', deployment: 'a/b' }],
+  ['#/chat/1', { at: 'conversation', id: '1' }],
+  ['#/consent', { at: 'consents' }],
+  ['#/build', { at: 'applications' }],
+  ['#/build/new', { at: 'applications', id: '' }],
+  ['#/build/applications/b/a%20b', { at: 'applications', id: 'applications/b/a b' }],
+  ['#/files', { at: 'files' }],
+  ['#/files/a%20b/c', { at: 'files', folder: 'a b/c' }],
+  ['#/usage', { at: 'usage' }],
+  ['#/operations', { at: 'operations' }],
+  ['#/consent/applications/x%20y', { at: 'consent', deployment: 'applications/x y' }],
+  ['#/consent/app?back=1', { at: 'consent', deployment: 'app', back: '1' }],
+])('%s is a place', (hash, place) => {
+  expect(parseRoute(hash)).toEqual(place);
+  expect(formatRoute(place)).toBe(hash);
+});
+
+it.each(['', '#', '#key=parley-1'])('%j leads to the beginning', (hash) => {
+  expect(parseRoute(hash)).toEqual({ at: 'new' });
+});
+
+it.each(['#/nowhere', '#/chat/', '#/chat/%E0%A4%A', '#/usage2'])(
+  '%j leads to the beginning, which says that there is no such view',
+  (hash) => {
+    expect(parseRoute(hash)).toEqual({ at: 'new', missingTarget: 'view' });
+  },
+);
+
+it('a conversation that is not there leads to the beginning, which says so', () => {
+  expect(parseRoute(formatRoute({ at: 'new', missingTarget: 'conversation' }))).toEqual({
+    at: 'new',
+    missingTarget: 'conversation',
+  });
+});

@@ -1,0 +1,53 @@
+import type { Conversation } from '../conversation/conversation.ts';
+import { usePage } from '../page/page.tsx';
+import { Icon } from '../parts/icon.tsx';
+import { useMarks } from './use-marks.ts';
+import './match-bar.css';
+import { useLocalizedStrings } from '../strings/strings.tsx';
+import { type SearchStrings, searchEnglish } from './search-english.ts';
+import { searchFrench } from './search-french.ts';
+import { searchGerman } from './search-german.ts';
+import { searchSpanish } from './search-spanish.ts';
+
+interface MatchBarProps {
+  readonly conversation: Conversation;
+  /** What was searched for. */
+  readonly query: string;
+}
+
+/** Says how often the words of a search stand in a conversation, which marks them, and leads from one to the next. */
+export function MatchBar({ conversation, query }: MatchBarProps) {
+  const strings = useSearchStrings();
+  const { go } = usePage();
+  const { count, at, goTo } = useMarks(conversation, query);
+  const step = (direction: 'up' | 'down', name: string, by: number) => (
+    <button
+      {...{ type: 'button', className: `icon-button ${direction}`, 'aria-label': name, title: name, disabled: count < 2 }}
+      onClick={() => goTo((at + by + count) % count)}
+    >
+      <Icon name="down" />
+    </button>
+  );
+  return (
+    <search className="found-bar small" aria-label={strings.inConversation}>
+      <Icon name="search" />
+      <span className="found-query">{query}</span>
+      <span className="soft" role="status">
+        {count === 0 ? strings.notInText : strings.position(at + 1, count)}
+      </span>
+      {step('up', strings.earlier, -1)}
+      {step('down', strings.later, 1)}
+      <button
+        {...{ type: 'button', className: 'icon-button', 'aria-label': strings.markNoMore, title: strings.markNoMore }}
+        onClick={() => go({ at: 'conversation', id: conversation.id })}
+      >
+        <Icon name="close" />
+      </button>
+    </search>
+  );
+}
+
+/** What is said of what a search has found; apart from the other words, so that only who opens it loads it. */
+function useSearchStrings(): SearchStrings {
+  return useLocalizedStrings({ en: searchEnglish, de: searchGerman, fr: searchFrench, es: searchSpanish });
+}

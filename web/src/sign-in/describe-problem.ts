@@ -1,0 +1,19 @@
+import type { SignInStrings } from './sign-in-english.ts';
+import type { SignInProblem } from './sign-in-error.ts';
+
+const maxDetailChars = 300;
+
+/** Says what happened and what to do. */
+export function describeProblem({ kind, name, code = '', detail = '' }: SignInProblem, strings: SignInStrings): string {
+  if (kind === 'stale') return strings.signInStale;
+  if (kind === 'foreign') return strings.signInForeign(name);
+  if (kind === 'insecure') return strings.signInNeedsHttps(name);
+  if (kind === 'unreachable') return strings.signInUnreachable(name);
+  if (kind === 'unusable') return strings.signInUnusable(name);
+  if (kind === 'unavailable' || code === 'server_error' || code === 'temporarily_unavailable')
+    return strings.signInUnavailable(name);
+  if (code === 'access_denied') return strings.signInDeclined(name);
+  if (code === 'invalid_grant') return strings.signInStale;
+  const description = detail === '' ? code : `${detail} (${code})`;
+  return strings.signInRefused(name, description.slice(0, maxDetailChars));
+}

@@ -1,0 +1,36 @@
+import { useState } from 'react';
+import type { VisitorProvider } from '../page/visitor.ts';
+import { Icon } from '../parts/icon.tsx';
+import { type Language, useLanguage } from '../strings/strings.tsx';
+import { SignInError, type SignInProblem } from './sign-in-error.ts';
+
+/** Says that the sign-in has ended and leads to a new one, from which one comes back to the same place. */
+export function SessionEndedNote({ provider }: { readonly provider: VisitorProvider }) {
+  const { strings, language } = useLanguage();
+  const [message, setMessage] = useState('');
+  const signInAgain = async (): Promise<void> => {
+    try {
+      location.assign(await provider.getSignInUrl());
+    } catch (error) {
+      const description = error instanceof SignInError ? await loadDescription(error.problem, language).catch(() => '') : '';
+      setMessage(description || strings.unreachable);
+    }
+  };
+  return (
+    <div className="banner over-note" role="alert">
+      <Icon name="leave" />
+      <p>{message || strings.signInEnded}</p>
+      <button type="button" className="button" onClick={() => void signInAgain()}>
+        {strings.signInAgain}
+      </button>
+    </div>
+  );
+}
+
+async function loadDescription(problem: SignInProblem, language: Language): Promise<string> {
+  const [{ describeProblem }, { signInStrings }] = await Promise.all([
+    import('./describe-problem.ts'),
+    import('./sign-in-strings.ts'),
+  ]);
+  return describeProblem(problem, signInStrings[language]);
+}

@@ -1,0 +1,74 @@
+import type { ErrorDetails } from '../service/service-error.ts';
+import type { Strings } from './english.ts';
+
+type StringByCode = Readonly<Record<string, keyof Strings>>;
+
+/** By code of docs/errors.md: the word for what happened, for people who do not run the service. */
+const commonErrors: StringByCode = {
+  token_limit_exceeded: 'errorLimit',
+  request_limit_exceeded: 'errorLimit',
+  cost_limit_exceeded: 'errorBudget',
+  overloaded: 'errorBusy',
+  shutting_down: 'errorBusy',
+  internal_error: 'errorInternal',
+  access_denied: 'errorAccess',
+  deployment_not_found: 'errorRemoved',
+  model_not_found: 'errorRemoved',
+  DeploymentNotFound: 'errorRemoved',
+  invalid_api_key: 'errorSignedOut',
+  invalid_token: 'errorSignedOut',
+  missing_credentials: 'errorSignedOut',
+  route_not_found: 'errorDisabled',
+  method_not_allowed: 'errorDisabled',
+  file_not_found: 'errorNotFound',
+  response_not_found: 'errorNotFound',
+  previous_response_not_found: 'errorNotFound',
+  conversation_not_found: 'errorNotFound',
+  share_not_found: 'errorNotFound',
+  evaluation_not_found: 'errorNotFound',
+  precondition_failed: 'errorChanged',
+  connection_lost: 'unreachable',
+};
+
+/** Where a model answers, these can mean it alone. */
+const answerErrors: StringByCode = {
+  ...commonErrors,
+  unknown_addon: 'errorToolRemoved',
+  control_not_offered: 'errorNotFound',
+  upstream_rate_limited: 'errorBusy',
+  upstream_unavailable: 'errorUnavailable',
+  upstream_failed: 'errorFailed',
+  context_length_exceeded: 'errorTooLong',
+  payload_too_large: 'errorTooLarge',
+  broke_off: 'brokeOff',
+};
+
+/** What happened, in plain words where there are any for it; else as the service said it. */
+export function describeError({ code, message }: Pick<ErrorDetails, 'code' | 'message'>, strings: Strings): string {
+  return findString(code, strings, commonErrors) ?? (message || `${strings.errorTitle} (${code}).`);
+}
+
+/**
+ * What happened instead of an answer, or ended it: as the one who failed would have people told, else in plain words by the code
+ * or, for codes of upstreams that nobody here knows, by the status. What the service said stands among the details.
+ */
+export function describeAnswerError(error: Pick<ErrorDetails, 'status' | 'code' | 'displayMessage'>, strings: Strings): string {
+  const { status, code, displayMessage } = error;
+  return displayMessage ?? findString(code, strings, answerErrors) ?? strings[getKeyByStatus(status)];
+}
+
+function getKeyByStatus(
+  status: number,
+): 'errorSignedOut' | 'errorAccess' | 'errorRemoved' | 'errorBusy' | 'errorRejected' | 'errorFailed' {
+  if (status === 401) return 'errorSignedOut';
+  if (status === 403) return 'errorAccess';
+  if (status === 404) return 'errorRemoved';
+  if (status === 429) return 'errorBusy';
+  return status >= 400 && status < 500 ? 'errorRejected' : 'errorFailed';
+}
+
+function findString(code: string, strings: Strings, keyByCode: StringByCode): string | undefined {
+  const key = Object.hasOwn(keyByCode, code) ? keyByCode[code] : undefined;
+  const text = key && strings[key];
+  return typeof text === 'string' ? text : undefined;
+}

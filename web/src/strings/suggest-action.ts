@@ -1,0 +1,47 @@
+import type { ErrorDetails } from '../service/service-error.ts';
+import type { Strings } from './english.ts';
+import { formatTimeUntil } from './format-time-until.ts';
+
+/** In whose words, and when the fault came. */
+interface SuggestionContext {
+  readonly strings: Strings;
+  readonly language: string;
+  readonly atMs?: number;
+}
+
+/** What to do, by code, else by status. */
+export function suggestAction(error: ErrorDetails, context: SuggestionContext): string {
+  const { status, code } = error;
+  const { strings } = context;
+  const time = formatRetryTime(error, context);
+  if (code === 'consent_required') return strings.adviceConsent;
+  if (code === 'unknown_addon') return strings.adviceTools;
+  if (code === 'control_not_offered') return strings.adviceControl;
+  if (/^(token|request|cost)_limit_exceeded$/.test(code))
+    return time === undefined ? strings.adviceRetry : strings.adviceLimit(time);
+  if (time !== undefined) return strings.adviceWait(time);
+  if (status === 0) return strings.adviceConnection;
+  if (status === 401) return strings.adviceSignIn;
+  if (code === 'route_not_found' || code === 'method_not_allowed') return strings.adviceOff;
+  // Of what is not there another one is no help, unless it was to answer.
+  if (/_not_found$/.test(code) && !/^(?:deployment|model)_/.test(code)) return '';
+  if (status === 403 || status === 404) return strings.adviceAccess;
+  if (status === 400 || status === 413 || status === 415) return strings.adviceRequest;
+  return strings.adviceRetry;
+}
+
+/** When it goes on, as people say it, such as “in 3 hours (18:05)”; undefined where nobody knows, or it is over by now. */
+function formatRetryTime(
+  { retryAfterSeconds }: ErrorDetails,
+  { language, atMs = Date.now() }: SuggestionContext,
+): string | undefined {
+  if (retryAfterSeconds === undefined) return undefined;
+  const [untilMs, nowMs] = [atMs + retryAfterSeconds * 1000, Date.now()];
+  if (untilMs <= nowMs) return undefined;
+  const relative = formatTimeUntil(untilMs, nowMs, language);
+  const isFar = untilMs - nowMs > 20 * 3_600_000;
+  const form: Intl.DateTimeFormatOptions = isFar
+    ? { weekday: 'long', day: 'numeric', month: 'long', hour: 'numeric', minute: '2-digit' }
+    : { timeStyle: 'short' };
+  return untilMs - nowMs < 60_000 ? relative : `${relative} (${new Date(untilMs).toLocaleString(language, form)})`;
+}
