@@ -3,7 +3,7 @@ import { dirname, join, relative } from 'node:path';
 import { expect, it } from 'vitest';
 
 const root = join(import.meta.dirname, '../..');
-const pages = ['.', 'docs', 'docs/decisions', 'examples', 'bench'].flatMap((folder) =>
+const pages = ['.', 'docs', 'docs/decisions', 'examples', 'bench', 'web'].flatMap((folder) =>
   readdirSync(join(root, folder))
     .filter((name) => name.endsWith('.md') && name !== 'CHANGELOG.md')
     .map((name) => join(folder, name)),
@@ -11,7 +11,9 @@ const pages = ['.', 'docs', 'docs/decisions', 'examples', 'bench'].flatMap((fold
 
 it.each(pages)('links from %s lead to files and headings that exist', (page) => {
   const text = withoutCode(readFileSync(join(root, page), 'utf8'));
-  const targets = [...text.matchAll(/\]\((?!https?:|mailto:)([^)\s]+)\)/g)].map(([, target = '']) => target);
+  const targets = [...text.matchAll(/\]\((?!https?:|mailto:|\.\.\/\.\.\/security\/)([^)\s]+)\)/g)].map(
+    ([, target = '']) => target,
+  );
   expect(targets.filter((target) => !exists(page, target))).toEqual([]);
 });
 
