@@ -46,7 +46,7 @@ export interface QuickAppRun extends ReplyHead {
   readonly onRefusedCall?: (call: RefusedCall) => void;
 }
 
-/** Answers with a quick app (docs/quick-apps.md, A run): goes on where the conversation stands. */
+/** Answers with a quick app (docs/quick-apps.md, How a run works): goes on where the conversation stands. */
 export async function* runQuickApp(given: QuickAppRun): AsyncIterable<Frame> {
   const { conversation } = given;
   const run = conversation.offloaded.length === 0 ? given : { ...given, conversation: await rehydrate(conversation) };

@@ -10,7 +10,7 @@ import { type FilePlace, isFolder, type ResourcePlace, toUrl } from './resource-
 const maxNameChars = 60;
 const digestLength = 12;
 
-/** What a caller may do with something stored, or with a folder and all below it, whether it is there or not (docs/files.md, Who may). */
+/** What a caller may do with something stored, or with a folder and all below it, whether it is there or not (docs/files.md, Access). */
 export function rightsTo(caller: Caller, place: ResourcePlace): readonly Permission[] {
   if (isOwn(caller, place)) return ['READ', 'WRITE'];
   return [...(mayRead(caller, place) ? (['READ'] as const) : []), ...(mayWrite(caller, place) ? (['WRITE'] as const) : [])];
