@@ -28,7 +28,9 @@ export function withJoinedUserMessages(messages: Message[]): Message[] {
     if (group?.[0] !== undefined && isPlainUser(group[0]) && isPlainUser(message)) group.push(message);
     else groups.push([message]);
   }
-  return groups.length === messages.length ? messages : groups.flatMap((group) => (group.length === 1 ? group : joinUsers(group)));
+  return groups.length === messages.length
+    ? messages
+    : groups.flatMap((group) => (group.length === 1 ? group : joinUsers(group)));
 }
 
 function joinUsers(messages: readonly Message[]): Message {

@@ -22,24 +22,33 @@ import {
 export const Configuration = strict(
   {
     $schema: Type.Optional(Type.String({ description: 'Address of the JSON Schema, for editors. It has no effect.' })),
-    models: named(ModelEntry, { by: 'id', default: {}, description: 'Models by id. Ids are shared with `applications`.' }),
+    models: named(ModelEntry, { by: 'id', default: {}, description: 'Models by ID. `applications` use the same ID space.' }),
     applications: named(ApplicationEntry, {
       by: 'id',
       default: {},
-      description: 'Applications by id. Ids are shared with `models`.',
+      description: 'Applications by ID. `models` use the same ID space.',
     }),
-    addons: named(AddonEntry, { by: 'name', default: {}, description: 'Addons by name.' }),
+    addons: named(AddonEntry, {
+      by: 'name',
+      default: {},
+      description: 'Addons by name: OpenAPI documents whose operations a model can call.',
+    }),
     keys: named(KeyEntry, {
       by: 'secret or name',
       default: {},
-      description: 'Keys of callers, by the secret key itself or, where the entry has `key` or `sha256`, by any name.',
+      description:
+        'Client keys, by any name if the entry has `key` or `sha256`, otherwise by the secret key itself. See [Keys](keys.md).',
     }),
     roles: named(RoleEntry, {
       by: 'name',
       default: {},
-      description: 'Roles by name; `default` holds for callers whose roles are not listed here.',
+      description: 'Roles by name. `default` applies to callers whose roles are not listed. See [Limits](limits.md).',
     }),
-    identityProviders: named(IdentityProviderEntry, { by: 'name', default: {}, description: 'Issuers of tokens by any name.' }),
+    identityProviders: named(IdentityProviderEntry, {
+      by: 'name',
+      default: {},
+      description: 'Token issuers by any name. See [Identity](identity.md).',
+    }),
     addin: AddinSettings,
     security: SecuritySettings,
     aliases: AliasSettings,
