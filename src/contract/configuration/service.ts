@@ -343,7 +343,7 @@ export const PageSettings = strict(
         pattern: '^#[0-9a-fA-F]{6}$',
         errorMessage: 'must be a colour such as #0b57d0',
         description:
-          'Color of buttons and links, as `#rrggbb`. It is darkened in the light theme and lightened in the dark one until text has a contrast of 4.5. Default: the green of Parley.',
+          'Color of buttons and links, as `#rrggbb`. Parley adapts it to each theme until text has a contrast of 4.5. Default: the green of Parley.',
       }),
     ),
     notice: Type.Optional(
