@@ -99,7 +99,11 @@ export const requestFeatures: readonly Feature[] = [
     ...demo,
   }),
   row('`temperature` above 1', carried(), { anthropic: lost('sent as 1'), bedrock: lost('sent as 1'), ...demo }),
-  row('`top_p`', carried(), { anthropic: carried('not with `temperature`'), bedrock: carried('if the model supports it'), ...demo }),
+  row('`top_p`', carried(), {
+    anthropic: carried('not with `temperature`'),
+    bedrock: carried('if the model supports it'),
+    ...demo,
+  }),
   row('`top_k`', carried(), { responses: lost(), mistral: lost(), ...demo }),
   row('`stop`', carried(), { responses: lost(), bedrock: carried('not to OpenAI models'), ...demo }),
   row('`seed`', carried(), { responses: lost(), anthropic: lost(), bedrock: lost(), ...demo }),

@@ -30,7 +30,7 @@ const tables: Readonly<Record<string, () => string>> = {
 export function compatibilityPage(): string {
   const page = readFileSync(new URL('../docs/compatibility.md', import.meta.url), 'utf8');
   return page.replace(
-    /(<!-- table: (\w+)[^>]*-->\n)[^]*?(<!-- end -->)/g,
+    /(<!-- table: (\w+)[^>]*-->\n).*?(<!-- end -->)/gs,
     (_, start: string, name: string, end: string) => `${start}\n${tables[name]?.() ?? ''}\n${end}`,
   );
 }

@@ -109,10 +109,7 @@ export const requestProbes: ReadonlyMap<string, Probe> = new Map<string, Probe>(
     [replied({}), replied({ thinking_blocks: [{ type: 'thinking', thinking: 'Hm.', signature: 'c2ln' }] })],
   ],
   ['returned thoughts: `reasoning_content`', [replied({}), replied({ reasoning_content: 'Hm.' })]],
-  [
-    'returned signatures: `extra_content`',
-    [replied({}), replied({ extra_content: { google: { thought_signature: 'c2ln' } } })],
-  ],
+  ['returned signatures: `extra_content`', [replied({}), replied({ extra_content: { google: { thought_signature: 'c2ln' } } })]],
   [
     '`cache_control` of a part',
     [
