@@ -15,7 +15,7 @@ import {
 type Column = readonly DialectName[];
 
 const models: readonly Column[] = [['anthropic'], ['bedrock'], ['gemini', 'vertex'], ['mistral']];
-const chatColumns: readonly Column[] = [['openai', 'azure'], ['responses'], ...models];
+const chatColumns: readonly Column[] = [['responses'], ...models];
 
 /** The tables of docs/compatibility.md by the names of their markers. */
 const tables: Readonly<Record<string, () => string>> = {
@@ -44,7 +44,7 @@ function waysTable(): string {
 function differences(features: readonly Feature[], columns: readonly Column[]): string {
   const rows = features.map(({ name, cells }) => ({ name, texts: columns.map((column) => toText(cells, column)) }));
   const isSame = ({ texts }: (typeof rows)[number]): boolean => new Set(texts).size === 1;
-  const head = `| | ${columns.map((column) => column.map((name) => `\`${name}\``).join(', ')).join(' | ')} |\n`;
+  const head = `| Part | ${columns.map((column) => column.map((name) => `\`${name}\``).join(', ')).join(' | ')} |\n`;
   const table = rows.filter((row) => !isSame(row)).map(({ name, texts }) => `| ${name} | ${texts.join(' | ')} |\n`);
   const same = Map.groupBy(rows.filter(isSame), ({ texts: [text = ''] }) => text);
   const list = [...same].map(([text, all]) => `- ${text}: ${all.map(({ name }) => name).join(' · ')}\n`);
