@@ -7,7 +7,7 @@ import type { Actor, Caller } from './caller.ts';
 const deepest = 16;
 const mostReturns = 3;
 
-/** The path from the root through the deployment that is called now. Throws `call_depth_exceeded` (docs/wire.md, Credentials). */
+/** The path from the root through the deployment that is called now. Throws `call_depth_exceeded` (docs/write-an-application.md, Per-request keys). */
 export function pathTo(deployment: Deployment, caller: Caller): readonly string[] {
   const before = caller.chain?.path ?? [];
   if (before.length + 1 > deepest) {
