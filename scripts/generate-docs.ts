@@ -1,16 +1,17 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { configurationJsonSchema } from '#configuration/json-schema.ts';
-import { configurationReference } from '#configuration/reference.ts';
+import { configurationReference, quickAppReference } from '#configuration/reference.ts';
 import { errorReference } from './error-reference.ts';
-import { upstreamReference } from './upstream-reference.ts';
+import { compatibilityPage } from './upstream-reference.ts';
 
 /** Every generated page, by its path from the root of the repository. */
 const pages: ReadonlyMap<string, () => string> = new Map([
   ['docs/configuration.md', configurationReference],
   ['docs/configuration.schema.json', () => `${JSON.stringify(configurationJsonSchema(), null, 2)}\n`],
+  ['docs/quick-app-reference.md', quickAppReference],
   ['docs/errors.md', errorReference],
-  ['docs/upstreams.md', upstreamReference],
+  ['docs/compatibility.md', compatibilityPage],
 ]);
 
 const root = join(import.meta.dirname, '..');

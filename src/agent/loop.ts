@@ -32,7 +32,7 @@ import {
 } from './turn.ts';
 
 /**
- * Lets a model work with tools (docs/quick-apps.md, A run): asks it, runs the tools it calls, sends it their results, and
+ * Lets a model work with tools (docs/quick-apps.md, How a run works): asks it, runs the tools it calls, sends it their results, and
  * again, until it answers. One choice. Nothing comes before the model's first chunk; what fails there or later is thrown. If a
  * reply calls tools of the caller as well, the run's own tools run first, and then it stops with the caller's calls. If a tool
  * has a question for the user, it stops before that, with the question and the controls to answer it.

@@ -21,16 +21,28 @@ describe('the schema for editors', () => {
     },
   );
 
+  it('describes the keys of quick apps', () => {
+    const applicationTypeSchemaId = 'https://parley.example/custom_application_schemas/quickapps';
+    const form = { model: 'demo', temperature: 0, instructions: 'Help.' };
+    const withForm = (applicationProperties: object, more = {}) => ({
+      applications: { a: { applicationTypeSchemaId, applicationProperties, ...more } },
+    });
+    expect(isValid(withForm(form))).toBe(true);
+    expect(isValid(withForm({ ...form, mcp_tools: [] }))).toBe(false);
+    expect(isValid(withForm({ any: 1 }, { endpoint: 'https://app.example' }))).toBe(true);
+  });
+
   it('describes every key and tells its default', () => {
     expect(withoutDescription(schema, '')).toEqual([]);
     expect(schema).toMatchObject({ properties: { tools: { properties: { maxTurns: { default: 15 } } } } });
   });
 });
 
-/** The paths of properties that say nothing of themselves; constants need not. */
+/** Returns the paths of properties without a description. Constants and conditions need none. */
 function withoutDescription(node: unknown, path: string): readonly string[] {
   if (typeof node !== 'object' || node === null) return [];
   return Object.entries(node).flatMap(([key, child]) => {
+    if (key === 'if') return [];
     if (key !== 'properties') return withoutDescription(child, path);
     return Object.entries(child as Record<string, Record<string, unknown>>).flatMap(([name, property]) => {
       const isSilent = property.description === undefined && property.const === undefined;

@@ -1,11 +1,13 @@
 import { hasDefault, isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { Configuration } from '#contract/configuration/configuration.ts';
+import { QuickAppForm } from '#contract/quick-app/form.ts';
 
 const reference = { type: 'string', pattern: '^\\$\\{[A-Za-z_][A-Za-z0-9_]*\\}$' };
 
 /** The JSON Schema of a configuration file, for editors: what has a default may be absent, and `${NAME}` may stand for any value that is no list or object. */
 export function configurationJsonSchema(): JsonObject {
-  const schema = toWritten(Configuration) as JsonObject;
+  const schema = toWritten(Configuration) as ConfigurationSchema;
+  Object.assign(schema.properties.applications.additionalProperties, quickAppRule);
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     $id: 'urn:parley:configuration',
@@ -14,12 +16,26 @@ export function configurationJsonSchema(): JsonObject {
   };
 }
 
-/** A schema of complete values as one of what people write. */
+interface ConfigurationSchema extends JsonObject {
+  readonly properties: { readonly applications: { readonly additionalProperties: JsonObject } };
+}
+
+/** The properties of a quick app follow their own schema. An application with an endpoint has other properties. */
+const quickAppRule = {
+  if: {
+    required: ['applicationTypeSchemaId'],
+    properties: { applicationTypeSchemaId: { pattern: '/custom_application_schemas/quickapps$' }, endpoint: false },
+  },
+  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+  then: { properties: { applicationProperties: toWritten(QuickAppForm) } },
+};
+
+/** Returns the schema of a configuration file: keys with a default can be absent. */
 function toWritten(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(toWritten);
   if (!isJsonObject(schema)) return schema;
   // A reference can stand for a whole text or a part of it: what a text must look like is known once it is replaced.
-  const { required, properties, pattern: _pattern, errorMessage: _errorMessage, ...rest } = schema;
+  const { required, properties, pattern: _pattern, errorMessage: _errorMessage, isPublic: _isPublic, ...rest } = schema;
   const result: JsonObject = {};
   for (const key of ['items', 'additionalProperties', 'anyOf']) if (key in rest) result[key] = toWritten(rest[key]);
   if (isJsonObject(properties)) {

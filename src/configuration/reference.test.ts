@@ -10,7 +10,7 @@ describe('the reference', () => {
   it('has a row for each key, with shape, default and description', () => {
     const reference = configurationReference();
     expect(reference).toContain(
-      '| `tools.maxTurns` | whole number | `15` | Calls of the model in one run; the last one has no tools. 1: no tools at all. |',
+      '| `tools.maxTurns` | integer | `15` | Maximum number of model calls in a run. The last one has no tools. 1: no tools. |',
     );
     expect(reference).toContain(
       '| `models.<id>.upstreams[].protocol` | `openai`, `azure`, `anthropic`, `bedrock`, `vertex`, `gemini`, `mistral`, `dial`, `demo` |  |',

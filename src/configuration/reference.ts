@@ -1,56 +1,75 @@
 import { Configuration } from '#contract/configuration/configuration.ts';
 import { findDiscriminator, readSchema, type SchemaNode } from '#contract/configuration/schema-node.ts';
+import { QuickAppForm } from '#contract/quick-app/form.ts';
 
 const opening = `# Configuration
 
 <!-- Made by scripts/generate-docs.ts out of src/contract/configuration; change it there. -->
 
-Configuration is JSON (\`.json\`, \`.jsonc\`: comments and trailing commas are fine) or YAML 1.2 (\`.yaml\`, \`.yml\`). Several files are joined in order: objects key by
-key, anything else is replaced. \`\${NAME}\` in a string is replaced from the environment, in the names of the entries of \`keys\` as well; \`$\${\` stands for a plain
-\`\${\`. \`\${file:/run/secrets/name}\` is replaced by the text of that file without its trailing line break.
-A string that is one \`\${NAME}\` and nothing else may stand for a number, true or false. A variable that is not set, a key that is not known and a
-file with nothing in it are faults; an empty configuration is written \`{}\`. A changed file is read again without a restart. \`SIGHUP\` (\`systemctl reload parley\`) reads everything again, also the files of \`\${file:…}\`. A configuration with faults is refused and the last good configuration stays in force.
+This page lists every configuration key. A configuration is JSON (\`.json\`, or \`.jsonc\` with comments and trailing commas) or YAML 1.2 (\`.yaml\`, \`.yml\`):
 
-\`parley check FILE…\` tells every fault, and warns about what is probably a mistake. With \`--allow-missing-env\` the variables of \`\${NAME}\` need not be set: each is a warning, and its value is not checked. The entry of a key whose name is the secret itself is told as \`keys["***#2"]\`: the second entry of \`keys\`.
+\`\`\`sh
+bin/parley check parley.jsonc                # reports every error, and warns about probable mistakes
+npm start -- --config parley.jsonc           # applies changes of the file without a restart
+\`\`\`
 
-For help in an editor, name [configuration.schema.json](configuration.schema.json) at the top of a file:
-\`"$schema": "…/docs/configuration.schema.json"\` in JSON, \`# yaml-language-server: $schema=…/docs/configuration.schema.json\` in YAML.
+- **Several files** are merged in order: objects key by key. Other values are replaced.
+- **Environment**: \`\${NAME}\` in a string is replaced by the variable, also in the names of entries of \`keys\`. \`$\${\` is a literal \`\${\`. A string that consists of one \`\${NAME}\` can be a number, true, or false. \`\${file:/run/secrets/name}\` is replaced by the text of the file without its trailing line break.
+- **Errors**: a missing variable, an unknown key, and an empty file are errors. Write an empty configuration as \`{}\`. Parley rejects a configuration with errors, and the last valid one stays in force.
+- **Reload**: Parley reads a changed file automatically. SIGHUP (\`systemctl reload parley\`) reads all files again, including those of \`\${file:…}\`.
+- **\`parley check --allow-missing-env\`** reports missing variables as warnings, and does not check their values. An entry whose name is the secret key is reported as \`keys["***#2"]\`: the second entry of \`keys\`.
+- **Editors**: name [configuration.schema.json](configuration.schema.json) at the top of a file: \`"$schema": "…/docs/configuration.schema.json"\` in JSON, \`# yaml-language-server: $schema=…/docs/configuration.schema.json\` in YAML.
 `;
 
 /** The reference of the configuration as Markdown: a table for each key of the top. */
 export function configurationReference(): string {
   const sections = Object.entries(readSchema(Configuration).properties ?? {}).map(([key, node]) => {
-    const rows = buildRows(key, node).map((row) => `| ${row.map(escapeCell).join(' | ')} |`);
-    return [
-      `## ${key}`,
-      '',
-      node.description ?? '',
-      '',
-      '| Key | Shape | Default | What it is |',
-      '|---|---|---|---|',
-      ...rows,
-      '',
-    ].join('\n');
+    return [`## ${key}`, '', node.description ?? '', '', toTable(buildRows(key, node))].join('\n');
   });
   return [opening, ...sections].join('\n');
 }
 
+const quickAppOpening = `# Quick-app reference
+
+<!-- Made by scripts/generate-docs.ts out of src/contract/quick-app; change it there. -->
+
+This page lists every key of \`applicationProperties\` of a [quick app](quick-apps.md), which has an example. Unknown keys are rejected. Parley serves the JSON Schema at \`/custom_application_schemas/quickapps\`.
+
+`;
+
+/** Returns the reference of quick apps as Markdown. */
+export function quickAppReference(): string {
+  const { properties = {}, required = [] } = readSchema(QuickAppForm);
+  const rows = Object.entries(properties).flatMap(([key, node]) => {
+    // It has the same keys as `web_api_toolset`.
+    const below = key === 'web_api_toolset_alternative' ? [] : buildRowsBelow(key, node);
+    return [toRow(key, node, required.includes(key)), ...below];
+  });
+  return quickAppOpening + toTable(rows);
+}
+
+function toTable(rows: readonly Row[]): string {
+  const lines = rows.map((row) => `| ${row.map(escapeCell).join(' | ')} |`);
+  return ['| Key | Type | Default | Meaning |', '|---|---|---|---|', ...lines, ''].join('\n');
+}
+
 type Row = readonly [key: string, shape: string, byDefault: string, description: string];
 
-/** A row for each key at and below a place; an object that only holds keys of its own has none itself. */
+/** Returns a row for each key at and below a path. An object that has no row of its own only holds other keys. */
 function buildRows(key: string, node: SchemaNode, isRequired = false): readonly Row[] {
   const below = buildRowsBelow(key, node);
-  const row: Row = [`\`${key}\``, describeShape(node), isRequired ? 'required' : formatDefault(node), node.description ?? ''];
-  return key.includes('.') || below.length === 0 ? [row, ...below] : below;
+  return key.includes('.') || below.length === 0 ? [toRow(key, node, isRequired), ...below] : below;
+}
+
+function toRow(key: string, node: SchemaNode, isRequired: boolean): Row {
+  return [`\`${key}\``, toType(node), isRequired ? 'required' : formatDefault(node), node.description ?? ''];
 }
 
 function buildRowsBelow(key: string, node: SchemaNode): readonly Row[] {
-  if (node.anyOf !== undefined) return buildFormRows(key, node.anyOf);
-  if (node.items !== undefined) return isObject(node.items) ? buildRowsBelow(`${key}[]`, node.items) : [];
-  if (node.additionalProperties) {
-    const entry = `${key}.<${node.propertyNames?.title ?? 'name'}>`;
-    return isObject(node.additionalProperties) ? buildRowsBelow(entry, node.additionalProperties) : [];
-  }
+  if (node.anyOf !== undefined) return buildFormRows(key, listForms(node));
+  if (node.items !== undefined) return buildRowsBelow(`${key}[]`, node.items);
+  if (node.additionalProperties)
+    return buildRowsBelow(`${key}.<${node.propertyNames?.title ?? 'name'}>`, node.additionalProperties);
   return buildPropertyRows(key, node, Object.entries(node.properties ?? {}));
 }
 
@@ -67,36 +86,33 @@ function buildPropertyRows(
 
 function buildFormRows(key: string, forms: readonly SchemaNode[]): readonly Row[] {
   const discriminator = findDiscriminator(forms);
-  if (discriminator === undefined) return [];
-  const values = forms.map((form) => String(form.properties?.[discriminator]?.const));
-  const which: Row = [`\`${key}.${discriminator}\``, formatValues(values), 'required', 'Picks the form.'];
+  if (discriminator === undefined) return forms.flatMap((form) => buildRowsBelow(key, form));
+  const names = forms.map((form) => String(form.properties?.[discriminator]?.const));
+  const which: Row = [`\`${key}.${discriminator}\``, toCode(names), 'required', 'Selects the form.'];
   const rows = forms.flatMap((form, index) => {
-    const otherProperties = Object.entries(form.properties ?? {}).filter(([name]) => name !== discriminator);
-    return buildPropertyRows(key, form, otherProperties).map(
-      ([path, shape, byDefault, description]): Row => [path, shape, byDefault, `\`${values[index]}\`: ${description}`],
+    const others = Object.entries(form.properties ?? {}).filter(([name]) => name !== discriminator);
+    return buildPropertyRows(key, form, others).map(
+      ([path, type, byDefault, description]): Row => [path, type, byDefault, `\`${names[index]}\`: ${description}`],
     );
   });
   return [which, ...rows];
 }
 
-function isObject(node: SchemaNode): boolean {
-  return node.type === 'object' && (node.properties !== undefined || node.additionalProperties !== undefined);
+function listForms({ anyOf = [] }: SchemaNode): readonly SchemaNode[] {
+  return anyOf.filter(({ type }) => type !== 'null');
 }
 
-function describeShape(node: SchemaNode): string {
-  if (node.enum !== undefined) return formatValues(node.enum.map(String));
-  if (node.items !== undefined) return `list of ${plural(node.items)}`;
+function toType(node: SchemaNode): string {
+  if (node.enum !== undefined) return toCode(node.enum.map(String));
+  if (node.const !== undefined) return toCode([String(node.const)]);
+  if (node.anyOf !== undefined) return [...new Set(listForms(node).map(toType))].join(' or ');
+  if (node.items !== undefined) return `list of ${toType(node.items)}s`;
   if (node.additionalProperties) return `object by ${node.propertyNames?.title ?? 'name'}`;
-  if (node.type === 'integer') return 'whole number';
-  return node.type === 'boolean' ? 'true or false' : (node.type ?? 'object');
+  return node.type ?? 'any';
 }
 
-function plural(node: SchemaNode): string {
-  return `${describeShape(node)}s`;
-}
-
-function formatValues(values: readonly string[]): string {
-  return values.map((word) => `\`${word}\``).join(', ');
+function toCode(names: readonly string[]): string {
+  return names.map((name) => `\`${name}\``).join(', ');
 }
 
 function formatDefault({ default: byDefault, properties }: SchemaNode): string {

@@ -51,7 +51,7 @@ const traits = {
 /** An API of OpenAI's family besides chat completions, responses and embeddings; the name is its path below `/v1`. */
 export type PassThroughApi = keyof typeof traits;
 
-/** Each of them (docs/wire.md, APIs that are passed through). */
+/** Each of them (docs/wire.md, Further APIs). */
 export const passThrough: Readonly<Record<PassThroughApi, PassThroughTraits>> = traits;
 
 export const passThroughApis = Object.keys(traits) as PassThroughApi[];

@@ -27,7 +27,7 @@ const maxBytes = 16 * 1024 * 1024;
 const withoutContent: ReadonlySet<number> = new Set([204, 304]);
 
 /**
- * Asks the program that serves a feature of a deployment (docs/wire.md, Features). A program of the configuration, and one of
+ * Asks the program that serves a feature of a deployment (docs/write-an-application.md, Feature endpoints). A program of the configuration, and one of
  * the caller's own application, gets a per-request key that ends with the answer. A program that another user saved gets no key,
  * because Parley contacts its address before the caller has sent anything to it. Calls to saved applications count as requests of
  * the caller.

@@ -6,7 +6,7 @@ import { expect, it } from 'vitest';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
-/** What the first cells of the tables name; one without a folder lies in that of the one before it. */
+/** Returns the files in the first cells of the tables. A file without a folder is in the folder of the file before it. */
 function filesNamed(page: string): string[] {
   const tables = page.slice(page.indexOf('### Request'), page.indexOf('Other calls run'));
   return tables.split('\n').flatMap((line) => {
@@ -20,8 +20,8 @@ function filesNamed(page: string): string[] {
   });
 }
 
-it('the page of the straight line names files that are there', async () => {
-  const named = filesNamed(await readFile(join(root, 'docs/straight-line.md'), 'utf8'));
+it('CONTRIBUTING names only files that exist on the path of a call', async () => {
+  const named = filesNamed(await readFile(join(root, 'CONTRIBUTING.md'), 'utf8'));
   expect(named.length).toBeGreaterThan(50);
   expect(named.filter((file) => !existsSync(join(root, file)))).toEqual([]);
 });

@@ -37,13 +37,13 @@ export const messagesProbes: ReadonlyMap<string, Probe> = new Map<string, Probe>
     [base, { ...base, system: [text('S')], messages: [...hello, { role: 'system', content: 'T' }] }],
   ],
   ['image as data', [words, block(image(png))]],
-  ['image by its address', [words, block(image({ type: 'url', url: 'https://example.org/a.png' }))]],
+  ['image by URL', [words, block(image({ type: 'url', url: 'https://example.org/a.png' }))]],
   ['PDF as data', [words, block(document(pdf))]],
-  ['document that is text', [words, block(document(plain))]],
-  ['document by its address', [words, block(document({ type: 'url', url: 'https://example.org/a.pdf' }))]],
-  ['image or document by its file id', [words, block(document(file))]],
+  ['text document', [words, block(document(plain))]],
+  ['document by URL', [words, block(document({ type: 'url', url: 'https://example.org/a.pdf' }))]],
+  ['image or document by file ID', [words, block(document(file))]],
   ['`search_result`', [words, block({ type: 'search_result', title: 'T', source: 'S', content: [text('found')] })]],
-  ['`citations` asked for', [block(document(plain)), block(document(plain, { citations: { enabled: true } }))]],
+  ['`citations`', [block(document(plain)), block(document(plain, { citations: { enabled: true } }))]],
   [
     '`cache_control` of system, text, images, documents, results',
     [
@@ -55,7 +55,7 @@ export const messagesProbes: ReadonlyMap<string, Probe> = new Map<string, Probe>
   ['tools', [base, withTool]],
   ['`defer_loading` and other fields of tools', [withTool, { ...withTool, tools: [{ ...tool, defer_loading: true }] }]],
   [
-    'tools that the upstream runs, or knows without a schema',
+    'tools that a vendor runs or knows without a schema',
     toolField({ tools: [tool, { type: 'web_search_20250305', name: 'web_search' }] }),
   ],
   ['`mcp_servers`', field({ mcp_servers: [{ type: 'url', name: 'a', url: 'https://example.org/mcp' }] })],
@@ -67,7 +67,7 @@ export const messagesProbes: ReadonlyMap<string, Probe> = new Map<string, Probe>
       { ...withTool, tool_choice: { type: 'auto', disable_parallel_tool_use: true } },
     ],
   ],
-  ['calls and their results', [withTool, answered({})]],
+  ['calls and results', [withTool, answered({})]],
   ['`is_error` of a result', [answered({}), answered({ is_error: true })]],
   ['image in a result', [answered({}), answered({ content: [text('sunny'), image(png)] }), 'iVBORw0KGgo=']],
   [
@@ -88,10 +88,10 @@ export const messagesProbes: ReadonlyMap<string, Probe> = new Map<string, Probe>
     ],
   ],
   [
-    'blocks of tools that an upstream ran: `server_tool_use`, `mcp_tool_use`, their results',
+    '`server_tool_use`, `mcp_tool_use`, and their results',
     [replied(), replied({ type: 'server_tool_use', id: 's', name: 'web_search', input: {} })],
   ],
-  ['`container_upload`, blocks that are not known', [words, block({ type: 'container_upload', file_id: 'f' })]],
+  ['`container_upload` and unknown blocks', [words, block({ type: 'container_upload', file_id: 'f' })]],
   [
     '`thinking`, `redacted_thinking` of earlier turns',
     [replied(), replied({ type: 'thinking', thinking: 'Hm.', signature: 'c2ln' })],
@@ -120,5 +120,5 @@ export const messagesProbes: ReadonlyMap<string, Probe> = new Map<string, Probe>
   ['`stop_sequences`', field({ stop_sequences: ['END'] })],
   ['`metadata.user_id`', field({ metadata: { user_id: 'u' } })],
   ['`service_tier`', field({ service_tier: 'auto' })],
-  ['`context_management`, `container`, fields that Parley does not know', field({ context_management: { edits: [] } })],
+  ['`context_management`, `container`, unknown fields', field({ context_management: { edits: [] } })],
 ]);

@@ -60,7 +60,7 @@ const detail = (usage: JsonObject, of: string, name: string): boolean => {
 /** Replies that have what a row of the table is of. */
 export const replyProbes: ReadonlyMap<string, ReplyProbe> = new Map<string, ReplyProbe>([
   [
-    'text, as it comes',
+    'text as a stream',
     {
       replies: {
         ...responses({}),
@@ -72,14 +72,14 @@ export const replyProbes: ReadonlyMap<string, ReplyProbe> = new Map<string, Repl
     },
   ],
   [
-    'thoughts: `reasoning_content`',
+    '`reasoning_content`',
     {
       replies: { ...responses({ output: [thoughtOf, said({})] }), ...openaiReply({ reasoning_content: 'Hm.' }), ...thinking },
       isTold: (choice) => Boolean(messageOf(choice).reasoning_content),
     },
   ],
   [
-    'what signs them, to be given back',
+    'signatures of thoughts',
     {
       replies: {
         ...responses({ output: [thoughtOf, said({})] }),
@@ -90,7 +90,7 @@ export const replyProbes: ReadonlyMap<string, ReplyProbe> = new Map<string, Repl
     },
   ],
   [
-    'several calls at once',
+    'parallel calls',
     {
       replies: {
         ...responses({ output: [calling('1'), calling('2')] }),
@@ -101,7 +101,7 @@ export const replyProbes: ReadonlyMap<string, ReplyProbe> = new Map<string, Repl
     },
   ],
   [
-    'tokens that the cache gave',
+    'cached tokens',
     {
       replies: {
         ...responses({ usage: inTokens({ input_tokens_details: { cached_tokens: 5 } }) }),
@@ -112,7 +112,7 @@ export const replyProbes: ReadonlyMap<string, ReplyProbe> = new Map<string, Repl
     },
   ],
   [
-    'tokens of thought',
+    'reasoning tokens',
     {
       replies: {
         ...responses({ usage: inTokens({ output_tokens_details: { reasoning_tokens: 5 } }) }),
@@ -123,7 +123,7 @@ export const replyProbes: ReadonlyMap<string, ReplyProbe> = new Map<string, Repl
     },
   ],
   [
-    'safety stop: `content_filter`',
+    '`content_filter`',
     {
       replies: {
         ...responses({ status: 'incomplete', incomplete_details: { reason: 'content_filter' } }),
@@ -135,7 +135,7 @@ export const replyProbes: ReadonlyMap<string, ReplyProbe> = new Map<string, Repl
     },
   ],
   [
-    'why it stopped: `refusal`',
+    '`refusal`',
     {
       replies: {
         ...responses({ output: [said({ type: 'refusal', refusal: 'No.' })] }),
@@ -165,7 +165,7 @@ export const replyProbes: ReadonlyMap<string, ReplyProbe> = new Map<string, Repl
     },
   ],
   [
-    'files that the model makes',
+    'generated files',
     {
       replies: {
         ...openaiReply({ custom_content: { attachments: [{ index: 0, type: 'image/png', data: 'iVBORw0KGgo=' }] } }),

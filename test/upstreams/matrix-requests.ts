@@ -33,7 +33,7 @@ export const requestProbes: ReadonlyMap<string, Probe> = new Map<string, Probe>(
   ],
   ['`name` of a user', [base, { messages: [user('Hello', { name: 'ann' })] }]],
   ['image as data', [words, part({ type: 'image_url', image_url: { url: png } })]],
-  ['image by its address', [words, part({ type: 'image_url', image_url: { url: 'https://example.org/a.png' } })]],
+  ['image by URL', [words, part({ type: 'image_url', image_url: { url: 'https://example.org/a.png' } })]],
   [
     '`detail` of an image',
     [part({ type: 'image_url', image_url: { url: png } }), part({ type: 'image_url', image_url: { url: png, detail: 'low' } })],
@@ -43,13 +43,13 @@ export const requestProbes: ReadonlyMap<string, Probe> = new Map<string, Probe>(
     [words, part({ type: 'file', file: { filename: 'a.pdf', file_data: 'data:application/pdf;base64,JVBERi0=' } })],
   ],
   ['text file as data', [words, part({ type: 'file', file: { filename: 'a.csv', file_data: 'data:text/csv;base64,YSxi' } })]],
-  ['file by its id', [words, part({ type: 'file', file: { file_id: 'file-1' } })]],
+  ['file by ID', [words, part({ type: 'file', file: { file_id: 'file-1' } })]],
   ['audio', [words, part({ type: 'input_audio', input_audio: { data: 'UklGRg==', format: 'wav' } })]],
-  ['attachment that is an image', [base, attachment({ type: 'image/png', data: 'iVBORw0KGgo=' })]],
-  ['attachment that is text', [base, attachment({ type: 'text/plain', title: 'a.txt', data: 'words' })]],
+  ['image attachment', [base, attachment({ type: 'image/png', data: 'iVBORw0KGgo=' })]],
+  ['text attachment', [base, attachment({ type: 'text/plain', title: 'a.txt', data: 'words' })]],
   ['`custom_content.state`', [replied({}), replied({ custom_content: { state: { a: 1 } } })]],
   ['tools', [base, withTools]],
-  ['tools that are no functions', [base, { ...base, tools: [{ type: 'web_search_20250305', name: 'web_search' }] }]],
+  ['tools other than functions', [base, { ...base, tools: [{ type: 'web_search_20250305', name: 'web_search' }] }]],
   ['`functions`', [base, { ...base, functions: [weatherTool.function] }]],
   ['`tool_choice`: `none`', toolField({ tool_choice: 'none' })],
   ['`tool_choice`: `required`', toolField({ tool_choice: 'required' })],
@@ -68,10 +68,10 @@ export const requestProbes: ReadonlyMap<string, Probe> = new Map<string, Probe>(
       { ...base, tools: [strictTool(true)] },
     ],
   ],
-  ['calls and their results', [conversation(), conversation(asked, answered('sunny'))]],
-  ['calls where no tool is offered any more', [base, { messages: [...hello, asked, answered('sunny')] }]],
+  ['calls and results', [conversation(), conversation(asked, answered('sunny'))]],
+  ['calls in a request without `tools`', [base, { messages: [...hello, asked, answered('sunny')] }]],
   [
-    'image in the result of a tool',
+    'image in a tool result',
     [
       conversation(asked, answered('See.')),
       conversation(
@@ -105,14 +105,11 @@ export const requestProbes: ReadonlyMap<string, Probe> = new Map<string, Probe>(
   ['`reasoning_effort`', [thinking, { ...thinking, reasoning_effort: 'high' }]],
   ['`thinking` with a budget', [thinking, { ...thinking, thinking: { type: 'enabled', budget_tokens: 1024 } }]],
   [
-    'thoughts given back: `thinking_blocks`',
+    'returned thoughts: `thinking_blocks`',
     [replied({}), replied({ thinking_blocks: [{ type: 'thinking', thinking: 'Hm.', signature: 'c2ln' }] })],
   ],
-  ['thoughts given back: `reasoning_content`', [replied({}), replied({ reasoning_content: 'Hm.' })]],
-  [
-    'signatures given back: `extra_content`',
-    [replied({}), replied({ extra_content: { google: { thought_signature: 'c2ln' } } })],
-  ],
+  ['returned thoughts: `reasoning_content`', [replied({}), replied({ reasoning_content: 'Hm.' })]],
+  ['returned signatures: `extra_content`', [replied({}), replied({ extra_content: { google: { thought_signature: 'c2ln' } } })]],
   [
     '`cache_control` of a part',
     [
@@ -126,5 +123,5 @@ export const requestProbes: ReadonlyMap<string, Probe> = new Map<string, Probe>(
   ['`user`', field({ user: 'u-1' })],
   ['`metadata`, `store`', field({ metadata: { a: 'b' }, store: true })],
   ['`n`', field({ n: 2 })],
-  ['fields that Parley does not know', field({ x_unknown: 1 })],
+  ['unknown fields', field({ x_unknown: 1 })],
 ]);

@@ -25,29 +25,29 @@ export const responsesProbes: ReadonlyMap<string, Probe> = new Map<string, Probe
   ['`instructions`', field({ instructions: 'Be brief.' })],
   ['messages of the roles `system` and `developer`', [base, item({ role: 'developer', content: 'Be brief.' })]],
   ['image as data', [words, part({ type: 'input_image', image_url: png })]],
-  ['image by its address', [words, part({ type: 'input_image', image_url: 'https://example.org/a.png' })]],
+  ['image by URL', [words, part({ type: 'input_image', image_url: 'https://example.org/a.png' })]],
   [
     '`detail` of an image',
     [part({ type: 'input_image', image_url: png }), part({ type: 'input_image', image_url: png, detail: 'low' })],
   ],
   ['PDF as data', [words, part({ type: 'input_file', filename: 'a.pdf', file_data: 'data:application/pdf;base64,JVBERi0=' })]],
-  ['file by its address', [words, part({ type: 'input_file', file_url: 'https://example.org/a.pdf' })]],
-  ['image or file by its id', [words, part({ type: 'input_file', file_id: 'file_1' })]],
+  ['file by URL', [words, part({ type: 'input_file', file_url: 'https://example.org/a.pdf' })]],
+  ['image or file by ID', [words, part({ type: 'input_file', file_id: 'file_1' })]],
   [
-    'refusal of an earlier turn',
+    'earlier refusal',
     [
       item({ role: 'assistant', content: [] }),
       item({ role: 'assistant', content: [{ type: 'refusal', refusal: 'I will not.' }] }),
     ],
   ],
-  ['calls and their outputs', [withTool, answered('sunny')]],
+  ['calls and outputs', [withTool, answered('sunny')]],
   ['image in an output', [answered('sunny'), answered([text('sunny'), { type: 'input_image', image_url: png }]), 'iVBORw0KGgo=']],
   [
     'thoughts without `encrypted_content`',
     [base, item({ type: 'reasoning', summary: [{ type: 'summary_text', text: 'Hm.' }] }), 'Hm.'],
   ],
   [
-    'items of tools that an upstream ran, such as `web_search_call`',
+    'items of vendor tools, such as `web_search_call`',
     [base, item({ type: 'web_search_call', id: 'ws_1', status: 'completed' })],
   ],
   ['tools', [base, withTool]],
@@ -55,7 +55,7 @@ export const responsesProbes: ReadonlyMap<string, Probe> = new Map<string, Probe
   ['`strict` of a tool', [withTool, { ...base, tools: [{ ...tool, strict: true }] }]],
   ['`custom` tools', [withTool, { ...base, tools: [tool, custom] }]],
   [
-    'the grammar of a `custom` tool',
+    'grammar of a `custom` tool',
     [
       { ...base, tools: [custom] },
       { ...base, tools: [{ ...custom, format: grammar }] },
@@ -91,8 +91,8 @@ export const responsesProbes: ReadonlyMap<string, Probe> = new Map<string, Probe
   ['`presence_penalty`, `frequency_penalty`', field({ presence_penalty: 0.5, frequency_penalty: 0.5 })],
   ['`top_logprobs`', field({ top_logprobs: 2 })],
   ['`user`, `safety_identifier`', field({ user: 'u', safety_identifier: 's' })],
-  ['`service_tier`, but for `auto` and `default`', field({ service_tier: 'flex' })],
+  ['`service_tier` other than `auto` and `default`', field({ service_tier: 'flex' })],
   ['`prompt_cache_key`', field({ prompt_cache_key: 'k' })],
-  ['`include` of what only tools of an upstream have', field({ include: ['web_search_call.results'] })],
-  ['`prompt`, `context_management`, fields that Parley does not know', field({ context_management: [{ type: 'compaction' }] })],
+  ['`include` for vendor tools', field({ include: ['web_search_call.results'] })],
+  ['`prompt`, `context_management`, unknown fields', field({ context_management: [{ type: 'compaction' }] })],
 ]);

@@ -22,8 +22,8 @@ import { type Prober, startProber } from './matrix-support.ts';
 const embeddings = 'embeddings';
 /** Parts of messages: no header field tells of them, the table does. */
 const untoldParts: ReadonlySet<string> = new Set([
-  ...['`name` of a user', '`detail` of an image', '`custom_content.state`', 'image in the result of a tool'],
-  ...['signatures given back: `extra_content`', '`cache_control` of a part'],
+  ...['`name` of a user', '`detail` of an image', '`custom_content.state`', 'image in a tool result'],
+  ...['returned signatures: `extra_content`', '`cache_control` of a part'],
 ]);
 let prober: Prober;
 

@@ -46,7 +46,7 @@ export interface QuickAppRun extends ReplyHead {
   readonly onRejectedCall?: (call: RejectedCall) => void;
 }
 
-/** Answers with a quick app (docs/quick-apps.md, A run): goes on where the conversation stands. */
+/** Answers with a quick app (docs/quick-apps.md, How a run works): goes on where the conversation stands. */
 export async function* runQuickApp(input: QuickAppRun): AsyncIterable<Frame> {
   const { conversation } = input;
   const run = conversation.offloaded.length === 0 ? input : { ...input, conversation: await rehydrate(conversation) };

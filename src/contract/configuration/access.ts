@@ -5,27 +5,27 @@ import { isHttpUrl, isWithoutUser, parseTime } from './values.ts';
 /** Who holds a key. Its name in `keys` is the key itself, unless `key` or `sha256` says it. */
 export const KeyEntry = strict(
   {
-    project: text('Whom the key stands for; callers with it have the subject `key:<project>`.'),
-    role: Type.Optional(text('The one role of the key; not beside `roles`. Absent: `roles`, else `default`.')),
-    roles: Type.Optional(texts({ description: 'The roles of the key; not beside `role`. Absent: `role`, else `default`.' })),
-    key: Type.Optional(
-      text(
-        'The secret key, best read from the environment; the name of the entry is then only a name. Absent: `sha256`, else the name of the entry is the key.',
-      ),
+    project: text('Project of the key. Its user is `key:<project>`.'),
+    role: Type.Optional(
+      text('The role of the key, if it has one. Not allowed together with `roles`. Default: `roles`, or `default`.'),
     ),
+    roles: Type.Optional(
+      texts({ description: 'Roles of the key. Not allowed together with `role`. Default: `role`, or `default`.' }),
+    ),
+    key: Type.Optional(text('The secret key. Read it from the environment. Default: `sha256`, or the name of the entry.')),
     sha256: Type.Optional(
       Type.String({
         pattern: '^[0-9a-fA-F]{64}$',
         errorMessage: 'must be a SHA-256 digest: 64 hexadecimal digits',
         description:
-          'The SHA-256 digest of the secret key, in hexadecimal, so that the configuration need not hold the key; not beside `key`. The name of the entry is then only a name. Safe for long random keys only: a short one is found from its digest.',
+          'SHA-256 digest of the secret key in hexadecimal, so that the configuration does not contain the key. Not allowed together with `key`. Use it for long random keys only, because a short key can be found from its digest.',
       }),
     ),
     expiresAt: Type.Optional(
       Type.Refine(
         Type.String({
           description:
-            'The date and time when the key expires, in ISO 8601 with a time zone, such as `2027-01-31T18:00:00Z`. After this time, Parley rejects the key and ends its calls. Absent: the key does not expire.',
+            'Date and time when the key expires, in ISO 8601 with a time zone, such as `2027-01-31T18:00:00Z`. Parley then rejects the key and ends its calls. Default: no expiry.',
         }),
         (time) => parseTime(time) !== undefined,
         () => 'must be a date and time with a time zone, such as 2027-01-31T18:00:00Z',
@@ -34,53 +34,54 @@ export const KeyEntry = strict(
     allowedIps: Type.Optional(
       Type.Array(network(), {
         maxItems: fieldBounds.maxItems,
-        description: 'Addresses and networks (CIDR) that Parley accepts the key from. Absent: any. Empty: none.',
+        description: 'Addresses and networks (CIDR) from which Parley accepts the key. Default: any. Empty: none.',
       }),
     ),
     deployments: Type.Optional(
       texts({
         description:
-          'IDs of the deployments that the key can call. The key is then a [bound key](wire.md#bound-keys). Absent: all that its roles open. Empty: none.',
+          'IDs of the deployments that the key can call. The key is then a [bound key](wire.md#bound-keys). Default: all that its roles allow. Empty: none.',
       }),
     ),
   },
-  { description: 'A key and whom it stands for.' },
+  { description: 'A key, its project, and its roles.' },
 );
 export type KeyEntry = Static<typeof KeyEntry>;
 
-const count = (what: string) => Type.Optional(Type.Integer({ description: `${what}. Absent: unlimited. 0 or less: no access.` }));
+const count = (what: string) =>
+  Type.Optional(Type.Integer({ description: `${what}. Default: unlimited. 0 or less: no access.` }));
 const money = (window: string) =>
-  Type.Optional(Type.Number({ description: `USD ${window}. Absent: unlimited. 0 or less: no access.` }));
+  Type.Optional(Type.Number({ description: `Maximum USD ${window}. Default: unlimited. 0 or less: no access.` }));
 
 /** What one user of a role may use of one deployment. */
 const DeploymentLimit = strict(
   {
-    minute: count('Tokens a minute'),
-    day: count('Tokens a day'),
-    week: count('Tokens a week'),
-    month: count('Tokens a month'),
-    requestMinute: count('Requests a minute'),
-    requestHour: count('Requests an hour'),
-    requestDay: count('Requests a day'),
+    minute: count('Maximum tokens a minute'),
+    day: count('Maximum tokens a day'),
+    week: count('Maximum tokens a week'),
+    month: count('Maximum tokens a month'),
+    requestMinute: count('Maximum requests a minute'),
+    requestHour: count('Maximum requests an hour'),
+    requestDay: count('Maximum requests a day'),
   },
-  { description: 'Limits for one deployment, by calendar in UTC; weeks begin on Monday.' },
+  { description: 'Limits for one deployment. Windows follow the UTC calendar. Weeks start on Monday.' },
 );
 
 /** What one user of a role may spend. */
 const CostLimit = strict(
   { day: money('a day'), week: money('a week'), month: money('a month') },
-  { description: 'Money that may be spent over all deployments. Absent: unlimited.' },
+  { description: 'Cost limit for all deployments. Default: the one of the role `default`, or unlimited.' },
 );
 
 /** Keys that users make for themselves. */
 const SelfService = strict(
   {
-    keys: Type.Integer({ minimum: 1, maximum: 100, description: 'How many keys in force a user may have at once.' }),
-    maxDays: Type.Integer({ minimum: 1, maximum: 3650, description: 'Days that such a key lives at most.' }),
+    keys: Type.Integer({ minimum: 1, maximum: 100, description: 'Maximum number of valid keys of a user.' }),
+    maxDays: Type.Integer({ minimum: 1, maximum: 3650, description: 'Maximum lifetime of such a key in days.' }),
   },
   {
     description:
-      'Lets users of the role who sign in with an identity provider make keys for themselves (`/v1/user/keys`). Of several roles the most generous counts. Absent: the role gives no right to it; the keys of users whom no role gives it are refused.',
+      'Allows users of the role who sign in with an identity provider to create keys (`/v1/user/keys`). The most generous of a user’s roles applies. Default: not allowed. Keys of users without this right are rejected.',
   },
 );
 export type SelfService = Static<typeof SelfService>;
@@ -91,7 +92,8 @@ export const RoleEntry = strict(
     limits: buildRecord(DeploymentLimit, {
       by: 'deployment id or *',
       default: {},
-      description: 'Limits by deployment id; `*` stands for every deployment that is not named. Absent: unlimited.',
+      description:
+        'Limits by deployment ID. `*` applies to every other deployment. Default: the limits of the role `default`, or unlimited.',
     }),
     costLimit: Type.Optional(CostLimit),
     selfService: Type.Optional(SelfService),
@@ -123,49 +125,49 @@ const claim = (options: { readonly description: string; readonly default?: strin
   );
 
 const endpoint = (what: string) =>
-  Type.Optional(secureUrl(`${what} Absent: what \`<issuer>/.well-known/openid-configuration\` says.`));
+  Type.Optional(secureUrl(`${what} Default: from \`<issuer>/.well-known/openid-configuration\`.`));
 
 /** How people sign in to the page with the provider: by authorization code with PKCE, as a public client. */
 const SignInEntry = strict(
   {
-    clientId: text('The id of the page as a public client of the provider; there is no secret.'),
-    displayName: Type.Optional(text('What the button on the page calls the provider. Absent: the name of the entry.')),
-    scopes: texts({ default: ['openid'], description: 'The scopes that are asked for, such as `openid` and `offline_access`.' }),
+    clientId: text('Client ID of the page as a public client of the provider, without a secret.'),
+    displayName: Type.Optional(text('Name of the provider on the sign-in button. Default: the name of the entry.')),
+    scopes: texts({ default: ['openid'], description: 'Requested scopes, such as `openid` and `offline_access`.' }),
     token: Type.Enum(['access_token', 'id_token'], {
       default: 'access_token',
       description:
-        'Which token the page sends. It must be a signed JWT with the `audience` of the entry; `id_token` is for providers whose access tokens are opaque.',
+        'Token that the page sends. It must be a signed JWT with the `audience` of the entry. Use `id_token` for providers with opaque access tokens.',
     }),
     parameters: buildRecord(Type.String(), {
       by: 'parameter',
       default: {},
       description:
-        'More parameters of the authorization request, such as `audience`, `prompt` or `resource`; the last is sent with token requests as well.',
+        'Additional parameters of the authorization request, such as `audience`, `prompt`, or `resource`. Token requests also send `resource`.',
     }),
-    authorizationEndpoint: endpoint('Where the browser goes to sign in.'),
-    tokenEndpoint: endpoint('Where the page exchanges the code; it must take requests from the origin of the page (CORS).'),
-    endSessionEndpoint: endpoint('Where the browser goes to sign out of the provider itself.'),
-    revocationEndpoint: endpoint('Where the page revokes the refresh token of a user who signs out.'),
+    authorizationEndpoint: endpoint('Address where the browser signs in.'),
+    tokenEndpoint: endpoint(
+      'Address where the page exchanges the code. It must accept requests from the origin of the page (CORS).',
+    ),
+    endSessionEndpoint: endpoint('Address where the browser signs out of the provider.'),
+    revocationEndpoint: endpoint('Address where the page revokes the refresh token of a user who signs out.'),
   },
-  { description: 'How people sign in to the page with the provider. Absent: they cannot.' },
+  { description: 'Sign-in to the page with this provider. Default: not offered.' },
 );
 export type SignInEntry = Static<typeof SignInEntry>;
 
 /** Who issues tokens that are accepted wherever a key is. */
 export const IdentityProviderEntry = strict(
   {
-    issuer: secureUrl('The `iss` claim of its tokens, to the letter: a slash at its end counts.'),
-    jwksUrl: Type.Optional(
-      secureUrl('Where its public keys are read. Absent: what `<issuer>/.well-known/openid-configuration` says.'),
-    ),
+    issuer: secureUrl('Exact `iss` claim of its tokens, including a final slash.'),
+    jwksUrl: Type.Optional(secureUrl('Address of its public keys. Default: from `<issuer>/.well-known/openid-configuration`.')),
     audience: Type.Optional(
-      text('The `aud` claim that tokens must carry. Absent: any, which is safe only where the issuer serves nobody else.'),
+      text('Required `aud` claim. Default: any, which is safe only if the issuer serves no other service.'),
     ),
-    userIdClaim: claim({ default: 'sub', description: 'The claim that names the user, such as `sub` or `profile.id`.' }),
+    userIdClaim: claim({ default: 'sub', description: 'Claim with the user ID, such as `sub` or `profile.id`.' }),
     rolesClaim: Type.Optional(
       claim({
         description:
-          'The claim that lists the roles, such as `realm_access.roles`: a list, or text with spaces between. Absent: the role `default`.',
+          'Claim with the roles, such as `realm_access.roles`: a list, or a text with spaces. Default: the role `default`.',
       }),
     ),
     signIn: Type.Optional(SignInEntry),

@@ -5,8 +5,8 @@ import { httpUrl, secretHeaderValue, secretText, strict, text } from './fields.t
 const HeaderKeyAuthorization = strict(
   {
     type: Type.Literal('api_key'),
-    key: secretHeaderValue('The key itself.'),
-    name: text('Name of the header field that carries the key.'),
+    key: secretHeaderValue('The key.'),
+    name: text('Name of the header field for the key.'),
   },
   { description: 'A key sent with each request.' },
 );
@@ -14,9 +14,9 @@ const HeaderKeyAuthorization = strict(
 const ApiKeyAuthorization = strict(
   {
     type: Type.Literal('api_key'),
-    key: secretHeaderValue('The key itself.'),
-    name: text('Name of the header field, query parameter or body field that carries the key.'),
-    location: Type.Enum(['header', 'query', 'body'], { description: 'Where the key is sent.' }),
+    key: secretHeaderValue('The key.'),
+    name: text('Name of the header field, query parameter, or body field for the key.'),
+    location: Type.Enum(['header', 'query', 'body'], { description: 'Part of the request that carries the key.' }),
   },
   { description: 'A key sent with each request.' },
 );
@@ -24,32 +24,32 @@ const ApiKeyAuthorization = strict(
 const BasicAuthorization = strict(
   {
     type: Type.Literal('basic'),
-    username: text('User name of HTTP Basic authentication.'),
-    password: secretText('Password of HTTP Basic authentication; may be empty.'),
+    username: text('User name for HTTP Basic authentication.'),
+    password: secretText('Password for HTTP Basic authentication. Can be empty.'),
   },
   { description: 'HTTP Basic authentication.' },
 );
 
 const BearerAuthorization = strict(
-  { type: Type.Literal('bearer'), token: secretHeaderValue('The token, without the word Bearer.') },
+  { type: Type.Literal('bearer'), token: secretHeaderValue('The token, without the prefix `Bearer`.') },
   { description: 'A fixed bearer token.' },
 );
 
 const ClientAuthorization = strict(
   {
     type: Type.Literal('client_id_secret'),
-    client_id: text('Client id at the token address.'),
+    client_id: text('Client ID at the token address.'),
     client_secret: secretText('Client secret at the token address.'),
-    token_url: httpUrl('Where tokens are fetched with the client credentials grant.'),
-    scope: Type.Optional(text('Scope asked for. Absent: none is named.')),
-    aud: Type.Optional(text('Audience asked for. Absent: none is named.')),
+    token_url: httpUrl('Token address for the client credentials grant.'),
+    scope: Type.Optional(text('Requested scope. Default: none.')),
+    aud: Type.Optional(text('Requested audience. Default: none.')),
   },
-  { description: 'A token fetched with client credentials and kept until it expires.' },
+  { description: 'A token that Parley fetches with client credentials and caches until it expires.' },
 );
 
 /** How the server of a tool is told who calls (docs/wire.md, Quick apps). */
 export const Authorization = Type.Union([ApiKeyAuthorization, BasicAuthorization, BearerAuthorization, ClientAuthorization], {
-  description: 'How the server of a tool is told who calls; `type` picks the form. Absent: it is told nothing.',
+  description: 'Authorization at the server of the tool. `type` selects the form. Default: none.',
 });
 export type Authorization = Static<typeof Authorization>;
 
@@ -57,7 +57,7 @@ export type Authorization = Static<typeof Authorization>;
 export const McpAuthorization = Type.Union(
   [HeaderKeyAuthorization, BasicAuthorization, BearerAuthorization, ClientAuthorization],
   {
-    description: 'How the server is told who calls; `type` picks the form. Absent: it is told nothing.',
+    description: 'Authorization at the server. `type` selects the form. Default: none.',
   },
 );
 export type McpAuthorization = Static<typeof McpAuthorization>;

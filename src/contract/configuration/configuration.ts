@@ -22,27 +22,36 @@ import {
 export const Configuration = strict(
   {
     $schema: Type.Optional(Type.String({ description: 'Address of the JSON Schema, for editors. It has no effect.' })),
-    models: buildRecord(ModelEntry, { by: 'id', default: {}, description: 'Models by id. Ids are shared with `applications`.' }),
+    models: buildRecord(ModelEntry, {
+      by: 'id',
+      default: {},
+      description: 'Models by ID. `applications` use the same ID space.',
+    }),
     applications: buildRecord(ApplicationEntry, {
       by: 'id',
       default: {},
-      description: 'Applications by id. Ids are shared with `models`.',
+      description: 'Applications by ID. `models` use the same ID space.',
     }),
-    addons: buildRecord(AddonEntry, { by: 'name', default: {}, description: 'Addons by name.' }),
+    addons: buildRecord(AddonEntry, {
+      by: 'name',
+      default: {},
+      description: 'Addons by name: OpenAPI documents whose operations a model can call.',
+    }),
     keys: buildRecord(KeyEntry, {
       by: 'secret or name',
       default: {},
-      description: 'Keys of callers, by the secret key itself or, where the entry has `key` or `sha256`, by any name.',
+      description:
+        'Client keys, by any name if the entry has `key` or `sha256`, otherwise by the secret key itself. See [Keys](keys.md).',
     }),
     roles: buildRecord(RoleEntry, {
       by: 'name',
       default: {},
-      description: 'Roles by name; `default` holds for callers whose roles are not listed here.',
+      description: 'Roles by name. `default` applies to callers whose roles are not listed. See [Limits](limits.md).',
     }),
     identityProviders: buildRecord(IdentityProviderEntry, {
       by: 'name',
       default: {},
-      description: 'Issuers of tokens by any name.',
+      description: 'Token issuers by any name. See [Identity](identity.md).',
     }),
     addin: AddinSettings,
     security: SecuritySettings,

@@ -18,15 +18,15 @@ import { defaultProtocol, modelProtocols } from './protocols.ts';
 /** Time limits towards one upstream. */
 const Timeouts = strict(
   {
-    connectMs: milliseconds({ default: 10_000, description: 'Milliseconds until the connection stands, TLS included.' }),
+    connectMs: milliseconds({ default: 10_000, description: 'Milliseconds until the connection is open, including TLS.' }),
     firstByteMs: milliseconds({
       default: 300_000,
       description:
-        'Milliseconds from the request being sent to the first byte of the reply’s content; some servers send its head at once.',
+        'Milliseconds from the request to the first byte of the reply’s content. Some servers send the header fields earlier.',
     }),
-    idleMs: milliseconds({ default: 120_000, description: 'Milliseconds between two pieces of a reply.' }),
+    idleMs: milliseconds({ default: 120_000, description: 'Milliseconds between two parts of a reply.' }),
   },
-  { default: {}, description: 'Time limits towards this upstream.' },
+  { default: {}, description: 'Time limits for this upstream.' },
 );
 
 const apis = ['chat', 'responses', ...passThroughApis] as const;
@@ -37,71 +37,71 @@ export const UpstreamEntry = strict(
     protocol: Type.Optional(
       Type.Enum(modelProtocols, {
         description:
-          'The language the upstream speaks. `demo` answers by itself, without a network; `dial` is an adapter at the `endpoint` of the model. Absent: the `protocol` of the model.',
+          'Protocol of the upstream. `demo` answers without a network. `dial` is an adapter at the `endpoint` of the model. Default: the `protocol` of the model.',
       }),
     ),
     endpoint: Type.Optional(
       httpUrl(
-        'Base address: `…/v1` for `openai`, `anthropic` and `mistral`, `…/openai/deployments/<name>` for `azure`, `…/v1beta` for `gemini`, `…/publishers/google` for `vertex` (`…/publishers/anthropic` for Claude), the host alone for `bedrock`. For `dial` what the adapter is told in `X-UPSTREAM-ENDPOINT`. Required for the dialects of OpenAI and Anthropic; absent elsewhere: the vendor’s own address.',
+        'Base address: `…/v1` for `openai`, `anthropic` and `mistral`, `…/openai/deployments/<name>` for `azure`, `…/v1beta` for `gemini`, `…/publishers/google` for `vertex` (`…/publishers/anthropic` for Claude), and only the host for `bedrock`. For `dial`, the value of `X-UPSTREAM-ENDPOINT` for the adapter. Required for the dialects of OpenAI and Anthropic. Default for other protocols: the address of the vendor.',
       ),
     ),
     apiVersion: Type.Optional(
       apiVersion(
-        'Version named to an `azure` upstream, `YYYY-MM-DD` or `YYYY-MM-DD-preview`. Absent: none is named. For `anthropic` the value of `anthropic-version`, which then wins over the version that the client sends. Absent: that of the client, else `2023-06-01`.',
+        'For `azure`: API version, `YYYY-MM-DD` or `YYYY-MM-DD-preview`. Default: none is sent. For `anthropic`: value of `anthropic-version`, which overrides the version of the client. Default: the version of the client, or `2023-06-01`.',
       ),
     ),
     api: Type.Union([Type.Enum([...apis, 'both']), Type.Array(Type.Enum(apis), { minItems: 1, uniqueItems: true })], {
       default: 'chat',
       description:
-        'Which of OpenAI’s APIs an upstream of the protocol `openai` or `azure` serves, one or a list: chat completions, the Responses API (`both` is these two), and those that are passed through, each named by its path. Callers of the Responses API are relayed where it is served. A model chats if one of its upstreams serves `chat` or `responses`; one of the type `embedding` makes embeddings whatever this says.',
+        'OpenAI APIs that an `openai` or `azure` upstream serves, one or a list: `chat`, `responses`, `both`, and the APIs that are passed through, each by its path. Responses requests are relayed to upstreams that serve them. A model supports chat if one of its upstreams serves `chat` or `responses`. A model of type `embedding` ignores this key.',
     }),
     region: Type.Optional(
       text(
-        'Region of the vendor, such as `eu-central-1`, for `bedrock` and `vertex`. Absent: `AWS_REGION` or `GOOGLE_VERTEX_LOCATION` of the environment; `vertex` in express mode has none.',
+        'For `bedrock` and `vertex`: region of the vendor, such as `eu-central-1`. Default: the environment variable `AWS_REGION` or `GOOGLE_VERTEX_LOCATION`. `vertex` in express mode has no region.',
       ),
     ),
     key: Type.Optional(
       text(
-        'Secret key of the upstream, best read from the environment. `bedrock`: a Bedrock API key, or `accessKeyId:secretAccessKey`, or `accessKeyId:secretAccessKey:sessionToken`. `vertex`: a key of express mode, or the JSON of a service account as one string. Required for `gemini` and `mistral`. Absent: none is sent; `bedrock` and `vertex` then use the credentials of the environment (`AWS_*`, Google’s application default credentials).',
+        'Secret key of the upstream. Read it from the environment. `bedrock`: a Bedrock API key, `accessKeyId:secretAccessKey`, or `accessKeyId:secretAccessKey:sessionToken`. `vertex`: a key of express mode, or the JSON of a service account as one string. Required for `gemini` and `mistral`. Default: no key is sent. `bedrock` and `vertex` then use the credentials of the environment (`AWS_*`, Google’s application default credentials).',
         fieldBounds.maxLineChars,
       ),
     ),
     extraData: Type.Optional(
       Type.Union([headerValue('Sent as it is.'), open({ description: 'Sent as JSON.' })], {
-        description: 'What an adapter (`dial`) is told in `X-UPSTREAM-EXTRA-DATA`. Absent: nothing.',
+        description: 'For `dial`: value of `X-UPSTREAM-EXTRA-DATA` for the adapter. Default: not sent.',
       }),
     ),
-    model: Type.Optional(text('The name the upstream knows the model by. Absent: the id of the model.')),
+    model: Type.Optional(text('Model name at the upstream. Default: the ID of the model.')),
     headers: buildRecord(headerValue('Value of the header field.'), {
       by: 'field',
       default: {},
-      description: 'Further header fields sent with every request.',
+      description: 'Additional header fields of every request.',
     }),
     acceptsReasoning: Type.Optional(
       Type.Boolean({
         description:
-          'For `openai` and `azure`: whether the thoughts of earlier replies are sent back in `reasoning_content`. DeepSeek and Moonshot require them, other vendors reject them. `true`: in a conversation with tool calls, an assistant message without thoughts is sent with a blank in their place. Absent: `true` for the addresses of DeepSeek and Moonshot. All other addresses receive the thoughts that exist, except those of OpenAI, Azure OpenAI, Groq, Cerebras and Mistral.',
+          'For `openai` and `azure`: whether the reasoning of earlier replies is sent back in `reasoning_content`. DeepSeek and Moonshot require it, other vendors reject it. `true`: in a conversation with tool calls, an assistant message without reasoning is sent with a space instead. Default: `true` for the addresses of DeepSeek and Moonshot. Other addresses receive existing reasoning, except OpenAI, Azure OpenAI, Groq, Cerebras, and Mistral.',
       }),
     ),
     unsupportedFields: Type.Array(Type.String({ pattern: '^(?!(?:model|messages|input|stream)$)\\w+$' }), {
       default: [],
       description:
-        'Fields of a request that the model refuses, such as `temperature` and `top_p`. They are left out, and named in `Parley-Ignored`. `model`, `messages`, `input` and `stream` cannot be left out.',
+        'Request fields that the model rejects, such as `temperature` and `top_p`. Parley omits them and names them in `Parley-Ignored`. `model`, `messages`, `input`, and `stream` cannot be omitted.',
     }),
     foldSystemMessages: Type.Boolean({
       default: true,
       description:
-        'For `openai` and `azure`: whether all system and developer messages of a request are joined into one message at its beginning. Many self-hosted models require this. Consecutive messages of the user are joined as well if they come from the Messages or the Responses API. `false`: all of them stay in place.',
+        'For `openai` and `azure`: whether all system and developer messages of a request are joined into one leading message. Many self-hosted models require this. Consecutive user messages from the Messages or Responses API are joined too. `false`: all messages stay in place.',
     }),
     weight: Type.Number({
       minimum: 0,
       default: 1,
-      description: 'Share of the calls among the upstreams of one tier. 0: it gets none.',
+      description: 'Share of the calls among the upstreams of one tier. 0: no calls.',
     }),
     tier: Type.Integer({
       minimum: 0,
       default: 0,
-      description: 'Upstreams of a lower tier are used first; the next tier is for when they all fail.',
+      description: 'Upstreams with the lowest tier are used first. The next tier is used if all of them fail.',
     }),
     timeouts: Timeouts,
   },
@@ -111,22 +111,22 @@ export type UpstreamEntry = Static<typeof UpstreamEntry>;
 
 const servedAt = (what: string) =>
   httpUrl(
-    `Full address of a program that ${what}; called with a per-request key, and shown to nobody. Absent: the service does what it can itself.`,
+    `Full address of a service that ${what}. Parley calls it with a per-request key and never lists it. Default: the built-in behavior.`,
   );
 
 const feature = (byDefault: boolean, description: string) => Type.Boolean({ default: byDefault, description });
 
 /** What callers are told that a deployment can do, in words of the configuration. */
 const announced = {
-  systemPromptSupported: feature(true, 'Listed as `system_prompt`: messages of the role `system` count.'),
+  systemPromptSupported: feature(true, 'Whether it uses messages with the role `system`. Listed as `system_prompt`.'),
   reasoningSupported: feature(
     false,
-    'Listed as `reasoning`: it thinks before it answers, as much as `reasoning_effort` says; the page then offers to set that.',
+    'Whether it reasons before it answers, according to `reasoning_effort`, which the page then offers. Listed as `reasoning`.',
   ),
-  seedSupported: feature(false, 'Listed as `seed`: it takes a seed.'),
-  urlAttachmentsSupported: feature(false, 'Listed as `url_attachments`: it reads attachments at addresses of the web.'),
-  folderAttachmentsSupported: feature(false, 'Listed as `folder_attachments`: it reads folders as attachments.'),
-  allowResume: feature(true, 'Listed as `allow_resume`: a reply that broke off can be gone on with.'),
+  seedSupported: feature(false, 'Whether it accepts a seed. Listed as `seed`.'),
+  urlAttachmentsSupported: feature(false, 'Whether it reads attachments from web addresses. Listed as `url_attachments`.'),
+  folderAttachmentsSupported: feature(false, 'Whether it reads folders as attachments. Listed as `folder_attachments`.'),
+  allowResume: feature(true, 'Whether an interrupted reply can be continued. Listed as `allow_resume`.'),
 };
 
 /** Features that a deployment announces and requires. Clients receive further keys unchanged. */
@@ -137,55 +137,55 @@ const Features = withinChars(
     properties: {
       consentRequired: Type.Boolean({
         default: false,
-        description: 'Whether another application needs the consent of the user before it may call this deployment.',
+        description: 'Whether an application needs the user’s consent to call this deployment.',
       }),
       accessibleByPerRequestKey: feature(
         true,
-        'Whether applications may call it on behalf of their users. Listed as `accessible_by_per_request_key`.',
+        'Whether applications can call it for their users. Listed as `accessible_by_per_request_key`.',
       ),
       ...announced,
       toolsSupported: Type.Boolean({
         description:
-          'Whether it accepts tools that the client runs. Listed as `tools`. Absent: `true` for chat models of every protocol but `dial`, otherwise `false`.',
+          'Whether it accepts tools that the client runs. Listed as `tools`. Default: `true` for chat models of every protocol except `dial`, otherwise `false`.',
       }),
-      configurationEndpoint: servedAt('says how a conversation may be configured'),
-      rateEndpoint: servedAt('takes what users think of a reply'),
+      configurationEndpoint: servedAt('returns the settings that a conversation can have'),
+      rateEndpoint: servedAt('receives the users’ ratings of replies'),
       tokenizeEndpoint: servedAt('counts tokens'),
-      truncatePromptEndpoint: servedAt('says which messages of a conversation that is too long to leave out'),
+      truncatePromptEndpoint: servedAt('selects the messages to remove from a conversation that is too long'),
     },
     required: ['consentRequired', 'accessibleByPerRequestKey', ...Object.keys(announced)],
     default: {},
     description:
-      'What the deployment can do; further keys are shown in listings as they are, but for addresses. A misspelt key is a fault. At most 200 keys and 16,384 characters of JSON.',
+      'Features of the deployment. Listings show other keys unchanged, except addresses. A misspelled known key is an error. At most 200 keys and 16,384 characters of JSON.',
   }),
   16_384,
 );
 
 const common = {
-  displayName: Type.Optional(text('Name shown to people. Absent: the id.', fieldBounds.maxNameChars)),
-  displayVersion: Type.Optional(text('Version shown to people. Absent: none is shown.', fieldBounds.maxNameChars)),
+  displayName: Type.Optional(text('Display name. Default: the ID.', fieldBounds.maxNameChars)),
+  displayVersion: Type.Optional(text('Display version. Default: none.', fieldBounds.maxNameChars)),
   description: Type.Optional(
     Type.String({
       maxLength: fieldBounds.maxTextChars,
-      description: 'What it is for, shown to people and to models that may call it as a tool. Absent: nothing is.',
+      description: 'Purpose, shown to users and to models that can call it as a tool. Default: none.',
     }),
   ),
-  iconUrl: Type.Optional(text('Address of a picture for lists. Absent: none.', fieldBounds.maxLineChars)),
-  userRoles: Type.Optional(texts({ description: 'Roles that may see and call it. Absent: everyone. Empty: no one.' })),
+  iconUrl: Type.Optional(text('Address of an icon for lists. Default: none.', fieldBounds.maxLineChars)),
+  userRoles: Type.Optional(texts({ description: 'Roles that can see and call it. Default: all. Empty: none.' })),
   features: Features,
   defaults: open({
     default: {},
-    description: 'Fields put into a request that does not have them, such as `temperature`. They follow the rules for a request.',
+    description: 'Default values for request fields, such as `temperature`. They follow the rules for requests.',
   }),
   inputAttachmentTypes: Type.Optional(
-    texts({ description: 'MIME types of attachments it reads, such as `image/*`. Absent: not announced.' }),
+    texts({ description: 'Media types of attachments that it reads, such as `image/*`. Default: not announced.' }),
   ),
   maxInputAttachments: Type.Optional(
-    Type.Integer({ minimum: 0, description: 'How many attachments a request may have. Absent: not announced. 0: none.' }),
+    Type.Integer({ minimum: 0, description: 'Maximum number of attachments in a request. Default: not announced. 0: none.' }),
   ),
   dependencies: texts({
     default: [],
-    description: 'Ids of the deployments it calls; the consent form is made from them.',
+    description: 'IDs of the deployments that it calls. They determine the consent form.',
   }),
 };
 
@@ -194,11 +194,11 @@ const tokenCount = (description: string) => Type.Optional(Type.Integer({ minimum
 /** Bounds of one call to a model, in tokens. */
 const ModelLimits = strict(
   {
-    maxTotalTokens: tokenCount('Tokens of prompt and reply together. Absent: unknown.'),
-    maxPromptTokens: tokenCount('Tokens of the prompt. Absent: unknown.'),
-    maxCompletionTokens: tokenCount('Tokens of the reply. Absent: unknown.'),
+    maxTotalTokens: tokenCount('Maximum tokens of prompt and reply together. Default: unknown.'),
+    maxPromptTokens: tokenCount('Maximum tokens of the prompt. Default: unknown.'),
+    maxCompletionTokens: tokenCount('Maximum tokens of the reply. Default: unknown.'),
   },
-  { description: 'Bounds of one call. Absent: unknown.' },
+  { description: 'Token limits of one call. Default: unknown.' },
 );
 
 const price = (description: string) => Type.Number({ minimum: 0, description });
@@ -207,41 +207,41 @@ const price = (description: string) => Type.Number({ minimum: 0, description });
 const ModelPricing = strict(
   {
     request: Type.Optional(
-      price('USD a call, besides its tokens: for pictures and sound, which often have no token counts. Absent or 0: free.'),
+      price('USD for each call, in addition to its tokens. Use it for images and audio without token counts. Default: 0.'),
     ),
-    prompt: Type.Optional(price('USD a token of the prompt. Absent or 0: free.')),
-    completion: Type.Optional(price('USD a token of the reply. Absent or 0: free.')),
-    cacheRead: Type.Optional(price('USD a token read from the upstream’s cache. Absent: as `prompt`. 0: free.')),
-    cacheWrite: Type.Optional(price('USD a token written to the upstream’s cache. Absent: as `prompt`. 0: free.')),
+    prompt: Type.Optional(price('USD for each token of the prompt. Default: 0.')),
+    completion: Type.Optional(price('USD for each token of the reply. Default: 0.')),
+    cacheRead: Type.Optional(price('USD for each token read from the upstream’s cache. Default: `prompt`.')),
+    cacheWrite: Type.Optional(price('USD for each token written to the upstream’s cache. Default: `prompt`.')),
     cacheWrite1h: Type.Optional(
-      price('USD a token written to the upstream’s cache for an hour instead of 5 minutes. Absent: as `cacheWrite`. 0: free.'),
+      price('USD for each token written to the upstream’s cache for an hour instead of 5 minutes. Default: `cacheWrite`.'),
     ),
   },
-  { description: 'Prices in USD, for cost limits. Absent: calls cost nothing.' },
+  { description: 'Prices in USD, for costs and cost limits. Default: free.' },
 );
 
 const attempts = (tries: number) =>
   Type.Integer({
     minimum: 1,
     default: tries,
-    description: 'How often one call is tried in all, the first time included. 1: never again.',
+    description: 'Maximum number of attempts of a call, including the first. 1: no retry.',
   });
 
 /** A model and the upstreams that serve it. */
 export const ModelEntry = strict(
   {
-    type: Type.Enum(['chat', 'embedding'], { default: 'chat', description: 'What the model does.' }),
+    type: Type.Enum(['chat', 'embedding'], { default: 'chat', description: 'Whether the model chats or computes embeddings.' }),
     protocol: Type.Optional(
       Type.Enum(modelProtocols, {
-        description: `The protocol of the upstreams that name none. Absent: \`${defaultProtocol}\`.`,
+        description: `Protocol of upstreams without their own \`protocol\`. Default: \`${defaultProtocol}\`.`,
       }),
     ),
     endpoint: Type.Optional(
       httpUrl(
-        'Full address of an adapter, a program that is written for this family of gateways; called as it is. Required for upstreams with the protocol `dial`; absent elsewhere.',
+        'Full address of an adapter that is written for the DIAL family of gateways. Required for upstreams with the protocol `dial`, not allowed for others.',
       ),
     ),
-    upstreams: Type.Array(UpstreamEntry, { minItems: 1, description: 'The endpoints that serve it, at least one.' }),
+    upstreams: Type.Array(UpstreamEntry, { minItems: 1, description: 'Endpoints that serve the model, at least one.' }),
     ...common,
     limits: Type.Optional(ModelLimits),
     pricing: Type.Optional(ModelPricing),
@@ -254,29 +254,35 @@ export type ModelEntry = Static<typeof ModelEntry>;
 /** Characters of JSON. The body that saves an application has at most 512 KiB. */
 const maxSettingsChars = 512 * 1024;
 
-/** An application: an endpoint of its own, or settings of a type that the service runs itself. */
+/** An application with its own endpoint, or settings of a type that Parley runs. */
 export const ApplicationEntry = strict(
   {
     endpoint: Type.Optional(
-      httpUrl('Full address, called as it is; it speaks the compat wire. Absent: `applicationTypeSchemaId` says how it runs.'),
+      httpUrl(
+        'Full address of a service with the chat completion API (docs/write-an-application.md). Default: `applicationTypeSchemaId` defines how the application runs.',
+      ),
     ),
     applicationTypeSchemaId: Type.Optional(
       text(
-        'Schema id of the application’s type. Without an `endpoint` it ends in `/custom_application_schemas/quickapps`: a quick app, which the service runs. Beside one it may be any; the application is told its id in `X-DIAL-APPLICATION-ID`. Absent: it has no type.',
+        'Schema ID of the application’s type. Without an `endpoint`, it must end with `/custom_application_schemas/quickapps`: Parley runs the quick app. With an `endpoint`, any ID is allowed, and the application receives its own ID in `X-DIAL-APPLICATION-ID`. Default: no type.',
       ),
     ),
     applicationProperties: Type.Optional(
-      open({ maxChars: maxSettingsChars, description: 'Settings of that type. Absent: it has none, or no type.' }),
+      open({
+        maxChars: maxSettingsChars,
+        description:
+          'Settings of that type. For a quick app, see the [quick-app reference](quick-app-reference.md). Default: none.',
+      }),
     ),
     forwardAuthToken: Type.Optional(
       Type.Boolean({
         description:
-          'Whether the application is sent the token (JWT) of a user who calls it, in `Authorization`; never a key. Only for applications of the configuration: whoever has the token is the user. Absent: it is not.',
+          'Whether the application receives the user’s token (JWT) in `Authorization`. Keys are never sent. The application can act as the user with it. Only for applications of the configuration. Default: `false`.',
       }),
     ),
     ...common,
     maxRetryAttempts: attempts(1),
   },
-  { description: 'An application: an endpoint of its own, or settings of a type that the service runs itself.' },
+  { description: 'An application with its own endpoint, or settings of a type that Parley runs.' },
 );
 export type ApplicationEntry = Static<typeof ApplicationEntry>;

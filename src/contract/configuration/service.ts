@@ -8,8 +8,8 @@ import { isOrigin, isPathPrefix } from './values.ts';
 export const AddonEntry = strict(
   {
     url: httpUrl('Address of an OpenAPI document or a plugin manifest.'),
-    displayName: Type.Optional(text('Name shown to people. Absent: the name of the entry.')),
-    description: Type.Optional(Type.String({ description: 'What it is for. Absent: what the document says.' })),
+    displayName: Type.Optional(text('Display name. Default: the name of the entry.')),
+    description: Type.Optional(Type.String({ description: 'Purpose. Default: the description in the document.' })),
     authorization: Type.Optional(Authorization),
   },
   { description: 'Tools that a request can name under `addons`.' },
@@ -30,59 +30,59 @@ const originOrAny = Type.Refine(
 
 /** A model as the add-in gateway lists it. */
 const AddinModel = strict(
-  { id: text('Id of the deployment.'), display_name: text('Name shown to people.') },
+  { id: text('ID of the deployment.'), display_name: text('Name shown to people.') },
   { description: 'A model offered to the add-in.' },
 );
 
 /** The add-in gateway mounted in the service. */
 export const AddinSettings = strict(
   {
-    enabled: Type.Boolean({ default: false, description: 'Whether the gateway for browser add-ins is served.' }),
+    enabled: Type.Boolean({ default: false, description: 'Whether Parley serves the gateway.' }),
     prefix: Type.Refine(
       Type.String({ default: '/addin', description: 'Path before `/msgapi/v1/…`.' }),
       (value) => value.startsWith('/') && isPathPrefix(value.slice(1)),
       () => 'must be a path that begins with a slash and does not end with one, such as /addin',
     ),
-    models: Type.Array(AddinModel, { default: [], description: 'The models it lists, in this order.' }),
+    models: Type.Array(AddinModel, { default: [], description: 'Listed models, in this order.' }),
     allowedOrigins: Type.Optional(
       Type.Array(origin, {
-        description: 'Origins that may call it. Absent: any. Empty: none.',
+        description: 'Allowed origins. Default: any. Empty: none.',
       }),
     ),
   },
-  { default: {}, description: 'The gateway for browser add-ins, mounted in the service.' },
+  { default: {}, description: 'The gateway for browser add-ins inside the service. See [Add-in gateway](addin.md).' },
 );
 export type AddinSettings = Static<typeof AddinSettings>;
 
-/** Whom the service trusts and how much it takes in. */
+/** Networks, proxies, and origins that Parley trusts, and the maximum body size. */
 export const SecuritySettings = strict(
   {
     allowPrivateNetworks: Type.Array(networkOrHost(), {
       default: [],
       description:
-        'Private networks (CIDR), addresses and hosts that tools, MCP, token addresses and documents may reach. Empty: none.',
+        'Private networks (CIDR), addresses, and hosts that tools, MCP servers, token addresses, and documents can reach.',
     }),
     trustedProxies: Type.Array(network(), {
       default: [],
-      description: 'Addresses and networks of trusted proxies, whose `X-Forwarded-*` header fields count. Empty: none.',
+      description: 'Addresses and networks of trusted proxies. Parley uses their `X-Forwarded-*` header fields.',
     }),
     allowedOrigins: Type.Array(originOrAny, {
       default: [],
       description:
-        'Origins of pages that may call the API from a browser (CORS), such as `https://app.example`. `*`: any, without credentials of the browser. Empty: none.',
+        'Origins of pages that can call the API from a browser (CORS), such as `https://app.example`. `*`: any, without browser credentials.',
     }),
     addonUrls: Type.Enum(['guarded', 'configured'], {
       default: 'guarded',
       description:
-        'Addresses that a request can name under `addons`. `guarded`: every address that the network guard of tools allows. `configured`: only the addresses of configured addons.',
+        'Addresses that a request can name in `addons`. `guarded`: every address that the network guard allows. `configured`: only configured addons.',
     }),
     maxBodyBytes: Type.Integer({
       minimum: 1,
       default: 67_108_864,
-      description: 'Largest request body in bytes; a larger one is refused with 413.',
+      description: 'Maximum size of a request body in bytes. A larger one returns 413.',
     }),
   },
-  { default: {}, description: 'Whom the service trusts and how much it takes in.' },
+  { default: {}, description: 'Networks, proxies, and origins that Parley trusts, and the maximum body size.' },
 );
 export type SecuritySettings = Static<typeof SecuritySettings>;
 
@@ -97,14 +97,14 @@ const prefixes = (surface: keyof typeof defaultAliases) =>
     ),
     {
       default: defaultAliases[surface],
-      description: `Prefixes that stand for \`${surface}\` as well. Empty: none. Read at start only.`,
+      description: `Additional prefixes for \`${surface}\`. Parley reads them only at the start.`,
     },
   );
 
-/** Further path prefixes of the surfaces. */
+/** Additional path prefixes of the APIs. */
 export const AliasSettings = strict(
   { compat: prefixes('compat'), msgapi: prefixes('msgapi') },
-  { default: {}, description: 'Further path prefixes of the surfaces.' },
+  { default: {}, description: 'Additional path prefixes of the APIs.' },
 );
 export type AliasSettings = Static<typeof AliasSettings>;
 
@@ -112,79 +112,83 @@ export const ConsentSettings = strict(
   {
     directCalls: Type.Enum(['allow', 'require'], {
       default: 'allow',
-      description: 'Whether a user’s own call to an application that requires consent passes without it.',
+      description: 'Whether a user’s direct call to an application that requires consent needs it.',
     }),
   },
-  { default: {}, description: 'Consent of users.' },
+  { default: {}, description: 'Consent of users. See [Consent](consent.md).' },
 );
 
 const passages = {
   minimum: 1,
   maximum: 100,
-  description: 'How many passages a search gives at most, each with its neighbours.',
+  description: 'Maximum number of passages in a search result, each with its neighbors.',
 };
 const minScore = {
   minimum: 0,
   maximum: 1,
-  description: 'How well a passage must fit to be given, from 0 to 1: by its meaning, or by its share of the words.',
+  description: 'Minimum score of a passage, from 0 to 1: its similarity of meaning, or its share of the words.',
 };
 
 /** How an application searches its documents. */
 export const RetrievalOfApplication = strict(
   {
     passages: Type.Optional(
-      Type.Integer({ ...passages, title: 'Passages', description: `${passages.description} Absent: as the service has it.` }),
+      Type.Integer({ ...passages, title: 'Passages', description: `${passages.description} Default: the value of the service.` }),
     ),
     minScore: Type.Optional(
-      Type.Number({ ...minScore, title: 'Lowest score', description: `${minScore.description} Absent: as the service has it.` }),
+      Type.Number({
+        ...minScore,
+        title: 'Minimum score',
+        description: `${minScore.description} Default: the value of the service.`,
+      }),
     ),
     maxBytes: Type.Optional(
       Type.Integer({
         title: 'Most bytes',
         minimum: 1000,
-        description: 'Bytes that a search gives at most. Absent: as the service has it.',
+        description: 'Maximum bytes of a search result. Default: the value of the service.',
       }),
     ),
   },
-  { title: 'Search in documents', description: 'How documents are searched. Absent: as the service has it.' },
+  { title: 'Document search', description: 'Settings of document search. Default: those of the service.' },
 );
 export type RetrievalOfApplication = Static<typeof RetrievalOfApplication>;
 
 export const RetrievalSettings = strict(
   {
     embeddingModel: Type.Optional(
-      text('Id of a model of type `embedding` for the search in documents. Absent: the one built in, which knows English alone.'),
+      text('ID of a model of type `embedding`. Default: the bundled model, which knows English only.'),
     ),
     passages: Type.Integer({ ...passages, default: 12 }),
     minScore: Type.Number({ ...minScore, default: 0.2 }),
     maxBytes: Type.Optional(
-      Type.Integer({ minimum: 1000, description: 'Bytes that a search gives at most. Absent: `tools.maxResultBytes`.' }),
+      Type.Integer({ minimum: 1000, description: 'Maximum bytes of a search result. Default: `tools.maxResultBytes`.' }),
     ),
   },
-  { default: {}, description: 'Search in documents.' },
+  { default: {}, description: 'Document search. See [Documents](retrieval.md).' },
 );
 
-/** Bounds of tool runs. */
+/** Limits of tool runs. */
 export const ToolSettings = strict(
   {
     connectMs: milliseconds({
       default: 10_000,
-      description: 'Milliseconds until the connection to a tool stands, and until an MCP server answered for the first time.',
+      description: 'Milliseconds until the connection to a tool is open, and until an MCP server responds for the first time.',
     }),
-    listMs: milliseconds({ default: 10_000, description: 'Milliseconds from then until an MCP server listed its tools.' }),
-    timeoutMs: milliseconds({ default: 300_000, description: 'Milliseconds that one tool run may take.' }),
+    listMs: milliseconds({ default: 10_000, description: 'Milliseconds from then until an MCP server has listed its tools.' }),
+    timeoutMs: milliseconds({ default: 300_000, description: 'Maximum milliseconds of a tool run.' }),
     maxResultBytes: Type.Integer({
       minimum: 1,
       default: 40_000,
-      description: 'Bytes of a tool’s result that the model is shown; the stage keeps the whole.',
+      description: 'Maximum bytes of a tool’s result for the model. The stage has the full result.',
     }),
     maxTurns: Type.Integer({
       minimum: 1,
       default: 15,
-      description: 'Calls of the model in one run; the last one has no tools. 1: no tools at all.',
+      description: 'Maximum number of model calls in a run. The last one has no tools. 1: no tools.',
     }),
   },
-  { default: {}, description: 'Bounds of tool runs.' },
+  { default: {}, description: 'Limits of tool runs.' },
 );
 export type ToolSettings = Static<typeof ToolSettings>;
 
@@ -196,16 +200,16 @@ export const ContextSettings = strict(
     strategy: Type.Enum([...contextStrategies], {
       default: 'summarize',
       description:
-        'What is done if a conversation of a quick app is longer than its model takes. `clear`: the oldest results of tools are cleared. `summarize`: the same, and where that is not enough the model sums up the oldest messages. `off`: nothing.',
+        'How Parley shortens such a conversation. `clear`: it clears the oldest tool results. `summarize`: it does the same, and if that is not enough, the model summarizes the oldest messages. `off`: not at all.',
     }),
     reserveTokens: Type.Optional(
       Type.Integer({
         minimum: 0,
-        description: 'Tokens of what the model takes that are kept free. Absent: a tenth.',
+        description: 'Tokens of the context window that stay free. Default: a tenth.',
       }),
     ),
   },
-  { default: {}, description: 'Conversations of quick apps that are longer than their model takes.' },
+  { default: {}, description: 'Conversations of quick apps that exceed the model’s context window.' },
 );
 export type ContextSettings = Static<typeof ContextSettings>;
 
@@ -213,11 +217,10 @@ export const LimitSettings = strict(
   {
     onStoreFailure: Type.Enum(['refuse', 'allow'], {
       default: 'refuse',
-      description:
-        'What happens to calls while the store of the counters is down: refused with 503, or allowed without counting.',
+      description: 'Calls while the counter store is unavailable: `refuse` returns 503, `allow` admits them without counting.',
     }),
   },
-  { default: {}, description: 'Counting of limits.' },
+  { default: {}, description: 'Counters of limits.' },
 );
 
 const mcpHost = Type.String({
@@ -245,22 +248,22 @@ export const EvaluationSettings = strict(
       minimum: 1,
       maximum: 64,
       default: 4,
-      description: 'Cases of one evaluation that are asked at once; one may ask for fewer.',
+      description: 'Maximum number of cases of an evaluation that run concurrently. A request can set fewer.',
     }),
-    caseTimeoutMs: milliseconds({ default: 600_000, description: 'Milliseconds that the answer to one case may take.' }),
+    caseTimeoutMs: milliseconds({ default: 600_000, description: 'Maximum milliseconds for the answer to one case.' }),
     keep: Type.Integer({
       minimum: 1,
       maximum: 1000,
       default: 20,
-      description: 'Evaluations of one application that are kept; the oldest make room for new ones.',
+      description: 'Maximum number of stored evaluations of an application. New ones replace the oldest.',
     }),
     maxBytesPerUser: Type.Integer({
       minimum: 1,
       default: 268_435_456,
-      description: 'Bytes that the evaluations of one user may take. The oldest make room for new ones.',
+      description: 'Maximum bytes of the evaluations of a user. New ones replace the oldest.',
     }),
   },
-  { default: {}, description: 'Evaluations of applications.' },
+  { default: {}, description: 'Evaluations of applications. See [Evaluation](evaluation.md).' },
 );
 export type EvaluationSettings = Static<typeof EvaluationSettings>;
 
@@ -270,56 +273,56 @@ export const ResponsesSettings = strict(
     store: Type.Enum(['allow', 'never'], {
       default: 'allow',
       description:
-        'Whether responses are stored, which they are unless a request says `store: false`. `never`: none is, and none runs in the background.',
+        '`allow`: responses are stored unless a request has `store: false`. `never`: no responses are stored, and none run in the background.',
     }),
     retentionDays: Type.Integer({
       minimum: 1,
       maximum: 36_500,
       default: 30,
-      description: 'Days until a stored response is deleted. Conversations stay until they are deleted by hand.',
+      description: 'Days until a stored response is deleted. Conversations stay until the user deletes them.',
     }),
     maxBytesPerUser: Type.Integer({
       minimum: 1,
       default: 1_073_741_824,
       description:
-        'Bytes that the responses and conversations of one user may take. The oldest responses make room for new ones; a conversation that finds none is refused.',
+        'Maximum bytes of the responses and conversations of a user. New responses replace the oldest. A conversation that does not fit is rejected.',
     }),
     mcpServers: Type.Array(mcpHost, {
       default: [],
       description:
-        'Hosts of MCP servers whose tools a request may name (`{"type": "mcp", "server_url"}`), such as `mcp.example.com`, or with a port. Any other is refused.',
+        'Hosts of MCP servers that a request can use (`{"type": "mcp", "server_url"}`), such as `mcp.example.com`, optionally with a port. Others are rejected.',
     }),
   },
-  { default: {}, description: 'The Responses API: what is stored, and which MCP servers may be named.' },
+  { default: {}, description: 'Stored responses, and MCP servers of the Responses API. See [Responses](responses.md).' },
 );
 export type ResponsesSettings = Static<typeof ResponsesSettings>;
 
-/** The page for people. */
+/** The web page. See [The page](page.md). */
 export const PageSettings = strict(
   {
     conversations: Type.Enum(['server', 'browser'], {
       default: 'server',
       description:
-        'Where the page keeps conversations. `server`: in the database, sealed, the same on every device of a user. `browser`: in the browser alone; what the database has of them stays there, and is not served.',
+        'Where the page stores conversations. `server`: encrypted in the database, available on every device of the user. `browser`: only in the browser. Conversations in the database stay there and are not served.',
     }),
     sharing: Type.Boolean({
       default: true,
       description:
-        'Whether users may share a conversation by a link, which any user of this service can open who has it. `false`: nothing is shared, and links that were given out lead nowhere as long as it stands. Conversations that are kept in the browser alone cannot be shared.',
+        'Whether users can share a conversation by a link that every user of this service can open. `false`: sharing is off, and existing links do not work. Conversations that only the browser stores cannot be shared.',
     }),
     offline: Type.Boolean({
       default: true,
       description:
-        'Whether browsers keep the page and drafts, so that it opens without a network, with the conversations that they have, until the user signs out. `false`: they keep neither beyond the tab, and what they kept of them is removed when the page is opened next; for computers that many people use.',
+        'Whether browsers store the page and drafts, so that it opens without a network until the user signs out. `false`: they store neither beyond the tab, and the next visit removes stored data. Use it for shared computers.',
     }),
     titleModel: Type.Optional(
       text(
-        'Id of a chat model that names conversations of the page. It is asked once, behind the first answer, by the page itself: with the rights of the user, counted to the limits and the usage of the user. It is sent the beginnings of the question and the answer. Absent: a conversation is called by its first question.',
+        'ID of a chat model that suggests titles of conversations. The page calls it once after the first answer, with the start of the question and the answer, and with the rights and limits of the user. Default: the first question is the title.',
       ),
     ),
     name: Type.Optional(
       Type.Refine(
-        Type.String({ minLength: 1, maxLength: 40, description: 'What the page calls itself. Absent: Parley.' }),
+        Type.String({ minLength: 1, maxLength: 40, description: 'Name of the page. Default: Parley.' }),
         (text) => /^[^\p{C}]+$/u.test(text) && text === text.trim(),
         () => 'must be one line without spaces around it',
       ),
@@ -329,7 +332,7 @@ export const PageSettings = strict(
         Type.String({
           minLength: 1,
           description:
-            'The mark of the page: a file (.svg, .png, .webp or .jpg, up to 256 KiB; a relative name begins at the folder of this configuration; read whenever that is) or a `data:` address of such a picture in base64. Absent: the mark of Parley.',
+            'Logo of the page: a file (.svg, .png, .webp, or .jpg, up to 256 KiB, relative to the configuration file, and read with it), or a `data:` URL of such an image in base64. Default: the logo of Parley.',
         }),
         (text) => readLogoData(text) !== undefined,
         () => 'must be the name of a file, or a data: address in base64 of an SVG, PNG, WebP or JPEG picture, of at most 256 KiB',
@@ -340,17 +343,17 @@ export const PageSettings = strict(
         pattern: '^#[0-9a-fA-F]{6}$',
         errorMessage: 'must be a colour such as #0b57d0',
         description:
-          'The colour of buttons and links, as `#rrggbb`. It is made darker on the light page, and lighter on the dark one, as far as text in it takes to be read (a contrast of 4.5). Absent: the green of Parley.',
+          'Color of buttons and links, as `#rrggbb`. Parley adapts it to each theme until text has a contrast of 4.5. Default: the green of Parley.',
       }),
     ),
     notice: Type.Optional(
       Type.String({
         minLength: 1,
         maxLength: 500,
-        description: 'Plain text that everybody reads before signing in and before a new conversation.',
+        description: 'Plain text that users see before they sign in and before a new conversation.',
       }),
     ),
   },
-  { default: {}, description: 'The page for people.' },
+  { default: {}, description: 'The web page. See [The page](page.md).' },
 );
 export type PageSettings = Static<typeof PageSettings>;

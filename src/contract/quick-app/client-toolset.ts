@@ -5,19 +5,19 @@ import { dataType, functionName, maxDescriptionChars } from './web-toolset.ts';
 const Parameter = strict(
   {
     name: text('Name of the parameter.'),
-    description: Type.String({ maxLength: maxDescriptionChars, description: 'What the parameter is, for the model.' }),
+    description: Type.String({ maxLength: maxDescriptionChars, description: 'Description of the parameter for the model.' }),
     parameter_type: dataType,
   },
-  { description: 'A parameter of the tool; the model must give it.' },
+  { description: 'A parameter of the tool. The model must provide it.' },
 );
 
-/** A tool that the caller runs. */
+/** A tool that the client runs. */
 export const ClientToolset = strict(
   {
     name: functionName(),
-    description: Type.String({ maxLength: maxDescriptionChars, description: 'What the tool does, for the model.' }),
-    parameters: Type.Array(Parameter, { maxItems: fieldBounds.maxItems, description: 'Parameters of the tool; may be empty.' }),
+    description: Type.String({ maxLength: maxDescriptionChars, description: 'Description of the tool for the model.' }),
+    parameters: Type.Array(Parameter, { maxItems: fieldBounds.maxItems, description: 'Parameters of the tool. Can be empty.' }),
   },
-  { description: 'A tool that the caller runs.' },
+  { description: 'A tool that the client runs.' },
 );
 export type ClientTool = Static<typeof ClientToolset>;

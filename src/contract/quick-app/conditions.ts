@@ -3,7 +3,7 @@ import { fieldBounds, strict } from '../configuration/fields.ts';
 import { conditionBounds, conditionProperties } from './condition-parts.ts';
 
 const property = Type.Enum([...conditionProperties], {
-  description: 'What of a deployment is looked at; `application` is whether it is an application rather than a model.',
+  description: 'Property of a deployment. `application` is whether it is an application, not a model.',
 });
 
 const Equal = strict(
@@ -11,10 +11,10 @@ const Equal = strict(
     condition_type: Type.Literal('eq'),
     property_name: property,
     const: Type.Union([Type.String({ maxLength: fieldBounds.maxTextChars }), Type.Boolean()], {
-      description: 'What it must be, exactly. For `application`: true or "application", false or "model".',
+      description: 'The exact value. For `application`: true or "application", false or "model".',
     }),
   },
-  { description: 'Holds where the property is a given value.' },
+  { description: 'True if the property has this value.' },
 );
 
 const Match = strict(
@@ -24,14 +24,14 @@ const Match = strict(
     // quickAppFaults compiles all expressions of an application in one run, so that they share one time limit.
     expression: Type.String({
       maxLength: conditionBounds.maxExpressionChars,
-      description: 'Regular expression in the syntax of RE2 that the property must match somewhere.',
+      description: 'Regular expression (RE2) that must match a part of the property.',
     }),
   },
-  { description: 'Holds where the property matches a regular expression.' },
+  { description: 'True if the property matches a regular expression.' },
 );
 
 /** One condition on deployments. */
-export const Condition = Type.Union([Equal, Match], { description: 'A condition; `condition_type` picks the form.' });
+export const Condition = Type.Union([Equal, Match], { description: 'A condition. `condition_type` selects the form.' });
 export type Condition = Static<typeof Condition>;
 
 /** All deployments that meet every one of some conditions. */
@@ -40,7 +40,7 @@ export const DeploymentConditions = strict(
     conditions: Type.Array(Condition, {
       minItems: 1,
       maxItems: conditionBounds.maxPerEntry,
-      description: 'Conditions that must all hold.',
+      description: 'Conditions. All of them must be true.',
     }),
   },
   { description: 'All deployments that meet every condition.' },

@@ -27,19 +27,19 @@ export const QuickAppForm = strict(
     instructions: Type.String({
       title: 'Instructions',
       maxLength: maxInstructionChars,
-      description: 'What it is to do, and how: the system message of every conversation.',
+      description: 'The task and how to do it: the system message of every conversation.',
     }),
-    model: text('Id of the deployment that is asked, a model as a rule.'),
+    model: text('ID of the model, or of another deployment, that answers.'),
     temperature: Type.Number({
       title: 'Temperature',
       minimum: 0,
       maximum: 1,
-      description: 'How freely the model chooses its words, from 0 to 1.',
+      description: 'Variety of the answers, from 0 (always similar) to 1.',
     }),
     starters: Type.Optional(
       texts({
         maxLength: fieldBounds.maxTextChars,
-        description: 'Prompts suggested to begin with, shown as buttons. Absent: none.',
+        description: 'Suggested first messages, shown as buttons. Default: none.',
         isPublic: true,
       }),
     ),
@@ -50,52 +50,53 @@ export const QuickAppForm = strict(
             Type.Enum([...contextStrategies], {
               title: 'Strategy',
               description:
-                'summarize: the oldest results of tools are cleared, then the oldest messages summed up by the model. clear: results are cleared alone. off: nothing is done. Absent: as the service is set up.',
+                'summarize: clears the oldest tool results, then the model summarizes the oldest messages. clear: clears tool results only. off: changes nothing. Default: the setting of the service.',
             }),
           ),
           reserveTokens: Type.Optional(
             Type.Integer({
               title: 'Tokens kept free',
               minimum: 0,
-              description: 'How much of what the model takes is kept free. Absent: as the service is set up.',
+              description: 'Tokens of the context window that stay free. Default: the setting of the service.',
             }),
           ),
         },
-        { title: 'Long conversations', description: 'What is done if a conversation is longer than the model takes.' },
+        { title: 'Long conversations', description: 'Shortening of conversations that exceed the context window of the model.' },
       ),
     ),
     applications_as_tools: Type.Optional(
-      Type.Array(Type.Union([text('Id of a deployment.'), DeploymentConditions]), {
+      Type.Array(Type.Union([text('ID of a deployment.'), DeploymentConditions]), {
         title: 'Deployments as tools',
         maxItems: fieldBounds.maxItems,
-        description: 'Other deployments the model may ask: by id, or all that meet the conditions of one entry. Absent: none.',
+        description:
+          'Other deployments that the model can call: by ID, or all that meet the conditions of an entry. Default: none.',
       }),
     ),
     client_toolset: Type.Optional(
       Type.Array(ClientToolset, {
         title: 'Client tools',
         maxItems: fieldBounds.maxItems,
-        description: 'Tools that the caller runs: the reply stops with their call and goes on with their result. Absent: none.',
+        description: 'Tools that the client runs: the reply ends with their call and continues with their result. Default: none.',
       }),
     ),
-    web_api_toolset: webToolsets('Web APIs', 'Web APIs the model may call. Absent: none.'),
-    web_api_toolset_alternative: webToolsets('Further web APIs', 'More of `web_api_toolset`, in the same forms. Absent: none.'),
+    web_api_toolset: webToolsets('Web APIs', 'Web APIs that the model can call. Default: none.'),
+    web_api_toolset_alternative: webToolsets('Further web APIs', 'More web APIs in the same forms. Default: none.'),
     mcp_toolset: Type.Optional(
       Type.Array(McpToolset, {
         title: 'MCP servers',
         maxItems: fieldBounds.maxItems,
-        description: 'MCP servers whose tools the model may call. Absent: none.',
+        description: 'MCP servers whose tools the model can call. Default: none.',
       }),
     ),
     document_relative_url: Type.Optional(
       Type.Union([fileReference, Type.Array(fileReference, { maxItems: fieldBounds.maxItems })], {
         title: 'Documents',
         description:
-          'Stored files that answers are looked up in, by reference, one or a list; they are read once this is saved. What they mean is searched in English alone, unless the service names another embedding model. Absent: none.',
+          'Stored files that the model searches: a reference or a list. Parley reads them when you save. Without another embedding model, the search by meaning knows English only. Default: none.',
       }),
     ),
     retrieval: Type.Optional(RetrievalOfApplication),
   },
-  { description: 'A quick app: a model with instructions, starters and tools.' },
+  { description: 'A quick app: a model with instructions, starters, and tools.' },
 );
 export type QuickAppForm = Static<typeof QuickAppForm>;

@@ -23,19 +23,19 @@ function anyCase(methods: readonly string[], description: string) {
 const ParameterInfo = strict(
   {
     type: Type.Enum(['query', 'path', 'url', 'header', 'body', 'whole_body'], {
-      description: 'Part of the request that carries the value. `url` means `path`. `whole_body`: the value is the body itself.',
+      description: 'Part of the request that carries the value. `url` means `path`. `whole_body`: the value is the body.',
     }),
-    key: Type.Optional(text('Name that the server knows it by. Absent: the name of the property.')),
+    key: Type.Optional(text('Name of the parameter at the server. Default: the name of the property.')),
     style: Type.Optional(
       Type.Enum(['form', 'spaceDelimited', 'pipeDelimited', 'deepObject'], {
-        description: 'How a list or an object is written into a query or a form. Absent: lists repeat the key, objects are JSON.',
+        description: 'Encoding of a list or an object in a query or form. Default: lists repeat the key, objects are JSON.',
       }),
     ),
     explode: Type.Optional(
-      Type.Boolean({ description: 'With a style: each item has a key of its own. Absent: only with form and deepObject.' }),
+      Type.Boolean({ description: 'With a style: whether each item has its own key. Default: only with form and deepObject.' }),
     ),
   },
-  { description: 'Where the value goes. Absent: to the query for get and delete, else to the JSON body.' },
+  { description: 'Location of the value. Default: the query for get and delete, otherwise the JSON body.' },
 );
 
 /** A property as JSON Schema has it, with where its value goes; one with `const` is fixed and not shown to the model. */
@@ -43,7 +43,7 @@ const Property = Type.Object(
   { parameter_info: Type.Optional(ParameterInfo) },
   {
     maxProperties: fieldBounds.maxProperties,
-    description: 'JSON Schema of the parameter; `const` fixes its value and hides it from the model.',
+    description: 'JSON Schema of the parameter. `const` fixes its value and hides it from the model.',
     additionalProperties: Type.Unknown(),
   },
 );
@@ -51,7 +51,7 @@ const Property = Type.Object(
 const ToolFunction = strict(
   {
     name: functionName(),
-    description: Type.String({ maxLength: maxDescriptionChars, description: 'What the tool does, for the model.' }),
+    description: Type.String({ maxLength: maxDescriptionChars, description: 'Description of the tool for the model.' }),
     parameters: Type.Object(
       {
         type: Type.Optional(Type.Literal('object')),
@@ -59,13 +59,13 @@ const ToolFunction = strict(
           buildRecord(Property, {
             by: 'name',
             maxProperties: fieldBounds.maxProperties,
-            description: 'Parameters by name. Absent: none.',
+            description: 'Parameters by name. Default: none.',
           }),
         ),
         required: Type.Optional(
           Type.Array(Type.String({ maxLength: fieldBounds.maxWordChars }), {
             maxItems: fieldBounds.maxItems,
-            description: 'Names of the parameters that the model must give.',
+            description: 'Names of the parameters that the model must provide.',
           }),
         ),
       },
@@ -73,7 +73,7 @@ const ToolFunction = strict(
     ),
     strict: Type.Optional(Type.Union([Type.Boolean(), Type.Null()], { description: 'Has no effect.' })),
   },
-  { description: 'The tool as the model sees it.' },
+  { description: 'The tool for the model.' },
 );
 
 const mediaType = '^[A-Za-z0-9.+*-]+/[A-Za-z0-9.+*-]+( ?;[ -~]*)?$';
@@ -82,25 +82,22 @@ const RestTool = strict(
   {
     rest_api_method_info: strict(
       {
-        method_url: httpUrl('Address of the operation; `{name}` in it is filled by a parameter.'),
+        method_url: httpUrl('Address of the operation. A parameter replaces `{name}` in it.'),
         method_type: anyCase(['get', 'post', 'put', 'patch', 'delete'], 'HTTP method: get, post, put, patch or delete.'),
         content_type: Type.Optional(
           Type.String({
             maxLength: 200,
             description:
-              'Media type of the body, which decides how it is written: JSON, a form, text or bytes. Absent: application/json.',
+              'Media type of the body, which selects its encoding: JSON, a form, text, or bytes. Default: application/json.',
             examples: ['application/x-www-form-urlencoded', 'multipart/form-data', 'text/plain'],
             pattern: mediaType,
             errorMessage: 'must be a media type, such as application/x-www-form-urlencoded',
           }),
         ),
       },
-      { description: 'What is called, and how.' },
+      { description: 'Address and method of the operation.' },
     ),
-    open_ai_tool: strict(
-      { type: Type.Literal('function'), function: ToolFunction },
-      { description: 'The tool as the model is offered it.' },
-    ),
+    open_ai_tool: strict({ type: Type.Literal('function'), function: ToolFunction }, { description: 'The tool for the model.' }),
   },
   { description: 'One operation of a web API.' },
 );
@@ -110,13 +107,13 @@ export type RestTool = Static<typeof RestTool>;
 export const RestToolset = strict(
   {
     type: Type.Literal('rest-api'),
-    name: text('Name of the toolset, shown to people.'),
+    name: text('Display name of the toolset.'),
     authorization: Type.Optional(
       Type.Union([...Authorization.anyOf, Type.Null()], {
-        description: 'How the server is told who calls; `type` picks the form. Absent or null: it is told nothing.',
+        description: 'Authorization at the server. `type` selects the form. Default or null: none.',
       }),
     ),
-    tools: Type.Array(RestTool, { maxItems: maxOperations, description: 'The operations the model may call.' }),
+    tools: Type.Array(RestTool, { maxItems: maxOperations, description: 'Operations that the model can call.' }),
   },
   { description: 'A web API.' },
 );
@@ -125,18 +122,18 @@ export type RestToolset = Static<typeof RestToolset>;
 const ObsoleteParameter = strict(
   {
     name: text('Name of the parameter.'),
-    description: Type.String({ maxLength: maxDescriptionChars, description: 'What the parameter is, for the model.' }),
+    description: Type.String({ maxLength: maxDescriptionChars, description: 'Description of the parameter for the model.' }),
     parameter_type: dataType,
-    url_param: Type.Optional(Type.Boolean({ default: false, description: 'true: sent in the query; false: in the body.' })),
+    url_param: Type.Optional(Type.Boolean({ default: false, description: 'true: sent in the query. false: sent in the body.' })),
     constant_value: Type.Optional(
-      Type.Unknown({ description: 'A fixed value, hidden from the model. Absent or null: the model gives it.' }),
+      Type.Unknown({ description: 'A fixed value, hidden from the model. Default or null: the model provides the value.' }),
     ),
     item_parameter_type: Type.Optional(
       Type.Union([dataType, Type.Null()], { description: 'Data type of the items of an array.' }),
     ),
     item_descriptor: Type.Optional(
       Type.Union([Type.String({ maxLength: maxDescriptionChars }), Type.Null()], {
-        description: 'What the items of an array are, for the model.',
+        description: 'Description of the array items for the model.',
       }),
     ),
   },
@@ -146,12 +143,12 @@ const ObsoleteParameter = strict(
 const ObsoleteEndpoint = strict(
   {
     name: functionName(),
-    method_url: httpUrl('Address of the operation; `{name}` in it is filled by a parameter.'),
+    method_url: httpUrl('Address of the operation. A parameter replaces `{name}` in it.'),
     method_type: anyCase(['get', 'post', 'put', 'delete'], 'HTTP method: get, post, put or delete.'),
-    description: Type.String({ maxLength: maxDescriptionChars, description: 'What the tool does, for the model.' }),
+    description: Type.String({ maxLength: maxDescriptionChars, description: 'Description of the tool for the model.' }),
     parameters: Type.Array(ObsoleteParameter, {
       maxItems: fieldBounds.maxItems,
-      description: 'Parameters of the operation; may be empty.',
+      description: 'Parameters of the operation. Can be empty.',
     }),
   },
   { description: 'One operation of a web API.' },
@@ -161,11 +158,11 @@ export type ObsoleteEndpoint = Static<typeof ObsoleteEndpoint>;
 const ObsoleteKey = strict(
   {
     auth_type: Type.Literal('apikey'),
-    api_key: secretHeaderValue('The key itself.'),
+    api_key: secretHeaderValue('The key.'),
     url_param: Type.Optional(
       Type.Boolean({
         default: false,
-        description: 'true: sent in the query parameter api_key; false: in the header field api_key.',
+        description: 'true: sent in the query parameter api_key. false: sent in the header field api_key.',
       }),
     ),
   },
@@ -175,8 +172,8 @@ const ObsoleteKey = strict(
 /** The obsolete form of a web API. */
 export const ObsoleteWebToolset = strict(
   {
-    tool_endpoints: Type.Array(ObsoleteEndpoint, { maxItems: maxOperations, description: 'The operations the model may call.' }),
-    auth_info: Type.Union([ObsoleteKey, Type.Null()], { description: 'The key sent with each request; null: none.' }),
+    tool_endpoints: Type.Array(ObsoleteEndpoint, { maxItems: maxOperations, description: 'Operations that the model can call.' }),
+    auth_info: Type.Union([ObsoleteKey, Type.Null()], { description: 'The key of each request. null: none.' }),
   },
   { description: 'A web API in the obsolete form.' },
 );

@@ -7,7 +7,7 @@ import type { Actor, Caller } from './caller.ts';
 const maxDepth = 16;
 const maxReturns = 3;
 
-/** The path from the root through the deployment that is called now. Throws `call_depth_exceeded` (docs/wire.md, Credentials). */
+/** The path from the root through the deployment that is called now. Throws `call_depth_exceeded` (docs/write-an-application.md, Per-request keys). */
 export function buildPath(deployment: Deployment, caller: Caller): readonly string[] {
   const previous = caller.chain?.path ?? [];
   if (previous.length + 1 > maxDepth) {

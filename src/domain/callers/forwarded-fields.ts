@@ -138,7 +138,7 @@ export interface ForwardedFields {
 const noFields: ForwardedFields = { headers: {}, query: '' };
 
 /**
- * Returns the query and the header fields of the client that reach the program of a deployment (docs/wire.md, Upstreams). A
+ * Returns the query and the header fields of the client that reach the program of a deployment (docs/write-an-application.md, Header fields). A
  * program that a user saved gets the fields of a short list. A program of the configuration gets all fields except hop-by-hop
  * fields and those that `isWithheld` excludes.
  */

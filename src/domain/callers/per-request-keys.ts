@@ -1,6 +1,6 @@
 import type { Caller } from './caller.ts';
 
-/** Port: the keys that live as long as the call they were made for (docs/wire.md, Credentials). */
+/** Port: the keys that live as long as the call they were made for (docs/write-an-application.md, Per-request keys). */
 export interface PerRequestKeys {
   /** Makes a key for a call that reaches an application; whoever presents it is this caller. Throws StoreFault. */
   issue(caller: Caller): Promise<string>;

@@ -3,7 +3,7 @@ import type { Caller } from './caller.ts';
 
 /**
  * Throws `access_denied` if a caller holds a per-request key: an application may not consent, change applications or
- * administer for the user it answers (docs/wire.md, Credentials). `what` names what is refused, as in "give consent".
+ * administer for the user it answers (docs/write-an-application.md, Per-request keys). `what` names what is refused, as in "give consent".
  */
 export function requireOwn({ chain }: Pick<Caller, 'chain'>, action: string): void {
   if (chain === null) return;

@@ -10,7 +10,7 @@ import { type FileLocation, isFolder, type ResourceLocation, toUrl } from './res
 const maxNameChars = 60;
 const digestLength = 12;
 
-/** What a caller may do with something stored, or with a folder and all below it, whether it is there or not (docs/files.md, Who may). */
+/** What a caller may do with something stored, or with a folder and all below it, whether it is there or not (docs/files.md, Access). */
 export function listPermissions(caller: Caller, location: ResourceLocation): readonly Permission[] {
   if (isOwnLocation(caller, location)) return ['READ', 'WRITE'];
   return [...(canRead(caller, location) ? (['READ'] as const) : []), ...(canWrite(caller, location) ? (['WRITE'] as const) : [])];

@@ -91,7 +91,7 @@ export interface BackOff extends UpstreamState {
 }
 
 /**
- * Chooses upstreams and remembers which to leave alone (docs/upstreams.md, Tried again, and left alone): tiers ascending, smooth weighted choice within
+ * Chooses upstreams and remembers which to leave alone (docs/upstreams.md, Retries and pauses): tiers ascending, smooth weighted choice within
  * one; a 429 switches an upstream off for its Retry-After (60 s at most) or 30 s; from the second failed call in a row it is left alone
  * for 1 s, doubling to 5 min. If no other is left, one that failed calls of one caller only is asked all the same, and one whose
  * failures the requests of several may be to blame for is asked by one call at a time, once a second: a probe. Time comes in as

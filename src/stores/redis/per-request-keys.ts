@@ -10,7 +10,7 @@ import { toModelUsages } from '#domain/usage/usage.ts';
 import type { RedisLink } from './redis-link.ts';
 import { fromStored, toRightsChange, toStored } from './stored-caller.ts';
 
-/** How long keys outlive their node (docs/wire.md, Credentials). */
+/** How long keys outlive their node (docs/write-an-application.md, Per-request keys). */
 const defaultLifetimeMs = 60_000;
 const renewalsPerLifetime = 4;
 /** Without dots: whatever has three parts between dots is taken for a token. */

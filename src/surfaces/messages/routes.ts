@@ -214,7 +214,7 @@ function toNativeHeaders(headers: IncomingHttpHeaders): Record<string, string> {
   return { ...(version && { 'anthropic-version': version }), ...(betas && { 'anthropic-beta': betas }) };
 }
 
-/** Whether a conversation stays with one upstream, which may have cached its prompt (`X-CORE-CACHE-POLICY`, docs/messages.md). */
+/** Whether a conversation stays with one upstream, which may have cached its prompt (`X-CORE-CACHE-POLICY`, docs/compatibility.md). */
 function prefersCache(headers: IncomingHttpHeaders): boolean {
   return headers[policyHeader] === 'cache-priority';
 }

@@ -15,7 +15,7 @@ import type { Dialect } from './dialect.ts';
 import { toPrompt } from './to-prompt.ts';
 
 /**
- * A chat request as the packages take it; docs/upstreams.md says what becomes of each field. Throws UpstreamFault 400 for
+ * A chat request as the packages take it; docs/compatibility.md lists what each upstream drops. Throws UpstreamFault 400 for
  * what the vendor does not have.
  */
 export function toCallOptions(input: ChatRequest, dialect: Dialect, model: string): LanguageModelV4CallOptions {

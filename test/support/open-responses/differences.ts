@@ -4,7 +4,7 @@ import { OutputItem } from '#contract/responses/output-items.ts';
 import { closed } from '../validators.ts';
 import type { Differences } from './conformance.ts';
 
-// Where answers are otherwise than the specification, on purpose (docs/responses.md says why). What it does not have at all is of our own schemas.
+// Where answers are otherwise than the specification, on purpose (docs/compatibility.md lists them). What it does not have at all is of our own schemas.
 
 function heldAgainst(schema: unknown): (value: unknown) => readonly string[] {
   const check = new Ajv2020({ strict: false, validateFormats: false }).compile(closed(schema) as object);

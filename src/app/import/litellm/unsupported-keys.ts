@@ -1,6 +1,6 @@
 import type { DropReasons } from '../foreign-object.ts';
 
-const ownDeal = 'docs/upstreams.md tells what each protocol leaves out or refuses';
+const ownDeal = 'docs/compatibility.md lists what each protocol drops or rejects';
 const leftToUpstream = 'what a model can do is left to its upstream, which refuses what it cannot';
 const noBudgets = 'bound callers by `costLimit` of their role';
 

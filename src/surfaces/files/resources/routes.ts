@@ -74,7 +74,7 @@ type Deps = Pick<ResourceDeps, 'identify' | 'snapshot'>;
 const base = '/v1/ops/resource/per-request-permissions/';
 const parseList = createParser(PermissionListRequest);
 
-/** `POST /v1/ops/resource/per-request-permissions/grant`, `/revoke` and `/list`: what an application lets those that it calls do (docs/files.md, Who may). */
+/** `POST /v1/ops/resource/per-request-permissions/grant`, `/revoke` and `/list`: what an application lets those that it calls do (docs/files.md, Access). */
 function permissionRoutes(app: FastifyInstance, deps: Deps): void {
   serveEarly(app, { method: 'POST', url: `${base}grant` }, async (request) => {
     const { chain, body, caller } = await readOwn(deps, request, parsePermissions);

@@ -1,153 +1,150 @@
 /** Titles and descriptions of the served JSON Schema in French. */
 export const schemaFrench: Readonly<Record<string, string>> = {
   Instructions: 'Instructions',
-  'What it is to do, and how: the system message of every conversation.':
+  'The task and how to do it: the system message of every conversation.':
     'Ce qu’elle doit faire, et comment : le message système de chaque conversation.',
   Model: 'Modèle',
-  'Id of the deployment that is asked, a model as a rule.': 'Ce qui est interrogé, en règle générale un modèle.',
+  'ID of the model, or of another deployment, that answers.': 'Ce qui est interrogé, en règle générale un modèle.',
   Temperature: 'Température',
-  'How freely the model chooses its words, from 0 to 1.': 'La liberté du modèle dans le choix de ses mots, de 0 à 1.',
+  'Variety of the answers, from 0 (always similar) to 1.': 'La liberté du modèle dans le choix de ses mots, de 0 à 1.',
   Starters: 'Suggestions',
-  'Prompts suggested to begin with, shown as buttons. Absent: none.':
+  'Suggested first messages, shown as buttons. Default: none.':
     'Suggestions pour commencer, affichées comme boutons. Vide : aucune.',
   'Deployments as tools': 'Autres modèles et applications',
-  'Other deployments the model may ask: by id, or all that meet the conditions of one entry. Absent: none.':
+  'Other deployments that the model can call: by ID, or all that meet the conditions of an entry. Default: none.':
     'Ce que le modèle peut interroger : par nom, ou tout ce qui remplit des conditions. Vide : aucun.',
   'Client tools': 'Outils de l’appelant',
-  'Tools that the caller runs: the reply stops with their call and goes on with their result. Absent: none.':
+  'Tools that the client runs: the reply ends with their call and continues with their result. Default: none.':
     'Outils que l’appelant exécute : la réponse s’arrête à leur appel et reprend avec leur résultat. Vide : aucun.',
-  'A tool that the caller runs.': 'Un outil que l’appelant exécute.',
+  'A tool that the client runs.': 'Un outil que l’appelant exécute.',
   Name: 'Nom',
   'Name of the tool for the model.': 'Nom de l’outil pour le modèle.',
   Description: 'Description',
-  'What the tool does, for the model.': 'Ce que fait l’outil, pour le modèle.',
+  'Description of the tool for the model.': 'Ce que fait l’outil, pour le modèle.',
   Parameters: 'Paramètres',
-  'Parameters of the tool; may be empty.': 'Paramètres de l’outil ; il peut n’y en avoir aucun.',
-  'A parameter of the tool; the model must give it.': 'Un paramètre de l’outil ; le modèle doit le donner.',
+  'Parameters of the tool. Can be empty.': 'Paramètres de l’outil ; il peut n’y en avoir aucun.',
+  'A parameter of the tool. The model must provide it.': 'Un paramètre de l’outil ; le modèle doit le donner.',
   'Name of the parameter.': 'Nom du paramètre.',
-  'What the parameter is, for the model.': 'Ce qu’est le paramètre, pour le modèle.',
+  'Description of the parameter for the model.': 'Ce qu’est le paramètre, pour le modèle.',
   'Parameter type': 'Type',
   'Data type of the parameter.': 'Type de données du paramètre.',
   'Web APIs': 'API web',
-  'Web APIs the model may call. Absent: none.': 'API web que le modèle peut appeler. Vide : aucune.',
+  'Web APIs that the model can call. Default: none.': 'API web que le modèle peut appeler. Vide : aucune.',
   'A web API.': 'Une API web.',
   Type: 'Type',
-  'Name of the toolset, shown to people.': 'Nom du groupe d’outils, affiché aux gens.',
+  'Display name of the toolset.': 'Nom du groupe d’outils, affiché aux gens.',
   Authorization: 'Authentification',
-  'How the server is told who calls; `type` picks the form. Absent or null: it is told nothing.':
-    'Comment le serveur apprend qui appelle.',
+  'Authorization at the server. `type` selects the form. Default or null: none.': 'Comment le serveur apprend qui appelle.',
   'A key sent with each request.': 'Une clé envoyée avec chaque requête.',
   Key: 'Clé',
-  'The key itself.': 'La clé elle-même.',
-  'Name of the header field, query parameter or body field that carries the key.':
+  'The key.': 'La clé elle-même.',
+  'Name of the header field, query parameter, or body field for the key.':
     'Nom du champ d’en-tête, du paramètre de requête ou du champ du corps qui porte la clé.',
   Location: 'Emplacement',
-  'Where the key is sent.': 'Où la clé est envoyée.',
+  'Part of the request that carries the key.': 'Où la clé est envoyée.',
   'HTTP Basic authentication.': 'Authentification HTTP Basic.',
   Username: 'Nom d’utilisateur',
-  'User name of HTTP Basic authentication.': 'Nom d’utilisateur de l’authentification HTTP Basic.',
+  'User name for HTTP Basic authentication.': 'Nom d’utilisateur de l’authentification HTTP Basic.',
   Password: 'Mot de passe',
-  'Password of HTTP Basic authentication; may be empty.': 'Mot de passe de l’authentification HTTP Basic ; peut être vide.',
+  'Password for HTTP Basic authentication. Can be empty.': 'Mot de passe de l’authentification HTTP Basic ; peut être vide.',
   'A fixed bearer token.': 'Un jeton Bearer fixe.',
   Token: 'Jeton',
-  'The token, without the word Bearer.': 'Le jeton, sans le mot Bearer.',
-  'A token fetched with client credentials and kept until it expires.':
+  'The token, without the prefix `Bearer`.': 'Le jeton, sans le mot Bearer.',
+  'A token that Parley fetches with client credentials and caches until it expires.':
     'Un jeton obtenu avec des identifiants client et gardé jusqu’à son expiration.',
   'Client id': 'Id du client',
-  'Client id at the token address.': 'Id du client à l’adresse des jetons.',
+  'Client ID at the token address.': 'Id du client à l’adresse des jetons.',
   'Client secret': 'Secret du client',
   'Client secret at the token address.': 'Secret du client à l’adresse des jetons.',
   'Token url': 'Adresse des jetons',
-  'Where tokens are fetched with the client credentials grant.':
-    'Où les jetons sont obtenus avec la méthode « client credentials ».',
+  'Token address for the client credentials grant.': 'Où les jetons sont obtenus avec la méthode « client credentials ».',
   Scope: 'Portée (scope)',
-  'Scope asked for. Absent: none is named.': 'Portée demandée. Vide : aucune n’est indiquée.',
+  'Requested scope. Default: none.': 'Portée demandée. Vide : aucune n’est indiquée.',
   Aud: 'Audience',
-  'Audience asked for. Absent: none is named.': 'Audience demandée. Vide : aucune n’est indiquée.',
+  'Requested audience. Default: none.': 'Audience demandée. Vide : aucune n’est indiquée.',
   Tools: 'Opérations',
-  'The operations the model may call.': 'Les opérations que le modèle peut appeler.',
+  'Operations that the model can call.': 'Les opérations que le modèle peut appeler.',
   'One operation of a web API.': 'Une opération d’une API web.',
   'Rest api method info': 'Requête',
-  'What is called, and how.': 'Ce qui est appelé, et comment.',
+  'Address and method of the operation.': 'Ce qui est appelé, et comment.',
   'Method url': 'Adresse',
-  'Address of the operation; `{name}` in it is filled by a parameter.':
+  'Address of the operation. A parameter replaces `{name}` in it.':
     'Adresse de l’opération ; `{name}` y est rempli par un paramètre.',
   'Method type': 'Méthode',
   'HTTP method: get, post, put, patch or delete.': 'Méthode HTTP : get, post, put, patch ou delete.',
   'Content type': 'Type du corps',
-  'Media type of the body, which decides how it is written: JSON, a form, text or bytes. Absent: application/json.':
+  'Media type of the body, which selects its encoding: JSON, a form, text, or bytes. Default: application/json.':
     'Type de média du corps, qui décide de son écriture : JSON, formulaire, texte ou octets. Vide : application/json.',
   'HTTP method: get, post, put or delete.': 'Méthode HTTP : get, post, put ou delete.',
   'Open ai tool': 'Outil',
-  'The tool as the model is offered it.': 'L’outil tel qu’il est proposé au modèle.',
   Function: 'Fonction',
-  'The tool as the model sees it.': 'L’outil tel que le modèle le voit.',
+  'The tool for the model.': 'L’outil tel que le modèle le voit.',
   'JSON Schema of the parameters.': 'Schéma JSON des paramètres.',
   Strict: 'Strict',
   'Has no effect.': 'Sans effet.',
   'A web API in the obsolete form.': 'Une API web sous l’ancienne forme.',
   'Tool endpoints': 'Opérations',
-  'Parameters of the operation; may be empty.': 'Paramètres de l’opération ; il peut n’y en avoir aucun.',
+  'Parameters of the operation. Can be empty.': 'Paramètres de l’opération ; il peut n’y en avoir aucun.',
   'A parameter of the operation.': 'Un paramètre de l’opération.',
   'Url param': 'Envoyé dans l’adresse',
-  'true: sent in the query; false: in the body.': 'Activé : dans l’adresse ; désactivé : dans le corps.',
+  'true: sent in the query. false: sent in the body.': 'Activé : dans l’adresse ; désactivé : dans le corps.',
   'Constant value': 'Valeur fixe',
-  'A fixed value, hidden from the model. Absent or null: the model gives it.':
+  'A fixed value, hidden from the model. Default or null: the model provides the value.':
     'Une valeur fixe, cachée au modèle. Vide : le modèle la donne.',
   'Item parameter type': 'Type des éléments',
   'Data type of the items of an array.': 'Type de données des éléments d’une liste.',
   'Item descriptor': 'Ce que sont les éléments',
-  'What the items of an array are, for the model.': 'Ce que sont les éléments d’une liste, pour le modèle.',
+  'Description of the array items for the model.': 'Ce que sont les éléments d’une liste, pour le modèle.',
   'Auth info': 'Clé de l’API',
-  'The key sent with each request; null: none.': 'La clé envoyée avec chaque requête.',
+  'The key of each request. null: none.': 'La clé envoyée avec chaque requête.',
   'Api key': 'Clé d’API',
-  'true: sent in the query parameter api_key; false: in the header field api_key.':
+  'true: sent in the query parameter api_key. false: sent in the header field api_key.':
     'Activé : dans le paramètre de requête api_key ; désactivé : dans le champ d’en-tête api_key.',
   'Further web APIs': 'Autres API web',
-  'More of `web_api_toolset`, in the same forms. Absent: none.': 'D’autres API web, sous les mêmes formes. Vide : aucune.',
+  'More web APIs in the same forms. Default: none.': 'D’autres API web, sous les mêmes formes. Vide : aucune.',
   'MCP servers': 'Serveurs MCP',
-  'MCP servers whose tools the model may call. Absent: none.':
+  'MCP servers whose tools the model can call. Default: none.':
     'Serveurs MCP dont le modèle peut appeler les outils. Vide : aucun.',
   'An MCP server.': 'Un serveur MCP.',
   'Mcp server info': 'Serveur',
-  'How the server is reached.': 'Comment le serveur est joint.',
+  'Address and transport of the server.': 'Comment le serveur est joint.',
   Url: 'Adresse',
   'Address of the server.': 'Adresse du serveur.',
   Protocol: 'Protocole',
-  'Transport that the server speaks.': 'Transport que parle le serveur.',
-  'Name of the header field that carries the key.': 'Nom du champ d’en-tête qui porte la clé.',
+  'Transport of the server.': 'Transport que parle le serveur.',
+  'Name of the header field for the key.': 'Nom du champ d’en-tête qui porte la clé.',
   'Allowed tools': 'Outils autorisés',
-  'Names of the tools that may be called. Absent: all of the server.':
+  'Names of the tools that the model can call. Default: all tools of the server.':
     'Noms des outils qui peuvent être appelés. Vide : tous ceux du serveur.',
   Resources: 'Ressources',
-  'true: the model may list and read what the server has to read, with two tools.':
+  'true: the model can list and read the resources of the server with two tools.':
     'Le modèle peut lister et lire ce que le serveur donne à lire, avec deux outils.',
   'Prompts as starters': 'Prompts comme suggestions',
-  'true: prompts of the server that need no values are offered to begin with.':
+  'true: prompts of the server without required values are offered as starters.':
     'Les prompts du serveur qui ne demandent aucune valeur sont proposés comme suggestions.',
   Documents: 'Documents',
-  'Stored files that answers are looked up in, by reference, one or a list; they are read once this is saved. What they mean is searched in English alone, unless the service names another embedding model. Absent: none.':
+  'Stored files that the model searches: a reference or a list. Parley reads them when you save. Without another embedding model, the search by meaning knows English only. Default: none.':
     'Fichiers déposés où les réponses sont cherchées ; ils sont lus après l’enregistrement. La recherche par le sens ne vaut que pour l’anglais, sauf si le service indique un autre modèle d’embeddings. Vide : aucun.',
-  'Search in documents': 'Recherche dans les documents',
-  'How documents are searched. Absent: as the service has it.':
+  'Document search': 'Recherche dans les documents',
+  'Settings of document search. Default: those of the service.':
     'Comment les documents sont parcourus. Vide : comme le service le prévoit.',
   Passages: 'Passages',
-  'How many passages a search gives at most, each with its neighbours. Absent: as the service has it.':
+  'Maximum number of passages in a search result, each with its neighbors. Default: the value of the service.':
     'Nombre maximal de passages par recherche, chacun avec ses voisins. Vide : comme le service le prévoit.',
-  'Lowest score': 'Score minimal',
-  'How well a passage must fit to be given, from 0 to 1: by its meaning, or by its share of the words. Absent: as the service has it.':
+  'Minimum score': 'Score minimal',
+  'Minimum score of a passage, from 0 to 1: its similarity of meaning, or its share of the words. Default: the value of the service.':
     'À quel point un passage doit convenir, de 0 à 1 : par le sens, ou par la part des mots. Vide : comme le service le prévoit.',
   'Most bytes': 'Octets au plus',
-  'Bytes that a search gives at most. Absent: as the service has it.':
+  'Maximum bytes of a search result. Default: the value of the service.':
     'Nombre maximal d’octets par recherche. Vide : comme le service le prévoit.',
   'Long conversations': 'Longues conversations',
-  'What is done if a conversation is longer than the model takes.':
+  'Shortening of conversations that exceed the context window of the model.':
     'Ce qui se passe si une conversation est plus longue que ce que le modèle accepte.',
   Strategy: 'Stratégie',
-  'summarize: the oldest results of tools are cleared, then the oldest messages summed up by the model. clear: results are cleared alone. off: nothing is done. Absent: as the service is set up.':
+  'summarize: clears the oldest tool results, then the model summarizes the oldest messages. clear: clears tool results only. off: changes nothing. Default: the setting of the service.':
     'Les plus anciens résultats d’outils sont effacés, puis le modèle résume les plus anciens messages. Vide : comme le service le prévoit.',
   'Tokens kept free': 'Tokens laissés libres',
-  'How much of what the model takes is kept free. Absent: as the service is set up.':
+  'Tokens of the context window that stay free. Default: the setting of the service.':
     'Quelle part de ce que le modèle accepte reste libre. Vide : comme le service le prévoit.',
   summarize: 'Effacer des résultats, puis résumer',
   clear: 'Effacer des résultats',

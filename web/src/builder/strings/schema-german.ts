@@ -1,151 +1,148 @@
 /** Titles and descriptions of the served JSON Schema in German. */
 export const schemaGerman: Readonly<Record<string, string>> = {
   Instructions: 'Anweisungen',
-  'What it is to do, and how: the system message of every conversation.':
+  'The task and how to do it: the system message of every conversation.':
     'Was sie tun soll, und wie: die Systemnachricht jedes Gesprächs.',
   Model: 'Modell',
-  'Id of the deployment that is asked, a model as a rule.': 'Wer gefragt wird, in der Regel ein Modell.',
+  'ID of the model, or of another deployment, that answers.': 'Wer gefragt wird, in der Regel ein Modell.',
   Temperature: 'Temperatur',
-  'How freely the model chooses its words, from 0 to 1.': 'Wie frei das Modell seine Worte wählt, von 0 bis 1.',
+  'Variety of the answers, from 0 (always similar) to 1.': 'Wie frei das Modell seine Worte wählt, von 0 bis 1.',
   Starters: 'Einstiege',
-  'Prompts suggested to begin with, shown as buttons. Absent: none.':
-    'Vorschläge für den Anfang, als Knöpfe gezeigt. Leer: keine.',
+  'Suggested first messages, shown as buttons. Default: none.': 'Vorschläge für den Anfang, als Knöpfe gezeigt. Leer: keine.',
   'Deployments as tools': 'Andere Modelle und Anwendungen',
-  'Other deployments the model may ask: by id, or all that meet the conditions of one entry. Absent: none.':
+  'Other deployments that the model can call: by ID, or all that meet the conditions of an entry. Default: none.':
     'Andere, die das Modell fragen darf: beim Namen, oder alle, die Bedingungen erfüllen. Leer: keine.',
   'Client tools': 'Werkzeuge des Aufrufers',
-  'Tools that the caller runs: the reply stops with their call and goes on with their result. Absent: none.':
+  'Tools that the client runs: the reply ends with their call and continues with their result. Default: none.':
     'Werkzeuge, die der Aufrufer ausführt: Die Antwort hält bei ihrem Aufruf an und geht mit ihrem Ergebnis weiter. Leer: keine.',
-  'A tool that the caller runs.': 'Ein Werkzeug, das der Aufrufer ausführt.',
+  'A tool that the client runs.': 'Ein Werkzeug, das der Aufrufer ausführt.',
   Name: 'Name',
   'Name of the tool for the model.': 'Name des Werkzeugs für das Modell.',
   Description: 'Beschreibung',
-  'What the tool does, for the model.': 'Was das Werkzeug tut, für das Modell.',
+  'Description of the tool for the model.': 'Was das Werkzeug tut, für das Modell.',
   Parameters: 'Parameter',
-  'Parameters of the tool; may be empty.': 'Parameter des Werkzeugs; es dürfen keine sein.',
-  'A parameter of the tool; the model must give it.': 'Ein Parameter des Werkzeugs; das Modell muss ihn angeben.',
+  'Parameters of the tool. Can be empty.': 'Parameter des Werkzeugs; es dürfen keine sein.',
+  'A parameter of the tool. The model must provide it.': 'Ein Parameter des Werkzeugs; das Modell muss ihn angeben.',
   'Name of the parameter.': 'Name des Parameters.',
-  'What the parameter is, for the model.': 'Was der Parameter ist, für das Modell.',
+  'Description of the parameter for the model.': 'Was der Parameter ist, für das Modell.',
   'Parameter type': 'Typ',
   'Data type of the parameter.': 'Datentyp des Parameters.',
   'Web APIs': 'Web-APIs',
-  'Web APIs the model may call. Absent: none.': 'Web-APIs, die das Modell aufrufen darf. Leer: keine.',
+  'Web APIs that the model can call. Default: none.': 'Web-APIs, die das Modell aufrufen darf. Leer: keine.',
   'A web API.': 'Eine Web-API.',
   Type: 'Art',
-  'Name of the toolset, shown to people.': 'Name der Werkzeuggruppe, für Menschen.',
+  'Display name of the toolset.': 'Name der Werkzeuggruppe, für Menschen.',
   Authorization: 'Anmeldung',
-  'How the server is told who calls; `type` picks the form. Absent or null: it is told nothing.':
-    'Wie der Server erfährt, wer ruft.',
+  'Authorization at the server. `type` selects the form. Default or null: none.': 'Wie der Server erfährt, wer ruft.',
   'A key sent with each request.': 'Ein Schlüssel bei jeder Anfrage.',
   Key: 'Schlüssel',
-  'The key itself.': 'Der Schlüssel selbst.',
-  'Name of the header field, query parameter or body field that carries the key.':
+  'The key.': 'Der Schlüssel selbst.',
+  'Name of the header field, query parameter, or body field for the key.':
     'Name des Feldes in Header, Query oder Body, das den Schlüssel trägt.',
   Location: 'Ort',
-  'Where the key is sent.': 'Wo der Schlüssel gesendet wird.',
+  'Part of the request that carries the key.': 'Wo der Schlüssel gesendet wird.',
   'HTTP Basic authentication.': 'HTTP-Basic-Anmeldung.',
   Username: 'Benutzername',
-  'User name of HTTP Basic authentication.': 'Benutzername der HTTP-Basic-Anmeldung.',
+  'User name for HTTP Basic authentication.': 'Benutzername der HTTP-Basic-Anmeldung.',
   Password: 'Passwort',
-  'Password of HTTP Basic authentication; may be empty.': 'Passwort der HTTP-Basic-Anmeldung; darf leer sein.',
+  'Password for HTTP Basic authentication. Can be empty.': 'Passwort der HTTP-Basic-Anmeldung; darf leer sein.',
   'A fixed bearer token.': 'Ein festes Bearer-Token.',
   Token: 'Token',
-  'The token, without the word Bearer.': 'Das Token, ohne das Wort Bearer.',
-  'A token fetched with client credentials and kept until it expires.':
+  'The token, without the prefix `Bearer`.': 'Das Token, ohne das Wort Bearer.',
+  'A token that Parley fetches with client credentials and caches until it expires.':
     'Ein Token, das mit Client-Zugangsdaten geholt wird und bis zum Ablauf gilt.',
   'Client id': 'Client-Id',
-  'Client id at the token address.': 'Client-Id bei der Token-Adresse.',
+  'Client ID at the token address.': 'Client-Id bei der Token-Adresse.',
   'Client secret': 'Client-Geheimnis',
   'Client secret at the token address.': 'Client-Geheimnis bei der Token-Adresse.',
   'Token url': 'Token-Adresse',
-  'Where tokens are fetched with the client credentials grant.': 'Wo Tokens mit dem Client-Credentials-Verfahren geholt werden.',
+  'Token address for the client credentials grant.': 'Wo Tokens mit dem Client-Credentials-Verfahren geholt werden.',
   Scope: 'Scope',
-  'Scope asked for. Absent: none is named.': 'Scope, um den gebeten wird. Leer: keiner wird genannt.',
+  'Requested scope. Default: none.': 'Scope, um den gebeten wird. Leer: keiner wird genannt.',
   Aud: 'Audience',
-  'Audience asked for. Absent: none is named.': 'Audience, um die gebeten wird. Leer: keine wird genannt.',
+  'Requested audience. Default: none.': 'Audience, um die gebeten wird. Leer: keine wird genannt.',
   Tools: 'Operationen',
-  'The operations the model may call.': 'Die Operationen, die das Modell aufrufen darf.',
+  'Operations that the model can call.': 'Die Operationen, die das Modell aufrufen darf.',
   'One operation of a web API.': 'Eine Operation einer Web-API.',
   'Rest api method info': 'Anfrage',
-  'What is called, and how.': 'Was aufgerufen wird, und wie.',
+  'Address and method of the operation.': 'Was aufgerufen wird, und wie.',
   'Method url': 'Adresse',
-  'Address of the operation; `{name}` in it is filled by a parameter.':
+  'Address of the operation. A parameter replaces `{name}` in it.':
     'Adresse der Operation; `{name}` darin wird von einem Parameter gefüllt.',
   'Method type': 'Methode',
   'HTTP method: get, post, put, patch or delete.': 'HTTP-Methode: get, post, put, patch oder delete.',
   'Content type': 'Art des Bodys',
-  'Media type of the body, which decides how it is written: JSON, a form, text or bytes. Absent: application/json.':
+  'Media type of the body, which selects its encoding: JSON, a form, text, or bytes. Default: application/json.':
     'Medientyp des Bodys, der entscheidet, wie er geschrieben wird: JSON, ein Formular, Text oder Bytes. Leer: application/json.',
   'HTTP method: get, post, put or delete.': 'HTTP-Methode: get, post, put oder delete.',
   'Open ai tool': 'Werkzeug',
-  'The tool as the model is offered it.': 'Das Werkzeug, wie es dem Modell angeboten wird.',
   Function: 'Funktion',
-  'The tool as the model sees it.': 'Das Werkzeug, wie das Modell es sieht.',
+  'The tool for the model.': 'Das Werkzeug, wie das Modell es sieht.',
   'JSON Schema of the parameters.': 'JSON Schema der Parameter.',
   Strict: 'Strikt',
   'Has no effect.': 'Hat keine Wirkung.',
   'A web API in the obsolete form.': 'Eine Web-API in der veralteten Form.',
   'Tool endpoints': 'Operationen',
-  'Parameters of the operation; may be empty.': 'Parameter der Operation; es dürfen keine sein.',
+  'Parameters of the operation. Can be empty.': 'Parameter der Operation; es dürfen keine sein.',
   'A parameter of the operation.': 'Ein Parameter der Operation.',
   'Url param': 'In der Query gesendet',
-  'true: sent in the query; false: in the body.': 'An: in der Query; aus: im Body.',
+  'true: sent in the query. false: sent in the body.': 'An: in der Query; aus: im Body.',
   'Constant value': 'Fester Wert',
-  'A fixed value, hidden from the model. Absent or null: the model gives it.':
+  'A fixed value, hidden from the model. Default or null: the model provides the value.':
     'Ein fester Wert, dem Modell verborgen. Leer: Das Modell gibt ihn an.',
   'Item parameter type': 'Typ der Einträge',
   'Data type of the items of an array.': 'Datentyp der Einträge einer Liste.',
   'Item descriptor': 'Was die Einträge sind',
-  'What the items of an array are, for the model.': 'Was die Einträge einer Liste sind, für das Modell.',
+  'Description of the array items for the model.': 'Was die Einträge einer Liste sind, für das Modell.',
   'Auth info': 'Schlüssel der API',
-  'The key sent with each request; null: none.': 'Der Schlüssel bei jeder Anfrage.',
+  'The key of each request. null: none.': 'Der Schlüssel bei jeder Anfrage.',
   'Api key': 'API-Schlüssel',
-  'true: sent in the query parameter api_key; false: in the header field api_key.':
+  'true: sent in the query parameter api_key. false: sent in the header field api_key.':
     'An: im Query-Parameter api_key; aus: im Header-Feld api_key.',
   'Further web APIs': 'Weitere Web-APIs',
-  'More of `web_api_toolset`, in the same forms. Absent: none.': 'Mehr Web-APIs, in denselben Formen. Leer: keine.',
+  'More web APIs in the same forms. Default: none.': 'Mehr Web-APIs, in denselben Formen. Leer: keine.',
   'MCP servers': 'MCP-Server',
-  'MCP servers whose tools the model may call. Absent: none.':
+  'MCP servers whose tools the model can call. Default: none.':
     'MCP-Server, deren Werkzeuge das Modell aufrufen darf. Leer: keine.',
   'An MCP server.': 'Ein MCP-Server.',
   'Mcp server info': 'Server',
-  'How the server is reached.': 'Wie der Server erreicht wird.',
+  'Address and transport of the server.': 'Wie der Server erreicht wird.',
   Url: 'Adresse',
   'Address of the server.': 'Adresse des Servers.',
   Protocol: 'Protokoll',
-  'Transport that the server speaks.': 'Transport, den der Server spricht.',
-  'Name of the header field that carries the key.': 'Name des Header-Feldes, das den Schlüssel trägt.',
+  'Transport of the server.': 'Transport, den der Server spricht.',
+  'Name of the header field for the key.': 'Name des Header-Feldes, das den Schlüssel trägt.',
   'Allowed tools': 'Erlaubte Werkzeuge',
-  'Names of the tools that may be called. Absent: all of the server.':
+  'Names of the tools that the model can call. Default: all tools of the server.':
     'Namen der Werkzeuge, die aufgerufen werden dürfen. Leer: alle des Servers.',
   Resources: 'Ressourcen',
-  'true: the model may list and read what the server has to read, with two tools.':
+  'true: the model can list and read the resources of the server with two tools.':
     'Das Modell darf auflisten und lesen, was der Server zu lesen hat, mit zwei Werkzeugen.',
   'Prompts as starters': 'Prompts als Einstiege',
-  'true: prompts of the server that need no values are offered to begin with.':
+  'true: prompts of the server without required values are offered as starters.':
     'Prompts des Servers, die keine Angaben brauchen, werden als Einstiege angeboten.',
   Documents: 'Dokumente',
-  'Stored files that answers are looked up in, by reference, one or a list; they are read once this is saved. What they mean is searched in English alone, unless the service names another embedding model. Absent: none.':
+  'Stored files that the model searches: a reference or a list. Parley reads them when you save. Without another embedding model, the search by meaning knows English only. Default: none.':
     'Gespeicherte Dateien, in denen Antworten nachgeschlagen werden; sie werden nach dem Speichern gelesen. Nach dem Sinn gesucht wird nur in englischen, wenn der Dienst kein anderes Embedding-Modell nennt. Leer: keine.',
-  'Search in documents': 'Suche in Dokumenten',
-  'How documents are searched. Absent: as the service has it.': 'Wie Dokumente durchsucht werden. Leer: wie der Dienst es hat.',
+  'Document search': 'Suche in Dokumenten',
+  'Settings of document search. Default: those of the service.': 'Wie Dokumente durchsucht werden. Leer: wie der Dienst es hat.',
   Passages: 'Stellen',
-  'How many passages a search gives at most, each with its neighbours. Absent: as the service has it.':
+  'Maximum number of passages in a search result, each with its neighbors. Default: the value of the service.':
     'Wie viele Stellen eine Suche höchstens gibt, jede mit ihren Nachbarn. Leer: wie der Dienst es hat.',
-  'Lowest score': 'Mindestwert',
-  'How well a passage must fit to be given, from 0 to 1: by its meaning, or by its share of the words. Absent: as the service has it.':
+  'Minimum score': 'Mindestwert',
+  'Minimum score of a passage, from 0 to 1: its similarity of meaning, or its share of the words. Default: the value of the service.':
     'Wie gut eine Stelle passen muss, von 0 bis 1: nach dem Sinn oder nach dem Anteil der Wörter. Leer: wie der Dienst es hat.',
   'Most bytes': 'Höchstens Bytes',
-  'Bytes that a search gives at most. Absent: as the service has it.':
+  'Maximum bytes of a search result. Default: the value of the service.':
     'Wie viele Bytes eine Suche höchstens gibt. Leer: wie der Dienst es hat.',
   'Long conversations': 'Lange Gespräche',
-  'What is done if a conversation is longer than the model takes.':
+  'Shortening of conversations that exceed the context window of the model.':
     'Was geschieht, wenn ein Gespräch länger ist, als das Modell annimmt.',
   Strategy: 'Vorgehen',
-  'summarize: the oldest results of tools are cleared, then the oldest messages summed up by the model. clear: results are cleared alone. off: nothing is done. Absent: as the service is set up.':
+  'summarize: clears the oldest tool results, then the model summarizes the oldest messages. clear: clears tool results only. off: changes nothing. Default: the setting of the service.':
     'Die ältesten Ergebnisse von Werkzeugen weichen zuerst, dann fasst das Modell die ältesten Nachrichten zusammen. Leer: wie der Dienst eingerichtet ist.',
   'Tokens kept free': 'Freie Tokens',
-  'How much of what the model takes is kept free. Absent: as the service is set up.':
+  'Tokens of the context window that stay free. Default: the setting of the service.':
     'Wie viel von dem, was das Modell annimmt, frei bleibt. Leer: wie der Dienst eingerichtet ist.',
   summarize: 'Ergebnisse weichen, dann zusammenfassen',
   clear: 'Ergebnisse weichen',

@@ -1,153 +1,150 @@
 /** Titles and descriptions of the served JSON Schema in Spanish. */
 export const schemaSpanish: Readonly<Record<string, string>> = {
   Instructions: 'Instrucciones',
-  'What it is to do, and how: the system message of every conversation.':
+  'The task and how to do it: the system message of every conversation.':
     'Qué debe hacer y cómo: el mensaje de sistema de cada conversación.',
   Model: 'Modelo',
-  'Id of the deployment that is asked, a model as a rule.': 'A quién se pregunta; por lo general, un modelo.',
+  'ID of the model, or of another deployment, that answers.': 'A quién se pregunta; por lo general, un modelo.',
   Temperature: 'Temperatura',
-  'How freely the model chooses its words, from 0 to 1.': 'Con cuánta libertad elige el modelo sus palabras, de 0 a 1.',
+  'Variety of the answers, from 0 (always similar) to 1.': 'Con cuánta libertad elige el modelo sus palabras, de 0 a 1.',
   Starters: 'Sugerencias',
-  'Prompts suggested to begin with, shown as buttons. Absent: none.':
+  'Suggested first messages, shown as buttons. Default: none.':
     'Sugerencias para empezar, mostradas como botones. Vacío: ninguna.',
   'Deployments as tools': 'Otros modelos y aplicaciones',
-  'Other deployments the model may ask: by id, or all that meet the conditions of one entry. Absent: none.':
+  'Other deployments that the model can call: by ID, or all that meet the conditions of an entry. Default: none.':
     'A quién puede preguntar el modelo: por nombre, o todo lo que cumpla unas condiciones. Vacío: a ninguno.',
   'Client tools': 'Herramientas de quien llama',
-  'Tools that the caller runs: the reply stops with their call and goes on with their result. Absent: none.':
+  'Tools that the client runs: the reply ends with their call and continues with their result. Default: none.':
     'Herramientas que ejecuta quien llama: la respuesta se detiene en su llamada y sigue con su resultado. Vacío: ninguna.',
-  'A tool that the caller runs.': 'Una herramienta que ejecuta quien llama.',
+  'A tool that the client runs.': 'Una herramienta que ejecuta quien llama.',
   Name: 'Nombre',
   'Name of the tool for the model.': 'Nombre de la herramienta para el modelo.',
   Description: 'Descripción',
-  'What the tool does, for the model.': 'Qué hace la herramienta, para el modelo.',
+  'Description of the tool for the model.': 'Qué hace la herramienta, para el modelo.',
   Parameters: 'Parámetros',
-  'Parameters of the tool; may be empty.': 'Parámetros de la herramienta; puede no haber ninguno.',
-  'A parameter of the tool; the model must give it.': 'Un parámetro de la herramienta; el modelo debe indicarlo.',
+  'Parameters of the tool. Can be empty.': 'Parámetros de la herramienta; puede no haber ninguno.',
+  'A parameter of the tool. The model must provide it.': 'Un parámetro de la herramienta; el modelo debe indicarlo.',
   'Name of the parameter.': 'Nombre del parámetro.',
-  'What the parameter is, for the model.': 'Qué es el parámetro, para el modelo.',
+  'Description of the parameter for the model.': 'Qué es el parámetro, para el modelo.',
   'Parameter type': 'Tipo',
   'Data type of the parameter.': 'Tipo de datos del parámetro.',
   'Web APIs': 'API web',
-  'Web APIs the model may call. Absent: none.': 'API web que el modelo puede llamar. Vacío: ninguna.',
+  'Web APIs that the model can call. Default: none.': 'API web que el modelo puede llamar. Vacío: ninguna.',
   'A web API.': 'Una API web.',
   Type: 'Tipo',
-  'Name of the toolset, shown to people.': 'Nombre del grupo de herramientas, visible para las personas.',
+  'Display name of the toolset.': 'Nombre del grupo de herramientas, visible para las personas.',
   Authorization: 'Autenticación',
-  'How the server is told who calls; `type` picks the form. Absent or null: it is told nothing.':
-    'Cómo sabe el servidor quién llama.',
+  'Authorization at the server. `type` selects the form. Default or null: none.': 'Cómo sabe el servidor quién llama.',
   'A key sent with each request.': 'Una clave enviada con cada solicitud.',
   Key: 'Clave',
-  'The key itself.': 'La clave en sí.',
-  'Name of the header field, query parameter or body field that carries the key.':
+  'The key.': 'La clave en sí.',
+  'Name of the header field, query parameter, or body field for the key.':
     'Nombre del campo de cabecera, parámetro de consulta o campo del cuerpo que lleva la clave.',
   Location: 'Ubicación',
-  'Where the key is sent.': 'Dónde se envía la clave.',
+  'Part of the request that carries the key.': 'Dónde se envía la clave.',
   'HTTP Basic authentication.': 'Autenticación HTTP Basic.',
   Username: 'Nombre de usuario',
-  'User name of HTTP Basic authentication.': 'Nombre de usuario de la autenticación HTTP Basic.',
+  'User name for HTTP Basic authentication.': 'Nombre de usuario de la autenticación HTTP Basic.',
   Password: 'Contraseña',
-  'Password of HTTP Basic authentication; may be empty.': 'Contraseña de la autenticación HTTP Basic; puede quedar vacía.',
+  'Password for HTTP Basic authentication. Can be empty.': 'Contraseña de la autenticación HTTP Basic; puede quedar vacía.',
   'A fixed bearer token.': 'Un token Bearer fijo.',
   Token: 'Token',
-  'The token, without the word Bearer.': 'El token, sin la palabra Bearer.',
-  'A token fetched with client credentials and kept until it expires.':
+  'The token, without the prefix `Bearer`.': 'El token, sin la palabra Bearer.',
+  'A token that Parley fetches with client credentials and caches until it expires.':
     'Un token obtenido con credenciales de cliente y conservado hasta que caduca.',
   'Client id': 'Id de cliente',
-  'Client id at the token address.': 'Id de cliente en la dirección de tokens.',
+  'Client ID at the token address.': 'Id de cliente en la dirección de tokens.',
   'Client secret': 'Secreto de cliente',
   'Client secret at the token address.': 'Secreto de cliente en la dirección de tokens.',
   'Token url': 'Dirección de tokens',
-  'Where tokens are fetched with the client credentials grant.':
-    'Dónde se obtienen los tokens con el método «client credentials».',
+  'Token address for the client credentials grant.': 'Dónde se obtienen los tokens con el método «client credentials».',
   Scope: 'Ámbito (scope)',
-  'Scope asked for. Absent: none is named.': 'Ámbito que se pide. Vacío: no se indica ninguno.',
+  'Requested scope. Default: none.': 'Ámbito que se pide. Vacío: no se indica ninguno.',
   Aud: 'Audiencia',
-  'Audience asked for. Absent: none is named.': 'Audiencia que se pide. Vacío: no se indica ninguna.',
+  'Requested audience. Default: none.': 'Audiencia que se pide. Vacío: no se indica ninguna.',
   Tools: 'Operaciones',
-  'The operations the model may call.': 'Las operaciones que el modelo puede llamar.',
+  'Operations that the model can call.': 'Las operaciones que el modelo puede llamar.',
   'One operation of a web API.': 'Una operación de una API web.',
   'Rest api method info': 'Solicitud',
-  'What is called, and how.': 'Qué se llama y cómo.',
+  'Address and method of the operation.': 'Qué se llama y cómo.',
   'Method url': 'Dirección',
-  'Address of the operation; `{name}` in it is filled by a parameter.':
+  'Address of the operation. A parameter replaces `{name}` in it.':
     'Dirección de la operación; un parámetro rellena `{name}` en ella.',
   'Method type': 'Método',
   'HTTP method: get, post, put, patch or delete.': 'Método HTTP: get, post, put, patch o delete.',
   'Content type': 'Tipo del cuerpo',
-  'Media type of the body, which decides how it is written: JSON, a form, text or bytes. Absent: application/json.':
+  'Media type of the body, which selects its encoding: JSON, a form, text, or bytes. Default: application/json.':
     'Tipo de medio del cuerpo, que decide cómo se escribe: JSON, formulario, texto o bytes. Vacío: application/json.',
   'HTTP method: get, post, put or delete.': 'Método HTTP: get, post, put o delete.',
   'Open ai tool': 'Herramienta',
-  'The tool as the model is offered it.': 'La herramienta tal como se ofrece al modelo.',
   Function: 'Función',
-  'The tool as the model sees it.': 'La herramienta tal como la ve el modelo.',
+  'The tool for the model.': 'La herramienta tal como la ve el modelo.',
   'JSON Schema of the parameters.': 'Esquema JSON de los parámetros.',
   Strict: 'Estricto',
   'Has no effect.': 'No tiene efecto.',
   'A web API in the obsolete form.': 'Una API web en la forma antigua.',
   'Tool endpoints': 'Operaciones',
-  'Parameters of the operation; may be empty.': 'Parámetros de la operación; puede no haber ninguno.',
+  'Parameters of the operation. Can be empty.': 'Parámetros de la operación; puede no haber ninguno.',
   'A parameter of the operation.': 'Un parámetro de la operación.',
   'Url param': 'Enviado en la dirección',
-  'true: sent in the query; false: in the body.': 'Activado: en la dirección; desactivado: en el cuerpo.',
+  'true: sent in the query. false: sent in the body.': 'Activado: en la dirección; desactivado: en el cuerpo.',
   'Constant value': 'Valor fijo',
-  'A fixed value, hidden from the model. Absent or null: the model gives it.':
+  'A fixed value, hidden from the model. Default or null: the model provides the value.':
     'Un valor fijo, oculto al modelo. Vacío: lo indica el modelo.',
   'Item parameter type': 'Tipo de los elementos',
   'Data type of the items of an array.': 'Tipo de datos de los elementos de una lista.',
   'Item descriptor': 'Qué son los elementos',
-  'What the items of an array are, for the model.': 'Qué son los elementos de una lista, para el modelo.',
+  'Description of the array items for the model.': 'Qué son los elementos de una lista, para el modelo.',
   'Auth info': 'Clave de la API',
-  'The key sent with each request; null: none.': 'La clave enviada con cada solicitud.',
+  'The key of each request. null: none.': 'La clave enviada con cada solicitud.',
   'Api key': 'Clave de API',
-  'true: sent in the query parameter api_key; false: in the header field api_key.':
+  'true: sent in the query parameter api_key. false: sent in the header field api_key.':
     'Activado: en el parámetro de consulta api_key; desactivado: en el campo de cabecera api_key.',
   'Further web APIs': 'Más API web',
-  'More of `web_api_toolset`, in the same forms. Absent: none.': 'Más API web, en las mismas formas. Vacío: ninguna.',
+  'More web APIs in the same forms. Default: none.': 'Más API web, en las mismas formas. Vacío: ninguna.',
   'MCP servers': 'Servidores MCP',
-  'MCP servers whose tools the model may call. Absent: none.':
+  'MCP servers whose tools the model can call. Default: none.':
     'Servidores MCP cuyas herramientas puede llamar el modelo. Vacío: ninguno.',
   'An MCP server.': 'Un servidor MCP.',
   'Mcp server info': 'Servidor',
-  'How the server is reached.': 'Cómo se llega al servidor.',
+  'Address and transport of the server.': 'Cómo se llega al servidor.',
   Url: 'Dirección',
   'Address of the server.': 'Dirección del servidor.',
   Protocol: 'Protocolo',
-  'Transport that the server speaks.': 'Transporte que habla el servidor.',
-  'Name of the header field that carries the key.': 'Nombre del campo de cabecera que lleva la clave.',
+  'Transport of the server.': 'Transporte que habla el servidor.',
+  'Name of the header field for the key.': 'Nombre del campo de cabecera que lleva la clave.',
   'Allowed tools': 'Herramientas permitidas',
-  'Names of the tools that may be called. Absent: all of the server.':
+  'Names of the tools that the model can call. Default: all tools of the server.':
     'Nombres de las herramientas que se pueden llamar. Vacío: todas las del servidor.',
   Resources: 'Recursos',
-  'true: the model may list and read what the server has to read, with two tools.':
+  'true: the model can list and read the resources of the server with two tools.':
     'El modelo puede listar y leer lo que el servidor ofrece para leer, con dos herramientas.',
   'Prompts as starters': 'Prompts como sugerencias',
-  'true: prompts of the server that need no values are offered to begin with.':
+  'true: prompts of the server without required values are offered as starters.':
     'Los prompts del servidor que no necesitan valores se ofrecen como sugerencias.',
   Documents: 'Documentos',
-  'Stored files that answers are looked up in, by reference, one or a list; they are read once this is saved. What they mean is searched in English alone, unless the service names another embedding model. Absent: none.':
+  'Stored files that the model searches: a reference or a list. Parley reads them when you save. Without another embedding model, the search by meaning knows English only. Default: none.':
     'Archivos guardados en los que se buscan las respuestas; se leen al guardar. La búsqueda por significado solo funciona en inglés, salvo que el servicio indique otro modelo de embeddings. Vacío: ninguno.',
-  'Search in documents': 'Búsqueda en documentos',
-  'How documents are searched. Absent: as the service has it.':
+  'Document search': 'Búsqueda en documentos',
+  'Settings of document search. Default: those of the service.':
     'Cómo se busca en los documentos. Vacío: como lo tenga el servicio.',
   Passages: 'Pasajes',
-  'How many passages a search gives at most, each with its neighbours. Absent: as the service has it.':
+  'Maximum number of passages in a search result, each with its neighbors. Default: the value of the service.':
     'Cuántos pasajes da una búsqueda como máximo, cada uno con sus vecinos. Vacío: como lo tenga el servicio.',
-  'Lowest score': 'Puntuación mínima',
-  'How well a passage must fit to be given, from 0 to 1: by its meaning, or by its share of the words. Absent: as the service has it.':
+  'Minimum score': 'Puntuación mínima',
+  'Minimum score of a passage, from 0 to 1: its similarity of meaning, or its share of the words. Default: the value of the service.':
     'Cuánto debe encajar un pasaje, de 0 a 1: por su significado o por su parte de las palabras. Vacío: como lo tenga el servicio.',
   'Most bytes': 'Bytes como máximo',
-  'Bytes that a search gives at most. Absent: as the service has it.':
+  'Maximum bytes of a search result. Default: the value of the service.':
     'Bytes que da una búsqueda como máximo. Vacío: como lo tenga el servicio.',
   'Long conversations': 'Conversaciones largas',
-  'What is done if a conversation is longer than the model takes.':
+  'Shortening of conversations that exceed the context window of the model.':
     'Qué se hace si una conversación es más larga de lo que admite el modelo.',
   Strategy: 'Estrategia',
-  'summarize: the oldest results of tools are cleared, then the oldest messages summed up by the model. clear: results are cleared alone. off: nothing is done. Absent: as the service is set up.':
+  'summarize: clears the oldest tool results, then the model summarizes the oldest messages. clear: clears tool results only. off: changes nothing. Default: the setting of the service.':
     'Primero se borran los resultados de herramientas más antiguos; después el modelo resume los mensajes más antiguos. Vacío: como lo tenga el servicio.',
   'Tokens kept free': 'Tokens libres',
-  'How much of what the model takes is kept free. Absent: as the service is set up.':
+  'Tokens of the context window that stay free. Default: the setting of the service.':
     'Cuánto de lo que admite el modelo se deja libre. Vacío: como lo tenga el servicio.',
   summarize: 'Borrar resultados y después resumir',
   clear: 'Borrar resultados',

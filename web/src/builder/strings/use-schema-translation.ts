@@ -22,12 +22,11 @@ const plainTitles: Readonly<Record<string, string>> = {
   'Item descriptor': 'Items are',
   'Item parameter type': 'Type of the items',
   'Url param': 'Sent in the query',
-  'How the server is told who calls; `type` picks the form. Absent or null: it is told nothing.':
-    'How the server is told who calls.',
-  'The key sent with each request; null: none.': 'The key sent with each request.',
-  'true: the model may list and read what the server has to read, with two tools.':
+  'Authorization at the server. `type` selects the form. Default or null: none.': 'How the server is told who calls.',
+  'The key of each request. null: none.': 'The key sent with each request.',
+  'true: the model can list and read the resources of the server with two tools.':
     'The model may list and read what the server has to read, with two tools.',
-  'true: prompts of the server that need no values are offered to begin with.':
+  'true: prompts of the server without required values are offered as starters.':
     'Prompts of the server that need no values are offered to begin with.',
   summarize: 'Clear results, then sum up',
   clear: 'Clear results',
@@ -40,20 +39,20 @@ const dictionaries = { en: plainTitles, de: schemaGerman, fr: schemaFrench, es: 
 
 /** What says no more than the label above it, or the lines around it. */
 const redundantTexts: ReadonlySet<string> = new Set([
-  'Id of the deployment that is asked, a model as a rule.',
-  'Name of the toolset, shown to people.',
-  'Web APIs the model may call. Absent: none.',
-  'MCP servers whose tools the model may call. Absent: none.',
-  'The operations the model may call.',
-  'Parameters of the tool; may be empty.',
-  'What is called, and how.',
-  'The tool as the model is offered it.',
-  'How the server is reached.',
+  'ID of the model, or of another deployment, that answers.',
+  'Display name of the toolset.',
+  'Web APIs that the model can call. Default: none.',
+  'MCP servers whose tools the model can call. Default: none.',
+  'Operations that the model can call.',
+  'Parameters of the tool. Can be empty.',
+  'Address and method of the operation.',
+  'The tool for the model.',
+  'Address and transport of the server.',
   'Address of the server.',
-  'How documents are searched. Absent: as the service has it.',
+  'Settings of document search. Default: those of the service.',
 ]);
 /** That there is none where none is given. */
-const idleEnd = /\bAbsent: none\.$/;
+const idleEnd = /\bDefault: none\.$/;
 // Pattern bound: the user's own tab: one description of a field.
 const lastOfTwo = /(?<=[.)])\s+[^.:]+:[^.]*\.$/;
 
@@ -65,7 +64,7 @@ export function useSchemaTranslation(): (text: string) => string {
       if (redundantTexts.has(text)) return '';
       const translated = Object.hasOwn(strings, text) ? (strings[text] ?? text) : text;
       const firstSentences = idleEnd.test(text) ? translated.replace(lastOfTwo, '') : translated;
-      return firstSentences.replace(/\bAbsent( or null)?:/, 'Left empty:');
+      return firstSentences.replace(/\bDefault( or null)?:/, 'Left empty:');
     },
     [strings],
   );
