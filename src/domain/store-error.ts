@@ -5,7 +5,7 @@ import { ParleyError } from '#contract/errors/errors.ts';
  * `what` why: half a sentence that may be shown.
  */
 export class StoreError extends ParleyError {
-  override readonly name = 'StoreFault';
+  override readonly name = 'StoreError';
 
   constructor(reason: string, { cause }: ErrorOptions = {}) {
     super('overloaded', `The store cannot be used at the moment: ${reason}; try again.`, { cause, retryAfterSeconds: 1 });

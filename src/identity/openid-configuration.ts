@@ -11,7 +11,7 @@ const maxReplyBytes = 1024 * 1024;
 export class ProviderError extends Error {
   constructor(message: string, cause?: unknown) {
     super(message, { cause });
-    this.name = 'ProviderFault';
+    this.name = 'ProviderError';
   }
 }
 

@@ -58,7 +58,7 @@ describe('AccountToken', () => {
   ])('tells what the issuer refuses, and asks anew (%#)', async (reply, fault) => {
     const issuer = issuing((nth) => (nth === 0 ? reply : Response.json({ access_token: 't', expires_in: 60 })));
     const token = new AccountToken(account, issuer);
-    await expect(token.getCurrent()).rejects.toMatchObject({ name: 'UpstreamFault', ...fault });
+    await expect(token.getCurrent()).rejects.toMatchObject({ name: 'UpstreamError', ...fault });
     expect(await token.getCurrent()).toBe('t');
   });
 

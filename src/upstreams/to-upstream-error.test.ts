@@ -3,7 +3,7 @@ import { HttpError } from '#base/http/client.ts';
 import { UpstreamError } from '#domain/upstreams/upstream.ts';
 import { toUpstreamError } from './to-upstream-error.ts';
 
-describe('toUpstreamFault', () => {
+describe('toUpstreamError', () => {
   it.each([
     ['ECONNRESET', 'the connection was reset'],
     ['ETIMEDOUT', 'the connection timed out'],

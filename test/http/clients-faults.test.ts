@@ -52,13 +52,13 @@ describe.each(clientKinds)('%s', (_name, Client) => {
       socket.once('data', async () => {
         socket.write('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n');
         for (let nth = 0; nth < 8; nth++) {
-          await later(60);
+          await later(100);
           socket.write('x');
         }
       });
     });
     const heard = new Recording();
-    newClient().send(toPost(url, '', { timeouts: { ...longTimeouts, idleMs: 200 } }), heard);
+    newClient().send(toPost(url, '', { timeouts: { ...longTimeouts, idleMs: 600 } }), heard);
     await heard.settled;
     expect([heard.fault?.kind, heard.body]).toEqual(['idle_timeout', 'xxxxxxxx']);
     await until(() => servers.sockets[0]?.destroyed === true);
@@ -66,17 +66,18 @@ describe.each(clientKinds)('%s', (_name, Client) => {
 
   it('does not count the time it is paused', async () => {
     await using servers = new Servers();
+    const written = Promise.withResolvers<void>();
     const url = await servers.raw((socket) => {
       socket.once('data', async () => {
         socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\na');
         await later(500);
-        socket.write('b');
+        socket.write('b', () => written.resolve());
       });
     });
     const heard = new Recording();
     const exchange = newClient().send(toPost(url, '', { timeouts: { ...longTimeouts, idleMs: 120 } }), heard);
     heard.onHead = () => exchange.pause();
-    await later(600);
+    await written.promise;
     exchange.resume();
     await heard.settled;
     expect([heard.fault, heard.body]).toEqual([null, 'ab']);
@@ -159,7 +160,7 @@ describe.each(clientKinds)('%s', (_name, Client) => {
     exchange.cancel();
     await later(50);
     expect(heard.calls).toEqual([]);
-    expect(servers.sockets.every((socket) => socket.destroyed)).toBe(true);
+    await until(() => servers.sockets.every((socket) => socket.destroyed));
   });
 
   it.each([

@@ -143,7 +143,7 @@ export function later(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-export async function until(isTrue: () => boolean, forMs = 3000): Promise<void> {
+export async function until(isTrue: () => boolean, forMs = 30_000): Promise<void> {
   const endMs = performance.now() + forMs;
   while (!isTrue()) {
     if (performance.now() > endMs) throw new Error(`never true: ${isTrue}`);

@@ -18,7 +18,7 @@ afterAll(async () => {
   await server.close();
 });
 
-const fault = (kind: HttpError['kind']) => expect.objectContaining({ name: 'HttpFault', kind });
+const fault = (kind: HttpError['kind']) => expect.objectContaining({ name: 'HttpError', kind });
 
 describe('a fetch over our client', () => {
   it('sends method, fields and body, and leaves those to the client that it sets', async () => {

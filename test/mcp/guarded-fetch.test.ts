@@ -28,7 +28,7 @@ describe('a guarded fetch', () => {
     async (address) => {
       const server = await startWebServer(() => new Response());
       const { fetch } = fetchWith([], address);
-      await expect(fetch(`http://inside.test:${server.port}/`)).rejects.toMatchObject({ cause: { name: 'AddressRefused' } });
+      await expect(fetch(`http://inside.test:${server.port}/`)).rejects.toMatchObject({ cause: { name: 'AddressRefusedError' } });
       expect(server.seen).toEqual([]);
     },
   );
@@ -36,7 +36,7 @@ describe('a guarded fetch', () => {
   it.each(['http://127.0.0.1:8080/', 'http://0x7f.1:8080/', 'http://me:pw@1.1.1.1/', 'file:///etc/passwd', 'data:,x'])(
     'does not go to %s',
     async (url) => {
-      await expect(fetchWith([]).fetch(url)).rejects.toMatchObject({ name: 'AddressRefused' });
+      await expect(fetchWith([]).fetch(url)).rejects.toMatchObject({ name: 'AddressRefusedError' });
     },
   );
 

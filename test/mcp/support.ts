@@ -27,8 +27,8 @@ export interface EverythingServer {
 
 /** The reference server with tools of all kinds, in a process of its own. */
 export async function startEverything(transport: 'streamableHttp' | 'sse', port?: number): Promise<EverythingServer> {
-  const at = port ?? (await freePort());
-  const { stop } = await startTied(['env', `PORT=${at}`, process.execPath, everything, transport], /on port \d+/);
+  const startAt = (at: number) => startTied(['env', `PORT=${at}`, process.execPath, everything, transport], /on port \d+/);
+  const [at, { stop }] = port === undefined ? await startAtFreePort(startAt) : [port, await startAt(port)];
   return { url: `http://127.0.0.1:${at}/${transport === 'sse' ? 'sse' : 'mcp'}`, stop };
 }
 
@@ -47,7 +47,7 @@ async function startAtFreePort<T>(start: (port: number) => Promise<T>): Promise<
   try {
     return [port, await start(port)];
   } catch (error) {
-    if (!String(error).includes('EADDRINUSE')) throw error;
+    if (!/EADDRINUSE|already in use/.test(String(error))) throw error;
     const another = await freePort();
     return [another, await start(another)];
   }

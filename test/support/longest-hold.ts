@@ -22,3 +22,16 @@ export async function measureLongestHold(run: () => unknown): Promise<number> {
   }
   return maxMs;
 }
+
+const maxTries = 3;
+
+/**
+ * Returns the least of up to three measurements of `measureLongestHold`, and stops at the first one below `maxMs`. CPU time includes
+ * the garbage collector, which may collect what earlier tests left behind.
+ */
+export async function measureLeastHold(maxMs: number, run: () => unknown): Promise<number> {
+  let leastMs = Number.POSITIVE_INFINITY;
+  for (let tries = 0; tries < maxTries && leastMs >= maxMs; tries += 1)
+    leastMs = Math.min(leastMs, await measureLongestHold(run));
+  return leastMs;
+}

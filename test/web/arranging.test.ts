@@ -65,8 +65,8 @@ describe('the list of conversations', () => {
         ['Trains', true],
         ['Ships', false],
       ]);
-    await two.page.getByRole('link', { name: 'Ships' }).waitFor({ timeout: 15_000 });
-    await group(two.page, 'Pinned').getByRole('link', { name: 'Trains' }).waitFor({ timeout: 15_000 });
+    await two.page.getByRole('link', { name: 'Ships' }).waitFor();
+    await group(two.page, 'Pinned').getByRole('link', { name: 'Trains' }).waitFor();
     await two.say('Go on');
     await two.answer();
     await expect.poll(async () => (await stored()).map(({ title }) => title)).toEqual(['Trains', 'Ships']);

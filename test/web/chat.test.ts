@@ -10,12 +10,18 @@ import { type PageHouse, startPageHouse, type TestPage } from './support.ts';
 upstreamsAreOdd();
 
 let house: PageHouse;
+/** For tests that act while the demo model answers. */
+let paced: PageHouse;
 
 beforeAll(async () => {
-  house = await startPageHouse({}, { demoPaceMs: usersDemoPaceMs });
+  house = await startPageHouse();
+  paced = await startPageHouse({}, { demoPaceMs: usersDemoPaceMs });
 });
 
-afterAll(() => house[Symbol.asyncDispose]());
+afterAll(async () => {
+  await paced[Symbol.asyncDispose]();
+  await house[Symbol.asyncDispose]();
+});
 
 const photo = fileURLToPath(new URL('../../docs/images/chat-phone.png', import.meta.url));
 
@@ -84,7 +90,7 @@ describe('a conversation with the demo', () => {
   });
 
   it('is stopped, keeps what came, and is asked again as another version', async () => {
-    const { page, say, answer } = await house.open('demo');
+    const { page, say, answer } = await paced.open('demo');
     await say('Count to 900');
     await page.locator('.markdown').getByText('1 2 3').waitFor();
     await page.getByRole('button', { name: 'Stop' }).click();
@@ -105,7 +111,7 @@ describe('a conversation with the demo', () => {
   });
 
   it('survives a reload in mid-stream with what had come, and can be found', async () => {
-    const { page, say, reload } = await house.open('demo');
+    const { page, say, reload } = await paced.open('demo');
     await say('Count to 901');
     await page.locator('.markdown').getByText('40 41').waitFor();
     await page.waitForTimeout(600);
@@ -144,7 +150,7 @@ describe('a conversation with the demo', () => {
   });
 
   it('goes on while another is read', async () => {
-    const { page, say, answer } = await house.open('demo');
+    const { page, say, answer } = await paced.open('demo');
     await say('Count to 60');
     await page.locator('.markdown').getByText('1 2 3').waitFor();
     await page.getByRole('link', { name: 'New conversation' }).click();

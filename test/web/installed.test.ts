@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { chromium } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { drawIcon, icons } from './drawn-icons.ts';
 import { type PageHouse, startPageHouse } from './support.ts';
 
@@ -126,8 +125,10 @@ describe('an installed page', () => {
   it('has icons that are drawn from the mark as it is (node scripts/draw-icons.ts)', async () => {
     const folder = fileURLToPath(new URL('../../web/public/', import.meta.url));
     const mark = await readFile(`${folder}parley.svg`, 'utf8');
-    await using browser = await chromium.launch({ executablePath: '/usr/bin/chromium-headless-shell', args: ['--no-sandbox'] });
+    const browser = (await house.openAt('/')).page.context().browser();
+    if (browser === null) throw new Error('the page has no browser');
     const page = await browser.newPage();
+    onTestFinished(() => page.close());
     for (const icon of icons) {
       const pictures = [await readFile(`${folder}${icon.file}`), await drawIcon(browser, mark, icon)];
       const [width, differing] = (await page.evaluate(compare(pictures))) as readonly number[];

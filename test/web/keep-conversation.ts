@@ -36,3 +36,16 @@ function write(page: Page, items: Readonly<Record<string, readonly object[]>>): 
     };
   })`);
 }
+
+/** Everything that the browser keeps of the page, as one text. */
+export const kept = `(async () => {
+  const done = (request) => new Promise((resolve) => { request.onsuccess = () => resolve(request.result); });
+  const said = [JSON.stringify({ ...localStorage }), JSON.stringify({ ...sessionStorage }), document.title];
+  for (const { name } of await indexedDB.databases()) {
+    const database = await done(indexedDB.open(name));
+    for (const store of database.objectStoreNames)
+      said.push(JSON.stringify(await done(database.transaction(store).objectStore(store).getAll())));
+    database.close();
+  }
+  return said.join();
+})()`;

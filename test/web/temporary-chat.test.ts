@@ -3,6 +3,7 @@ import { MemoryBlobs } from '#test/memory-blobs.ts';
 import { MemoryFileIndex } from '#test/memory-file-index.ts';
 import { callerKey } from '#test/start-service.ts';
 import { type ChatsHouse, startChatsHouse } from './chats-house.ts';
+import { kept } from './keep-conversation.ts';
 import type { TestPage } from './support.ts';
 import { looks, overhang, violations } from './violations.ts';
 
@@ -13,19 +14,6 @@ beforeAll(async () => {
 });
 
 afterAll(() => house[Symbol.asyncDispose]());
-
-/** Everything that the browser keeps of the page, as one text. */
-const kept = `(async () => {
-  const done = (request) => new Promise((resolve) => { request.onsuccess = () => resolve(request.result); });
-  const said = [JSON.stringify({ ...localStorage }), JSON.stringify({ ...sessionStorage }), document.title];
-  for (const { name } of await indexedDB.databases()) {
-    const database = await done(indexedDB.open(name));
-    for (const store of database.objectStoreNames)
-      said.push(JSON.stringify(await done(database.transaction(store).objectStore(store).getAll())));
-    database.close();
-  }
-  return said.join();
-})()`;
 
 const listed = async () =>
   JSON.stringify(

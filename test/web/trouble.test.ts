@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { delta, finish, text } from '#test/chunks.ts';
 import { eventsReply, refusal } from '#test/scripted-upstream.ts';
 import { callerKey, startService } from '#test/start-service.ts';
+import { kept } from './keep-conversation.ts';
 import { type PageHouse, startPageHouse } from './support.ts';
 
 let house: PageHouse;
@@ -122,6 +123,7 @@ describe('an answer', () => {
       await say('Count to 2');
       const advice = page.locator('.fault-title', { hasText: said }).locator('+ p');
       expect(await advice.innerText()).toMatch(when);
+      await expect.poll(() => page.evaluate(kept)).toMatch(/Count to 2.*limit_exceeded|limit_exceeded.*Count to 2/);
       await page.clock.setFixedTime(Date.now() + 2 * 86_400_000);
       await reload();
       expect(await advice.innerText()).toContain(later);

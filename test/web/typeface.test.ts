@@ -68,7 +68,7 @@ describe('the typeface', () => {
     const widthBefore = Number(await page.evaluate(width));
     release();
     await untilDrawn(page);
-    expect(await page.evaluate(asked)).toHaveLength(1);
+    await expect.poll(() => page.evaluate(asked)).toHaveLength(1);
     expect(await page.evaluate(places)).toEqual(before);
     expect(Number(await page.evaluate(width)) / widthBefore).toBeCloseTo(1, 1.7);
     expect(await page.evaluate(`document.fonts.check('16px "Public Sans"')`)).toBe(true);
@@ -108,11 +108,13 @@ describe('the typeface', () => {
 
   it('is not brought to those whose browser is to load little', async () => {
     const { page } = await house.openAt('/');
-    await page.addInitScript(`Object.defineProperty(navigator, 'connection', { value: { saveData: true } })`);
+    const script = await page.addInitScript(`Object.defineProperty(navigator, 'connection', { value: { saveData: true } })`);
     await page.reload();
     await page.getByLabel('Key').waitFor();
     await page.waitForTimeout(2_500);
     expect(await page.evaluate(asked)).toEqual([]);
+    // The page is used by later tests.
+    await script.dispose();
   });
 
   it('is kept with the page, and is there at once without a network', async () => {

@@ -252,7 +252,7 @@ function getErrorMessage(text: string): string {
 
 /** Why cases cannot be had, or put. The message may be shown. */
 class EvaluateError extends Error {
-  override readonly name = 'EvaluateFault';
+  override readonly name = 'EvaluateError';
 }
 
 const readers: Readonly<Record<string, (text: string) => unknown>> = {

@@ -21,7 +21,7 @@ export interface Source {
 export class SourceError extends Error {
   constructor(error: ConfigurationError) {
     super(formatConfigurationError(error));
-    this.name = 'SourceFault';
+    this.name = 'SourceError';
   }
 }
 

@@ -215,7 +215,7 @@ export class EmbeddingError extends Error {
 
   constructor(kind: EmbeddingErrorKind, message: string, cause?: unknown) {
     super(message, { cause });
-    this.name = 'EmbeddingFault';
+    this.name = 'EmbeddingError';
     this.kind = kind;
   }
 }

@@ -99,7 +99,7 @@ export class HttpError extends Error {
 
   constructor(kind: HttpErrorKind, message: string, cause?: unknown) {
     super(message, { cause });
-    this.name = 'HttpFault';
+    this.name = 'HttpError';
     this.kind = kind;
   }
 }

@@ -6,7 +6,7 @@ import { ReplyParser } from './reply-parser.ts';
 interface Read {
   status: number;
   content: string;
-  fault: string | null;
+  error: string | null;
   isDone: boolean;
   hasSurplus: boolean;
   keepAliveMs: number;
@@ -20,8 +20,8 @@ function read(pieces: readonly string[], ends = false): Read {
     content += parser.content;
   }
   if (ends) parser.endOfInput();
-  const { status, error: fault, isDone, hasSurplus, keepAliveMs } = parser;
-  return { status, content, fault, isDone, hasSurplus, keepAliveMs };
+  const { status, error, isDone, hasSurplus, keepAliveMs } = parser;
+  return { status, content, error, isDone, hasSurplus, keepAliveMs };
 }
 
 const head = (...fields: string[]): string => `HTTP/1.1 200 OK\r\n${fields.map((field) => `${field}\r\n`).join('')}\r\n`;
@@ -131,8 +131,8 @@ describe('ReplyParser refuses', () => {
     ['a head without end', `HTTP/1.1 200 OK\r\nA: ${'b'.repeat(66_000)}`],
     ['more than 256 fields', head(...Array.from({ length: 257 }, (_, nth) => `A${nth}: b`))],
   ])('%s', (_what, text) => {
-    expect(read([text]).fault).toMatch(/^[A-Za-z0-9]/);
-    expect(read([...text]).fault).toMatch(/^[A-Za-z0-9]/);
+    expect(read([text]).error).toMatch(/^[A-Za-z0-9]/);
+    expect(read([...text]).error).toMatch(/^[A-Za-z0-9]/);
   });
 });
 

@@ -75,7 +75,7 @@ export class FairQueue {
 
 /** Too much of one owner is under way. */
 export class NoSlotError extends Error {
-  override readonly name = 'NoSlotFault';
+  override readonly name = 'NoSlotError';
 }
 
 /** Lets each owner have so many things done at once, and refuses what is more. */

@@ -127,7 +127,7 @@ export type IsolationReason = 'late' | 'memory' | 'crashed' | 'busy';
 
 /** Why work that was given away came to nothing. */
 export class IsolationError extends Error {
-  override readonly name = 'IsolationFault';
+  override readonly name = 'IsolationError';
   readonly reason: IsolationReason;
 
   constructor(reason: IsolationReason, message: string) {

@@ -7,7 +7,7 @@ export type JsonObject = { [key: string]: unknown };
 export class JsonError extends Error {
   constructor(message: string, cause?: unknown) {
     super(message, { cause });
-    this.name = 'JsonFault';
+    this.name = 'JsonError';
   }
 }
 

@@ -14,7 +14,7 @@ type LookupAll = (
 export class AddressRefusedError extends Error {
   constructor(message: string) {
     super(message);
-    this.name = 'AddressRefused';
+    this.name = 'AddressRefusedError';
   }
 }
 

@@ -11,7 +11,7 @@ import { Secret } from './secret.ts';
 
 /** A sealed text was altered, belongs elsewhere, or was sealed with a secret that is not at hand. The message may be shown. */
 export class SealError extends Error {
-  override readonly name = 'SealFault';
+  override readonly name = 'SealError';
 }
 
 const algorithm = 'aes-256-gcm';

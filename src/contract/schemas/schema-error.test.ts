@@ -21,7 +21,7 @@ const exponential = {
 
 const nested = (depth: number): unknown => (depth === 0 ? 1 : [nested(depth - 1)]);
 
-describe('schemaFault', () => {
+describe('schemaError', () => {
   it('finds duplicates among thousands of objects, whatever the order of their members', () => {
     const schema = list({ type: 'object' }, { uniqueItems: true });
     expect(findSchemaError({ a: objects(10_000) }, schema)).toBeUndefined();

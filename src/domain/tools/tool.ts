@@ -145,7 +145,7 @@ export class ToolError extends Error {
 
   constructor(message: string, cause?: unknown, reason: ToolErrorReason = 'failed') {
     super(message, { cause });
-    this.name = 'ToolFault';
+    this.name = 'ToolError';
     this.reason = reason;
   }
 }

@@ -166,7 +166,7 @@ export class UpstreamError extends Error {
 
   constructor(kind: UpstreamErrorKind, message: string, details: UpstreamErrorDetails = {}) {
     super(message, { cause: details.cause });
-    this.name = 'UpstreamFault';
+    this.name = 'UpstreamError';
     this.kind = kind;
     this.status = details.status;
     this.type = details.type ?? null;

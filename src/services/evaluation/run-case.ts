@@ -222,7 +222,7 @@ interface RequestOutcome {
 
 /** What an ask failed with. */
 class RequestError extends Error {
-  override readonly name = 'AskFault';
+  override readonly name = 'AskError';
   readonly usage: readonly ModelUsage[];
   readonly durationMs: number;
 

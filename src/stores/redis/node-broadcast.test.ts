@@ -8,10 +8,10 @@ it('A notice is heard, though the node that begins to hear finds it stored befor
   let begin: () => void = () => undefined;
   const link = {
     node: 'own',
-    hear: (channel: string, hearer: typeof take) => {
-      if (channel === 'parley:notices') take = hearer;
+    subscribe: (channel: string, listener: typeof take) => {
+      if (channel === 'parley:notices') take = listener;
     },
-    onHearing: (listener: typeof begin) => {
+    onSubscribed: (listener: typeof begin) => {
       begin = listener;
     },
     onReady: () => undefined,

@@ -25,7 +25,7 @@ export class RpcError extends ParleyError {
 
   constructor(code: keyof typeof rpcCodes, message: string, { status = 400, data, cause }: RpcDetails = {}) {
     super('invalid_request', message, { status, cause });
-    this.name = 'RpcFault';
+    this.name = 'RpcError';
     this.rpcCode = rpcCodes[code];
     this.data = data;
   }

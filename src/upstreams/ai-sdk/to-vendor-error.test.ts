@@ -13,7 +13,7 @@ function faultOf(thrown: unknown, secrets: readonly string[] = []): UpstreamErro
   return fault;
 }
 
-describe('toFault', () => {
+describe('toError', () => {
   it('keeps a fault that is one already, wherever it stands', () => {
     const fault = new UpstreamError('refused', 'x', { status: 400 });
     expect([toVendorError(fault, []), toVendorError(named('Error', { cause: fault }), [])]).toEqual([fault, fault]);

@@ -121,7 +121,7 @@ describe('a request of the Messages dialect to an upstream of the same', () => {
   it('is refused with the status and the words of the upstream', async () => {
     scripted.script(jsonReply({ type: 'error', error: { type: 'invalid_request_error', message: 'no' } }, 400));
     await expect(framesOf(toAsk({}))).rejects.toMatchObject({
-      name: 'UpstreamFault',
+      name: 'UpstreamError',
       kind: 'refused',
       status: 400,
       message: 'no',
@@ -136,7 +136,7 @@ describe('a request of the Messages dialect to an upstream of the same', () => {
     expect([path, body]).toEqual(['/v1/messages/count_tokens', { model: 'claude-x', messages: [] }]);
     for (const answer of [jsonReply({}), jsonReply('x'), jsonReply({ error: { message: 'no' } }, 404)]) {
       scripted.script(answer);
-      await expect(countOf(toAsk({}))).rejects.toMatchObject({ name: 'UpstreamFault' });
+      await expect(countOf(toAsk({}))).rejects.toMatchObject({ name: 'UpstreamError' });
     }
   });
 });

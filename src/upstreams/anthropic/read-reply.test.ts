@@ -120,7 +120,7 @@ describe.each(names)('the stream "%s"', (name) => {
     for (let at = 0; at < text.length - 2; at += 7) {
       const { error: fault, folded } = await translate([text.slice(0, at)]);
       const isUnanswered = folded.choices.length === 0 && (at === 0 || text.slice(0, at).endsWith('\n\n'));
-      expect(fault).toMatchObject({ name: 'UpstreamFault', kind: isUnanswered ? 'unreachable' : 'broken' });
+      expect(fault).toMatchObject({ name: 'UpstreamError', kind: isUnanswered ? 'unreachable' : 'broken' });
       expect(folded.choices[0]?.finish_reason ?? null).toBeNull();
     }
   });
@@ -155,7 +155,7 @@ describe('a stream of the Messages dialect', () => {
   it('fails with the error that its upstream sends, behind what came before it', async () => {
     const { folded, error: fault } = await translate([fixture('error-mid-stream')]);
     expect(folded.choices[0]?.message.content).toBe('Half an an');
-    expect(fault).toMatchObject({ name: 'UpstreamFault', kind: 'refused', message: 'Overloaded', status: 503 });
+    expect(fault).toMatchObject({ name: 'UpstreamError', kind: 'refused', message: 'Overloaded', status: 503 });
     const relayed = await readFrames([fixture('error-mid-stream')], new RelayedEvents());
     expect(relayed.frames.map(({ bytes }) => bytes).join('')).toBe(fixture('error-mid-stream').split('event: error')[0]);
     expect(relayed.error).toMatchObject({ message: 'Overloaded' });
@@ -163,14 +163,14 @@ describe('a stream of the Messages dialect', () => {
 
   it('gives nothing ahead of an error at once, so that another upstream can be asked', async () => {
     for (const pieces of [[fixture('error-at-once')], cut(fixture('error-at-once'), [430, 500])]) {
-      expect(await translate(pieces)).toMatchObject({ frames: [], fault: { status: 503 } });
-      expect(await readFrames(pieces, new RelayedEvents())).toMatchObject({ frames: [], fault: { status: 503 } });
+      expect(await translate(pieces)).toMatchObject({ frames: [], error: { status: 503 } });
+      expect(await readFrames(pieces, new RelayedEvents())).toMatchObject({ frames: [], error: { status: 503 } });
     }
   });
 
   it('is broken where its beginning never ends', async () => {
     const pings = Array.from({ length: 200 }, () => `event: ping\ndata: {"type": "ping", "odd": "${'x'.repeat(10_000)}"}\n\n`);
-    expect(await readFrames(pings, new RelayedEvents())).toMatchObject({ frames: [], fault: { kind: 'broken' } });
+    expect(await readFrames(pings, new RelayedEvents())).toMatchObject({ frames: [], error: { kind: 'broken' } });
   });
 
   it('is over at its end mark, whatever comes behind it', async () => {
@@ -179,7 +179,7 @@ describe('a stream of the Messages dialect', () => {
   });
 
   it('may close right behind its end mark', async () => {
-    expect(await translate([fixture('text').trimEnd()])).toMatchObject({ fault: undefined, folded: replies.text });
+    expect(await translate([fixture('text').trimEnd()])).toMatchObject({ error: undefined, folded: replies.text });
   });
 
   it.each(['data: no JSON\n\n', 'data: 3\n\n', 'data: {"type":"content_block_delta","index":0,"delta":{"text":"a\n\n'])(

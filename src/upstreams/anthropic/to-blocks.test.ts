@@ -87,7 +87,7 @@ describe('toBlocks', () => {
   ])('refuses %j', (part, what) => {
     expect(() => toBlocks([{ type: 'text', text: 'x' }, part], 'messages[3].content')).toThrow(
       expect.objectContaining({
-        name: 'UpstreamFault',
+        name: 'UpstreamError',
         status: 400,
         param: 'messages[3].content[1]',
         message: `The upstream of this model does not take ${what}.`,

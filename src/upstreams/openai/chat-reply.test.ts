@@ -47,7 +47,7 @@ describe('a streamed chat reply', () => {
   it.each([[''], ['data: {"a'], ['data: [DONE']])('takes a close after %j for a fault', async (rest) => {
     const { fault } = await read([one, rest]);
     expect(fault).toMatchObject({
-      name: 'UpstreamFault',
+      name: 'UpstreamError',
       kind: 'broken',
       message: 'The upstream closed its answer before the end.',
     });

@@ -1,4 +1,4 @@
-import { Suspense, useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react';
+import { Suspense, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react';
 import { ChatPage } from '../chat/chat-page.tsx';
 import { ReadyNotices } from '../notifications/ready-notices.ts';
 import { OfflineNote } from '../offline/offline-note.tsx';
@@ -53,7 +53,8 @@ export function SignedIn({ session, signOut, appearance, setAppearance }: Signed
     else location.hash = formatRoute(next);
   }, []);
 
-  useEffect(() => {
+  // A layout effect listens before the page is visible: a passive effect would miss a link that is followed immediately.
+  useLayoutEffect(() => {
     const onHashChange = (): void => {
       if (shouldStay.current?.(location.hash)) return;
       setRoute(parseRoute(location.hash));

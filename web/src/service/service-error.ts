@@ -24,7 +24,7 @@ export class ServiceError extends Error {
 
   constructor(details: ErrorDetails, cause?: unknown) {
     super(details.message || details.code, { cause });
-    this.name = 'ServiceFault';
+    this.name = 'ServiceError';
     this.details = details;
   }
 }

@@ -19,7 +19,7 @@ export class SignInError extends Error {
 
   constructor(problem: SignInProblem, cause?: unknown) {
     super(problem.kind, { cause });
-    this.name = 'SignInFault';
+    this.name = 'SignInError';
     this.problem = problem;
   }
 }

@@ -1,6 +1,6 @@
 /** Why a document cannot be read; the message is a sentence for the user. */
 export class DocumentError extends Error {
-  override readonly name = 'DocumentFault';
+  override readonly name = 'DocumentError';
   /** Whether the next attempt may end otherwise. */
   readonly isTransient: boolean;
 
