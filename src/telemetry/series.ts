@@ -1,4 +1,4 @@
-import type { ProtocolName } from '#contract/configuration/protocols.ts';
+import { protocols } from '#contract/configuration/protocols.ts';
 import type { ErrorCode } from '#contract/errors/errors.ts';
 import { type AttemptOutcome, byOperation, type CallOutcome, type Operation } from '#domain/telemetry.ts';
 import type { Upstream } from '#domain/upstreams/upstream.ts';
@@ -89,19 +89,6 @@ export class CallSeries {
   }
 }
 
-const providers: Readonly<Record<ProtocolName, string>> = {
-  openai: 'openai',
-  azure: 'azure.ai.openai',
-  anthropic: 'anthropic',
-  bedrock: 'aws.bedrock',
-  vertex: 'gcp.vertex_ai',
-  gemini: 'gcp.gemini',
-  mistral: 'mistral_ai',
-  dial: 'parley.dial',
-  demo: 'parley.demo',
-  application: 'parley.application',
-};
-
 /** What is measured of the tries at one upstream. */
 export class UpstreamSeries {
   /** Of a try's span. */
@@ -115,7 +102,7 @@ export class UpstreamSeries {
   constructor(id: string, upstream: Upstream | undefined) {
     this.#id = id;
     this.attributes = {
-      'gen_ai.provider.name': upstream === undefined ? '_OTHER' : providers[upstream.protocol],
+      'gen_ai.provider.name': upstream === undefined ? '_OTHER' : protocols[upstream.protocol].telemetryName,
       'gen_ai.request.model': upstream?.model ?? '_OTHER',
       'parley.upstream': id,
       ...(upstream?.endpoint && { 'server.address': upstream.endpoint.hostname }),

@@ -16,7 +16,8 @@ const program = `
   await import('./src/app/service/compose.ts');
   const before = [...asked];
   const { openProvider } = await import('./src/upstreams/ai-sdk/open-provider.ts');
-  await openProvider('mistral', { headers: {}, timeouts: {} }, {});
+  const { vendors } = await import('./src/upstreams/ai-sdk/vendors.ts');
+  await openProvider(vendors.mistral, { headers: {}, timeouts: {} }, {});
   console.log(JSON.stringify({ before, after: [...asked] }));
 `;
 

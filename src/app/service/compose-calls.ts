@@ -47,8 +47,8 @@ import type { CallerRoutesDeps } from '#surfaces/listings/caller-routes.ts';
 import { TokenCache } from '#tools/authorization/token-cache.ts';
 import { McpTools, type McpUser } from '#tools/mcp/mcp-tools.ts';
 import { OpenApiReader } from '#tools/openapi/openapi-reader.ts';
-import type { VendorName } from '#upstreams/ai-sdk/dialect.ts';
 import { createVendorProtocol } from '#upstreams/ai-sdk/vendor-protocol.ts';
+import { type VendorName, vendors } from '#upstreams/ai-sdk/vendors.ts';
 import { createAnthropicProtocol } from '#upstreams/anthropic/anthropic-protocol.ts';
 import { createDemoProtocol } from '#upstreams/demo/demo-protocol.ts';
 import { createOpenAiProtocol } from '#upstreams/openai/openai-protocol.ts';
@@ -149,8 +149,13 @@ function composeProtocols(
   const newId = createLetterIds();
   const tools = (protocol: ChatProtocol): ChatProtocol => withFunctions(protocol, newId);
   const demo = createDemoProtocol({ embedder, now: () => clock.epochMs(), newId, paceMs: demoPaceMs });
-  const vendor = (name: VendorName): ChatProtocol =>
+  const createProtocol = (name: VendorName): ChatProtocol =>
     tools(withJsonMode(withChoices(createVendorProtocol(name, { http, clock, onUnsupported }))));
+  const vendorNames = Object.keys(vendors) as VendorName[];
+  const ofVendors = Object.fromEntries(vendorNames.map((name) => [name, createProtocol(name)])) as Record<
+    VendorName,
+    ChatProtocol
+  >;
   const responses = withChoices(createResponsesProtocol(http, clock, readErrorReply));
   return {
     openai: tools(createOpenAiProtocol(http, 'openai', responses)),
@@ -158,10 +163,7 @@ function composeProtocols(
     application: chooseByGuard(createOpenAiProtocol(http, 'application'), createOpenAiProtocol(guarded, 'application')),
     dial: createOpenAiProtocol(http, 'dial'),
     anthropic: tools(withJsonMode(withChoices(createAnthropicProtocol(http, clock)))),
-    bedrock: vendor('bedrock'),
-    vertex: vendor('vertex'),
-    gemini: vendor('gemini'),
-    mistral: vendor('mistral'),
+    ...ofVendors,
     demo: tools(withChoices(demo)),
   };
 }

@@ -8,6 +8,8 @@ interface Served {
 
 /** What upstreams of one protocol need in the configuration, and what they can do. */
 export interface ProtocolTraits {
+  /** Value of `gen_ai.provider.name` in telemetry. */
+  readonly telemetryName: string;
   /** Whether the base address must be configured; others have one of their own. */
   readonly needsEndpoint: boolean;
   readonly needsKey: boolean;
@@ -48,6 +50,7 @@ export interface ProtocolTraits {
 }
 
 const plain: ProtocolTraits = {
+  telemetryName: '_OTHER',
   needsEndpoint: false,
   needsKey: false,
   needsApiVersion: false,
@@ -68,18 +71,27 @@ const plain: ProtocolTraits = {
 };
 
 const ofModels = {
-  openai: { ...plain, needsEndpoint: true, speaksChat: true, takesReasoning: isLenient, hasSeveralApis: true },
+  openai: {
+    ...plain,
+    telemetryName: 'openai',
+    needsEndpoint: true,
+    speaksChat: true,
+    takesReasoning: isLenient,
+    hasSeveralApis: true,
+  },
   azure: {
     ...plain,
+    telemetryName: 'azure.ai.openai',
     needsEndpoint: true,
     needsApiVersion: true,
     speaksChat: true,
     takesReasoning: isLenient,
     hasSeveralApis: true,
   },
-  anthropic: { ...plain, needsEndpoint: true, speaksMessages: () => true, takesThinking: true },
+  anthropic: { ...plain, telemetryName: 'anthropic', needsEndpoint: true, speaksMessages: () => true, takesThinking: true },
   bedrock: {
     ...plain,
+    telemetryName: 'aws.bedrock',
     otherKey: 'signing',
     takesCacheMarks: true,
     takesThinking: true,
@@ -89,16 +101,37 @@ const ofModels = {
   },
   vertex: {
     ...plain,
+    telemetryName: 'gcp.vertex_ai',
     otherKey: 'account',
     speaksMessages: isClaude,
     takesThinking: true,
     thoughtFormat: 'gemini',
     takesFormatWithTools: isClaude,
   },
-  gemini: { ...plain, needsKey: true, takesThinking: true, thoughtFormat: 'gemini', takesFormatWithTools: () => false },
-  mistral: { ...plain, needsKey: true, takesReasoning: () => true, takesFormatWithTools: () => false },
-  dial: { ...plain, supportsTools: false, takesReasoning: () => true, callsDeployments: true, isCalledByModel: true },
-  demo: { ...plain, keepsControls: true, vocabulary: 'o200k_base' },
+  gemini: {
+    ...plain,
+    telemetryName: 'gcp.gemini',
+    needsKey: true,
+    takesThinking: true,
+    thoughtFormat: 'gemini',
+    takesFormatWithTools: () => false,
+  },
+  mistral: {
+    ...plain,
+    telemetryName: 'mistral_ai',
+    needsKey: true,
+    takesReasoning: () => true,
+    takesFormatWithTools: () => false,
+  },
+  dial: {
+    ...plain,
+    telemetryName: 'parley.dial',
+    supportsTools: false,
+    takesReasoning: () => true,
+    callsDeployments: true,
+    isCalledByModel: true,
+  },
+  demo: { ...plain, telemetryName: 'parley.demo', keepsControls: true, vocabulary: 'o200k_base' },
 } satisfies Record<string, ProtocolTraits>;
 
 type ModelProtocol = keyof typeof ofModels;
@@ -113,6 +146,7 @@ export const protocols: Readonly<Record<ProtocolName, ProtocolTraits>> = {
   ...ofModels,
   application: {
     ...plain,
+    telemetryName: 'parley.application',
     supportsTools: false,
     needsEndpoint: true,
     takesReasoning: () => true,

@@ -2,8 +2,8 @@ import type { LanguageModelV4StreamPart, LanguageModelV4Usage } from '@ai-sdk/pr
 import { describe, expect, it } from 'vitest';
 import type { Chunk } from '#contract/chat/chunk.ts';
 import { Accumulator } from '#contract/chat/fold-frames.ts';
-import { dialects, type VendorName } from './dialect.ts';
 import { PartReader } from './part-reader.ts';
+import { type VendorName, vendors } from './vendors.ts';
 
 const usage: LanguageModelV4Usage = {
   inputTokens: { total: 1, noCache: 1, cacheRead: undefined, cacheWrite: undefined },
@@ -12,7 +12,7 @@ const usage: LanguageModelV4Usage = {
 const finish: LanguageModelV4StreamPart = { type: 'finish', usage, finishReason: { unified: 'stop', raw: 'STOP' } };
 
 function read(parts: readonly LanguageModelV4StreamPart[], vendor: VendorName = 'bedrock') {
-  const reader = new PartReader(dialects[vendor], 1_700_000_000, 'the-model');
+  const reader = new PartReader(vendors[vendor], 1_700_000_000, 'the-model');
   const chunks = [...parts, finish].flatMap((part): Chunk[] => reader.read(part));
   const whole = new Accumulator();
   for (const chunk of chunks) whole.add(chunk);
@@ -21,7 +21,7 @@ function read(parts: readonly LanguageModelV4StreamPart[], vendor: VendorName = 
 
 describe('PartReader', () => {
   it('tells nothing before there is something to tell, then the role', () => {
-    const reader = new PartReader(dialects.gemini, 1_700_000_000, 'the-model');
+    const reader = new PartReader(vendors.gemini, 1_700_000_000, 'the-model');
     const opening: LanguageModelV4StreamPart[] = [
       { type: 'stream-start', warnings: [] },
       { type: 'response-metadata', id: 'r-1', modelId: 'm-1' },

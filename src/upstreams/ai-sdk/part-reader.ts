@@ -10,8 +10,8 @@ import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import type { Chunk, Delta, FinishReason, ResponseAttachment, Usage } from '#contract/chat/chunk.ts';
 import { UpstreamError } from '#domain/upstreams/upstream.ts';
 import { toCount } from '#domain/usage/usage.ts';
-import type { Dialect } from './dialect.ts';
 import { toExtraContent, toThinkingBlock } from './signatures.ts';
+import type { Vendor } from './vendor.ts';
 
 const maxCalls = 10_000;
 const maxThoughtChars = 16 * 1024 * 1024;
@@ -30,7 +30,7 @@ interface Thought {
 
 /** Tells the parts of one reply in chunks. */
 export class PartReader {
-  readonly #dialect: Dialect;
+  readonly #vendor: Vendor;
   #head: Pick<Chunk, 'id' | 'object' | 'created'> & { readonly model: string };
   #hasStarted = false;
   #hasEnded = false;
@@ -43,8 +43,8 @@ export class PartReader {
   /** Of the text, in the form that goes to the caller. */
   #signature: JsonObject = {};
 
-  constructor(dialect: Dialect, createdSeconds: number, model: string) {
-    this.#dialect = dialect;
+  constructor(vendor: Vendor, createdSeconds: number, model: string) {
+    this.#vendor = vendor;
     this.#head = { id: '', object: 'chat.completion.chunk', created: createdSeconds, model };
   }
 
@@ -60,7 +60,7 @@ export class PartReader {
         this.#head = { ...this.#head, ...(part.id && { id: part.id }), ...(part.modelId && { model: part.modelId }) };
         return [];
       case 'text-delta':
-        this.#signature = { ...this.#signature, ...toExtraContent(part.providerMetadata, this.#dialect) };
+        this.#signature = { ...this.#signature, ...toExtraContent(part.providerMetadata, this.#vendor) };
         return part.delta === '' ? [] : this.#createChunks({ content: part.delta });
       case 'reasoning-delta':
         this.#addThought(part);
@@ -92,7 +92,7 @@ export class PartReader {
     const index = this.#callCount;
     this.#callCount += 1;
     this.#calls.set(id, { index, hasArguments: false });
-    const signature = toExtraContent(metadata, this.#dialect);
+    const signature = toExtraContent(metadata, this.#vendor);
     return this.#createChunks({ tool_calls: [{ index, id, type: 'function', function: { name, arguments: '' }, ...signature }] });
   }
 
@@ -110,7 +110,7 @@ export class PartReader {
   }
 
   #addThought({ id, delta, providerMetadata }: PartOf<'reasoning-delta'>): void {
-    if (this.#dialect.thoughts !== 'signed') return;
+    if (this.#vendor.thoughts !== 'signed') return;
     this.#thoughtChars += delta.length;
     if (this.#thoughtChars > maxThoughtChars)
       throw new UpstreamError('broken', `The upstream sent thoughts of more than ${maxThoughtChars} characters.`);
@@ -121,7 +121,7 @@ export class PartReader {
   #recordThought(id: string, metadata: SharedV4ProviderMetadata | undefined): Thought {
     const thought = this.#thoughts.get(id) ?? { text: '', metadata: {} };
     this.#thoughts.set(id, thought);
-    Object.assign(thought.metadata, metadata?.[this.#dialect.namespace]);
+    Object.assign(thought.metadata, metadata?.[this.#vendor.namespace]);
     return thought;
   }
 
@@ -144,7 +144,7 @@ export class PartReader {
     const reason = toFinishReason(finishReason, this.#callCount > 0);
     this.#hasEnded = true;
     const thoughtChunks = [...this.#thoughts.keys()].flatMap((id) => this.#closeThought(id));
-    const finishMessage = providerMetadata?.[this.#dialect.namespace]?.finishMessage;
+    const finishMessage = providerMetadata?.[this.#vendor.namespace]?.finishMessage;
     const refusal = reason === 'content_filter' && typeof finishMessage === 'string' ? { refusal: finishMessage } : {};
     const endChunks = this.#createChunks({ ...this.#signature, ...refusal }, reason);
     const usage = toUsage(counts);

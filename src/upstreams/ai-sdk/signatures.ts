@@ -1,13 +1,13 @@
 import type { LanguageModelV4ReasoningPart, SharedV4ProviderMetadata, SharedV4ProviderOptions } from '@ai-sdk/provider';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import type { Message } from '#contract/chat/message.ts';
-import type { Dialect } from './dialect.ts';
+import type { Vendor } from './vendor.ts';
 
 /**
- * What Gemini signs travels as in Google's own OpenAI dialect: `extra_content.google.thought_signature` of a tool call, or of
+ * What Gemini signs travels as in Google's own OpenAI vendor: `extra_content.google.thought_signature` of a tool call, or of
  * the message for its text.
  */
-export function toExtraContent(metadata: SharedV4ProviderMetadata | undefined, { namespace }: Dialect): JsonObject {
+export function toExtraContent(metadata: SharedV4ProviderMetadata | undefined, { namespace }: Vendor): JsonObject {
   const signature = metadata?.[namespace]?.thoughtSignature;
   return typeof signature === 'string' ? { extra_content: { google: { thought_signature: signature } } } : {};
 }
@@ -15,7 +15,7 @@ export function toExtraContent(metadata: SharedV4ProviderMetadata | undefined, {
 /** The same on its way back. */
 export function fromExtraContent(
   { extra_content: extra }: JsonObject,
-  { thoughts }: Dialect,
+  { thoughts }: Vendor,
 ): { providerOptions?: SharedV4ProviderOptions } {
   const google = isJsonObject(extra) && isJsonObject(extra.google) ? extra.google : {};
   const { thought_signature: thoughtSignature } = google;
@@ -34,7 +34,7 @@ export function toThinkingBlock(thinking: string, metadata: JsonObject): JsonObj
 }
 
 /** The thoughts of an earlier reply, as the vendor takes them back. */
-export function toReasoningParts(message: Message, { thoughts, namespace }: Dialect): LanguageModelV4ReasoningPart[] {
+export function toReasoningParts(message: Message, { thoughts, namespace }: Vendor): LanguageModelV4ReasoningPart[] {
   const { reasoning_content: text, thinking_blocks: blocks } = message;
   if (thoughts === 'plain' && typeof text === 'string' && text !== '') return [{ type: 'reasoning', text }];
   if (thoughts !== 'signed' || !Array.isArray(blocks)) return [];

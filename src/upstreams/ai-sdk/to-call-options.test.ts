@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ChatRequest } from '#contract/chat/chat-request.ts';
-import { dialects, type VendorName } from './dialect.ts';
 import { toCallOptions } from './to-call-options.ts';
+import { type VendorName, vendors } from './vendors.ts';
 
 const messages = [{ role: 'user' as const, content: 'Hello' }];
 const models: Readonly<Record<VendorName, string>> = {
@@ -13,8 +13,8 @@ const models: Readonly<Record<VendorName, string>> = {
 const tool = { type: 'function', function: { name: 'f', description: 'F', parameters: { properties: {} }, strict: true } };
 
 function optionsOf(vendor: VendorName, request: Partial<ChatRequest>, model = models[vendor]) {
-  const { prompt: _prompt, providerOptions, ...options } = toCallOptions({ messages, ...request }, dialects[vendor], model);
-  return { ...options, own: providerOptions?.[dialects[vendor].namespace], anthropic: providerOptions?.anthropic };
+  const { prompt: _prompt, providerOptions, ...options } = toCallOptions({ messages, ...request }, vendors[vendor], model);
+  return { ...options, own: providerOptions?.[vendors[vendor].namespace], anthropic: providerOptions?.anthropic };
 }
 
 describe('toCallOptions', () => {
@@ -99,7 +99,7 @@ describe('toCallOptions', () => {
     const attachments = [{ type: 'image/png', data: 'iVBORw0KGgo=' }];
     const { prompt } = toCallOptions(
       { messages: [{ role: 'user', content: 'See', custom_content: { attachments } }] },
-      dialects.bedrock,
+      vendors.bedrock,
       'm',
     );
     expect(prompt).toMatchObject([

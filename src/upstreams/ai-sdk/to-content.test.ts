@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { Message } from '#contract/chat/message.ts';
-import { dialects, type VendorName } from './dialect.ts';
 import { toParts, toTexts } from './to-content.ts';
+import { type VendorName, vendors } from './vendors.ts';
 
 function partsOf(vendor: VendorName, ...content: object[]): object[] {
-  return toParts(content as Exclude<Message['content'], string | null | undefined>, 'messages[0].content', dialects[vendor]);
+  return toParts(content as Exclude<Message['content'], string | null | undefined>, 'messages[0].content', vendors[vendor]);
 }
 
 const image = (url: string) => ({ type: 'image_url', image_url: { url } });
@@ -30,7 +30,7 @@ describe('toParts', () => {
       { type: 'text', text: 'a' },
       { type: 'text', text: 'no' },
     ]);
-    expect([toParts('x', '', dialects.gemini), toParts(' ', '', dialects.gemini), toParts(null, '', dialects.gemini)]).toEqual([
+    expect([toParts('x', '', vendors.gemini), toParts(' ', '', vendors.gemini), toParts(null, '', vendors.gemini)]).toEqual([
       [{ type: 'text', text: 'x' }],
       [],
       [],
@@ -101,7 +101,7 @@ describe('toParts', () => {
 describe('toTexts', () => {
   it('refuses files', () => {
     const content = [{ type: 'image_url', image_url: { url: 'data:image/png;base64,x' } }];
-    expect(() => toTexts(content, 'messages[3].content', dialects.gemini)).toThrow(
+    expect(() => toTexts(content, 'messages[3].content', vendors.gemini)).toThrow(
       expect.objectContaining({ status: 400, param: 'messages[3].content' }),
     );
   });

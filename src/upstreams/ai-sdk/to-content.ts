@@ -3,7 +3,7 @@ import { isJsonObject } from '#base/json/json.ts';
 import type { ContentPart, Message } from '#contract/chat/message.ts';
 import { createRejection } from '../prompt/create-rejection.ts';
 import { decodeInlineText, readDataUrl } from '../prompt/data-url.ts';
-import type { Dialect } from './dialect.ts';
+import type { Vendor } from './vendor.ts';
 
 export type Part = LanguageModelV4TextPart | LanguageModelV4FilePart;
 
@@ -24,23 +24,23 @@ const typesByExtension: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** The parts of a message's content, without blank texts, which vendors refuse. Throws UpstreamFault 400 for a part that the vendor has nothing for. */
-export function toParts(content: Message['content'], path: string, dialect: Dialect): Part[] {
+export function toParts(content: Message['content'], path: string, vendor: Vendor): Part[] {
   if (typeof content === 'string') return isBlank(content) ? [] : [{ type: 'text', text: content }];
   const parts = (content ?? []).map((part, position) =>
-    addCachePoint(part, toPart(part, `${path}[${position}]`, dialect), dialect),
+    addCachePoint(part, toPart(part, `${path}[${position}]`, vendor), vendor),
   );
   return parts.filter((part) => part.type !== 'text' || !isBlank(part.text));
 }
 
 /** The same for content that can only be text. */
-export function toTexts(content: Message['content'], path: string, dialect: Dialect): LanguageModelV4TextPart[] {
-  return toParts(content, path, dialect).map((part) => {
+export function toTexts(content: Message['content'], path: string, vendor: Vendor): LanguageModelV4TextPart[] {
+  return toParts(content, path, vendor).map((part) => {
     if (part.type === 'text') return part;
     throw createRejection('files in this message', path);
   });
 }
 
-function toPart(part: ContentPart, path: string, dialect: Dialect): Part {
+function toPart(part: ContentPart, path: string, vendor: Vendor): Part {
   switch (part.type) {
     case 'text':
     case 'refusal':
@@ -48,28 +48,28 @@ function toPart(part: ContentPart, path: string, dialect: Dialect): Part {
     case 'image_url':
       return toFile(isJsonObject(part.image_url) ? part.image_url.url : part.image_url, {
         path,
-        dialect,
+        vendor,
         fallbackType: 'image/jpeg',
       });
     case 'input_audio':
-      return toAudio(isJsonObject(part.input_audio) ? part.input_audio : {}, path, dialect);
+      return toAudio(isJsonObject(part.input_audio) ? part.input_audio : {}, path, vendor);
     case 'file':
-      return toDocument(isJsonObject(part.file) ? part.file : {}, path, dialect);
+      return toDocument(isJsonObject(part.file) ? part.file : {}, path, vendor);
     default:
       throw createRejection(`a part of the type ${part.type}`, path);
   }
 }
 
-function toAudio({ data, format }: { readonly [key: string]: unknown }, path: string, dialect: Dialect): Part {
+function toAudio({ data, format }: { readonly [key: string]: unknown }, path: string, vendor: Vendor): Part {
   if (typeof data !== 'string' || typeof format !== 'string') throw createRejection('audio without data and format', path);
-  return toFile(`data:audio/${format};base64,${data}`, { path, dialect, fallbackType: '' });
+  return toFile(`data:audio/${format};base64,${data}`, { path, vendor, fallbackType: '' });
 }
 
-function toDocument(file: { readonly [key: string]: unknown }, path: string, dialect: Dialect): Part {
+function toDocument(file: { readonly [key: string]: unknown }, path: string, vendor: Vendor): Part {
   const { file_data: data, file_id: id, filename } = file;
   const nameField = typeof filename === 'string' ? { filename } : {};
   if (typeof id === 'string') {
-    if (dialect.name !== 'gemini') throw createRejection('a file by its id', path);
+    if (!vendor.acceptsFileIds) throw createRejection('a file by its id', path);
     return {
       type: 'file',
       mediaType: getMediaType(filename, 'application/pdf'),
@@ -79,35 +79,35 @@ function toDocument(file: { readonly [key: string]: unknown }, path: string, dia
   if (typeof data !== 'string') throw createRejection('a file without data', path);
   const isAddress = /^[a-z][a-z0-9+.-]*:/i.test(data);
   const url = isAddress ? data : `data:application/pdf;base64,${data}`;
-  const part = toFile(url, { path, dialect, fallbackType: 'application/pdf', title: filename });
+  const part = toFile(url, { path, vendor, fallbackType: 'application/pdf', title: filename });
   return part.type === 'file' ? { ...part, ...nameField } : part;
 }
 
 interface FileContext {
   readonly path: string;
-  readonly dialect: Dialect;
+  readonly vendor: Vendor;
   /** Its media type if the address does not have it. */
   readonly fallbackType: string;
   readonly title?: unknown;
 }
 
 function toFile(address: unknown, context: FileContext): Part {
-  const { path, dialect } = context;
+  const { path, vendor } = context;
   if (typeof address !== 'string') throw createRejection('an image without an address', path);
   if (/^data:/i.test(address)) return toInlineFile(address, context);
   if (!URL.canParse(address)) throw createRejection('an address that is none', path);
   const url = new URL(address);
-  if (!dialect.fetches(url))
+  if (!vendor.fetches(url))
     throw createRejection(`files at an address of the kind ${url.protocol}// (send the data itself)`, path);
   return { type: 'file', mediaType: getMediaType(url.pathname, context.fallbackType), data: { type: 'url', url } };
 }
 
 /** Text that is no file to the vendor is sent as text. */
-function toInlineFile(address: string, { path, dialect, title }: FileContext): Part {
+function toInlineFile(address: string, { path, vendor, title }: FileContext): Part {
   const data = readDataUrl(address);
   if (data === undefined) throw createRejection('a data: address without data', path);
   const { mediaType, base64 } = data;
-  if (dialect.takesFile(mediaType)) return { type: 'file', mediaType, data: { type: 'data', data: base64 } };
+  if (vendor.acceptsFile(mediaType)) return { type: 'file', mediaType, data: { type: 'data', data: base64 } };
   const text = decodeInlineText(data);
   if (text === undefined) throw createRejection(`files of the type ${mediaType}`, path);
   return { type: 'text', text: typeof title === 'string' ? `${title}:\n${text}` : text };
@@ -119,15 +119,15 @@ function getMediaType(name: unknown, fallbackType: string): string {
 }
 
 /** `cache_control` as the Converse API has it: a point behind the part up to which the prompt is cached. */
-function toCachePoint({ cache_control: cacheControl }: ContentPart, dialect: Dialect) {
-  if (!isJsonObject(cacheControl) || dialect.name !== 'bedrock') return {};
+function toCachePoint({ cache_control: cacheControl }: ContentPart, vendor: Vendor) {
+  if (!isJsonObject(cacheControl) || !vendor.hasCachePoints) return {};
   const ttl = typeof cacheControl.ttl === 'string' ? { ttl: cacheControl.ttl } : {};
-  const providerOptions: SharedV4ProviderOptions = { [dialect.namespace]: { cachePoint: { type: 'default', ...ttl } } };
+  const providerOptions: SharedV4ProviderOptions = { [vendor.namespace]: { cachePoint: { type: 'default', ...ttl } } };
   return { providerOptions };
 }
 
-function addCachePoint(contentPart: ContentPart, part: Part, dialect: Dialect): Part {
-  return { ...part, ...toCachePoint(contentPart, dialect) };
+function addCachePoint(contentPart: ContentPart, part: Part, vendor: Vendor): Part {
+  return { ...part, ...toCachePoint(contentPart, vendor) };
 }
 
 function toText(text: unknown): string {

@@ -4,8 +4,8 @@ import '#test/same-cases.ts';
 import { describe, expect, it } from 'vitest';
 import type { Message } from '#contract/chat/message.ts';
 import { parseMessage } from '#contract/chat/parse-message.ts';
-import { dialects, type VendorName } from './dialect.ts';
 import { toPrompt } from './to-prompt.ts';
+import { type VendorName, vendors } from './vendors.ts';
 
 type Content = NonNullable<Message['content']>;
 
@@ -33,7 +33,7 @@ function asking(...calls: [id: string, name?: string, args?: unknown][]): Messag
 const result = (tool_call_id: string, content: Content): Message => ({ role: 'tool', tool_call_id, content });
 
 function promptOf(messages: Message[], vendor: VendorName = 'gemini', mayCall = true): LanguageModelV4Message[] {
-  return toPrompt(messages, dialects[vendor], mayCall);
+  return toPrompt(messages, vendors[vendor], mayCall);
 }
 
 describe('toPrompt', () => {
@@ -151,7 +151,7 @@ describe('any conversation', () => {
     assert(
       property(array(anyMessage, { minLength: 1, maxLength: 12 }), (given) => {
         const messages = given.map((message, index) => parseMessage(message, `messages[${index}]`));
-        checkPrompt(promptOf(messages, vendor), dialects[vendor].callId);
+        checkPrompt(promptOf(messages, vendor), vendors[vendor].callId);
       }),
       { numRuns: 300 },
     );

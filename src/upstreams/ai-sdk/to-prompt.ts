@@ -14,9 +14,9 @@ import {
   type PendingCall,
   PendingCalls,
 } from '../prompt/message-calls.ts';
-import type { Dialect } from './dialect.ts';
 import { fromExtraContent, toReasoningParts } from './signatures.ts';
 import { type Part, toParts, toTexts } from './to-content.ts';
+import type { Vendor } from './vendor.ts';
 
 const noOutputText = '(The tool gave no output.)';
 
@@ -27,8 +27,8 @@ type Turn<Role> = Extract<LanguageModelV4Message, { role: Role }>;
  * result behind it. Where tools cannot be called and the vendor then wants no calls either, they are sent as text.
  * Throws UpstreamFault 400 for content that the vendor does not have.
  */
-export function toPrompt(messages: readonly Message[], dialect: Dialect, canCall: boolean): LanguageModelV4Prompt {
-  const turns = new Turns(dialect, canCall || dialect.keepsCallsWithoutTools);
+export function toPrompt(messages: readonly Message[], vendor: Vendor, canCall: boolean): LanguageModelV4Prompt {
+  const turns = new Turns(vendor, canCall || vendor.keepsCallsWithoutTools);
   messages.forEach((message, index) => {
     turns.add(message, `messages[${index}].content`);
   });
@@ -36,16 +36,16 @@ export function toPrompt(messages: readonly Message[], dialect: Dialect, canCall
 }
 
 class Turns {
-  readonly #dialect: Dialect;
+  readonly #vendor: Vendor;
   readonly #hasCalls: boolean;
   readonly #system: Turn<'system'>[] = [];
   readonly #turns: (Turn<'user'> | Turn<'assistant'> | Turn<'tool'>)[] = [];
   readonly #calls: PendingCalls;
 
-  constructor(dialect: Dialect, hasCalls: boolean) {
-    this.#dialect = dialect;
+  constructor(vendor: Vendor, hasCalls: boolean) {
+    this.#vendor = vendor;
     this.#hasCalls = hasCalls;
-    this.#calls = new PendingCalls(dialect.callId);
+    this.#calls = new PendingCalls(vendor.callId);
   }
 
   add(message: Message, path: string): void {
@@ -61,7 +61,7 @@ class Turns {
         this.#addResult(message, path);
         return;
       default:
-        this.#addToUser(toParts(message.content, path, this.#dialect));
+        this.#addToUser(toParts(message.content, path, this.#vendor));
     }
   }
 
@@ -72,17 +72,17 @@ class Turns {
   }
 
   #addSystem({ content }: Message, path: string): void {
-    for (const { text, providerOptions } of toTexts(content, path, this.#dialect))
+    for (const { text, providerOptions } of toTexts(content, path, this.#vendor))
       this.#system.push({ role: 'system', content: text, ...(providerOptions && { providerOptions }) });
   }
 
   #addReply(message: Message, path: string): void {
-    const texts = addSignature(toTexts(message.content, path, this.#dialect), message, this.#dialect);
+    const texts = addSignature(toTexts(message.content, path, this.#vendor), message, this.#vendor);
     const calls = listCalls(message);
     if (texts.length === 0 && calls.length === 0) return;
     this.#abandonCalls();
     const content = [
-      ...toReasoningParts(message, this.#dialect),
+      ...toReasoningParts(message, this.#vendor),
       ...texts,
       ...calls.map((call) => this.#toCall(call)),
     ] as Turn<'assistant'>['content'];
@@ -94,15 +94,15 @@ class Turns {
   #toCall({ source, id, name, input }: MessageCall): Turn<'assistant'>['content'][number] {
     const pendingCall = this.#calls.register(id, name);
     if (!this.#hasCalls) return { type: 'text', text: `I called ${name} with ${JSON.stringify(input)}.` };
-    return { type: 'tool-call', toolCallId: pendingCall.id, toolName: name, input, ...fromExtraContent(source, this.#dialect) };
+    return { type: 'tool-call', toolCallId: pendingCall.id, toolName: name, input, ...fromExtraContent(source, this.#vendor) };
   }
 
   /** A result that no call waits for is sent as text. */
   #addResult(message: Message, path: string): void {
-    const parts = toParts(message.content, path, this.#dialect);
+    const parts = toParts(message.content, path, this.#vendor);
     const pendingCall = this.#calls.answer(typeof message.tool_call_id === 'string' ? message.tool_call_id : '');
     if (pendingCall === undefined) this.#addToUser(parts);
-    else if (this.#hasCalls) this.#addOutput(pendingCall, toOutput(parts, this.#dialect), getCacheOptions(parts));
+    else if (this.#hasCalls) this.#addOutput(pendingCall, toOutput(parts, this.#vendor), getCacheOptions(parts));
     else this.#addToUser([{ type: 'text', text: `${pendingCall.name} gave this result:` }, ...ensureParts(parts)]);
   }
 
@@ -133,9 +133,9 @@ class Turns {
 }
 
 /** Signed is the whole of the text, which its last part stands for. */
-function addSignature(texts: LanguageModelV4TextPart[], message: Message, dialect: Dialect): LanguageModelV4TextPart[] {
+function addSignature(texts: LanguageModelV4TextPart[], message: Message, vendor: Vendor): LanguageModelV4TextPart[] {
   const last = texts.at(-1);
-  return last === undefined ? [] : [...texts.slice(0, -1), { ...last, ...fromExtraContent(message, dialect) }];
+  return last === undefined ? [] : [...texts.slice(0, -1), { ...last, ...fromExtraContent(message, vendor) }];
 }
 
 /** What is said of the last part of a result holds for the whole: that the prompt may be cached up to it. */
@@ -144,15 +144,15 @@ function getCacheOptions(parts: readonly Part[]): Pick<Part, 'providerOptions'> 
   return options === undefined ? {} : { providerOptions: options };
 }
 
-function toOutput(resultParts: Part[], dialect: Dialect): LanguageModelV4ToolResultOutput {
-  const parts = ensureParts(resultParts.map((part) => (part.type === 'text' || isInline(part, dialect) ? part : toNote(part))));
+function toOutput(resultParts: Part[], vendor: Vendor): LanguageModelV4ToolResultOutput {
+  const parts = ensureParts(resultParts.map((part) => (part.type === 'text' || isInline(part, vendor) ? part : toNote(part))));
   if (parts.every(isText)) return { type: 'text', value: parts.map(({ text }) => text).join('\n\n') };
   return { type: 'content', value: parts };
 }
 
 /** Whether a file can go along with a result: nothing is fetched for it. */
-function isInline({ data }: LanguageModelV4FilePart, { takesFilesOfTools }: Dialect): boolean {
-  return takesFilesOfTools && data.type === 'data';
+function isInline({ data }: LanguageModelV4FilePart, { acceptsToolFiles }: Vendor): boolean {
+  return acceptsToolFiles && data.type === 'data';
 }
 
 function toNote({ data, mediaType }: LanguageModelV4FilePart): LanguageModelV4TextPart {

@@ -8,11 +8,12 @@ import type { Attempt, Upstream, UpstreamSink } from '#domain/upstreams/upstream
 import { startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { createUpstream, recorded } from '#test/vendor-replies.ts';
 import { createVendorProtocol, listUnsupportedFields } from './vendor-protocol.ts';
+import { vendors } from './vendors.ts';
 
 const messages = [{ role: 'user' as const, content: 'Hello' }];
 
-describe('lostFields', () => {
-  it('names what the vendor has nothing for', () => {
+describe('listUnsupportedFields', () => {
+  it('returns the fields that the vendor does not support', () => {
     const request = {
       messages,
       temperature: 1,
@@ -22,8 +23,8 @@ describe('lostFields', () => {
       parallel_tool_calls: true,
       x: 1,
     };
-    expect(listUnsupportedFields(request, 'gemini')).toEqual(['user', 'parallel_tool_calls', 'x']);
-    expect(listUnsupportedFields(request, 'mistral')).toEqual(['user', 'safety_settings', 'x']);
+    expect(listUnsupportedFields(request, vendors.gemini)).toEqual(['user', 'parallel_tool_calls', 'x']);
+    expect(listUnsupportedFields(request, vendors.mistral)).toEqual(['user', 'safety_settings', 'x']);
   });
 });
 

@@ -10,11 +10,12 @@ import { type Attempt, type ChatProtocol, speaksMessages, type Upstream, Upstrea
 import { createClaudeOnVertex } from '../claude-on-vertex.ts';
 import { encodeVector, requireVectors } from '../embeddings-reply.ts';
 import { findError } from '../find-error.ts';
-import { dialects, type VendorName } from './dialect.ts';
 import { type OpenProvider, openProvider, type ProviderDeps } from './open-provider.ts';
 import { PartReader } from './part-reader.ts';
 import { listVendorTools, toCallOptions } from './to-call-options.ts';
 import { toVendorError } from './to-vendor-error.ts';
+import type { Vendor } from './vendor.ts';
+import { type VendorName, vendors } from './vendors.ts';
 
 export interface VendorDeps extends ProviderDeps {
   /** Called with each part of a request that its upstream's dialect has nothing for. */
@@ -26,7 +27,8 @@ export interface VendorDeps extends ProviderDeps {
  * call. Asked for a stream always; tried once. A Claude behind Vertex needs none of them: it speaks the Messages dialect.
  */
 export function createVendorProtocol(name: VendorName, deps: VendorDeps): ChatProtocol {
-  const providers = new Providers(name, deps);
+  const vendor = vendors[name];
+  const providers = new Providers(vendor, deps);
   const withProvider = async <Result>(upstream: Upstream, signal: AbortSignal, work: Work<Result>): Promise<Result> => {
     let listSecrets = (): readonly string[] => [];
     const convertError = (error: unknown): unknown => (signal.aborted ? signal.reason : toVendorError(error, listSecrets()));
@@ -49,7 +51,7 @@ export function createVendorProtocol(name: VendorName, deps: VendorDeps): ChatPr
       if (speaksMessages(upstream)) return claude.chat(attempt, reply);
       const work = (signal: AbortSignal) =>
         withProvider(upstream, signal, (provider, convertError) =>
-          openReply(name, { attempt, signal, deps, provider, convertError }),
+          openReply(vendor, { attempt, signal, deps, provider, convertError }),
         );
       return pump(work, reply);
     },
@@ -74,40 +76,39 @@ interface OpenOptions {
 
 /** Asks, and gives the reply once its head is there. */
 async function openReply(
-  name: VendorName,
+  vendor: Vendor,
   { attempt, signal, deps, provider, convertError }: OpenOptions,
 ): Promise<AsyncIterable<Frame>> {
   const { upstream, request, headers } = attempt;
   const { model } = upstream;
-  const dialect = dialects[name];
   const onUnsupported = (what: string, field: string): void => {
     deps.onUnsupported?.(upstream, what);
     attempt.noteIgnored?.([field]);
   };
-  const options = toCallOptions(request, dialect, model);
-  for (const field of [...listUnsupportedFields(request, name), ...listVendorTools(request)]) onUnsupported(field, field);
+  const options = toCallOptions(request, vendor, model);
+  for (const field of [...listUnsupportedFields(request, vendor), ...listVendorTools(request)]) onUnsupported(field, field);
   const { stream } = await provider
     .languageModel(model)
     .doStream({ ...options, headers: { ...headers }, abortSignal: signal, includeRawChunks: true });
-  const reader = new PartReader(dialect, Math.floor(deps.clock.epochMs() / 1000), model);
+  const reader = new PartReader(vendor, Math.floor(deps.clock.epochMs() / 1000), model);
   return readParts(stream, { reader, convertError, onUnsupported });
 }
 
 /** The providers of upstreams, opened once each; one that cannot be opened is tried anew. */
 class Providers {
-  readonly #name: VendorName;
+  readonly #vendor: Vendor;
   readonly #deps: VendorDeps;
   readonly #byUpstream = new WeakMap<Upstream, Promise<OpenProvider>>();
 
-  constructor(name: VendorName, deps: VendorDeps) {
-    this.#name = name;
+  constructor(vendor: Vendor, deps: VendorDeps) {
+    this.#vendor = vendor;
     this.#deps = deps;
   }
 
   get(upstream: Upstream): Promise<OpenProvider> {
     const existing = this.#byUpstream.get(upstream);
     if (existing !== undefined) return existing;
-    const opening = openProvider(this.#name, upstream, this.#deps);
+    const opening = openProvider(this.#vendor, upstream, this.#deps);
     this.#byUpstream.set(upstream, opening);
     opening.catch(() => this.#byUpstream.delete(upstream));
     return opening;
@@ -152,7 +153,7 @@ function toDimensionOptions(model: string, dimensions: number | undefined) {
     : model.includes('amazon.nova-')
       ? 'embeddingDimension'
       : 'dimensions';
-  return { dimensions, providerOptions: { [dialects.bedrock.namespace]: { [name]: dimensions } } };
+  return { dimensions, providerOptions: { [vendors.bedrock.namespace]: { [name]: dimensions } } };
 }
 
 function toTexts(input: EmbeddingsRequest['input']): string[] {
@@ -183,17 +184,11 @@ const commonFields: ReadonlySet<string> = new Set([
   ...['max_tokens', 'max_completion_tokens', 'temperature', 'top_p', 'top_k', 'seed', 'stop'],
   ...['presence_penalty', 'frequency_penalty', 'response_format', 'reasoning_effort'],
 ]);
-const vendorFields: Readonly<Record<VendorName, readonly string[]>> = {
-  gemini: ['thinking', 'safety_settings', 'cached_content', 'service_tier'],
-  vertex: ['thinking', 'safety_settings', 'cached_content'],
-  bedrock: ['thinking', 'service_tier', 'betas', 'parallel_tool_calls'],
-  mistral: ['parallel_tool_calls', 'prompt_cache_key', 'safe_prompt'],
-};
 
 /** The fields of a request that its vendor has nothing for. What single models of it do not take, its package reports. */
-export function listUnsupportedFields(request: ChatRequest, vendor: VendorName): string[] {
+export function listUnsupportedFields(request: ChatRequest, { fields }: Pick<Vendor, 'fields'>): string[] {
   const isUnsupported = ([field, value]: [string, unknown]): boolean =>
-    (value ?? null) !== null && !commonFields.has(field) && !vendorFields[vendor].includes(field);
+    (value ?? null) !== null && !commonFields.has(field) && !fields.includes(field);
   return Object.entries(request)
     .filter(isUnsupported)
     .map(([field]) => field);

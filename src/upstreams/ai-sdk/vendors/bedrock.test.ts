@@ -1,6 +1,6 @@
 import { encodeEventStreamMessage } from '@copilotkit/aimock';
 import { describe, expect, it } from 'vitest';
-import { alignFrames } from './open-provider.ts';
+import { alignFrames } from './bedrock.ts';
 
 const type = 'application/vnd.amazon.eventstream';
 

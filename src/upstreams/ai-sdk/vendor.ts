@@ -1,0 +1,81 @@
+import type { EmbeddingModelV4, LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4Prompt } from '@ai-sdk/provider';
+import type { JsonObject } from '#base/json/json.ts';
+import type { ChatRequest } from '#contract/chat/chat-request.ts';
+import type { ProtocolName } from '#contract/configuration/protocols.ts';
+import type { UpstreamKey } from '#contract/configuration/upstream-key.ts';
+import type { AccountToken } from '../account-token.ts';
+
+/** A vendor with a package of the AI SDK: how the package is opened, and what it leaves to us. */
+export interface Vendor {
+  readonly name: ProtocolName;
+  /** Key of the package's options and metadata. */
+  readonly namespace: string;
+  /** Request fields that only this vendor has. Others are reported as unsupported. */
+  readonly fields: readonly string[];
+  /** Whether the vendor accepts files of a media type as data. */
+  acceptsFile(mediaType: string): boolean;
+  /** Whether the vendor fetches files from an address. */
+  fetches(url: URL): boolean;
+  /** Whether a tool result can contain files. */
+  readonly acceptsToolFiles: boolean;
+  /** Whether a file can be named by the ID that the vendor gave it. */
+  readonly acceptsFileIds: boolean;
+  /** Whether a part can mark the end of a cached prompt. */
+  readonly hasCachePoints: boolean;
+  /** Whether a conversation can have calls and results if the request has no tools. */
+  readonly keepsCallsWithoutTools: boolean;
+  /** Form in which reasoning returns to the model: signed blocks, plain text, or a signature next to calls and text. */
+  readonly thoughts: 'signed' | 'plain' | 'signature';
+  /** Pattern of call IDs. */
+  readonly callId: RegExp;
+  /** Loads the package and creates the models of one upstream. */
+  open(settings: ProviderSettings): Promise<Provider>;
+  /** Returns the fields of this vendor under the names of its package. */
+  toOptions(request: ChatRequest): JsonObject;
+  /** Returns the options for requested reasoning, which is not off. */
+  toReasoning(requested: RequestedReasoning, context: ReasoningContext): Reasoning;
+}
+
+/** The models of one upstream. */
+export interface Provider {
+  languageModel(id: string): LanguageModelV4;
+  embeddingModel(id: string): EmbeddingModelV4;
+}
+
+export interface ProviderSettings {
+  readonly key: UpstreamKey | undefined;
+  readonly region: string | undefined;
+  readonly common: {
+    readonly baseURL?: string;
+    readonly headers: Record<string, string>;
+    readonly fetch: typeof globalThis.fetch;
+  };
+  /** Access token of a service account. */
+  readonly token: AccountToken | undefined;
+}
+
+export type Effort = NonNullable<LanguageModelV4CallOptions['reasoning']>;
+
+/** `reasoning_effort`, or `thinking` with its budget, which takes precedence. */
+export interface RequestedReasoning {
+  readonly effort?: Effort;
+  /** `budget_tokens` of `thinking`. */
+  readonly budget: number | undefined;
+  readonly isAdaptive: boolean;
+}
+
+export interface ReasoningContext {
+  readonly model: string;
+  readonly prompt: LanguageModelV4Prompt;
+  /** Whether the request requires a tool call. */
+  readonly mustCall: boolean;
+  /** Maximum tokens of reasoning and answer together. */
+  readonly maxTokens: number | undefined;
+}
+
+export interface Reasoning {
+  readonly effort?: Effort;
+  readonly options: JsonObject;
+  /** Maximum tokens of the answer without reasoning, if the package adds those of reasoning. */
+  readonly maxOutputTokens?: number;
+}

@@ -1,0 +1,161 @@
+import { HttpError } from '#base/http/client.ts';
+import type { JsonObject } from '#base/json/json.ts';
+import { toBudget, usesAdaptiveThinking } from '../../prompt/claude-thinking.ts';
+import type { Reasoning, ReasoningContext, RequestedReasoning, Vendor } from '../vendor.ts';
+import { imageTypes } from './files.ts';
+
+/** Images, documents, and videos of the Converse API. */
+// Pattern bound: joins the literals below, which have no repetition.
+const converseTypes = new RegExp(
+  [
+    imageTypes.source,
+    /^application\/(pdf|msword|vnd\.openxmlformats-officedocument\.(wordprocessingml\.document|spreadsheetml\.sheet)|vnd\.ms-excel)$/
+      .source,
+    /^text\/(plain|csv|html|markdown)$/.source,
+    /^video\/(mp4|webm|quicktime|x-matroska|x-flv|mpeg|x-ms-wmv|3gpp)$/.source,
+  ].join('|'),
+);
+
+/** The Converse API of Amazon Bedrock. */
+export const bedrock: Vendor = {
+  name: 'bedrock',
+  namespace: 'amazonBedrock',
+  fields: ['thinking', 'service_tier', 'betas', 'parallel_tool_calls'],
+  acceptsFile: (mediaType) => converseTypes.test(mediaType),
+  fetches: ({ protocol }) => protocol === 's3:',
+  acceptsToolFiles: true,
+  acceptsFileIds: false,
+  hasCachePoints: true,
+  keepsCallsWithoutTools: false,
+  thoughts: 'signed',
+  callId: /^[a-zA-Z0-9_-]{1,64}$/,
+
+  async open({ key, region, common }) {
+    const { createAmazonBedrock } = await import('@ai-sdk/amazon-bedrock');
+    const fetch: typeof globalThis.fetch = async (...args) => alignFrames(await common.fetch(...args));
+    const settings = { ...common, fetch, ...(region !== undefined && { region }) };
+    if (key?.kind === 'token') return createAmazonBedrock({ ...settings, apiKey: key.token });
+    if (key?.kind !== 'signing') return createAmazonBedrock(settings);
+    const { accessKeyId, secretAccessKey, sessionToken } = key;
+    return createAmazonBedrock({
+      ...settings,
+      // An empty `apiKey` keeps the package from reading one from the environment.
+      ...{ apiKey: '', accessKeyId, secretAccessKey },
+      ...(sessionToken !== undefined && { sessionToken }),
+    });
+  },
+
+  toOptions({ service_tier: tier, betas }) {
+    const isKnown = tier === 'default' || tier === 'flex' || tier === 'priority' || tier === 'reserved';
+    const anthropicBeta = Array.isArray(betas) ? betas.filter((beta) => typeof beta === 'string') : [];
+    return { ...(isKnown && { serviceTier: tier }), ...(anthropicBeta.length > 0 && { anthropicBeta }) };
+  },
+
+  toReasoning(requested, context) {
+    return canReason(context) ? limitTokens(requested, context) : { options: {} };
+  },
+};
+
+/** Claude rejects reasoning if a call is required, and in a turn whose calls return without the reasoning before them. */
+function canReason({ model, prompt, mustCall }: ReasoningContext): boolean {
+  if (!isClaude(model)) return true;
+  if (mustCall) return false;
+  for (const { role, content } of prompt.toReversed()) {
+    if (role === 'user') return true;
+    if (role !== 'assistant') continue;
+    const types: string[] = content.map(({ type }) => type);
+    if (types.includes('tool-call') && !types.includes('reasoning')) return false;
+  }
+  return true;
+}
+
+/**
+ * Returns the options with a bound for the answer. The package adds the budget to that bound, and turns an effort into a share of
+ * the model's maximum, so both together could exceed what the model accepts.
+ */
+function limitTokens({ effort, budget, isAdaptive }: RequestedReasoning, { model, maxTokens }: ReasoningContext): Reasoning {
+  const reasoning = { ...(effort && { effort }), options: toReasoningConfig(budget, isAdaptive) };
+  if (maxTokens === undefined || !isClaude(model)) return reasoning;
+  if (budget !== undefined) return { ...reasoning, maxOutputTokens: Math.max(1, maxTokens - budget) };
+  if (effort === undefined || usesAdaptiveThinking(model)) return reasoning;
+  const effortBudget = toBudget(effort, maxTokens);
+  if (effortBudget === undefined) return { options: {} };
+  return { options: toReasoningConfig(effortBudget, false), maxOutputTokens: maxTokens - effortBudget };
+}
+
+function toReasoningConfig(budget: number | undefined, isAdaptive: boolean): JsonObject {
+  if (budget !== undefined) return { reasoningConfig: { type: 'enabled', budgetTokens: budget } };
+  return isAdaptive ? { reasoningConfig: { type: 'adaptive' } } : {};
+}
+
+function isClaude(model: string): boolean {
+  return /claude/i.test(model);
+}
+
+/** Length of the frame, length of the header fields, and the checksum of both. */
+const preludeBytes = 12;
+/** The prelude, and the checksum of the frame at its end. */
+const minFrameBytes = 16;
+const maxFrameBytes = 16 * 1024 * 1024;
+const frameType = 'application/vnd.amazon.eventstream';
+
+/**
+ * Returns the response with complete AWS event frames in each piece. The package joins all pieces that it has not decoded with
+ * each read, which takes quadratic time for a frame that never ends. A frame over 16 MiB, or shorter than a frame can be, is an
+ * HttpError.
+ */
+export function alignFrames(response: Response): Response {
+  const { body, headers, status, statusText } = response;
+  if (body === null || !headers.get('content-type')?.includes(frameType)) return response;
+  const frames = new FrameSplitter();
+  const aligned = new TransformStream<Uint8Array, Uint8Array>({
+    transform(piece, controller) {
+      const complete = frames.push(piece);
+      if (complete.length > 0) controller.enqueue(complete);
+    },
+    flush(controller) {
+      const { rest } = frames;
+      if (rest.length > 0) controller.enqueue(rest);
+    },
+  });
+  return new Response(body.pipeThrough(aligned), { headers, status, statusText });
+}
+
+/** Splits bytes at the ends of frames. Each byte is copied at most twice, in pieces of any size. */
+class FrameSplitter {
+  #waiting: Uint8Array[] = [];
+  #waitingBytes = 0;
+  /** Number of waiting bytes before the next frame can be complete. */
+  #neededBytes = preludeBytes;
+
+  /** Returns the frames that are complete now. Throws HttpError. */
+  push(piece: Uint8Array): Uint8Array {
+    this.#waiting.push(piece);
+    this.#waitingBytes += piece.length;
+    if (this.#waitingBytes < this.#neededBytes) return new Uint8Array();
+    const buffered = this.rest;
+    const end = this.#findFramesEnd(buffered);
+    this.#waiting = end === buffered.length ? [] : [buffered.subarray(end)];
+    this.#waitingBytes = buffered.length - end;
+    return buffered.subarray(0, end);
+  }
+
+  /** The bytes of an incomplete frame. */
+  get rest(): Buffer {
+    return Buffer.concat(this.#waiting);
+  }
+
+  #findFramesEnd(bytes: Buffer): number {
+    let position = 0;
+    for (;;) {
+      this.#neededBytes = preludeBytes;
+      if (bytes.length - position < preludeBytes) return position;
+      const length = bytes.readUInt32BE(position);
+      if (length < minFrameBytes || length > maxFrameBytes)
+        throw new HttpError('malformed', `a frame of its events says that it has ${length} bytes`);
+      this.#neededBytes = length;
+      if (bytes.length - position < length) return position;
+      position += length;
+    }
+  }
+}

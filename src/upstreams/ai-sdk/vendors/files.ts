@@ -1,0 +1,7 @@
+export const imageTypes = /^image\/(png|jpeg|gif|webp)$/;
+
+const webProtocols: ReadonlySet<string> = new Set(['http:', 'https:']);
+
+export function isWebAddress({ protocol }: URL): boolean {
+  return webProtocols.has(protocol);
+}
