@@ -29,8 +29,8 @@ afterAll(async () => {
 it.each([
   [
     'en-GB',
-    /Left empty: none\.|Id of the deployment|Name of the toolset/,
-    'How freely the model chooses its words, from 0 to 1.',
+    /Left empty: none\.|ID of the model|Display name of the toolset/,
+    'Variety of the answers, from 0 (always similar) to 1.',
   ],
   ['de-DE', /Leer: kein/, 'Wie frei das Modell seine Worte wählt, von 0 bis 1.'],
   ['fr-FR', /Vide\s?: aucun/, 'De 0 à 1'],
