@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util';
 import { didYouMean } from '#contract/configuration/nearest.ts';
-import { type EvaluateFlags, readEvaluateFlags } from './evaluate/evaluate-flags.ts';
-import { type ImportFlags, readImportFlags } from './import/import-flags.ts';
-import type { ImportFlags as OpenapiFlags } from './import-openapi-command.ts';
+import { type EvaluateFlags, readEvaluateFlags } from './commands/evaluate/evaluate-flags.ts';
+import { type ImportFlags, readImportFlags } from './commands/import/import-flags.ts';
+import type { ImportFlags as OpenapiFlags } from './commands/import-openapi-command.ts';
 
 /** What the command line asks for. */
 export type Command =

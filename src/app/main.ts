@@ -1,7 +1,7 @@
 import packageJson from '../../package.json' with { type: 'json' };
 import { help, readCommand } from './cli.ts';
-import { evaluateHelp } from './evaluate/evaluate-flags.ts';
-import { importHelp } from './import/import-flags.ts';
+import { evaluateHelp } from './commands/evaluate/evaluate-flags.ts';
+import { importHelp } from './commands/import/import-flags.ts';
 
 // By default, Node opens the debugger at SIGUSR1, for any program of the same user, and ends at SIGUSR2.
 for (const signal of ['SIGUSR1', 'SIGUSR2'] as const) process.on(signal, () => undefined);
@@ -15,19 +15,19 @@ switch (command.name) {
     break;
   }
   case 'addin': {
-    const { addinCommand } = await import('./addin/addin-command.ts');
+    const { addinCommand } = await import('./commands/addin/addin-command.ts');
     await addinCommand(command.flags, process.env);
     break;
   }
   case 'check': {
-    const { checkCommand } = await import('./check-command.ts');
+    const { checkCommand } = await import('./commands/check-command.ts');
     const { exitCode, lines } = await checkCommand(command.files, process.env, command);
     for (const line of lines) console.log(line);
     process.exitCode = exitCode;
     break;
   }
   case 'import': {
-    const { importCommand } = await import('./import/import-command.ts');
+    const { importCommand } = await import('./commands/import/import-command.ts');
     const { exitCode, text, lines } = await importCommand(command.flags);
     for (const line of lines) console.error(line);
     if (text !== '') console.log(text);
@@ -35,7 +35,7 @@ switch (command.name) {
     break;
   }
   case 'import-openapi': {
-    const { importOpenApiCommand } = await import('./import-openapi-command.ts');
+    const { importOpenApiCommand } = await import('./commands/import-openapi-command.ts');
     const { exitCode, text, notes } = await importOpenApiCommand(command.flags);
     for (const note of notes) console.error(note);
     console.log(text);
@@ -43,7 +43,7 @@ switch (command.name) {
     break;
   }
   case 'evaluate': {
-    const { evaluateCommand } = await import('./evaluate/evaluate-command.ts');
+    const { evaluateCommand } = await import('./commands/evaluate/evaluate-command.ts');
     const { stderr, env } = process;
     process.exitCode = await evaluateCommand(command.flags, {
       environment: env,

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { checkCommand } from '#app/check-command.ts';
-import { importCommand } from '#app/import/import-command.ts';
-import type { ImportFlags } from '#app/import/import-flags.ts';
+import { checkCommand } from '#app/commands/check-command.ts';
+import { importCommand } from '#app/commands/import/import-command.ts';
+import type { ImportFlags } from '#app/commands/import/import-flags.ts';
 import { loadConfiguration } from '#configuration/load.ts';
 import { makeFolder } from '#test/check-files.ts';
 

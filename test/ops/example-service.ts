@@ -22,7 +22,7 @@ import { SqlKeyStore } from '#stores/sql/keys/key-store.ts';
 import { SqlPassageIndex } from '#stores/sql/passages/passage-index.ts';
 import type { NodeReport } from '#surfaces/admin/node-report.ts';
 import { toRatePath } from '#surfaces/features/routes.ts';
-import { exampleNames } from '#surfaces/http/operations/operation-examples.ts';
+import { exampleNames } from '#surfaces/http/openapi/operation-examples.ts';
 import { opsRoutes } from '#surfaces/ops/routes.ts';
 import { MemoryBlobs } from '#test/memory-blobs.ts';
 import { MemoryConsentStore } from '#test/memory-consent-store.ts';

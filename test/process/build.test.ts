@@ -118,7 +118,7 @@ it('a service that is not built runs from its sources, and one whose sources are
   await rm(join(checkout.path, 'dist'), { recursive: true });
   expect(await runProgram([program, '--version'])).toMatchObject({ code: 0, stderr: '', stdout: '0.1.0\n' });
   expect((await build()).code).toBe(0);
-  await rm(join(checkout.path, 'src/app/check-command.ts'));
+  await rm(join(checkout.path, 'src/app/commands/check-command.ts'));
   const { code, stderr } = await runProgram([program, 'check', 'parley.json']);
   expect([code, stderr]).toEqual([1, expect.stringMatching(/dist was built of other sources[\s\S]+check-command\.ts/)]);
 });

@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { checkCommand } from '#app/check-command.ts';
+import { checkCommand } from '#app/commands/check-command.ts';
 import { parseText } from '#configuration/parse-text.ts';
 import type { Environment } from '#configuration/substitute.ts';
 

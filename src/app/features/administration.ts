@@ -1,6 +1,6 @@
-import { adminOperations } from '#surfaces/admin/operations.ts';
+import { adminOperations } from '#surfaces/admin/openapi.ts';
 import { adminRoutes } from '#surfaces/admin/routes.ts';
-import { adminUserOperations } from '#surfaces/admin/user-operations.ts';
+import { adminUserOperations } from '#surfaces/admin/user-openapi.ts';
 import { adminUserRoutes } from '#surfaces/admin/user-routes.ts';
 import type { Feature } from '../service/feature.ts';
 

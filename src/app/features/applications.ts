@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { importOperations } from '#surfaces/applications/import-operations.ts';
+import { importOperations } from '#surfaces/applications/import-openapi.ts';
 import { type ImportDeps, importRoutes } from '#surfaces/applications/import-routes.ts';
-import { applicationOperations } from '#surfaces/applications/operations.ts';
+import { applicationOperations } from '#surfaces/applications/openapi.ts';
 import { applicationRoutes } from '#surfaces/applications/routes.ts';
-import { toolOperations } from '#surfaces/applications/tool-operations.ts';
+import { toolOperations } from '#surfaces/applications/tool-openapi.ts';
 import { toolRoutes } from '#surfaces/applications/tool-routes.ts';
 import { importOpenApi } from '#tools/openapi/load-openapi.ts';
 import type { Core, Feature } from '../service/feature.ts';

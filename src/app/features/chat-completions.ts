@@ -1,9 +1,9 @@
-import { compatOperations } from '#surfaces/compat/operations.ts';
-import { compatRoutes } from '#surfaces/compat/routes.ts';
+import { compatOperations } from '#surfaces/chat-completions/openapi.ts';
+import { compatRoutes } from '#surfaces/chat-completions/routes.ts';
 import { routeNotFound } from '#surfaces/http/answer-methods.ts';
-import { passThroughOperation } from '#surfaces/passthrough/operations.ts';
+import { passThroughOperation } from '#surfaces/passthrough/openapi.ts';
 import { createPassThrough } from '#surfaces/passthrough/serve-pass-through.ts';
-import { responseOperation } from '#surfaces/responses/operations.ts';
+import { responseOperation } from '#surfaces/responses/openapi.ts';
 import { compatPrefixes, type Feature } from '../service/feature.ts';
 
 /** Chat completions, embeddings, and the APIs that are passed through. */

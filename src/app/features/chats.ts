@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { chatOperations } from '#surfaces/chats/operations.ts';
+import { chatOperations } from '#surfaces/chats/openapi.ts';
 import { chatRoutes } from '#surfaces/chats/routes.ts';
-import { shareOperations } from '#surfaces/chats/share-operations.ts';
+import { shareOperations } from '#surfaces/chats/share-openapi.ts';
 import { shareRoutes } from '#surfaces/chats/share-routes.ts';
 import type { Feature } from '../service/feature.ts';
 import { newSecret } from '../service/new-secret.ts';

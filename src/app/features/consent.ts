@@ -1,4 +1,4 @@
-import { consentOperations } from '#surfaces/consent/operations.ts';
+import { consentOperations } from '#surfaces/consent/openapi.ts';
 import { consentRoutes } from '#surfaces/consent/routes.ts';
 import type { Feature } from '../service/feature.ts';
 

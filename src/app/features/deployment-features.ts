@@ -1,4 +1,4 @@
-import { featureOperations } from '#surfaces/features/operations.ts';
+import { featureOperations } from '#surfaces/features/openapi.ts';
 import { RatingQuota } from '#surfaces/features/rating-quota.ts';
 import { featureRoutes } from '#surfaces/features/routes.ts';
 import type { Feature } from '../service/feature.ts';

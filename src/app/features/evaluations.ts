@@ -5,7 +5,7 @@ import type { EvaluationRequest } from '#services/evaluation/run-case.ts';
 import { NodeLease } from '#services/node/node-lease.ts';
 import { caseRoutes } from '#surfaces/applications/evaluation/case-routes.ts';
 import { evaluationRoutes } from '#surfaces/applications/evaluation/evaluation-routes.ts';
-import { evaluationOperations } from '#surfaces/applications/evaluation/operations.ts';
+import { evaluationOperations } from '#surfaces/applications/evaluation/openapi.ts';
 import type { Feature } from '../service/feature.ts';
 
 const noTrace = { traceparent: undefined, tracestate: undefined };

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { ApplicationResources } from '#domain/deployments/application-resources.ts';
-import { fileOperations } from '#surfaces/files/operations.ts';
-import { resourceOperations } from '#surfaces/files/resources/operations.ts';
-import { relocationOperations } from '#surfaces/files/resources/relocation-operations.ts';
+import { fileOperations } from '#surfaces/files/openapi.ts';
+import { resourceOperations } from '#surfaces/files/resources/openapi.ts';
+import { relocationOperations } from '#surfaces/files/resources/relocation-openapi.ts';
 import { resourceRoutes } from '#surfaces/files/resources/routes.ts';
 import { fileRoutes } from '#surfaces/files/routes.ts';
 import type { Feature } from '../service/feature.ts';

@@ -1,6 +1,6 @@
-import { callerOperations } from '#surfaces/listings/caller-operations.ts';
+import { callerOperations } from '#surfaces/listings/caller-openapi.ts';
 import { callerRoutes } from '#surfaces/listings/caller-routes.ts';
-import { addonOperations, listingOperations, schemaOperations } from '#surfaces/listings/operations.ts';
+import { addonOperations, listingOperations, schemaOperations } from '#surfaces/listings/openapi.ts';
 import { addonRoutes, listingRoutes, schemaRoutes } from '#surfaces/listings/routes.ts';
 import { compatPrefixes, type Feature } from '../service/feature.ts';
 

@@ -1,4 +1,4 @@
-import { mcpOperations } from '#surfaces/mcp/operations.ts';
+import { mcpOperations } from '#surfaces/mcp/openapi.ts';
 import { mcpRoutes } from '#surfaces/mcp/routes.ts';
 import type { Feature } from '../service/feature.ts';
 

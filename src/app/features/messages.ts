@@ -1,4 +1,4 @@
-import { messagesOperations } from '#surfaces/messages/operations.ts';
+import { messagesOperations } from '#surfaces/messages/openapi.ts';
 import { messagesRoutes } from '#surfaces/messages/routes.ts';
 import type { Feature } from '../service/feature.ts';
 

@@ -1,6 +1,6 @@
 import { createSignInWays } from '#identity/sign-in-ways.ts';
 import { uiRoutes } from '#surfaces/ui/routes.ts';
-import { signInOperations } from '#surfaces/ui/sign-in-operations.ts';
+import { signInOperations } from '#surfaces/ui/sign-in-openapi.ts';
 import type { Feature } from '../service/feature.ts';
 
 /** The web page, and the identity providers that it offers. */

@@ -6,10 +6,10 @@ import { DatabaseResponseStorage } from '#services/responses/database-response-s
 import { RunMaintenance } from '#services/responses/run-maintenance.ts';
 import { UnconfirmedWrites } from '#services/responses/unconfirmed-writes.ts';
 import { createRun } from '#surfaces/responses/create-run.ts';
-import { responsesOperations } from '#surfaces/responses/operations.ts';
+import { responsesOperations } from '#surfaces/responses/openapi.ts';
 import { createServeResponses, type ResponsesDeps, responsesRoutes } from '#surfaces/responses/routes.ts';
 import { conversationRoutes } from '#surfaces/responses/stored/conversation-routes.ts';
-import { storedOperations } from '#surfaces/responses/stored/stored-operations.ts';
+import { storedOperations } from '#surfaces/responses/stored/stored-openapi.ts';
 import { storedRoutes } from '#surfaces/responses/stored/stored-routes.ts';
 import type { Core, Feature } from '../service/feature.ts';
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { keyOperations } from '#surfaces/keys/operations.ts';
+import { keyOperations } from '#surfaces/keys/openapi.ts';
 import { keyRoutes } from '#surfaces/keys/routes.ts';
 import type { Feature } from '../service/feature.ts';
 import { newSecret } from '../service/new-secret.ts';

@@ -1,6 +1,6 @@
 import type { Configuration } from '#contract/configuration/configuration.ts';
-import type { ApiOperation } from '#surfaces/http/operations/operation.ts';
-import { opsOperations } from '#surfaces/ops/operations.ts';
+import type { ApiOperation } from '#surfaces/http/openapi/operation.ts';
+import { opsOperations } from '#surfaces/ops/service-openapi.ts';
 import { administration } from '../features/administration.ts';
 import { applications } from '../features/applications.ts';
 import { chatCompletions } from '../features/chat-completions.ts';

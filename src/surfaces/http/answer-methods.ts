@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { getPath } from '#base/http/url-path.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { toPreflightFields } from './cross-origin.ts';
-import { type MethodOfPath, PathMethods, toAllowed } from './operations/path-methods.ts';
+import { type MethodOfPath, PathMethods, toAllowed } from './openapi/path-methods.ts';
 import type { RawConfig } from './serve-raw.ts';
 
 export interface MethodDeps {

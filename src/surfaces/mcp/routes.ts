@@ -10,7 +10,7 @@ import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
 import { findUsable } from '#domain/deployments/usable-deployments.ts';
 import { methodNotAllowed, routeNotFound } from '../http/answer-methods.ts';
-import { toAllowed } from '../http/operations/path-methods.ts';
+import { toAllowed } from '../http/openapi/path-methods.ts';
 import { parseBody } from '../http/read-request.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { RequestHandler } from '../http/request-handler.ts';

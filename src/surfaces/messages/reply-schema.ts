@@ -1,5 +1,5 @@
-import { anyObject, buildObject, buildOptionalObject, type NamedSchema, type Schema } from '../http/operations/operation.ts';
-import { customContent, customContentDelta, statistics } from '../http/operations/operation-replies.ts';
+import { anyObject, buildObject, buildOptionalObject, type NamedSchema, type Schema } from '../http/openapi/operation.ts';
+import { customContent, customContentDelta, statistics } from '../http/openapi/operation-replies.ts';
 
 const text = { type: 'string' };
 const count = { type: 'integer', minimum: 0 };

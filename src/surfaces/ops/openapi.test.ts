@@ -2,14 +2,14 @@ import { validate } from '@scalar/openapi-parser';
 import { describe, expect, test } from 'vitest';
 import { apiOperations } from '#app/service/features.ts';
 import { isApiVersion } from '#contract/api-version.ts';
-import { compatOperations } from '../compat/operations.ts';
-import { type ApiOperation, json } from '../http/operations/operation.ts';
-import { keyErrors } from '../http/operations/operation-errors.ts';
-import { listingOperations } from '../listings/operations.ts';
-import { passThroughOperation } from '../passthrough/operations.ts';
-import { responseOperation } from '../responses/operations.ts';
+import { compatOperations } from '../chat-completions/openapi.ts';
+import { type ApiOperation, json } from '../http/openapi/operation.ts';
+import { keyErrors } from '../http/openapi/operation-errors.ts';
+import { listingOperations } from '../listings/openapi.ts';
+import { passThroughOperation } from '../passthrough/openapi.ts';
+import { responseOperation } from '../responses/openapi.ts';
 import { toOpenApi } from './openapi.ts';
-import { opsOperations } from './operations.ts';
+import { opsOperations } from './service-openapi.ts';
 
 const thing = {
   name: 'Thing',

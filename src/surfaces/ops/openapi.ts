@@ -8,8 +8,8 @@ import {
   type NamedSchema,
   type Parameter,
   type Schema,
-} from '../http/operations/operation.ts';
-import { compatErrorShape } from '../http/operations/operation-errors.ts';
+} from '../http/openapi/operation.ts';
+import { compatErrorShape } from '../http/openapi/operation-errors.ts';
 
 type Document = Record<string, unknown>;
 

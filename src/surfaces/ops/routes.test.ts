@@ -4,8 +4,8 @@ import { describe, expect, test } from 'vitest';
 import { refuseWhileDraining } from '#app/process/drain.ts';
 import { measureHttp } from '#app/serve.ts';
 import { toErrorBody, toParleyError } from '#contract/errors/errors.ts';
-import { opsOperations } from './operations.ts';
 import { type OpsDeps, opsRoutes } from './routes.ts';
+import { opsOperations } from './service-openapi.ts';
 
 const trouble = { code: 'configuration_refused', message: 'models.gpt.upstreams: at least one is needed.' };
 

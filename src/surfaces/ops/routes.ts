@@ -1,7 +1,7 @@
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import type { ApiOperation } from '../http/operations/operation.ts';
+import type { ApiOperation } from '../http/openapi/operation.ts';
 import { acceptsEncoding } from '../http/replies/header-fields.ts';
 import { docsRoutes } from './docs-routes.ts';
 import { toOpenApi } from './openapi.ts';

@@ -42,7 +42,7 @@ export interface Provider {
   embeddingModel(id: string): EmbeddingModelV4;
 }
 
-export interface ProviderSettings {
+interface ProviderSettings {
   readonly key: UpstreamKey | undefined;
   readonly region: string | undefined;
   readonly common: {

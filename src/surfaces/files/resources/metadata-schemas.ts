@@ -1,5 +1,5 @@
 import type { ResourceKind } from '#domain/files/resource-location.ts';
-import type { NamedSchema, Schema } from '../../http/operations/operation.ts';
+import type { NamedSchema, Schema } from '../../http/openapi/operation.ts';
 import { resourceTypes } from './to-metadata.ts';
 
 const text: Schema = { type: 'string' };

@@ -1,0 +1,40 @@
+import { readFileSync } from 'node:fs';
+import { isJsonObject } from '#base/json/json.ts';
+import { checkConfiguration } from '#configuration/check.ts';
+import { formatConfigurationError } from '#configuration/configuration-error.ts';
+import { parseJsonc } from '#configuration/parse-jsonc.ts';
+import type { AddinModel } from '#surfaces/addin/rules.ts';
+import { SettingError } from '../../settings.ts';
+
+/** Reads the file of `--models`: an array of entries as `addin.models` of the configuration has them. Throws SettingFault with every fault of it. */
+export function readModels(file: string): readonly AddinModel[] {
+  const parsed = parseJsonc(readText(file));
+  if ('faults' in parsed) {
+    const faults = parsed.faults.map(({ line, column, message }) => `${file}: line ${line}, column ${column}: ${message}`);
+    throw new SettingError(faults.join('\n'));
+  }
+  if (!Array.isArray(parsed.value))
+    throw new SettingError(`${file}: must be an array of models, such as [{"id": "gpt", "display_name": "GPT"}]`);
+  const checked = checkConfiguration({ addin: { models: parsed.value.map(withoutObject) } });
+  if (!('faults' in checked)) return checked.configuration.addin.models;
+  throw new SettingError(
+    checked.faults
+      .map(({ path, ...rest }) => formatConfigurationError({ ...rest, file, path: path.replace(/^addin\.models/, '') }))
+      .join('\n'),
+  );
+}
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file, 'utf8').replace(/^\uFEFF/, '');
+  } catch (cause) {
+    throw new SettingError(`${file}: cannot be read: ${cause instanceof Error ? cause.message : cause}`);
+  }
+}
+
+/** An entry without `"object": "model"`, which every entry of the list has and none needs in the file. */
+function withoutObject(entry: unknown): unknown {
+  if (!isJsonObject(entry) || entry.object !== 'model') return entry;
+  const { object: _object, ...rest } = entry;
+  return rest;
+}

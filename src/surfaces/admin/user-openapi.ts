@@ -1,0 +1,122 @@
+import { BlockedUserBody, userKeyFields } from '#contract/user-keys.ts';
+import { type ApiOperation, buildObject, buildPage, inPath, inQuery, json, type NamedSchema } from '../http/openapi/operation.ts';
+import { bodyErrors, keyErrors } from '../http/openapi/operation-errors.ts';
+import { exampleNames } from '../http/openapi/operation-examples.ts';
+
+const text = { type: 'string' };
+const textOrNull = { type: ['string', 'null'] };
+const time = { type: 'integer', description: 'Milliseconds since the epoch.' };
+const nextToken = { ...textOrNull, description: 'The `token` of the next page. Null after the last page.' };
+
+const adminKeys: NamedSchema = {
+  name: 'AdminKeyPage',
+  schema: buildPage(
+    {
+      type: 'object',
+      required: [...userKeyFields.required, 'source', 'user', 'project'],
+      properties: {
+        ...userKeyFields.properties,
+        source: { const: 'user', description: 'The user created the key.' },
+        user: { ...text, description: 'ID of the user.' },
+        project: text,
+      },
+    },
+    nextToken,
+  ),
+};
+
+const blockedUser: NamedSchema = {
+  name: 'BlockedUser',
+  schema: buildObject({
+    user: { ...text, description: 'ID of the user.' },
+    reason: textOrNull,
+    blockedAt: time,
+    blockedBy: { ...text, description: 'ID of the administrator.' },
+  }),
+};
+
+const blockedUsers: NamedSchema = { name: 'BlockedUserPage', schema: buildPage(blockedUser, nextToken) };
+
+const paging = [
+  inQuery('token', '`nextToken` of the previous page.'),
+  inQuery('limit', 'Maximum number of items.', {
+    schema: { type: 'integer', minimum: 1, maximum: 500, default: 50 },
+    example: 10,
+  }),
+];
+const inUser = inPath(
+  'user',
+  'ID of the user, as in usage: the user claim of a token, or `key:<project>`. Percent-encode it.',
+  exampleNames.blockedUser,
+);
+const errors = [...keyErrors, 'access_denied'] as const;
+
+type Described = Omit<ApiOperation, 'tag'>;
+
+const described: readonly Described[] = [
+  {
+    method: 'get',
+    path: '/v1/admin/keys',
+    id: 'listAdminKeys',
+    summary: 'Lists the keys that users created, the latest first',
+    description: 'For the roles `admin` and `auditor`. The list never contains the keys themselves.',
+    parameters: [inQuery('user', 'Only the keys of a user.'), ...paging],
+    answers: [{ status: 200, description: 'A page.', content: json(adminKeys) }],
+    errors: [...errors, 'invalid_request'],
+  },
+  {
+    method: 'delete',
+    path: '/v1/admin/keys/{key}',
+    id: 'revokeUserKey',
+    summary: 'Revokes a key that a user created',
+    description: 'For the role `admin`. All nodes reject the key within 1 s. The calls that it started end within 5 s.',
+    parameters: [inPath('key', 'ID of the key.', exampleNames.key)],
+    answers: [{ status: 204, description: 'The key is revoked.' }],
+    errors: [...errors, 'key_not_found'],
+  },
+  {
+    method: 'get',
+    path: '/v1/admin/blocked-users',
+    id: 'listBlockedUsers',
+    summary: 'Lists the blocked users, the latest block first',
+    description: 'For the roles `admin` and `auditor`.',
+    parameters: paging,
+    answers: [{ status: 200, description: 'A page.', content: json(blockedUsers) }],
+    errors: [...errors, 'invalid_request'],
+  },
+  {
+    method: 'put',
+    path: '/v1/admin/blocked-users/{user}',
+    id: 'blockUser',
+    summary: 'Blocks a user',
+    description:
+      'For the role `admin`. All nodes reject every credential of the user with 403 `user_blocked` within 1 s. The calls of the user end within 5 s.',
+    parameters: [inUser],
+    body: json(
+      { name: 'BlockedUserBody', schema: BlockedUserBody },
+      { reason: { summary: 'With a reason', value: { reason: 'Left the company' } } },
+    ),
+    isBodyOptional: true,
+    answers: [
+      { status: 200, description: 'The user was blocked before. The block is replaced.', content: json(blockedUser) },
+      { status: 201, description: 'The user is blocked.', content: json(blockedUser) },
+    ],
+    errors: [...errors, ...bodyErrors],
+  },
+  {
+    method: 'delete',
+    path: '/v1/admin/blocked-users/{user}',
+    id: 'unblockUser',
+    summary: 'Unblocks a user',
+    description: 'For the role `admin`.',
+    parameters: [inUser],
+    answers: [{ status: 204, description: 'The user is unblocked on all nodes within 1 s.' }],
+    errors: [...errors, 'invalid_request', 'user_not_blocked'],
+  },
+];
+
+/** Keys of users and blocked users, for administrators. */
+export const adminUserOperations: readonly ApiOperation[] = described.map((operation) => ({
+  ...operation,
+  tag: 'Administration',
+}));

@@ -1,0 +1,263 @@
+import type { ErrorCode } from '#contract/errors/errors.ts';
+import { EvaluationCase, EvaluationCheck } from '#contract/evaluation/evaluation-case.ts';
+import { EvaluationRequestForm } from '#contract/evaluation/evaluation-request.ts';
+import {
+  type ApiOperation,
+  buildList,
+  buildObject,
+  inPath,
+  inQuery,
+  json,
+  type NamedSchema,
+  type Schema,
+  traceparent,
+} from '../../http/openapi/operation.ts';
+import { bodyErrors, keyErrors } from '../../http/openapi/operation-errors.ts';
+import { exampleNames } from '../../http/openapi/operation-examples.ts';
+
+const tag = 'Applications';
+const text: Schema = { type: 'string' };
+const integer: Schema = { type: 'integer' };
+const orNull = (type: string, description: string): Schema => ({ type: [type, 'null'], description });
+const list = (items: Schema): Schema => ({ type: 'array', items });
+const milliseconds: Schema = { type: 'integer', description: 'Milliseconds since the epoch.' };
+
+function object(properties: Readonly<Record<string, Schema>>): Schema {
+  return { type: 'object', required: Object.keys(properties), properties };
+}
+
+const evaluationCase: NamedSchema = { name: 'EvaluationCase', schema: EvaluationCase };
+const { name, input, checks } = EvaluationCase.properties;
+const savedCase: NamedSchema = {
+  name: 'SavedEvaluationCase',
+  schema: buildObject({ id: text, name, input, checks, createdAt: milliseconds, updatedAt: milliseconds }, ['name']),
+};
+const caseList: NamedSchema = { name: 'EvaluationCaseList', schema: buildList(savedCase) };
+
+const evaluationFields = {
+  id: text,
+  version: { type: 'integer', description: 'Number of the version that was asked.' },
+  status: { enum: ['in_progress', 'completed', 'cancelled', 'failed'] },
+  total: { type: 'integer', description: 'How many cases there are.' },
+  passed: { type: 'integer', description: 'Cases of which everything held.' },
+  failed: { type: 'integer', description: 'Cases of which something did not hold.' },
+  errors: { type: 'integer', description: 'Cases that gave no answer.' },
+  startedAt: milliseconds,
+  endedAt: orNull('integer', 'Milliseconds since the epoch; null until the end.'),
+  costUsd: orNull('number', 'What all answers cost; null until the end, or if a price is not known.'),
+  digest: orNull('string', 'The same whenever answers, tool runs and verdicts are; null unless it is completed.'),
+  error: orNull('string', 'Why it failed.'),
+};
+const evaluation: NamedSchema = { name: 'Evaluation', schema: object(evaluationFields) };
+const evaluationList: NamedSchema = { name: 'EvaluationList', schema: buildList(evaluation) };
+
+const outcome = { enum: ['passed', 'failed', 'error'] };
+const verdicts = list(object({ check: EvaluationCheck, passed: { type: 'boolean' }, reason: text }));
+const error: Schema = {
+  anyOf: [object({ code: text, message: text }), { type: 'null' }],
+  description: 'Why there is no answer.',
+};
+const costUsd = orNull('number', 'Null if a price is not known.');
+const result = object({
+  nth: integer,
+  caseId: orNull('string', 'Null for a case that came with the request.'),
+  case: evaluationCase as unknown as Schema,
+  outcome,
+  verdicts,
+  answer: text,
+  toolRuns: list(object({ tool: text, arguments: {}, failed: { type: 'boolean' } })),
+  error,
+  usage: list({ type: 'object' }),
+  costUsd,
+  durationMs: integer,
+  trace: list({ type: 'object' }),
+});
+const evaluated: NamedSchema = {
+  name: 'EvaluationWithResults',
+  schema: {
+    type: 'object',
+    required: Object.keys(evaluationFields),
+    properties: { ...evaluationFields, results: list(result) },
+  },
+};
+
+const side: Schema = {
+  anyOf: [object({ outcome, verdicts, answer: text, error, costUsd, durationMs: integer }), { type: 'null' }],
+};
+const comparison: NamedSchema = {
+  name: 'EvaluationComparison',
+  schema: object({
+    before: evaluation as unknown as Schema,
+    after: evaluation as unknown as Schema,
+    ...{ better: integer, worse: integer, same: integer, new: integer, gone: integer },
+    otherAnswers: { type: 'integer', description: 'Cases of both whose answers are not the same text.' },
+    cases: list(
+      object({
+        name: text,
+        change: { enum: ['better', 'worse', 'same', 'new', 'gone'] },
+        isSameAnswer: { type: 'boolean' },
+        before: side,
+        after: side,
+      }),
+    ),
+  }),
+};
+
+const pathParams = [
+  inPath('bucket', 'The bucket of the owner; `GET /v1/bucket` names that of the caller.', exampleNames.bucket),
+  inPath('path', 'Path of the application below the bucket; it may hold slashes.', exampleNames.ownApplication),
+];
+const ofCase = [inPath('case', 'Id of a case.', exampleNames.evaluationCase)];
+const ofEvaluation = [inPath('evaluation', 'Id of an evaluation.', exampleNames.evaluation)];
+const errors: readonly ErrorCode[] = [...keyErrors, 'access_denied', 'deployment_not_found'];
+const errorsOfOne: readonly ErrorCode[] = [...keyErrors, 'access_denied', 'evaluation_not_found'];
+const cases = '/v1/cases/applications/{bucket}/{path}';
+const evaluations = '/v1/evaluations/applications/{bucket}/{path}';
+const evaluationPath = '/v1/evaluations/{evaluation}';
+const exampleCase = {
+  name: 'Opening hours',
+  input: 'When is it open?',
+  checks: [
+    { type: 'contains', text: 'open', ignoreCase: true },
+    { type: 'does_not_call', tool: 'get_weather' },
+    { type: 'time_at_most', seconds: 60 },
+  ],
+};
+
+/** Cases of applications, and evaluations of their versions. */
+export const evaluationOperations: readonly ApiOperation[] = [
+  {
+    method: 'get',
+    path: cases,
+    id: 'listEvaluationCases',
+    tag,
+    summary: 'Lists the cases of an application of the caller',
+    parameters: pathParams,
+    answers: [{ status: 200, description: 'The cases, in the order in which they were added.', content: json(caseList) }],
+    errors,
+  },
+  {
+    method: 'post',
+    path: cases,
+    id: 'addEvaluationCases',
+    tag,
+    summary: 'Adds one case, or several',
+    description:
+      'JSON is one case, a list, or `{"cases": […]}`. Columns of a table are `name`, `input`, `contains`, `equals`, `matches`, `json_schema`, `calls`, `does_not_call`, `judge`, `rubric`, `max_cost_usd` and `max_seconds`. All are added, or none.',
+    parameters: [...pathParams, traceparent],
+    body: [
+      ...json(
+        {
+          anyOf: [
+            evaluationCase,
+            { type: 'array', items: evaluationCase },
+            buildObject({ cases: { type: 'array', items: evaluationCase } }),
+          ],
+        },
+        { one: { summary: 'One case', value: exampleCase } },
+      ),
+      {
+        type: 'text/csv',
+        schema: text,
+        examples: { table: { summary: 'A table', value: 'name,input,contains\nGreeting,Hello,Hello\n' } },
+      },
+    ],
+    answers: [{ status: 201, description: 'The cases, with their ids.', content: json(caseList) }],
+    errors: [...errors, ...bodyErrors],
+  },
+  {
+    method: 'put',
+    path: '/v1/cases/{case}',
+    id: 'replaceEvaluationCase',
+    tag,
+    summary: 'Saves a case in the place of what it was',
+    parameters: ofCase,
+    body: json(evaluationCase, { other: { summary: 'Another question', value: exampleCase } }),
+    answers: [{ status: 200, description: 'The case.', content: json(savedCase) }],
+    errors: [...errorsOfOne, ...bodyErrors],
+  },
+  {
+    method: 'delete',
+    path: '/v1/cases/{case}',
+    id: 'deleteEvaluationCase',
+    tag,
+    summary: 'Deletes a case',
+    description: 'Results of it stay.',
+    parameters: ofCase,
+    answers: [{ status: 204, description: 'The case is gone.' }],
+    errors: errorsOfOne,
+  },
+  {
+    method: 'get',
+    path: evaluations,
+    id: 'listEvaluations',
+    tag,
+    summary: 'Lists the evaluations of an application of the caller',
+    parameters: pathParams,
+    answers: [{ status: 200, description: 'The evaluations, the newest first.', content: json(evaluationList) }],
+    errors,
+  },
+  {
+    method: 'post',
+    path: evaluations,
+    id: 'startEvaluation',
+    tag,
+    summary: 'Starts an evaluation of a version',
+    description:
+      'It runs with the rights of the caller, whose limits and consents hold and who is charged. It goes on without its caller. At most 3 of a user are under way.',
+    parameters: pathParams,
+    body: json(
+      {
+        ...EvaluationRequestForm,
+        properties: {
+          ...EvaluationRequestForm.properties,
+          cases: {
+            type: 'array',
+            items: evaluationCase,
+            maxItems: 1000,
+            description: 'In place of the cases that the application has.',
+          },
+        },
+      },
+      { given: { summary: 'Cases of the request', value: { cases: [exampleCase] } } },
+    ),
+    isBodyOptional: true,
+    answers: [{ status: 202, description: 'The evaluation has begun.', content: json(evaluation) }],
+    errors: [...errors, ...bodyErrors, 'overloaded', 'shutting_down'],
+  },
+  {
+    method: 'get',
+    path: evaluationPath,
+    id: 'getEvaluation',
+    tag,
+    summary: 'Shows an evaluation, with the results that are there',
+    parameters: [...ofEvaluation, inQuery('results', '`false`: without the results.', { schema: { enum: ['true', 'false'] } })],
+    answers: [{ status: 200, description: 'The evaluation.', content: json(evaluated) }],
+    errors: errorsOfOne,
+  },
+  {
+    method: 'get',
+    path: `${evaluationPath}/comparison`,
+    id: 'compareEvaluations',
+    tag,
+    summary: 'Shows an evaluation beside an earlier one of the same application',
+    description: 'A case is known by its id, or by its name and input. Within one outcome the share of checks that hold decides.',
+    parameters: [
+      ...ofEvaluation,
+      inQuery('with', 'Id of the earlier one.', { required: true, example: exampleNames.evaluation }),
+    ],
+    answers: [{ status: 200, description: 'What got better and worse.', content: json(comparison) }],
+    errors: [...errorsOfOne, 'invalid_request'],
+  },
+  {
+    method: 'post',
+    path: `${evaluationPath}/cancel`,
+    id: 'cancelEvaluation',
+    tag,
+    summary: 'Ends an evaluation',
+    description: 'Results that are there stay. One that has ended stays as it is.',
+    parameters: ofEvaluation,
+    answers: [{ status: 200, description: 'The evaluation as it is now.', content: json(evaluation) }],
+    errors: errorsOfOne,
+  },
+];

@@ -1,0 +1,48 @@
+import { RestToolset } from '#contract/quick-app/web-toolset.ts';
+import { ImportRequest } from '#contract/tool-requests.ts';
+import { type ApiOperation, buildObject, json, type NamedSchema } from '../http/openapi/operation.ts';
+import { bodyErrors, keyErrors } from '../http/openapi/operation-errors.ts';
+
+const imported: NamedSchema = {
+  name: 'ImportedToolsets',
+  schema: buildObject({
+    toolsets: {
+      type: 'array',
+      items: RestToolset,
+      description: 'For `web_api_toolset`. In place of a secret stands the name of a variable.',
+    },
+    notes: { type: 'array', items: { type: 'string' }, description: 'What was left out, and why.' },
+  }),
+};
+
+const document = {
+  openapi: '3.1.0',
+  info: { title: 'Shop', version: '1' },
+  servers: [{ url: 'https://shop.example' }],
+  paths: {
+    '/items': {
+      get: { operationId: 'list_items', summary: 'Lists the items', responses: { '200': { description: 'The items' } } },
+    },
+  },
+  components: { securitySchemes: { key: { type: 'apiKey', in: 'header', name: 'X-Key' } } },
+  security: [{ key: [] }],
+};
+
+/** `/v1/import-openapi`. */
+export const importOperations: readonly ApiOperation[] = [
+  {
+    method: 'post',
+    path: '/v1/import-openapi',
+    id: 'importOpenApi',
+    tag: 'Applications',
+    summary: 'Turns an OpenAPI document into tools of a quick app',
+    description:
+      'The document may be OpenAPI 2.0, 3.0 or 3.1. Nothing is saved: the toolsets are for the settings of a quick app, once somebody has looked them over.',
+    body: json(
+      { name: 'ImportRequest', schema: ImportRequest },
+      { document: { summary: 'A document in the request', value: { document, include: ['list_items'] } } },
+    ),
+    answers: [{ status: 200, description: 'The toolsets.', content: json(imported) }],
+    errors: [...keyErrors, ...bodyErrors, 'access_denied'],
+  },
+];

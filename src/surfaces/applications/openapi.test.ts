@@ -1,0 +1,23 @@
+import { validate } from '@scalar/openapi-parser';
+import { expect, it } from 'vitest';
+import { apiOperations } from '#app/service/features.ts';
+import { toOpenApi } from '../ops/openapi.ts';
+import { applicationOperations } from './openapi.ts';
+
+it('the OpenAPI document has applications and what is needed to make them, validly', async () => {
+  const document = toOpenApi(applicationOperations, '1.2.3');
+  expect((await validate(JSON.parse(JSON.stringify(document)) as Record<string, unknown>)).errors ?? []).toEqual([]);
+  expect(apiOperations({ aliases: { compat: [], msgapi: [] } })).toEqual(expect.arrayContaining([...applicationOperations]));
+  const { paths } = document as { paths: Record<string, Record<string, { responses: Record<string, unknown> }>> };
+  const toldAt = (path: string) =>
+    Object.entries(paths[path] ?? {}).map(([method, { responses }]) => [method, Object.keys(responses).join()]);
+  expect(toldAt('/v1/applications/{bucket}/{path}')).toEqual([
+    ['get', '200,304,400,401,403,404,412,500,503'],
+    ['put', '200,201,400,401,403,404,412,413,415,500,503'],
+    ['delete', '204,400,401,403,404,412,500,503'],
+  ]);
+  expect(toldAt('/v1/versions/applications/{bucket}/{path}')).toEqual([
+    ['get', '200,400,401,403,404,500,503'],
+    ['post', '200,400,401,403,404,412,500,503'],
+  ]);
+});

@@ -1,0 +1,279 @@
+import { ChatRequest } from '#contract/chat/chat-request.ts';
+import { EmbeddingsRequest } from '#contract/chat/embeddings-request.ts';
+import type { ErrorCode } from '#contract/errors/errors.ts';
+import { isPassThroughApi, type PassThroughApi } from '#contract/pass-through.ts';
+import {
+  type ApiOperation,
+  anyObject,
+  buildObject,
+  type Content,
+  inPath,
+  inQuery,
+  json,
+  type NamedSchema,
+  type Parameter,
+} from '../http/openapi/operation.ts';
+import { bodyErrors, callErrors, compatErrorShape, keyErrors, limitErrors } from '../http/openapi/operation-errors.ts';
+import { exampleNames, inDeploymentPath } from '../http/openapi/operation-examples.ts';
+import type { MethodOfPath } from '../http/openapi/path-methods.ts';
+import { apisOfDeployments, compatApis } from './path.ts';
+import { chunk, completion, embeddings } from './reply-schema.ts';
+
+const canonicalPrefix = 'compat';
+
+const embeddingsErrors: readonly ErrorCode[] = [
+  ...keyErrors,
+  ...bodyErrors,
+  'invalid_api_version',
+  'call_depth_exceeded',
+  ...limitErrors,
+  ...callErrors,
+];
+const chatErrors: readonly ErrorCode[] = [...embeddingsErrors, 'control_not_offered', 'unknown_addon'];
+
+const chatDescription =
+  'With `stream: true` the answer is a stream of events, each a chunk, and then `data: [DONE]`; a fault after the first chunk is one event `{"error": …}` before it. ' +
+  'Fields that are not listed are carried to the deployment untouched; the header field `Parley-Ignored` names those that did not reach a model. ';
+const countsDescription = {
+  usual: 'The last chunk has `usage` and `statistics`, and no choices.',
+  ofOpenAi:
+    'The last chunk has `usage` and `statistics`, and a choice that says nothing, or with `stream_options.include_usage` no choices.',
+};
+
+const versionForm = 'A date `YYYY-MM-DD`, optionally with `-preview`.';
+const versionInQuery = 'A word of letters, digits, `.`, `-` and `_`, such as `preview`.';
+const monthAndDay = '((0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|(0[469]|11)-(0[1-9]|[12][0-9]|30)|02-(0[1-9]|1[0-9]|2[0-8]))';
+/** Years that are divisible by 4, except centuries that are not divisible by 400. */
+const leapYear = '([0-9]{2}(0[48]|[2468][048]|[13579][26])|([02468][048]|[13579][26])00)';
+const versionPattern = `^([0-9]{4}-${monthAndDay}|${leapYear}-02-29)(-preview)?$`;
+const version = '2024-10-21';
+
+/** The deployment is named by the path, or by `model` of the body. */
+interface Place {
+  readonly path: string;
+  readonly suffix: string;
+  readonly isNamedByBody: boolean;
+  /** Whether a stream has chunks without choices only if they are asked for. */
+  readonly isOpenAi: boolean;
+  readonly toParameters: (deployment: string) => readonly Parameter[];
+}
+
+const byModel: Place = { path: '/v1/{operation}', suffix: 'V1', isNamedByBody: true, isOpenAi: true, toParameters: () => [] };
+
+/** Describes the Responses API at one place. */
+type ToResponse = (location: Place) => ApiOperation;
+
+/** Describes one of the APIs that are passed through, at one place. */
+type ToPassThrough = (api: PassThroughApi, location: Place) => ApiOperation;
+
+/** Chat completions, embeddings and the APIs that are passed through below each prefix, such as `compat` and `openai`, and below `/v1` of the service and of each alias. */
+export function compatOperations(
+  prefixes: readonly string[],
+  toPassThrough: ToPassThrough,
+  toResponse: ToResponse,
+): ApiOperation[] {
+  const aliases = prefixes.filter((prefix) => prefix !== canonicalPrefix).flatMap(toAliases);
+  return [byModel, ...prefixes.map(toPlace), ...aliases].flatMap((location) => {
+    const passed = (location.isNamedByBody ? compatApis : apisOfDeployments).filter(isPassThroughApi);
+    const calls = [toChat(location), toEmbeddings(location), ...passed.map((api) => toPassThrough(api, location))];
+    return location.isNamedByBody ? calls : [...calls, toResponse(location)];
+  });
+}
+
+function toAliases(prefix: string): Place[] {
+  const suffix = `V1_${toSuffix(prefix)}`;
+  const ofOlderClients = { ...toPlace(prefix), path: `/${prefix}/v1/deployments/{id}/{operation}`, isOpenAi: true };
+  return [
+    { ...byModel, path: `/${prefix}/v1/{operation}`, suffix },
+    { ...ofOlderClients, suffix: `${suffix}_deployments` },
+  ];
+}
+
+function toSuffix(prefix: string): string {
+  return prefix.replace(/[^a-z0-9]+/gi, '_');
+}
+
+/** Forms of the same paths that are not described: below each prefix the version may be the last segment, or not there. */
+export function otherFormsOfCalls(prefixes: readonly string[]): MethodOfPath[] {
+  const calls = apisOfDeployments.flatMap((api) => [api, `${api}/{api_version}`]);
+  return prefixes.flatMap((prefix) => calls.map((call) => ({ method: 'post', path: `/${prefix}/deployments/{id}/${call}` })));
+}
+
+function toPlace(prefix: string): Place {
+  const hasVersionInPath = prefix === canonicalPrefix;
+  const inAddress = hasVersionInPath
+    ? { ...inPath('api_version', versionForm, version), schema: { type: 'string', pattern: versionPattern } }
+    : inQuery('api-version', versionInQuery, { example: version, schema: { type: 'string', pattern: '^[A-Za-z0-9._-]+$' } });
+  return {
+    path: `/${prefix}/deployments/{id}/{operation}${hasVersionInPath ? '/{api_version}' : ''}`,
+    suffix: toSuffix(prefix),
+    isNamedByBody: false,
+    isOpenAi: false,
+    toParameters: (deployment) => [inDeploymentPath(deployment), inAddress],
+  };
+}
+
+function toChat({ path, suffix, isNamedByBody, isOpenAi, toParameters }: Place): ApiOperation {
+  return {
+    method: 'post',
+    path: path.replace('{operation}', 'chat/completions'),
+    id: `createChatCompletion_${suffix}`,
+    tag: 'Chat',
+    summary: 'Asks a deployment for a reply',
+    description: chatDescription + (isOpenAi ? countsDescription.ofOpenAi : countsDescription.usual),
+    parameters: toParameters(exampleNames.chat),
+    body: json(
+      isNamedByBody ? chatRequestByModel : chatRequest,
+      toChatExamples(isNamedByBody ? { model: exampleNames.chat } : {}),
+    ),
+    answers: [
+      {
+        status: 200,
+        description: 'The reply, or its chunks.',
+        content: [...json(completion), { type: 'text/event-stream', schema: chunk }],
+      },
+      { status: 'default', description: 'A 4xx or 501 of an application, as it came.', content: json(compatErrorShape.body) },
+    ],
+    errors: chatErrors,
+  };
+}
+
+function toEmbeddings({ path, suffix, isNamedByBody, toParameters }: Place): ApiOperation {
+  const model = isNamedByBody ? { model: exampleNames.embedding } : {};
+  return {
+    method: 'post',
+    path: path.replace('{operation}', 'embeddings'),
+    id: `createEmbeddings_${suffix}`,
+    tag: 'Embeddings',
+    summary: 'Asks a model for vectors of texts',
+    parameters: toParameters(exampleNames.embedding),
+    body: json(isNamedByBody ? embeddingsRequestByModel : embeddingsRequest, {
+      texts: {
+        summary: 'Two texts',
+        value: { ...model, input: ['A loan can be renewed twice.', 'Books are kept for three weeks.'] },
+      },
+      base64: {
+        summary: 'A short vector as base64',
+        value: { ...model, input: 'Hello', dimensions: 8, encoding_format: 'base64' },
+      },
+    }),
+    answers: [{ status: 200, description: 'The vectors.', content: json(embeddings) }],
+    errors: embeddingsErrors,
+  };
+}
+
+function toChatExamples(model: object): Content['examples'] {
+  const createExample = (content: string, extra: object = {}) => ({ ...model, messages: [{ role: 'user', content }], ...extra });
+  const city = { type: 'string', description: 'Name of the city' };
+  const weather = {
+    name: 'get_weather',
+    description: 'Gives the weather of a city',
+    parameters: buildObject({ city }),
+  };
+  return {
+    reply: { summary: 'A reply as one JSON text', value: createExample('Hello') },
+    stream: { summary: 'A reply as a stream', value: createExample('Count to 3', { stream: true }) },
+    everything: { summary: 'A reply with stages, an attachment and controls', value: createExample('Show me everything') },
+    everythingStreamed: { summary: 'The same as a stream', value: createExample('Show me everything', { stream: true }) },
+    function: {
+      summary: 'A function that the caller runs',
+      value: createExample('What is the weather in the city Oslo?', { functions: [weather] }),
+    },
+    attachment: {
+      summary: 'A message with an attachment and a state',
+      value: {
+        ...model,
+        messages: [
+          { role: 'user', content: 'Hello' },
+          { role: 'assistant', content: 'Hello!', custom_content: { state: { greeted: true } } },
+          {
+            role: 'user',
+            content: 'What is in it?',
+            custom_content: { attachments: [{ type: 'text/plain', title: 'Hours', data: 'Open from 9 to 17.' }] },
+          },
+        ],
+      },
+    },
+  };
+}
+
+const text = { type: 'string' };
+const jsonSchema = { ...anyObject, description: 'A JSON Schema.' };
+
+const toolCalls = {
+  type: ['array', 'null'],
+  description: 'Assistant messages only: the tools that the model called.',
+  items: buildObject(
+    {
+      id: text,
+      type: { ...text, description: '`function`, or another type that the upstream supports.' },
+      function: buildObject({ name: text, arguments: { ...text, description: 'JSON text.' } }),
+    },
+    ['function'],
+  ),
+};
+
+const toolFunction = {
+  type: 'object',
+  required: ['name'],
+  properties: { name: text, description: text, parameters: jsonSchema, strict: { type: ['boolean', 'null'] } },
+};
+
+/** Fields of the OpenAI API that Parley passes to the deployment without checking them. */
+const passedFields = {
+  tools: {
+    type: ['array', 'null'],
+    description: 'Tools that the model may call and the client runs.',
+    items: buildObject({ type: text, function: toolFunction }, ['function']),
+  },
+  tool_choice: {
+    type: ['string', 'object', 'null'],
+    description: '`none`, `auto`, `required`, or an object that names one tool.',
+  },
+  parallel_tool_calls: { type: ['boolean', 'null'], description: 'Whether one reply may call several tools.' },
+  response_format: {
+    type: ['object', 'null'],
+    description: 'The form of the reply: `text`, `json_object`, or `json_schema` with a schema.',
+    properties: {
+      type: text,
+      json_schema: {
+        type: 'object',
+        required: ['name'],
+        properties: { name: text, description: text, schema: jsonSchema, strict: { type: ['boolean', 'null'] } },
+      },
+    },
+  },
+  stream_options: {
+    type: ['object', 'null'],
+    properties: { include_usage: { type: 'boolean', description: 'Whether the last chunk has `usage` and no choices.' } },
+  },
+  max_completion_tokens: { type: ['integer', 'null'], description: 'Maximum number of generated tokens, reasoning included.' },
+  seed: { type: ['integer', 'null'], description: 'Asks for the same reply to the same request.' },
+  reasoning_effort: { type: ['string', 'null'], description: 'How much the model thinks, such as `low`, `medium`, or `high`.' },
+};
+
+function toChatSchema(required: readonly string[]): object {
+  const { messages, ...rest } = ChatRequest.properties;
+  const { items } = messages as unknown as { readonly items: { readonly properties: object } };
+  const toolCallId = {
+    type: ['string', 'null'],
+    description: 'Tool messages only: the id of the call that the message answers.',
+  };
+  const message = { ...items, properties: { ...items.properties, tool_calls: toolCalls, tool_call_id: toolCallId } };
+  return { ...ChatRequest, required, properties: { messages: { ...messages, items: message }, ...rest, ...passedFields } };
+}
+
+/** Body of a chat completion whose path names the deployment. */
+const chatRequest: NamedSchema = { name: 'ChatRequest', schema: toChatSchema(ChatRequest.required) };
+/** Body of a chat completion whose `model` names the deployment. */
+const chatRequestByModel: NamedSchema = {
+  name: 'ChatRequestByModel',
+  schema: toChatSchema(['model', ...ChatRequest.required]),
+};
+/** Body of an embeddings request whose path names the deployment. */
+const embeddingsRequest: NamedSchema = { name: 'EmbeddingsRequest', schema: EmbeddingsRequest };
+/** Body of an embeddings request whose `model` names the deployment. */
+const embeddingsRequestByModel: NamedSchema = {
+  name: 'EmbeddingsRequestByModel',
+  schema: { ...EmbeddingsRequest, required: ['model', ...EmbeddingsRequest.required] },
+};

@@ -1,0 +1,105 @@
+import { anyObject, buildObject, buildOptionalObject, type NamedSchema } from '../http/openapi/operation.ts';
+import { customContent, customContentDelta, statistics, tokenCounts } from '../http/openapi/operation-replies.ts';
+
+const text = { type: 'string' };
+const count = { type: 'integer', minimum: 0 };
+const list = (items: object) => ({ type: 'array', items });
+
+const call = { type: 'object', properties: { name: text, arguments: { ...text, description: 'JSON text.' } } };
+
+const functionCall = { ...call, type: ['object', 'null'] };
+
+const toolCall = buildOptionalObject({ index: count, id: text, type: text, function: call });
+
+const messageFields = {
+  role: { const: 'assistant' },
+  content: { type: ['string', 'null'] },
+  refusal: { type: ['string', 'null'] },
+  function_call: functionCall,
+  tool_calls: { ...list(toolCall), type: ['array', 'null'] },
+  custom_content: { ...customContent, description: 'What the reply has beside its text.' },
+};
+
+const message = buildOptionalObject(messageFields);
+
+const usage: NamedSchema = {
+  name: 'TokenUsage',
+  schema: {
+    type: 'object',
+    required: Object.keys(tokenCounts),
+    properties: {
+      ...tokenCounts,
+      prompt_tokens_details: { ...anyObject, description: 'As the upstream reports it.' },
+      completion_tokens_details: { ...anyObject, description: 'As the upstream reports it.' },
+      cost: {
+        type: 'number',
+        description:
+          'USD, if the deployment has prices and the request asks by `stream_options.include_cost` or `X-Parley-Include-Cost: true`.',
+      },
+    },
+  },
+};
+
+const finishReason = {
+  type: ['string', 'null'],
+  description: '`stop`, `length`, `function_call`, `tool_calls` or `content_filter`; an upstream may have others.',
+};
+
+const delta = buildOptionalObject({
+  ...messageFields,
+  custom_content: { ...customContentDelta, description: 'Additions to what the reply has beside its text.' },
+});
+
+/**
+ * Generated clients type an answer as a whole reply or a chunk, and read only what both may have: a chunk is described with a
+ * `message` that is never there.
+ */
+const noMessage = { ...message, description: 'Not there in a chunk.' };
+
+function toReply(object: string, part: 'message' | 'delta'): object {
+  const choice = {
+    type: 'object',
+    required: ['index', part, 'finish_reason'],
+    properties: {
+      index: count,
+      ...(part === 'delta' && { message: noMessage }),
+      [part]: part === 'delta' ? delta : message,
+      finish_reason: finishReason,
+    },
+  };
+  return buildObject(
+    {
+      id: text,
+      object: { const: object },
+      created: { ...count, description: 'Seconds since the epoch.' },
+      model: text,
+      choices: list(choice),
+      usage: part === 'delta' ? { anyOf: [usage, { type: 'null' }] } : usage,
+      statistics,
+    },
+    ['model', 'usage', 'statistics'],
+  );
+}
+
+export const completion: NamedSchema = { name: 'Completion', schema: toReply('chat.completion', 'message') };
+export const chunk: NamedSchema = { name: 'Chunk', schema: toReply('chat.completion.chunk', 'delta') };
+
+export const embeddings: NamedSchema = {
+  name: 'Embeddings',
+  schema: buildObject({
+    object: { const: 'list' },
+    data: list(
+      buildObject({
+        object: { const: 'embedding' },
+        index: count,
+        embedding: {
+          type: ['array', 'string'],
+          items: { type: 'number' },
+          description: 'With `encoding_format: "base64"` the bytes of little-endian floats, as base64.',
+        },
+      }),
+    ),
+    model: text,
+    usage: { type: 'object', properties: { prompt_tokens: count, total_tokens: count } },
+  }),
+};

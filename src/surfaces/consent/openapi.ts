@@ -1,0 +1,97 @@
+import type { ErrorCode } from '#contract/errors/errors.ts';
+import { type ApiOperation, buildList, buildObject, json, type NamedSchema, type Schema } from '../http/openapi/operation.ts';
+import { bodyErrors, keyErrors } from '../http/openapi/operation-errors.ts';
+import { exampleNames, inDeploymentPath } from '../http/openapi/operation-examples.ts';
+
+const form: Schema = {
+  type: 'object',
+  description: 'The deployment and all that it depends on, by id.',
+  additionalProperties: { ...buildObject({ consentRequired: { type: 'boolean' } }), additionalProperties: false },
+};
+
+const submission: NamedSchema = {
+  name: 'ConsentSubmission',
+  schema: buildObject({ consent: form }),
+};
+
+const consent: NamedSchema = {
+  name: 'Consent',
+  schema: buildObject(
+    {
+      accepted: { type: 'boolean', description: 'Whether nothing requires consent, or the user has accepted the form of today.' },
+      consent: { ...form, description: 'The form of today. Absent if it is accepted.' },
+    },
+    ['consent'],
+  ),
+};
+
+const accepted: Schema = buildObject({ accepted: { type: 'boolean', description: 'True.' } });
+
+const list: NamedSchema = {
+  name: 'ConsentList',
+  schema: buildList(
+    buildObject({
+      deployment: { type: 'string' },
+      consent: form,
+      acceptedAt: { type: 'integer', description: 'Milliseconds since the epoch.' },
+    }),
+  ),
+};
+
+const sampleForm = {
+  [exampleNames.withConsent]: { consentRequired: false },
+  demo: { consentRequired: false },
+  'sample-account': { consentRequired: true },
+};
+
+const tag = 'Consent';
+const path = '/v1/consent/{id}';
+const parameters = [inDeploymentPath(exampleNames.withConsent)];
+const errors: readonly ErrorCode[] = [...keyErrors, 'access_denied', 'deployment_not_found'];
+
+/** `/v1/consent`: the forms of deployments and what the user has accepted. */
+export const consentOperations: readonly ApiOperation[] = [
+  {
+    method: 'get',
+    path: '/v1/consent',
+    id: 'listConsents',
+    tag,
+    summary: 'Lists what the user has accepted',
+    answers: [{ status: 200, description: 'The list, by deployment.', content: json(list) }],
+    errors: [...keyErrors, 'access_denied'],
+  },
+  {
+    method: 'get',
+    path,
+    id: 'getConsent',
+    tag,
+    summary: 'Shows the consent form of a deployment',
+    description: 'The form is left out if nothing requires consent or the user has accepted it.',
+    parameters,
+    answers: [{ status: 200, description: 'Whether it is accepted, and the form if it is not.', content: json(consent) }],
+    errors: [...errors, 'operation_not_supported'],
+  },
+  {
+    method: 'post',
+    path,
+    id: 'acceptConsent',
+    tag,
+    summary: 'Accepts the consent form of a deployment',
+    description: 'The form must be the one of today, as `GET` shows it. It replaces what was accepted before.',
+    parameters,
+    body: json(submission, { form: { summary: 'The form as it was shown', value: { consent: sampleForm } } }),
+    answers: [{ status: 200, description: 'The consent is stored.', content: json(accepted) }],
+    errors: [...errors, ...bodyErrors, 'operation_not_supported', 'consent_outdated'],
+  },
+  {
+    method: 'delete',
+    path,
+    id: 'withdrawConsent',
+    tag,
+    summary: 'Withdraws the consent to a deployment',
+    description: 'In force for the next call. What was accepted can be withdrawn even if the deployment is gone by now.',
+    parameters,
+    answers: [{ status: 204, description: 'Nothing is accepted any more.' }],
+    errors,
+  },
+];

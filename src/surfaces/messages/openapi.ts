@@ -1,0 +1,146 @@
+import { errorMeanings } from '#contract/errors/error-meanings.ts';
+import { type ErrorCode, errorKinds } from '#contract/errors/errors.ts';
+import { toMessagesError } from '#contract/messages/dialect.ts';
+import { CountBody, MessagesBody } from '#contract/messages/messages-request.ts';
+import {
+  type ApiOperation,
+  buildObject,
+  type Content,
+  type ErrorShape,
+  inHeader,
+  inPath,
+  json,
+  type NamedSchema,
+  type Parameter,
+} from '../http/openapi/operation.ts';
+import { bodyErrors, callErrors, keyErrors, limitErrors } from '../http/openapi/operation-errors.ts';
+import { exampleNames } from '../http/openapi/operation-examples.ts';
+import { message, messagesError, messagesEvent, messagesModel } from './reply-schema.ts';
+
+const messagesRequest: NamedSchema = { name: 'MessagesRequest', schema: MessagesBody };
+const countRequest: NamedSchema = { name: 'CountTokensRequest', schema: CountBody };
+
+const tokenCount: NamedSchema = {
+  name: 'TokenCount',
+  schema: buildObject({ input_tokens: { type: 'integer', minimum: 0 } }),
+};
+
+const countErrors: readonly ErrorCode[] = [...keyErrors, ...bodyErrors, 'call_depth_exceeded', ...callErrors];
+const messagesErrors: readonly ErrorCode[] = [...countErrors, 'control_not_offered', ...limitErrors];
+
+const headers: readonly Parameter[] = [
+  inHeader('anthropic-version', 'Version of the dialect, also as `msgapi-version`. May be absent.', { example: '2023-06-01' }),
+  inHeader('anthropic-beta', 'Sent on to an upstream that speaks the dialect.'),
+  inHeader(
+    'X-CORE-CACHE-POLICY',
+    'With `cache-priority` a conversation stays with one upstream, where its prompt may be cached.',
+    { schema: { enum: ['availability-priority', 'cache-priority'] }, example: 'cache-priority' },
+  ),
+];
+
+const description =
+  'An upstream that speaks the dialect is sent the request as it is, and its reply comes back byte for byte. For every other deployment both are translated, and the header field `parley-ignored` of the answer names what was left out. ' +
+  'With `stream: true` the answer is a stream of events.';
+
+/** Errors have a type instead of a code, and name the field at fault in the message. */
+const errorShape: ErrorShape = { body: messagesError, describe };
+
+function describe(code: ErrorCode): string {
+  const { status } = errorKinds[code];
+  const { type } = toMessagesError({ status, message: '', param: null }, '').error;
+  return `\`${type}\`: ${errorMeanings[code].replace('`param` names it', 'the message begins with its path')}`;
+}
+
+/** The messages surface below `msgapi`, and below each alias together with a list of models. */
+export function messagesOperations(aliases: readonly string[]): ApiOperation[] {
+  return [...toOperations('msgapi'), ...aliases.flatMap((alias) => [...toOperations(alias), ...toListings(alias)])];
+}
+
+function toOperations(prefix: string): ApiOperation[] {
+  const path = `/${prefix}/v1/messages`;
+  const common = { method: 'post', tag: 'Messages', parameters: headers, errorShape, takesXApiKey: prefix !== 'msgapi' } as const;
+  const content = [...json(message), { type: 'text/event-stream', schema: messagesEvent }];
+  return [
+    {
+      ...common,
+      path,
+      id: `createMessage_${toSuffix(prefix)}`,
+      summary: 'Asks a deployment for a message',
+      description,
+      body: json(messagesRequest, toMessageExamples()),
+      answers: [{ status: 200, description: 'The message, or its events.', content }],
+      errors: messagesErrors,
+    },
+    {
+      ...common,
+      path: `${path}/count_tokens`,
+      id: `countMessageTokens_${toSuffix(prefix)}`,
+      summary: 'Counts the tokens of a request',
+      description: 'The upstream is asked if it speaks the dialect; else the count is an estimate. Nothing is charged.',
+      body: json(countRequest, {
+        message: { summary: 'One message', value: { model: exampleNames.chat, messages: [{ role: 'user', content: 'Hello' }] } },
+      }),
+      answers: [{ status: 200, description: 'The count.', content: json(tokenCount) }],
+      errors: countErrors,
+    },
+  ];
+}
+
+function toListings(alias: string): ApiOperation[] {
+  const path = `/${alias}/v1/models`;
+  const common = { method: 'get', tag: 'Messages', errorShape, takesXApiKey: true } as const;
+  const id = { type: ['string', 'null'] };
+  const list = buildObject({
+    data: { type: 'array', items: messagesModel },
+    has_more: { type: 'boolean', description: 'Never: the list is whole.' },
+    first_id: id,
+    last_id: id,
+  });
+  return [
+    {
+      ...common,
+      path,
+      id: `listMessagesModels_${toSuffix(alias)}`,
+      summary: 'Lists the deployments that the caller may use, in the shape of the dialect',
+      answers: [{ status: 200, description: 'The list.', content: json(list) }],
+      errors: keyErrors,
+    },
+    {
+      ...common,
+      path: `${path}/{id}`,
+      id: `getMessagesModel_${toSuffix(alias)}`,
+      summary: 'Shows one deployment, in the shape of the dialect',
+      parameters: [inPath('id', 'Id of the deployment; it may hold slashes.', exampleNames.chat)],
+      answers: [{ status: 200, description: 'The deployment.', content: json(messagesModel) }],
+      errors: [...keyErrors, 'deployment_not_found', 'access_denied'],
+    },
+  ];
+}
+
+function toSuffix(prefix: string): string {
+  return prefix.replace(/[^a-z0-9]+/gi, '_');
+}
+
+function toMessageExamples(): Content['examples'] {
+  const createExample = (content: string, extra: object = {}) => ({
+    model: exampleNames.chat,
+    max_tokens: 500,
+    messages: [{ role: 'user', content }],
+    ...extra,
+  });
+  const weather = {
+    name: 'get_weather',
+    description: 'Gives the weather of a city',
+    input_schema: buildObject({ city: { type: 'string', description: 'Name of the city' } }),
+  };
+  return {
+    message: { summary: 'A message as one JSON text', value: createExample('Hello') },
+    stream: { summary: 'A message as a stream', value: createExample('Count to 3', { stream: true }) },
+    everything: { summary: 'A message with stages, an attachment and controls', value: createExample('Show me everything') },
+    everythingStreamed: { summary: 'The same as a stream', value: createExample('Show me everything', { stream: true }) },
+    tool: {
+      summary: 'A tool that the caller runs',
+      value: createExample('What is the weather in the city Oslo?', { tools: [weather] }),
+    },
+  };
+}

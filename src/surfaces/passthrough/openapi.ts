@@ -1,0 +1,128 @@
+import type { ErrorCode } from '#contract/errors/errors.ts';
+import { type PassThroughApi, type PassThroughTraits, passThrough } from '#contract/pass-through.ts';
+import { passThroughRequests } from '#contract/pass-through-requests.ts';
+import {
+  type Answer,
+  type ApiOperation,
+  type Content,
+  json,
+  type NamedSchema,
+  type Parameter,
+  traceparent,
+} from '../http/openapi/operation.ts';
+import { bodyErrors, callErrors, keyErrors, limitErrors } from '../http/openapi/operation-errors.ts';
+import { exampleNames } from '../http/openapi/operation-examples.ts';
+
+/** Where an API is asked, and how the deployment is named there. */
+interface Place {
+  /** With `{operation}` for the API. */
+  readonly path: string;
+  readonly suffix: string;
+  readonly isNamedByBody: boolean;
+  readonly toParameters: (deployment: string) => readonly Parameter[];
+}
+
+const errors: readonly ErrorCode[] = [
+  ...keyErrors,
+  ...bodyErrors,
+  'invalid_api_version',
+  'call_depth_exceeded',
+  ...limitErrors,
+  ...callErrors,
+];
+
+interface Words {
+  readonly id: string;
+  readonly summary: string;
+  readonly example: Readonly<Record<string, unknown>>;
+}
+
+const texts: Readonly<Record<PassThroughApi, Words>> = {
+  completions: {
+    id: 'createCompletion',
+    summary: 'Has a text gone on with',
+    example: { prompt: 'The library is', max_tokens: 16 },
+  },
+  moderations: { id: 'createModeration', summary: 'Has a text judged', example: { input: 'A text.' } },
+  'images/generations': { id: 'createImage', summary: 'Asks for pictures', example: { prompt: 'A cat with a hat', n: 1 } },
+  'images/edits': {
+    id: 'createImageEdit',
+    summary: 'Has a picture changed',
+    example: { image: 'the bytes of a picture', prompt: 'A cat with a hat' },
+  },
+  'audio/speech': { id: 'createSpeech', summary: 'Has a text spoken', example: { input: 'We are open.', voice: 'alloy' } },
+  'audio/transcriptions': {
+    id: 'createTranscription',
+    summary: 'Has speech written down',
+    example: { file: 'the bytes of a recording' },
+  },
+  'audio/translations': {
+    id: 'createTranslation',
+    summary: 'Has speech translated into English',
+    example: { file: 'the bytes of a recording' },
+  },
+  rerank: {
+    id: 'rerank',
+    summary: 'Has documents put in the order of a question',
+    example: { query: 'When is it open?', documents: ['It is open from 9 to 17.', 'Books are kept for three weeks.'], top_n: 1 },
+  },
+};
+
+const description =
+  'The request goes to an upstream of the model as it came, and so does the answer; of the request only `model` is replaced, and the fields listed are checked. ' +
+  'The model must have the API in the `api` of one of its upstreams. ';
+const ofForms =
+  'A form is sent on while it comes. Its field `model` may stand anywhere; if more than 32 MiB come before it, the answer is 413.';
+
+/** The operation of one API at one place. */
+export function passThroughOperation(api: PassThroughApi, location: Place): ApiOperation {
+  const { id, summary, example } = texts[api];
+  const traits: PassThroughTraits = passThrough[api];
+  const model = location.isNamedByBody ? { model: exampleNames.others } : {};
+  return {
+    method: 'post',
+    path: location.path.replace('{operation}', api),
+    id: `${id}_${location.suffix}`,
+    tag: 'Further APIs',
+    summary,
+    description: description + (traits.accepts === 'json' ? '' : ofForms),
+    parameters: [...location.toParameters(exampleNames.others), ...(traits.accepts === 'either' ? [traceparent] : [])],
+    body: toBody(api, location.isNamedByBody, { ...model, ...example }),
+    answers: [toAnswer(api)],
+    errors,
+  };
+}
+
+function toBody(api: PassThroughApi, isNamedByBody: boolean, value: object): readonly Content[] {
+  const { accepts }: PassThroughTraits = passThrough[api];
+  const schema = toSchema(api, isNamedByBody);
+  const examples = { usual: { summary: 'A usual request', value } };
+  const form: Content = { type: 'multipart/form-data', schema, examples };
+  if (accepts === 'form') return [form];
+  const byAddress = { ...value, image: undefined, images: [{ image_url: 'https://example.com/cat.png' }] };
+  return accepts === 'json'
+    ? json(schema, examples)
+    : [form, ...json(schema, { byAddress: { summary: 'By address', value: byAddress } })];
+}
+
+function toSchema(api: PassThroughApi, isNamedByBody: boolean): NamedSchema {
+  const schema = passThroughRequests[api];
+  const name = `${api.replaceAll(/(?:^|\/)(\w)/g, (_, letter: string) => letter.toUpperCase())}Request`;
+  return isNamedByBody
+    ? { name: `${name}ByModel`, schema: { ...schema, required: ['model', ...schema.required] } }
+    : { name, schema };
+}
+
+function toAnswer(api: PassThroughApi): Answer {
+  const { answer, raw, lastEvent }: PassThroughTraits = passThrough[api];
+  const streams = lastEvent !== undefined || api === 'completions';
+  return {
+    status: 200,
+    description: 'What the upstream answers.',
+    content: [
+      ...json({ type: 'object', required: [answer] }),
+      ...(streams ? [{ type: 'text/event-stream', schema: { type: 'object' } }] : []),
+      ...(raw === undefined ? [] : [{ type: '*/*', schema: {} }]),
+    ],
+  };
+}

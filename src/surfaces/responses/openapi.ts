@@ -1,0 +1,151 @@
+import type { ErrorCode } from '#contract/errors/errors.ts';
+import { ResponseEvent } from '#contract/responses/events.ts';
+import { Compaction, ResponseObject } from '#contract/responses/response.ts';
+import { CompactBody, InputTokensBody, ResponsesBody } from '#contract/responses/responses-request.ts';
+import { type ApiOperation, type Content, inQuery, json, type NamedSchema, type Parameter } from '../http/openapi/operation.ts';
+import { bodyErrors, callErrors, compatErrorShape, keyErrors, limitErrors } from '../http/openapi/operation-errors.ts';
+import { exampleNames } from '../http/openapi/operation-examples.ts';
+import { type ResponsesPlace, responsesPlaces } from './places.ts';
+
+const responsesRequest: NamedSchema = { name: 'ResponsesRequest', schema: ResponsesBody };
+const inputTokensRequest: NamedSchema = { name: 'InputTokensRequest', schema: InputTokensBody };
+const compactRequest: NamedSchema = { name: 'CompactRequest', schema: CompactBody };
+const compaction: NamedSchema = { name: 'Compaction', schema: Compaction };
+const response: NamedSchema = { name: 'Response', schema: ResponseObject };
+const event: NamedSchema = { name: 'ResponseEvent', schema: ResponseEvent };
+
+const inputTokens: NamedSchema = {
+  name: 'InputTokens',
+  schema: {
+    type: 'object',
+    required: ['object', 'input_tokens'],
+    properties: { object: { const: 'response.input_tokens' }, input_tokens: { type: 'integer', minimum: 0 } },
+  },
+};
+
+const countErrors: readonly ErrorCode[] = [
+  ...keyErrors,
+  ...bodyErrors,
+  'call_depth_exceeded',
+  'invalid_encrypted_content',
+  'previous_response_not_found',
+  'conversation_not_found',
+  ...callErrors,
+];
+const createErrors: readonly ErrorCode[] = [
+  ...countErrors,
+  'conversation_locked',
+  'control_not_offered',
+  'context_length_exceeded',
+  ...limitErrors,
+];
+
+const description =
+  'Every deployment that chats answers: an upstream that speaks this API is relayed, for all others request and reply are translated, and the header field `parley-ignored` names what was left out. ' +
+  'With `stream: true` the answer is a stream of events, and then `data: [DONE]`.';
+
+/** The Responses surface at each of its places. */
+export function responsesOperations(aliases: readonly string[]): ApiOperation[] {
+  return responsesPlaces(aliases).flatMap(toOperations);
+}
+
+const common = { method: 'post', tag: 'Responses', errorShape: compatErrorShape } as const;
+const versionInQuery = inQuery('api-version', 'Sent by clients of Azure, and not used.');
+
+interface CreatePlace {
+  readonly path: string;
+  readonly suffix: string;
+  readonly parameters: readonly Parameter[];
+}
+
+function toCreate({ path, suffix, parameters }: CreatePlace): ApiOperation {
+  return {
+    ...common,
+    path,
+    id: `createResponse_${suffix}`,
+    summary: 'Asks a deployment for a response',
+    description,
+    parameters,
+    body: json(responsesRequest, toExamples()),
+    answers: [
+      {
+        status: 200,
+        description: 'The response, or its events.',
+        content: [...json(response), { type: 'text/event-stream', schema: event }],
+      },
+    ],
+    errors: createErrors,
+  };
+}
+
+interface DeploymentsPlace {
+  readonly path: string;
+  readonly suffix: string;
+  readonly toParameters: (deployment: string) => readonly Parameter[];
+}
+
+/** Describes the creation of a response where the path names the deployment. */
+export function responseOperation({ path, suffix, toParameters }: DeploymentsPlace): ApiOperation {
+  const created = toCreate({
+    path: path.replace('{operation}', 'responses'),
+    suffix: `${suffix}_deployment`,
+    parameters: toParameters(exampleNames.chat),
+  });
+  return { ...created, errors: [...createErrors, 'invalid_api_version'] };
+}
+
+function toOperations({ base, suffix, takesVersion }: ResponsesPlace): ApiOperation[] {
+  const path = `${base}/responses`;
+  return [
+    toCreate({ path, suffix, parameters: takesVersion ? [versionInQuery] : [] }),
+    {
+      ...common,
+      path: `${path}/input_tokens`,
+      id: `countInputTokens_${suffix}`,
+      summary: 'Counts the tokens of a request',
+      description: 'The count is an estimate unless the upstream counts. Nothing is charged.',
+      body: json(inputTokensRequest, { text: { summary: 'A text', value: { model: exampleNames.chat, input: 'Hello' } } }),
+      answers: [{ status: 200, description: 'The count.', content: json(inputTokens) }],
+      errors: countErrors,
+    },
+    {
+      ...common,
+      path: `${path}/compact`,
+      id: `compactResponse_${suffix}`,
+      summary: 'Has a deployment sum up a conversation',
+      description:
+        'The summary comes sealed, as an item that stands for what it replaces. It is charged as the answer that it is.',
+      body: json(compactRequest, { text: { summary: 'A text', value: { model: exampleNames.chat, input: 'I live in Oslo.' } } }),
+      answers: [{ status: 200, description: 'The item, and what it took to make it.', content: json(compaction) }],
+      errors: createErrors,
+    },
+  ];
+}
+
+function toExamples(): Content['examples'] {
+  const createExample = (input: unknown, extra: object = {}) => ({ model: exampleNames.chat, input, store: false, ...extra });
+  const weather = {
+    type: 'function',
+    name: 'get_weather',
+    description: 'Gives the weather of a city',
+    parameters: {
+      type: 'object',
+      properties: { city: { type: 'string', description: 'Name of the city' } },
+      required: ['city'],
+    },
+  };
+  return {
+    text: { summary: 'A response as one JSON text', value: createExample('Hello') },
+    stream: { summary: 'A response as a stream', value: createExample('Count to 3', { stream: true }) },
+    extensions: {
+      summary: 'With stages, attachments, controls and statistics',
+      value: createExample('Show me everything', {
+        include: ['parley:stages', 'parley:attachments', 'parley:controls', 'parley:statistics'],
+      }),
+    },
+    tool: {
+      summary: 'A tool that the caller runs',
+      value: createExample('What is the weather in the city Oslo?', { tools: [weather] }),
+    },
+  };
+}

@@ -1,0 +1,218 @@
+import type { ErrorCode } from '#contract/errors/errors.ts';
+import { ResponseEvent } from '#contract/responses/events.ts';
+import { ResponseObject } from '#contract/responses/response.ts';
+import { type ApiOperation, inPath, inQuery, json, type NamedSchema, type Schema } from '../../http/openapi/operation.ts';
+import { bodyErrors, compatErrorShape, keyErrors } from '../../http/openapi/operation-errors.ts';
+import { exampleNames } from '../../http/openapi/operation-examples.ts';
+import { responsesPlaces } from '../places.ts';
+
+const text: Schema = { type: 'string' };
+const response: NamedSchema = { name: 'Response', schema: ResponseObject };
+const event: NamedSchema = { name: 'ResponseEvent', schema: ResponseEvent };
+const item: NamedSchema = {
+  name: 'StoredItem',
+  schema: { type: 'object', required: ['id', 'type'], properties: { id: text, type: text }, additionalProperties: true },
+};
+const orNull: Schema = { type: ['string', 'null'] };
+const toPageSchema = (item: NamedSchema): Schema => ({
+  type: 'object',
+  required: ['object', 'data', 'first_id', 'last_id', 'has_more'],
+  properties: {
+    object: { const: 'list' },
+    data: { type: 'array', items: item },
+    first_id: orNull,
+    last_id: orNull,
+    has_more: { type: 'boolean' },
+  },
+});
+const itemList: NamedSchema = { name: 'StoredItemList', schema: toPageSchema(item) };
+const deletedAs = (object: string): Schema => ({
+  type: 'object',
+  required: ['id', 'object', 'deleted'],
+  properties: { id: text, object: { const: object }, deleted: { type: 'boolean' } },
+});
+const conversation: NamedSchema = {
+  name: 'StoredConversation',
+  schema: {
+    type: 'object',
+    required: ['id', 'object', 'created_at', 'metadata'],
+    properties: {
+      id: text,
+      object: { const: 'conversation' },
+      created_at: { type: 'integer', description: 'Seconds since the epoch.' },
+      metadata: { type: 'object', additionalProperties: text },
+    },
+  },
+};
+const items: Schema = { type: 'array', maxItems: 20, items: { type: 'object' }, description: 'Items as in a request.' };
+const metadata: Schema = {
+  type: 'object',
+  maxProperties: 16,
+  additionalProperties: { type: 'string', maxLength: 512 },
+  description: 'Up to 16 texts of up to 512 characters.',
+};
+const newConversation: NamedSchema = { name: 'NewConversation', schema: { type: 'object', properties: { items, metadata } } };
+const changed: NamedSchema = { name: 'ChangedConversation', schema: { type: 'object', properties: { metadata } } };
+const added: NamedSchema = { name: 'NewItems', schema: { type: 'object', required: ['items'], properties: { items } } };
+
+const errors: readonly ErrorCode[] = [...keyErrors, 'response_not_found'];
+/** What comes below an id that is no conversation's is taken for a conversation that somebody keeps in a bucket of that name. */
+const ofItems: readonly ErrorCode[] = [...errors, 'access_denied'];
+const inBody: readonly ErrorCode[] = [...errors, ...bodyErrors];
+const include = inQuery('include', 'What else is shown, such as `reasoning.encrypted_content`; may be given again.');
+const limit = inQuery('limit', 'How many, 1 to 100; 20 if absent.', { schema: { type: 'integer', minimum: 1, maximum: 100 } });
+const paging = [
+  limit,
+  inQuery('order', '`asc`: the earliest first; `desc`, or absent: the latest first.', {
+    schema: { type: 'string', enum: ['asc', 'desc'] },
+  }),
+  inQuery('after', 'Id of an item; only those behind it.'),
+  inQuery('before', 'Id of an item; only those ahead of it.'),
+  include,
+];
+const inResponse = inPath('response', 'Id of a response.', exampleNames.response);
+const inConversation = inPath('conversation', 'Id of a conversation.', exampleNames.talk);
+const inItem = inPath('item', 'Id of an item.', exampleNames.item);
+
+type Described = Omit<ApiOperation, 'tag' | 'errorShape'>;
+const common = { tag: 'Responses', errorShape: compatErrorShape } as const;
+
+/** Stored responses and conversations at each of their places, and the list of those that were made in the background. */
+export function storedOperations(aliases: readonly string[]): ApiOperation[] {
+  const ofResources = responsesPlaces(aliases).flatMap(({ base, suffix, takesVersion }) => {
+    const ofConversations = takesVersion ? [] : conversationOperations(`${base}/conversations`);
+    const operations = [...responseOperations(`${base}/responses/{response}`), ...ofConversations];
+    return operations.map((operation) => ({ ...operation, id: `${operation.id}_${suffix}`, ...common }));
+  });
+  return [...ofResources, backgroundList];
+}
+
+const summary: NamedSchema = {
+  name: 'BackgroundResponse',
+  schema: {
+    type: 'object',
+    required: ['id', 'object', 'status', 'created_at', 'completed_at', 'model', 'background', 'error', 'asked'],
+    properties: {
+      id: text,
+      object: { const: 'response' },
+      status: { enum: ['queued', 'in_progress', 'completed', 'incomplete', 'failed', 'cancelled'] },
+      created_at: { type: 'integer', description: 'Seconds since the epoch.' },
+      completed_at: { type: ['integer', 'null'], description: 'Seconds since the epoch.' },
+      model: text,
+      background: { type: 'boolean' },
+      error: { type: ['object', 'null'], required: ['code', 'message'], properties: { code: text, message: text } },
+      asked: { ...orNull, description: 'How the last message of a user in its input begins: up to 200 characters.' },
+    },
+  },
+};
+const summaries: NamedSchema = { name: 'BackgroundResponseList', schema: toPageSchema(summary) };
+
+/** What the page shows of them. */
+const backgroundList: ApiOperation = {
+  ...{ method: 'get', path: '/v1/user/responses', id: 'listBackgroundResponses', ...common },
+  summary: 'Lists the responses that were made in the background for the caller, the latest first',
+  parameters: [limit, inQuery('after', 'Id of a response; only those behind it.')],
+  answers: [{ status: 200, description: 'A page.', content: json(summaries) }],
+  errors: [...keyErrors, 'invalid_request', 'access_denied'],
+};
+
+function responseOperations(path: string): Described[] {
+  return [
+    {
+      ...{ method: 'get', path, id: 'getResponse', summary: 'Shows a stored response, or its events' },
+      description:
+        'With `stream=true` the events of a response that is made in the background, from the one behind `starting_after` on, until it ends.',
+      parameters: [
+        inResponse,
+        include,
+        inQuery('stream', 'Whether its events are sent.', { schema: { type: 'boolean' } }),
+        inQuery('starting_after', 'Number of an event.', { schema: { type: 'integer', minimum: 0 } }),
+      ],
+      answers: [
+        { status: 200, description: 'The response.', content: [...json(response), { type: 'text/event-stream', schema: event }] },
+      ],
+      errors: [...errors, 'invalid_request'],
+    },
+    {
+      ...{ method: 'delete', path, id: 'deleteResponse', summary: 'Deletes a stored response, also one that has not ended' },
+      parameters: [inResponse],
+      answers: [{ status: 200, description: 'It is gone.', content: json(deletedAs('response')) }],
+      errors,
+    },
+    {
+      ...{ method: 'post', path: `${path}/cancel`, id: 'cancelResponse' },
+      summary: 'Cancels a response that is made in the background',
+      parameters: [inResponse],
+      answers: [{ status: 200, description: 'The response, as it ended.', content: json(response) }],
+      errors: [...errors, 'invalid_request'],
+    },
+    {
+      ...{ method: 'get', path: `${path}/input_items`, id: 'listInputItems' },
+      summary: 'Lists what a response was made of, earlier responses included',
+      parameters: [inResponse, ...paging],
+      answers: [{ status: 200, description: 'A page.', content: json(itemList) }],
+      errors: [...errors, 'invalid_request'],
+    },
+  ];
+}
+
+function conversationOperations(base: string): Described[] {
+  const path = `${base}/{conversation}`;
+  const list = `${path}/items`;
+  const answers = [{ status: 200, description: 'The conversation.', content: json(conversation) }] as const;
+  const page = [{ status: 200, description: 'A page.', content: json(itemList) }] as const;
+  const hello = { items: [{ role: 'user', content: 'Hello' }] };
+  return [
+    {
+      ...{ method: 'post', path: base, id: 'createConversation', summary: 'Makes a conversation' },
+      body: json(newConversation, {
+        begun: { summary: 'With a first message', value: { ...hello, metadata: { topic: 'greetings' } } },
+      }),
+      isBodyOptional: true,
+      answers: answers,
+      errors: [...keyErrors, ...bodyErrors],
+    },
+    {
+      ...{ method: 'get', path, id: 'getConversation', summary: 'Shows a conversation' },
+      ...{ parameters: [inConversation], answers: answers, errors },
+    },
+    {
+      ...{ method: 'post', path, id: 'changeConversation', summary: 'Changes the metadata of a conversation' },
+      ...{
+        parameters: [inConversation],
+        body: json(changed, { topic: { summary: 'Another topic', value: { metadata: { topic: 'farewells' } } } }),
+        answers: answers,
+        errors: inBody,
+      },
+    },
+    {
+      ...{ method: 'delete', path, id: 'deleteConversation', summary: 'Deletes a conversation with its items' },
+      parameters: [inConversation],
+      answers: [{ status: 200, description: 'It is gone.', content: json(deletedAs('conversation.deleted')) }],
+      errors,
+    },
+    {
+      ...{ method: 'get', path: list, id: 'listConversationItems', summary: 'Lists the items of a conversation' },
+      ...{ parameters: [inConversation, ...paging], answers: page, errors: [...ofItems, 'invalid_request'] },
+    },
+    {
+      ...{ method: 'post', path: list, id: 'addConversationItems', summary: 'Adds items to a conversation' },
+      ...{
+        parameters: [inConversation, include],
+        body: json(added, { hello: { summary: 'A message', value: hello } }),
+        answers: page,
+        errors: inBody,
+      },
+    },
+    {
+      ...{ method: 'get', path: `${list}/{item}`, id: 'getConversationItem', summary: 'Shows an item of a conversation' },
+      parameters: [inConversation, inItem, include],
+      answers: [{ status: 200, description: 'The item.', content: json(item) }],
+      errors: ofItems,
+    },
+    {
+      ...{ method: 'delete', path: `${list}/{item}`, id: 'deleteConversationItem', summary: 'Deletes an item of a conversation' },
+      ...{ parameters: [inConversation, inItem], answers: answers, errors: ofItems },
+    },
+  ];
+}
