@@ -7,7 +7,7 @@ import type { ToolCall, ToolMessage } from './turn.ts';
 
 /** What the servers of a request gave. */
 interface LoadedServers extends LoadedTools {
-  readonly deltas: readonly RemoteDelta[];
+  readonly serverDeltas: readonly RemoteDelta[];
 }
 
 /** The tools of the servers that a request names; one that cannot be had is told as such, and the rest works. Rejects with the signal's reason only. */
@@ -20,7 +20,7 @@ export async function loadServers(
   return {
     tools: loaded.flatMap(({ tools }) => tools),
     missing: loaded.flatMap(({ missing }) => missing),
-    deltas: loaded.flatMap(({ deltas: listed }) => listed),
+    serverDeltas: loaded.flatMap(({ serverDeltas }) => serverDeltas),
   };
 }
 
@@ -31,7 +31,7 @@ async function loadServer(server: RemoteServer, mcp: ToolSources['mcp'], context
     const { tools, missing } = await mcp(settings, context);
     const offeredTools = tools.filter((tool) => server.isOffered(getFacts(tool)));
     const listing: RemoteDelta = { kind: 'listed', server: label, tools: offeredTools.map(toListed), error: null };
-    return { tools: offeredTools.map((tool) => toRemote(tool, server)), missing, deltas: isListed ? [listing] : [] };
+    return { tools: offeredTools.map((tool) => toRemote(tool, server)), missing, serverDeltas: isListed ? [listing] : [] };
   } catch (error) {
     context.signal.throwIfAborted();
     if (!(error instanceof ToolError)) throw error;
@@ -39,7 +39,7 @@ async function loadServer(server: RemoteServer, mcp: ToolSources['mcp'], context
     return {
       tools: [],
       missing: [{ name: label, reason }],
-      deltas: [{ kind: 'listed', server: label, tools: [], error: reason }],
+      serverDeltas: [{ kind: 'listed', server: label, tools: [], error: reason }],
     };
   }
 }

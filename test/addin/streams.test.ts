@@ -139,7 +139,7 @@ describe('a reply that breaks off', () => {
     expect(caller.text).not.toMatch(/0\r\n\r\n$/);
     if (version === '1.0') expect(await fault).toMatchObject({ code: 'ECONNRESET' });
     await vi.waitUntil(() => gateway.records.length === 1);
-    expect(gateway.records[0]).toMatchObject({ status: 200, outcome: 'failed', fault: { kind: 'closed' } });
+    expect(gateway.records[0]).toMatchObject({ status: 200, outcome: 'failed', error: { kind: 'closed' } });
   });
 
   it('for standing still breaks the connection too', async () => {
