@@ -65,7 +65,7 @@ function refusalFor(target: string, root: string, more = ''): string {
 }
 
 describe('a call to a deployment that requires consent, three deep', () => {
-  it('is refused before it is made, with the root to ask for', async () => {
+  it('is rejected before it is made, and the error names the root', async () => {
     const before = callsOf('leaf');
     const said = await landscape.callThrough(['root', 'mid', 'leaf']);
     expect(said).toBe(refusalFor('leaf', 'root', '; GET /v1/consent/root has the form to accept.'));
@@ -86,7 +86,7 @@ describe('a call to a deployment that requires consent, three deep', () => {
     expect(await landscape.callThrough(via, 'same')).toBe('done');
   });
 
-  it('is refused to another user', async () => {
+  it('is rejected for another user', async () => {
     await accept(landscape.service, 'root', 'other');
     expect(await landscape.callThrough(['root', 'mid', 'leaf'])).toMatch(/^403 consent_required/);
     expect(await landscape.callThrough(['root', 'mid', 'leaf'], 'other')).toBe('done');
@@ -102,19 +102,19 @@ describe('a call to a deployment that requires consent, three deep', () => {
     expect(await landscape.callThrough(['root', 'mid', 'leaf'])).toContain('GET /v1/consent/root ');
   });
 
-  it('is refused where a deployment on the way is not in the form: no application lends its place to another', async () => {
+  it('is rejected if a deployment on the path is not in the form', async () => {
     await accept(landscape.service, 'root');
     expect(await landscape.callThrough(['root', 'stranger', 'leaf'])).toBe(
       refusalFor('leaf', 'root', ', and what you gave does not cover stranger; GET /v1/consent/root has the form of today.'),
     );
   });
 
-  it('is refused where it is not in the form itself', async () => {
+  it('is rejected if it is not in the form', async () => {
     await accept(landscape.service, 'root');
     expect(await landscape.callThrough(['root', 'mid', 'selfish'])).toContain('does not cover selfish');
   });
 
-  it('is checked by the id, however its path is spelled', async () => {
+  it('is checked by the ID, for every spelling of its path', async () => {
     const spelled: TestResponse[] = [];
     landscape.asides.set('root', async (key) => {
       for (const id of ['team/own%20mail', 'team%2Fown%20mail', '%74eam/ow%6E%20mail'])
@@ -140,14 +140,14 @@ describe('a call to a deployment that requires consent, three deep', () => {
     expect(spelled.map(({ status }) => status)).toEqual(Array(4).fill(200));
   });
 
-  it('is refused under ids that objects have by nature', async () => {
+  it('is rejected for IDs that are properties of every object', async () => {
     await consents.put('key:test', { deployment: 'constructor', form: {}, acceptedAtMs: 0 });
     expect(await landscape.callThrough(['constructor', 'toString'])).toContain('does not cover constructor');
     await consents.put('key:test', { deployment: 'constructor', form: { constructor: required(false) }, acceptedAtMs: 0 });
     expect(await landscape.callThrough(['constructor', 'toString'])).toContain('does not cover toString');
   });
 
-  it('is refused of an application to itself too', async () => {
+  it('is rejected for an application that calls itself', async () => {
     expect(await landscape.callThrough(['selfish'])).toBe('done');
     expect(await landscape.callThrough(['selfish', 'selfish'])).toBe(
       refusalFor('selfish', 'selfish', '; GET /v1/consent/selfish has the form to accept.'),
@@ -160,14 +160,14 @@ describe('a call to a deployment that requires consent, three deep', () => {
 describe('a consent', () => {
   const via = ['root', 'mid', 'leaf'];
 
-  it('that is withdrawn is gone for the next call', async () => {
+  it('does not apply to the next call after it is withdrawn', async () => {
     await accept(landscape.service, 'root');
     expect(await landscape.callThrough(via)).toBe('done');
     await deleteConsent(landscape.service, 'root');
     expect(await landscape.callThrough(via)).toMatch(/^403 consent_required/);
   });
 
-  it('that is withdrawn in the middle of a chain is gone for its next call', async () => {
+  it('does not apply to the next call of a chain in progress after it is withdrawn', async () => {
     await accept(landscape.service, 'root');
     landscape.asides.set('mid', async () => void (await deleteConsent(landscape.service, 'root')));
     const before = callsOf('leaf');
@@ -175,12 +175,12 @@ describe('a consent', () => {
     expect(callsOf('leaf')).toBe(before);
   });
 
-  it('that is given in the middle of a chain holds for its next call', async () => {
+  it('applies to the next call of a chain in progress', async () => {
     landscape.asides.set('mid', () => accept(landscape.service, 'root'));
     expect(await landscape.callThrough(via)).toBe('done');
   });
 
-  it('holds as it was accepted where the graph has grown: for what was in it, and for nothing new', async () => {
+  it('covers only the accepted form after the graph has grown', async () => {
     await accept(landscape.service, 'root');
     landscape.reload({ ...applications, mid: { dependencies: ['leaf', 'stranger'] } });
     expect(await isAccepted(landscape.service, 'root')).toBe(false);
@@ -190,7 +190,7 @@ describe('a consent', () => {
     expect(await landscape.callThrough(['root', 'mid', 'stranger', 'leaf'])).toBe('done');
   });
 
-  it('does not hold for what came to require it later', async () => {
+  it('does not cover a deployment that requires consent only later', async () => {
     await accept(landscape.service, 'root');
     landscape.reload({ ...applications, mid: { dependencies: ['leaf'], requires: true } });
     expect(await landscape.callThrough(via)).toContain('does not cover mid');
@@ -198,14 +198,14 @@ describe('a consent', () => {
     expect(await landscape.callThrough(via)).toBe('done');
   });
 
-  it('is not needed any more where the requirement is taken back', async () => {
+  it('is no longer needed after the requirement is removed', async () => {
     landscape.reload({ ...applications, leaf: {} });
     expect(await landscape.callThrough(via)).toBe('done');
   });
 });
 
 describe('an application', () => {
-  it('cannot see, give or withdraw the consent of its user', async () => {
+  it('cannot see, give, or withdraw the consent of its user', async () => {
     await accept(landscape.service, 'mid');
     const { service } = landscape;
     const { json: form } = await getConsent(service, 'root');
@@ -230,7 +230,7 @@ describe('an application', () => {
     expect((await consents.list('key:test')).map(({ deployment }) => deployment)).toEqual(['mid']);
   });
 
-  it('is told of access before consent, and of consent before its body', async () => {
+  it('gets the access error before the consent error, and both before its body is checked', async () => {
     const answers: TestResponse[] = [];
     landscape.asides.set('root', async (key) => {
       for (const [id, body] of [
@@ -253,8 +253,8 @@ describe('an application', () => {
   });
 });
 
-describe('no consent is looked up', () => {
-  it('for what requires none, nor for the call of a user itself', async () => {
+describe('the consent store', () => {
+  it('is not queried for targets without consent or for direct calls', async () => {
     const before = consents.lookUps;
     expect(await landscape.callThrough(['root', 'mid', 'stranger', 'model'])).toBe('done');
     expect(await landscape.callThrough(['leaf'])).toBe('done');

@@ -4,7 +4,7 @@ import { sendRequest } from '#test/send-request.ts';
 import { callerKey, withKey } from '#test/start-service.ts';
 import { startLandscape } from './support.ts';
 
-it('a deployment that is not accessible by per-request keys is refused and not listed to applications, and open to users', async () => {
+it('a deployment that per-request keys cannot use is hidden from applications and open to users', async () => {
   const more = {
     models: { secluded: { upstreams: [{ protocol: 'demo' }], features: { accessibleByPerRequestKey: false } } },
   };

@@ -14,7 +14,7 @@ async function startNoting(applications: object) {
   return { service, state: watch.createState(service), added: watch.log };
 }
 
-it('a dependency that does not exist is named in /health and the log from the start', async () => {
+it('/health and the log name a missing dependency from the start', async () => {
   const configuration = { applications: { app: { endpoint, dependencies: ['lost'], features: required(true) } } };
   await using node = await startProcess({ configuration });
   const { json } = await node.sendRequest({ method: 'GET', path: '/health' });
@@ -26,7 +26,7 @@ it('a dependency that does not exist is named in /health and the log from the st
   await node.untilOutput(/"level":.*applications\.app\.dependencies\[0\]: names \\"lost\\", a deployment that is not configured/);
 });
 
-it('a saved application that does not exist is named as soon as a form is made, once', async () => {
+it('the log names a missing saved application once, when a form is built', async () => {
   const { service, state, added } = await startNoting({ app: { endpoint, dependencies: [saved, 'lost'] } });
   await using _ = service;
   expect(state.listIssues()).toEqual([]);
@@ -37,7 +37,7 @@ it('a saved application that does not exist is named as soon as a form is made, 
   expect(added).toEqual([message]);
 });
 
-it('it is named no more once the graph does without it', async () => {
+it('/health no longer names it after the graph changes', async () => {
   const { service, state } = await startNoting({ app: { endpoint, dependencies: [saved] } });
   await using _ = service;
   await getConsent(service, 'app');
@@ -47,7 +47,7 @@ it('it is named no more once the graph does without it', async () => {
   expect(state.listIssues()).toEqual([]);
 });
 
-it('a new configuration that still names it leaves it named, without another walk', async () => {
+it('a new configuration with the same dependency keeps the entry without another walk', async () => {
   const { service, state } = await startNoting({
     app: { endpoint, dependencies: [saved, `${saved}-2`] },
     other: { endpoint, dependencies: [`${saved}-3`] },
@@ -65,7 +65,7 @@ it('a new configuration that still names it leaves it named, without another wal
   expect(state.listIssues()).toEqual([]);
 });
 
-it('no more than 100 are kept', async () => {
+it('at most 100 missing dependencies are stored', async () => {
   const { service, state } = await startNoting({
     app: { endpoint, dependencies: Array.from({ length: 150 }, (_, index) => `${saved}-${index}`) },
   });

@@ -5,7 +5,7 @@ import { accept, deleteConsent, startLandscape } from './support.ts';
 const applications = { root: { dependencies: ['leaf'] }, leaf: { requires: true }, plain: { dependencies: ['model'] } };
 const more = { consent: { directCalls: 'require' } };
 
-it('a user’s own call needs its consent where the configuration requires it', async () => {
+it('a direct call needs consent if the configuration requires it', async () => {
   await using landscape = await startLandscape(applications, { more });
   expect(await landscape.callThrough(['root'])).toBe(
     '403 consent_required: root needs your consent before it answers; GET /v1/consent/root has the form to accept.',
@@ -18,7 +18,7 @@ it('a user’s own call needs its consent where the configuration requires it', 
   expect(await landscape.callThrough(['root'])).toMatch(/^403 consent_required/);
 });
 
-it('a refusal for a missing consent brings the form, so that a client can ask at once', async () => {
+it('the error for missing consent contains the form', async () => {
   await using landscape = await startLandscape(applications, { more });
   const { error } = await landscape.service.chat('root', { messages: hello });
   expect(error).toMatchObject({
@@ -28,7 +28,7 @@ it('a refusal for a missing consent brings the form, so that a client can ask at
   });
 });
 
-it('a user’s own call needs the consent to the form of today', async () => {
+it('a direct call needs consent to the current form', async () => {
   await using landscape = await startLandscape(applications, { more });
   await accept(landscape.service, 'root');
   landscape.reload({ ...applications, root: { dependencies: ['leaf', 'plain'] } });
@@ -37,13 +37,13 @@ it('a user’s own call needs the consent to the form of today', async () => {
   expect(await landscape.callThrough(['root'])).toBe('done');
 });
 
-it('a user’s own call passes where nothing in the form requires consent', async () => {
+it('a direct call is admitted if no deployment in the form requires consent', async () => {
   await using landscape = await startLandscape(applications, { more });
   expect(await landscape.callThrough(['plain', 'model'])).toBe('done');
   expect((await landscape.service.chat('model', { messages: hello })).status).toBe(200);
 });
 
-it('a user’s own call to a model that requires consent needs it too, embeddings like chat', async () => {
+it('a direct call to a model that requires consent needs it, for chat and embeddings', async () => {
   await using landscape = await startLandscape(applications, { more });
   const { service } = landscape;
   const embed = () =>

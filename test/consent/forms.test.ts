@@ -47,25 +47,25 @@ function told({ status, error }: TestResponse): readonly [number, string | null]
   return [status, error.code];
 }
 
-describe('the form of a deployment', () => {
-  it('has all it depends on, also what the caller may not use, and says that it is not accepted', async () => {
+describe('the consent form of a deployment', () => {
+  it('lists all dependencies, also those that the caller cannot use, and that it is not accepted', async () => {
     const answer = await getConsent(service, 'assistant');
     expect([answer.status, answer.json]).toEqual([200, { consent: mailForm, accepted: false }]);
     expect(answer.headers['content-type']).toMatch(/^application\/json/);
     expect(answer.headers['x-request-id']).toBeTypeOf('string');
   });
 
-  it.each(['plain', 'm'])('is left out where nothing requires consent: %s', async (id) => {
+  it.each(['plain', 'm'])('is omitted if no deployment requires consent: %s', async (id) => {
     expect((await getConsent(service, id)).json).toEqual({ accepted: true });
   });
 
-  it('is left out once it is accepted', async () => {
+  it('is omitted after it is accepted', async () => {
     const answer = await postConsent(service, 'assistant', { consent: mailForm });
     expect([answer.status, answer.json]).toEqual([200, { accepted: true }]);
     expect((await getConsent(service, 'assistant')).json).toEqual({ accepted: true });
   });
 
-  it('is found by any spelling of its id that is decoded once, and stored under the id', async () => {
+  it('is found by every spelling of its ID that decodes once, and stored under the ID', async () => {
     const spellings = ['team/mail%20box', 'team%2Fmail%20box', '%74eam/mail%20%62ox?x=1'];
     for (const spelling of spellings) {
       await deleteConsent(service, 'team/mail%20box');
@@ -84,12 +84,12 @@ describe('the form of a deployment', () => {
     expect(told(await postConsent(service, spelling, { consent: mailForm }))).toEqual([404, 'deployment_not_found']);
   });
 
-  it('is refused to those who may not use the deployment', async () => {
+  it('is rejected for users who cannot use the deployment', async () => {
     for (const ask of [getConsent, deleteConsent]) expect(told(await ask(service, 'closed'))).toEqual([403, 'access_denied']);
     expect(told(await postConsent(service, 'closed', { consent: {} }))).toEqual([403, 'access_denied']);
   });
 
-  it('is each user’s own; the keys of one project are one user', async () => {
+  it('belongs to one user, and all keys of a project are one user', async () => {
     await accept(service, 'assistant');
     expect(await isAccepted(service, 'assistant', 'same')).toBe(true);
     expect(await isAccepted(service, 'assistant', 'other')).toBe(false);
@@ -97,7 +97,7 @@ describe('the form of a deployment', () => {
     expect(await isAccepted(service, 'assistant')).toBe(true);
   });
 
-  it('answers HEAD without a body, and no other method', async () => {
+  it('supports HEAD without a body, and no other method', async () => {
     const path = consentPath('assistant');
     const head = await service.sendRequest({ method: 'HEAD', path, headers: { 'api-key': callerKey } });
     expect([head.status, head.text]).toEqual([200, '']);
@@ -114,13 +114,13 @@ describe('a submitted form', () => {
     expect(await consents.list('key:test')).toEqual([]);
   };
 
-  it('that is shortened is refused, and nothing is stored', async () => {
+  it('is rejected and not stored if it is shortened', async () => {
     for (const id of Object.keys(mailForm))
       await refused(Object.fromEntries(Object.entries(mailForm).filter(([each]) => each !== id)));
     await refused({});
   });
 
-  it('that is forged is refused, and nothing is stored', async () => {
+  it('is rejected and not stored if it is forged', async () => {
     await refused({ ...mailForm, more: required(false) });
     await refused({ ...mailForm, 'team/mail box': required(false) });
     await refused({ ...mailForm, m: required(true) });
@@ -130,11 +130,11 @@ describe('a submitted form', () => {
     await refused({ ...others, Assistant: assistant });
   });
 
-  it('of another deployment is refused', async () => {
+  it('is rejected if it belongs to another deployment', async () => {
     await refused(await formOf(service, 'team/mail%20box'));
   });
 
-  it('that a reload has made outdated is refused, and what was accepted before stays', async () => {
+  it('is rejected after a reload made it outdated, and the earlier consent stays', async () => {
     await accept(service, 'assistant');
     const [before] = await consents.list('key:test');
     const shown = mailForm;
@@ -143,7 +143,7 @@ describe('a submitted form', () => {
     expect(await consents.list('key:test')).toEqual([before]);
   });
 
-  it('replaces what was accepted before', async () => {
+  it('replaces the earlier consent', async () => {
     await accept(service, 'assistant');
     reloadWith({ endpoint, dependencies: ['team/mail box'] });
     expect(await isAccepted(service, 'assistant')).toBe(false);
@@ -154,7 +154,7 @@ describe('a submitted form', () => {
     ]);
   });
 
-  it('is not accepted any more where a reload adds a dependency or a requirement, and is again where it is taken back', async () => {
+  it('is no longer accepted after a reload adds a dependency or a requirement, until that is removed', async () => {
     await accept(service, 'assistant');
     const { assistant } = configuration.applications;
     for (const changed of [
@@ -187,13 +187,13 @@ describe('a submitted form', () => {
       'invalid_request',
       'consent.m.x',
     ],
-  ])('that is %s is refused with the place of the fault', async (_what, body, code, param) => {
+  ])('that is %s is rejected with the path of the error', async (_what, body, code, param) => {
     const { status, error } = await postConsent(service, 'assistant', body);
     expect([status, error.code, error.param]).toEqual([400, code, param]);
     expect(await consents.list('key:test')).toEqual([]);
   });
 
-  it('may have come whole out of the answer to GET', async () => {
+  it('can be the complete response of GET', async () => {
     const { json } = await getConsent(service, 'assistant');
     expect((await postConsent(service, 'assistant', json)).status).toBe(200);
   });
@@ -204,7 +204,7 @@ describe('the order of checks', () => {
   const ask = (id: string, body: unknown, headers: Record<string, string>) =>
     service.sendRequest({ path: consentPath(id), headers, body });
 
-  it('is that of every surface: size, credentials, media type, deployment, access, body, form', async () => {
+  it('is the order of every API: size, credentials, media type, deployment, access, body, form', async () => {
     const key = { 'api-key': callerKey };
     const plain = { 'content-type': 'text/plain' };
     const json = { 'content-type': 'application/json' };
@@ -232,12 +232,12 @@ describe('the order of checks', () => {
     ]);
   });
 
-  it('refuses a body of unannounced length as soon as it is too large', async () => {
+  it('rejects a body without a length as soon as it is too large', async () => {
     const answer = await ask('assistant', large, { ...withKey(), 'transfer-encoding': 'chunked' });
     expect(told(answer)).toEqual([413, 'payload_too_large']);
   });
 
-  it('needs a key for everything', async () => {
+  it('requires a key for every route', async () => {
     for (const method of ['GET', 'DELETE', 'POST']) {
       expect(told(await service.sendRequest({ method, path: consentPath('assistant') }))).toEqual([401, 'missing_credentials']);
     }
@@ -246,7 +246,7 @@ describe('the order of checks', () => {
 });
 
 describe('a withdrawn consent', () => {
-  it('is gone, whether or not it was there', async () => {
+  it('returns 204, whether or not it existed', async () => {
     await accept(service, 'assistant');
     const answer = await deleteConsent(service, 'assistant');
     expect([answer.status, answer.text]).toEqual([204, '']);
@@ -254,7 +254,7 @@ describe('a withdrawn consent', () => {
     expect((await deleteConsent(service, 'assistant')).status).toBe(204);
   });
 
-  it('is gone also where a client sends a media type with its request', async () => {
+  it('returns 204 for a request with a media type', async () => {
     await accept(service, 'assistant');
     expect((await service.sendRequest({ method: 'DELETE', path: consentPath('assistant'), headers: withKey() })).status).toBe(
       204,
@@ -262,7 +262,7 @@ describe('a withdrawn consent', () => {
     expect(await isAccepted(service, 'assistant')).toBe(false);
   });
 
-  it('can be one to a deployment that is gone or closed by now', async () => {
+  it('can belong to a deployment that no longer exists or is closed', async () => {
     await accept(service, 'assistant');
     await accept(service, 'team/mail%20box');
     const { 'team/mail box': mail } = configuration.applications;
@@ -279,7 +279,7 @@ describe('the list of consents', () => {
   const list = (key?: string) =>
     service.sendRequest({ method: 'GET', path: '/v1/consent', headers: { 'api-key': key ?? callerKey } });
 
-  it('has the caller’s own, by deployment, with what was accepted and when', async () => {
+  it('has the consents of the caller by deployment, with the accepted form and the time', async () => {
     await accept(service, 'team/mail%20box');
     await accept(service, 'assistant');
     await accept(service, 'assistant', 'other');
@@ -297,7 +297,7 @@ describe('the list of consents', () => {
     expect((await list('other')).json).toMatchObject({ data: [{ deployment: 'assistant' }] });
   });
 
-  it('is empty for who accepted nothing', async () => {
+  it('is empty for a user without consents', async () => {
     expect((await list()).json).toEqual({ object: 'list', data: [] });
   });
 });

@@ -17,7 +17,7 @@ function toForm({ form }: Vector): object {
   return Object.fromEntries(form.map(([id, consentRequired]) => [id, required(consentRequired === true)]));
 }
 
-it.each(vectors)('the form at the door has $name', async (vector) => {
+it.each(vectors)('the served form has $name', async (vector) => {
   const graphs: DependencyGraph[] = [];
   await using service = await startService(toConfiguration(vector), { noteGraph: (graph) => graphs.push(graph) });
   const { status, text } = await getConsent(service, encodeURIComponent(vector.root));
@@ -30,7 +30,7 @@ it.each(vectors)('the form at the door has $name', async (vector) => {
 });
 
 it.each(vectors.filter(({ deployments }) => deployments.every(({ id }) => id !== '__proto__')))(
-  'the form is accepted in whatever order it is sent back: $name',
+  'the form is accepted in any order: $name',
   async (vector) => {
     await using service = await startService(toConfiguration(vector));
     const consent = Object.fromEntries(Object.entries(toForm(vector)).reverse());

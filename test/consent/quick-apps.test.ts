@@ -52,7 +52,7 @@ async function callLeafOnce(answering: Answering): Promise<void> {
   return jsonReply(plainCompletion('', { choices: [{ index: 0, message, finish_reason: 'tool_calls' }] }))(answering);
 }
 
-it('the form of a quick app has its model, its tools and what it declares, as this caller meets them', async () => {
+it('the form of a quick app has its model, its tools, and its dependencies for this caller', async () => {
   const form = {
     quick: required(false),
     declared: required(false),
@@ -64,7 +64,7 @@ it('the form of a quick app has its model, its tools and what it declares, as th
   expect(await formOf(service, 'quick', 'staff')).toEqual({ ...form, secret: required(false) });
 });
 
-it('a tool of a quick app needs the consent of the user, and the reply says so without it', async () => {
+it('a tool of a quick app needs the user’s consent, and the reply reports that it is missing', async () => {
   const ask = async () => (await service.chat('quick', { messages: hello })).completion.choices[0]?.message;
   const refused = await ask();
   expect(host.requests).toHaveLength(0);
@@ -78,7 +78,7 @@ it('a tool of a quick app needs the consent of the user, and the reply says so w
   expect((await ask())?.content).toContain('GET /v1/consent/quick');
 });
 
-it('a deployment that comes to meet the conditions of a quick app makes its consent outdated', async () => {
+it('a new deployment that meets the conditions of a quick app makes its consent outdated', async () => {
   await accept(service, 'quick');
   const configuration = toConfiguration() as { applications: object };
   const more = { endpoint: `${host.url}/more`, description: 'Sends mail.', features: required(true) };

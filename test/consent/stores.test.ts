@@ -32,17 +32,17 @@ class SlowStore extends MemoryConsentStore {
   }
 }
 
-describe('a store out of reach', () => {
+describe('a consent store that is unavailable', () => {
   it.each([
     [
-      'that says so is 503 with a time to try again',
+      'returns 503 with a time to retry if it fails',
       createStoreError('it does not answer', { cause: forgetful }),
       503,
       'overloaded',
       '1',
     ],
     ['that fails otherwise is a fault of the service', forgetful, 500, 'internal_error', undefined],
-  ] as const)('%s, and nothing is taken for consent', async (_what, fault, status, code, retryAfter) => {
+  ] as const)('%s, and no call is admitted', async (_what, fault, status, code, retryAfter) => {
     const noted: unknown[] = [];
     await using landscape = await startLandscape(applications, {
       consents: brokenBy(fault),
@@ -66,7 +66,7 @@ describe('a store out of reach', () => {
 });
 
 describe('a submitted form', () => {
-  it('is answered once it is stored, not before', async () => {
+  it('is answered only after it is stored', async () => {
     const consents = new SlowStore();
     await using landscape = await startLandscape(applications, { consents });
     const { service } = landscape;
@@ -85,7 +85,7 @@ describe('a submitted form', () => {
     expect(await landscape.callThrough(['root', 'leaf'])).toBe('done');
   });
 
-  it('counts as what the user saw where the graph changes while it is stored', async () => {
+  it('is stored as the user saw it if the graph changes meanwhile', async () => {
     const consents = new SlowStore();
     await using landscape = await startLandscape(applications, { consents });
     const { service } = landscape;
@@ -99,7 +99,7 @@ describe('a submitted form', () => {
     expect(await landscape.callThrough(['root', 'more'])).toContain('does not cover more');
   });
 
-  it('and its withdrawal leave one of the two, whichever comes last', async () => {
+  it('and a concurrent withdrawal leave the result of the last one', async () => {
     await using landscape = await startLandscape(applications);
     const { service } = landscape;
     const consent = await formOf(service, 'root');

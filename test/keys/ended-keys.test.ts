@@ -13,7 +13,7 @@ vi.setConfig({ testTimeout: 30_000 });
 const soon = { timeout: 5_000, interval: 50 };
 const messages = [{ role: 'user', content: 'Hello' }];
 
-describe.each(['SQLite', 'PostgreSQL'] as const)('what goes on with a key that ends, on %s', (engine) => {
+describe.each(['SQLite', 'PostgreSQL'] as const)('a call whose key ends, on %s', (engine) => {
   let house: KeysHouse;
   let token: string;
   const stream = (made: Made, node: { url: string } = house.nodes[1], model = 'm') =>
@@ -42,7 +42,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('what goes on with a key that e
     ['is replaced', async (made: Made) => void (await rotateNow(made))],
     ['expires', async () => void house.clock.moveCalendar(120_001)],
     ['is of a user whose roles give no right to it any more', async () => house.configure({ roles: { maker: {} } })],
-  ])('that %s is a stream with an error as its last event, and the upstream is left', async (_what, end) => {
+  ])('that %s ends its stream with an error event and disconnects the upstream', async (_what, end) => {
     house.configure();
     const made = await makeKey(house.nodes[0], token, { expiresAt: house.clock.epochMs() + 120_000 });
     await known(made);
@@ -62,7 +62,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('what goes on with a key that e
   const rotateNow = (made: Made) =>
     askWith(house.nodes[0], token, `/v1/user/keys/${made.id}/rotate`, { method: 'POST', body: {} });
 
-  it('leaves other streams of the same user alone', async () => {
+  it('does not end other streams of the user', async () => {
     const [gone, kept] = [await makeKey(house.nodes[0], token), await makeKey(house.nodes[0], token)];
     await known(gone);
     await known(kept);
@@ -78,7 +78,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('what goes on with a key that e
     await remove(kept);
   });
 
-  it('is a call whose answer has not begun, which is then refused', async () => {
+  it('is rejected if its reply has not started', async () => {
     const made = await makeKey(house.nodes[0], token);
     await known(made);
     const before = house.upstream.requests.length;
@@ -95,7 +95,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('what goes on with a key that e
     house.upstream.script(talkOn);
   });
 
-  it('is a response in the background', async () => {
+  it('ends as a background response', async () => {
     const made = await makeKey(house.nodes[0], token);
     await known(made);
     const created = await askWith(house.nodes[1], made.key, '/v1/responses', {
@@ -110,7 +110,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('what goes on with a key that e
     await vi.waitFor(async () => expect(await statusOf()).toBe('failed'), soon);
   });
 
-  it('is the reading of a response that goes on without it', async () => {
+  it('ends as the stream of a response that continues', async () => {
     const made = await makeKey(house.nodes[0], token);
     await known(made);
     const body = { model: 'm', input: 'Go on', background: true };
@@ -130,7 +130,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('what goes on with a key that e
     await askWith(house.nodes[1], token, `${path}/cancel`, { method: 'POST' });
   });
 
-  it('is an evaluation', async () => {
+  it('ends as an evaluation', async () => {
     const made = await makeKey(house.nodes[0], token);
     await known(made);
     const [, node] = house.nodes;
@@ -149,7 +149,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('what goes on with a key that e
     }, soon);
   });
 
-  it('is a per-request key, and what an application asks with it', async () => {
+  it('ends the per-request key and the calls that an application makes with it', async () => {
     const made = await makeKey(house.nodes[0], token);
     await known(made);
     const [, node] = house.nodes;
@@ -177,8 +177,8 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('what goes on with a key that e
   });
 });
 
-describe('a node whose database was put back to what it was', () => {
-  it('reads it anew, and knows no key that is not there', async () => {
+describe('a node whose database was restored', () => {
+  it('reads the keys again and rejects keys that it does not contain', async () => {
     await using house = await startKeysHouse('SQLite');
     const token = await house.issuer.token({ sub: 'ada', roles: 'maker' });
     const [kept, lost] = [await makeKey(house.nodes[0], token), await makeKey(house.nodes[0], token)];
@@ -194,8 +194,8 @@ describe('a node whose database was put back to what it was', () => {
   });
 });
 
-describe('a node that hears nothing of keys', () => {
-  it('goes on for a minute with those it knows, then refuses them until it hears again', async () => {
+describe('a node that cannot read the keys', () => {
+  it('accepts cached keys for a minute, then rejects them until it can read again', async () => {
     await using house = await startKeysHouse('SQLite');
     let isAway = false;
     const { store, blockedUsers } = createKeyStores(house.database);

@@ -61,7 +61,7 @@ afterAll(async () => {
 });
 
 describe('a key of a configuration file with expiresAt', () => {
-  it('is accepted until then and 401 afterwards', async () => {
+  it('is accepted until then and returns 401 afterwards', async () => {
     const expiresAtMs = clock.epochMs() + minuteMs;
     configure({ expiresAt: toTime(expiresAtMs) });
     expect([await knows(service, robot), await chat(service, robot)]).toEqual(['key:team', '200']);

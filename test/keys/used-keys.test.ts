@@ -6,7 +6,7 @@ import { askWith, chat, knows, makeKey, roles } from './keys-house.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
-it('What a key that a user made is used for is told by its id, to the user and to administrators', async () => {
+it('usage and calls name a user key by its ID, for the user and for administrators', async () => {
   await using issuer = await startIssuer();
   await using node = await startProcess({
     configuration: {
@@ -35,7 +35,7 @@ it('What a key that a user made is used for is told by its id, to the user and t
   expect(node.output.stdout + node.output.stderr).not.toContain(made.key.slice(9));
 });
 
-it('A key that a user made is one after a restart too', async () => {
+it('a user key works after a restart', async () => {
   await using issuer = await startIssuer();
   await using folder = await openFolder();
   const configuration = { identityProviders: { corporate: entryOf(issuer, { rolesClaim: 'roles' }) }, roles };

@@ -9,7 +9,7 @@ const dayMs = 24 * 60 * 60 * 1000;
 /** Nodes know of a change within a second, where they have a processor. */
 const soon = { timeout: 5_000, interval: 20 };
 
-describe.each(['SQLite', 'PostgreSQL'] as const)('a key that a user makes, on %s', (engine) => {
+describe.each(['SQLite', 'PostgreSQL'] as const)('a user key, on %s', (engine) => {
   let house: KeysHouse;
   let count = 0;
   let user: string;
@@ -34,7 +34,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a key that a user makes, on %s
   });
   afterAll(() => house[Symbol.asyncDispose]());
 
-  it('is told once, is the user on every node, and is kept as a digest alone', async () => {
+  it('is shown once, acts as the user on every node, and is stored as a digest only', async () => {
     const [one, two] = house.nodes;
     const made = await makeKey(one, token, { name: 'Notebook', days: 7 });
     expect(made).toMatchObject({ name: 'Notebook', lastUsedAt: null, prefix: made.key.slice(0, made.prefix.length) });
@@ -52,13 +52,13 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a key that a user makes, on %s
     expect(JSON.stringify(rows)).not.toContain(key.slice(9));
   });
 
-  it('is told when it was used last', async () => {
+  it('has the time of its last use', async () => {
     const made = await makeKey(house.nodes[0], token);
     expect(await knows(house.nodes[0], made.key)).toBe(user);
     await vi.waitFor(async () => expect((await keysOf(token))[0]?.lastUsedAt).toBeGreaterThan(made.createdAt - 1), 8_000);
   });
 
-  it('is made by those alone who sign in and whose role says so; others are told what would help', async () => {
+  it('can be created only by signed-in users whose role allows it, and the error names the remedy', async () => {
     const made = await makeKey(house.nodes[0], token);
     const refusal = async (credentials: string) => {
       const { status, error } = await post(credentials, {});
@@ -76,7 +76,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a key that a user makes, on %s
     expect(await keysOf(token)).toHaveLength(1);
   });
 
-  it('is offered by what the service says of the user', async () => {
+  it('is announced in the user info', async () => {
     const offered = async (credentials: string) =>
       ((await askWith(house.nodes[0], credentials, '/v1/user/info')).json as { selfService?: object }).selfService;
     expect(await offered(token)).toEqual({ keys: 3, maxDays: 30 });
@@ -85,7 +85,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a key that a user makes, on %s
     expect(await offered((await makeKey(house.nodes[0], token)).key)).toBeUndefined();
   });
 
-  it('is one of as many as the most generous role of the user allows, and no more', async () => {
+  it('counts toward the number that the most generous role allows', async () => {
     const [one] = house.nodes;
     house.configure({
       roles: { maker: { selfService: { keys: 1, maxDays: 90 } }, more: { selfService: { keys: 2, maxDays: 1 } } },
@@ -99,7 +99,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a key that a user makes, on %s
     await makeKey(one, both);
   });
 
-  it('is never one more than allowed, however many are asked for at once on both nodes', async () => {
+  it('never exceeds that number with concurrent requests on two nodes', async () => {
     const asked = Array.from({ length: 8 }, (_, nth) =>
       askWith(house.nodes[nth % 2] as { url: string }, token, '/v1/user/keys', { method: 'POST', body: {} }),
     );
@@ -117,12 +117,12 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a key that a user makes, on %s
     [{ deployments: ['m', '../x'] }, 'deployments[1]'],
     [{ allowedIps: ['10.0.0.1', 'home'] }, 'allowedIps[1]'],
     [{ colour: 'red' }, 'colour'],
-  ])('%j is refused with its path', async (body, param) => {
+  ])('rejects %j with its path', async (body, param) => {
     const { status, error } = await post(token, body);
     expect([status, error.param]).toEqual([400, param]);
   });
 
-  it('lives as long as the user says, or as long as it may', async () => {
+  it('expires when the user says, or after the maximum', async () => {
     const [one] = house.nodes;
     const made = await makeKey(one, token);
     expect(made.expiresAt - made.createdAt).toBe(30 * dayMs);
@@ -135,7 +135,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a key that a user makes, on %s
     expect(await knows(one, made.key)).toBe(user);
   });
 
-  it('that has expired stands in nobody’s way', async () => {
+  it('no longer counts after it has expired', async () => {
     const expiresAt = house.clock.epochMs() + 60_000;
     for (let nth = 0; nth < 3; nth += 1) await makeKey(house.nodes[0], token, { expiresAt });
     house.clock.moveCalendar(60_001);
@@ -144,7 +144,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a key that a user makes, on %s
     expect(await keysOf(token)).toHaveLength(1);
   });
 
-  it('is refused on every node once it is deleted, by its owner alone', async () => {
+  it('is rejected on every node after its owner, and no other user, deletes it', async () => {
     const [one, two] = house.nodes;
     const made = await makeKey(one, token);
     await vi.waitFor(async () => expect(await knows(two, made.key)).toBe(user), soon);
@@ -159,7 +159,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a key that a user makes, on %s
     expect(await keysOf(token)).toEqual([]);
   });
 
-  it('is replaced under its id; the one before is taken as long as that is asked for', async () => {
+  it('is replaced under its ID, and the old key works for the requested overlap', async () => {
     const [one, two] = house.nodes;
     const first = await makeKey(one, token, { name: 'Robot' });
     const path = `/v1/user/keys/${first.id}/rotate`;
@@ -177,7 +177,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a key that a user makes, on %s
     expect((await post(token, {}, '/v1/user/keys/none/rotate')).error.code).toBe('key_not_found');
   });
 
-  it('opens what it was made for alone, and of that no more than its user may', async () => {
+  it('calls only its deployments, as far as its user can', async () => {
     const [one] = house.nodes;
     const made = await makeKey(one, token, { deployments: ['m'] });
     expect([await chat(one, made.key), await chat(one, made.key, 'other')]).toEqual(['200', '403 access_denied']);
@@ -190,7 +190,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a key that a user makes, on %s
     expect([await chat(one, made.key), await chat(one, wide.key)]).toEqual(['403 access_denied', '403 access_denied']);
   });
 
-  it('that is bound to deployments changes nothing that would open others', async () => {
+  it('cannot change its binding to deployments', async () => {
     const [one] = house.nodes;
     const { key } = await makeKey(one, token, { deployments: ['m'] });
     const refused = ['/v1/consent/app', '/v1/user/keys'];
@@ -199,7 +199,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a key that a user makes, on %s
     expect((await askWith(one, wide.key, '/v1/consent/app')).status).toBe(200);
   });
 
-  it('is taken from the addresses it is bound to, which a trusted proxy may tell', async () => {
+  it('is accepted only from its addresses, also as reported by a trusted proxy', async () => {
     const [one] = house.nodes;
     const home = await makeKey(one, token, { allowedIps: ['127.0.0.1'] });
     const away = await makeKey(one, token, { allowedIps: ['192.0.2.0/24', '2001:db8::/32'] });
@@ -221,7 +221,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a key that a user makes, on %s
     expect(await seen(home.key, '192.0.2.7')).toBe('403 address_not_allowed');
   });
 
-  it('goes by the roles of the token that its user signed in with last, whichever is shown', async () => {
+  it('has the roles of the newest token of its user, in any order of requests', async () => {
     const [one, two] = house.nodes;
     const made = await makeKey(one, token);
     const rolesOn = async (node: { url: string }) =>
@@ -237,7 +237,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a key that a user makes, on %s
     expect(await rolesOn(one)).toEqual(['maker', 'staff']);
   });
 
-  it('goes by the next token, however soon that comes', async () => {
+  it('has the roles of the next token immediately', async () => {
     const made = await makeKey(house.nodes[0], token);
     const claims = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as { iat: number };
     expect(await knows(house.nodes[0], await signIn('plain', { iat: claims.iat }))).toBe(user);
@@ -255,7 +255,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a key that a user makes, on %s
     expect(await bucketOf(key)).toBe(await bucketOf(token));
   });
 
-  it('ends with the right to have keys, and works again once that is back', async () => {
+  it('stops with the right to have keys, and works again with it', async () => {
     const [one, two] = house.nodes;
     const made = await makeKey(one, token);
     const other = await makeKey(one, token);
@@ -284,14 +284,14 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a key that a user makes, on %s
     expect(await knows(one, made.key)).toBe('401 invalid_api_key');
   });
 
-  it('is a right of the role default for users whose roles are not configured, and of no other', async () => {
+  it('is allowed by the role default only for users whose roles are not configured', async () => {
     house.configure({ roles: { default: { selfService: { keys: 1, maxDays: 1 } }, plain: {} } });
     const made = await makeKey(house.nodes[0], await signIn('unheard-of'));
     expect(await knows(house.nodes[0], made.key)).toBe(user);
     expect((await post(await signIn('plain'), {})).status).toBe(403);
   });
 
-  it('leaves its traces in the audit log', async () => {
+  it('is recorded in the audit log', async () => {
     const made = await makeKey(house.nodes[0], token);
     await post(token, {}, `/v1/user/keys/${made.id}/rotate`);
     await askWith(house.nodes[0], token, `/v1/user/keys/${made.id}`, { method: 'DELETE' });

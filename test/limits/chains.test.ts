@@ -20,8 +20,8 @@ function calling({ service }: LimitedService, deployments: readonly string[], an
   };
 }
 
-describe('the calls that an application makes', () => {
-  it('are counted for the one who started the chain, each under its own deployment', async () => {
+describe('calls of an application', () => {
+  it('count for the user who started the chain, each under its deployment', async () => {
     const each = { minute: 1000, requestMinute: 10 };
     await using limited = await startLimited({ default: { limits: { '*': each }, costLimit: { day: 10 } } });
     const { service, upstream } = limited;
@@ -41,7 +41,7 @@ describe('the calls that an application makes', () => {
     expect(await usedOf(service, 'm', 'another')).toMatchObject({ minuteRequestStats: 0, dayCostStats: 0 });
   });
 
-  it('are refused where the limits of the one who started it are used up', async () => {
+  it('are rejected if the limits of that user are used up', async () => {
     await using limited = await startLimited({ default: { limits: { m: { requestMinute: 2 } } } });
     const { service, upstream } = limited;
     const answers: TestResponse[] = [];
@@ -52,7 +52,7 @@ describe('the calls that an application makes', () => {
     expect((await chat(service, 'm')).error.code).toBe('request_limit_exceeded');
   });
 
-  it('have the limits of the roles of the one who started it', async () => {
+  it('have the limits of the roles of that user', async () => {
     await using limited = await startLimited({
       default: { limits: { m: { requestMinute: 1 } } },
       staff: { limits: { m: { requestMinute: 3 } } },

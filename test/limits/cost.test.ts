@@ -6,8 +6,8 @@ import { chat, counted, startLimited, statusesAround, statusOf, usedOf } from '.
 
 const byCost = (costLimit: object) => ({ default: { limits: {}, costLimit } });
 
-describe('a limit of money', () => {
-  it('is counted over all deployments by their prices', async () => {
+describe('a cost limit', () => {
+  it('counts all deployments by their prices', async () => {
     await using limited = await startLimited(byCost({ day: 1 }));
     const { service, upstream } = limited;
     upstream.script(counted(100, 50));
@@ -29,7 +29,7 @@ describe('a limit of money', () => {
     expect(headers['retry-after']).toBe('49170');
   });
 
-  it('is exact: ten times a tenth is one', async () => {
+  it('adds a tenth ten times to exactly one', async () => {
     await using limited = await startLimited(byCost({ day: 1 }));
     const { service, upstream } = limited;
     upstream.script(counted(100, 0));
@@ -41,12 +41,12 @@ describe('a limit of money', () => {
     ['day', '2026-07-15T23:59:59.999Z', '2026-07-16T00:00:00.000Z'],
     ['week', '2026-07-19T23:59:59.999Z', '2026-07-20T00:00:00.000Z'],
     ['month', '2026-07-31T23:59:59.999Z', '2026-08-01T00:00:00.000Z'],
-  ])('by the %s holds to the end of the calendar period in UTC, and no longer', async (window, last, next) => {
+  ])('lasts for the %s of the UTC calendar', async (window, last, next) => {
     await using limited = await startLimited(byCost({ [window]: 0.01 }));
     expect(await statusesAround(limited, last, next)).toEqual([200, 429, 200]);
   });
 
-  it('is not reached by deployments without prices', async () => {
+  it('ignores deployments without prices', async () => {
     await using limited = await startLimited(byCost({ day: 0.001 }));
     const { service } = limited;
     for (let turn = 0; turn < 3; turn += 1) expect(await statusOf(chat(service, 'team%2Fm%201'))).toBe(200);

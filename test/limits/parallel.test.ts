@@ -45,8 +45,8 @@ async function reservedOf({ service }: LimitedService, window = 'monthTokenStats
 }
 
 // Side by side: calls that have no place wait a second for one.
-describe.concurrent('a limit worth 50 calls, with 500 at once on a node that knows nothing of their size', () => {
-  it('of tokens lets 50 through', async () => {
+describe.concurrent('a limit worth 50 calls, with 500 concurrent calls on a node that has not seen their size', () => {
+  it('admits 50 by tokens', async () => {
     await using limited = await startLimited(byMonth(600));
     const { service, upstream } = limited;
     upstream.script(slowly(counted(7, 5)));
@@ -55,7 +55,7 @@ describe.concurrent('a limit worth 50 calls, with 500 at once on a node that kno
     expect(await usedOf(service)).toEqual({ monthTokenStats: 600 });
   });
 
-  it('of money lets 50 through', async () => {
+  it('admits 50 by cost', async () => {
     await using limited = await startLimited({ default: { limits: {}, costLimit: { month: 0.85 } } });
     const { service, upstream } = limited;
     upstream.script(slowly(counted(7, 5)));
@@ -63,7 +63,7 @@ describe.concurrent('a limit worth 50 calls, with 500 at once on a node that kno
     expect(await usedOf(service)).toEqual({ monthCostStats: 0.85 });
   });
 
-  it('of embeddings lets 50 through', async () => {
+  it('admits 50 embeddings', async () => {
     await using limited = await startLimited({ default: { limits: { vectors: { month: 2000 } } } });
     const { service, upstream } = limited;
     upstream.script(slowly(jsonReply({ object: 'list', data: [], usage: { prompt_tokens: 40, total_tokens: 40 } })));
@@ -71,7 +71,7 @@ describe.concurrent('a limit worth 50 calls, with 500 at once on a node that kno
     expect(await manyAtOnce(service, 500, ask)).toEqual({ 200: 50, 429: 450 });
   });
 
-  it('of messages lets 50 through', async () => {
+  it('admits 50 messages', async () => {
     await using limited = await startLimited(byMonth(600));
     const { service, upstream } = limited;
     upstream.script(slowly(counted(7, 5)));
@@ -80,7 +80,7 @@ describe.concurrent('a limit worth 50 calls, with 500 at once on a node that kno
     expect(await manyAtOnce(service, 500, ask)).toEqual({ 200: 50, 429: 450 });
   });
 
-  it.each([1, 5, 4000])('holds whatever they say of their size: max_tokens %i', async (max_tokens) => {
+  it.each([1, 5, 4000])('admits 50 if the requests have max_tokens %i', async (max_tokens) => {
     await using limited = await startLimited(byMonth(600));
     const { service, upstream } = limited;
     upstream.script(slowly(counted(7, 5)));
@@ -89,8 +89,8 @@ describe.concurrent('a limit worth 50 calls, with 500 at once on a node that kno
   });
 });
 
-describe('a caller that is alone', () => {
-  it('is let in while anything is left, whatever it asks for', async () => {
+describe('a caller with sequential calls', () => {
+  it('is admitted while anything remains, with any max_tokens', async () => {
     await using limited = await startLimited(byMonth(1000));
     const { service, upstream } = limited;
     upstream.script(counted(800, 100), counted(40, 55), counted(800, 100));
@@ -102,7 +102,7 @@ describe('a caller that is alone', () => {
     expect(error.message).toContain('is used up (1895 of 1000)');
   });
 
-  it('is not held up by the call that it is made by', async () => {
+  it('is not blocked by the outer call of its chain', async () => {
     await using limited = await startLimited({
       default: { limits: { app: { month: 10 }, m: { month: 10 } }, costLimit: { month: 0.001 } },
     });
@@ -123,8 +123,8 @@ function calling(service: TestService, deployment: string, answers: TestResponse
   };
 }
 
-describe('what is reserved for a call under way', () => {
-  it('is shown beside what is used, in the limits and in the headers of other calls, and gone at its end', async () => {
+describe('the reservation of a call in progress', () => {
+  it('appears in the limits and in the headers of other calls until the call ends', async () => {
     await using limited = await startLimited(byMonth(10_000));
     const { service, upstream } = limited;
     upstream.script(counted(7, 5));
@@ -141,7 +141,7 @@ describe('what is reserved for a call under way', () => {
     expect((await statsOf(service)).monthTokenStats).toEqual({ total: 10_000, used: 36, resetsAt: Date.parse('2026-08-01') });
   });
 
-  it('refuses a call in the end, and says so, if those under way do not end', { timeout: 30_000 }, async () => {
+  it('rejects a waiting call with the reason if the other calls do not end', { timeout: 30_000 }, async () => {
     await using limited = await startLimited(byMonth(20));
     const { service, upstream } = limited;
     const waiting = held(counted(7, 5));
@@ -158,7 +158,7 @@ describe('what is reserved for a call under way', () => {
     expect(await statusOf(chat(service))).toBe(200);
   });
 
-  it('is given back by a reply that fails, before it begins or after', async () => {
+  it('is released if the reply fails before or after its start', async () => {
     await using limited = await startLimited(byMonth(20));
     const { service, upstream } = limited;
     upstream.script(refusal(500));
@@ -175,7 +175,7 @@ describe('what is reserved for a call under way', () => {
     expect(await reservedOf(limited)).toBeUndefined();
   });
 
-  it('is given back when its caller leaves', async () => {
+  it('is released when the client disconnects', async () => {
     await using limited = await startLimited(byMonth(5000));
     const { service, upstream } = limited;
     upstream.script(held(counted(7, 5)).reply);
@@ -186,7 +186,7 @@ describe('what is reserved for a call under way', () => {
     await vi.waitFor(async () => expect(await reservedOf(limited)).toBeUndefined(), 8_000);
   });
 
-  it('is not asked for by a caller that left while it waited', async () => {
+  it('is not made for a client that disconnects while it waits', async () => {
     await using limited = await startLimited({ default: { limits: { m: { month: 20 } } } });
     const { service, upstream } = limited;
     const waiting = held(counted(7, 5));
@@ -203,7 +203,7 @@ describe('what is reserved for a call under way', () => {
     expect(upstream.requests).toHaveLength(2);
   });
 
-  it('is settled with what a stream really used, however much more that is', async () => {
+  it('is replaced by the actual usage of a stream, even if that is much more', async () => {
     await using limited = await startLimited(byMonth(1000));
     const { service, upstream } = limited;
     upstream.script(counted(7, 5));
@@ -216,7 +216,7 @@ describe('what is reserved for a call under way', () => {
     expect((await chat(service)).error.message).toContain('(1852 of 1000)');
   });
 
-  it('follows the sizes of replies: those that grow soon reserve more', async () => {
+  it('grows soon if the replies grow', async () => {
     await using limited = await startLimited(byMonth(100_000));
     const { service, upstream } = limited;
     upstream.script(counted(7, 5));
@@ -234,8 +234,8 @@ describe('what is reserved for a call under way', () => {
   });
 });
 
-describe('calls that wait for others of their caller', () => {
-  it('leave those of other callers alone', async () => {
+describe('calls that wait for other calls of their caller', () => {
+  it('do not delay calls of other callers', async () => {
     await using limited = await startLimited(byMonth(20));
     const { service, upstream } = limited;
     const waiting = held(counted(7, 5));
@@ -248,7 +248,7 @@ describe('calls that wait for others of their caller', () => {
     expect([(await first).status, (await second).status]).toEqual([200, 200]);
   });
 
-  it('go on with the end of a stream', async () => {
+  it('continue when a stream ends', async () => {
     await using limited = await startLimited(byMonth(20));
     const { service, upstream } = limited;
     const goOn = Promise.withResolvers<void>();

@@ -3,8 +3,8 @@ import { hello } from '#test/chunks.ts';
 import { refusal } from '#test/scripted-upstream.ts';
 import { chat, counted, limitedBy, startLimited, statusesAround, statusOf, usedOf } from './support.ts';
 
-describe('a limit of requests', () => {
-  it.each([1, 7, 20])('admits exactly %i of many that come at once', async (total) => {
+describe('a request limit', () => {
+  it.each([1, 7, 20])('admits exactly %i of many concurrent calls', async (total) => {
     await using limited = await startLimited({ default: { limits: { m: { requestMinute: total } } } });
     const { service, upstream } = limited;
     const statuses = await Promise.all(
@@ -17,7 +17,7 @@ describe('a limit of requests', () => {
     expect(upstream.requests).toHaveLength(total);
   });
 
-  it('says which window, how much is used, when it resets, and when to come again', async () => {
+  it('reports the window, the usage, the reset, and when to retry', async () => {
     await using limited = await startLimited({ default: { limits: { m: { requestMinute: 2, requestHour: 2 } } } });
     const { service } = limited;
     await chat(service);
@@ -38,7 +38,7 @@ describe('a limit of requests', () => {
     });
   });
 
-  it('says no byte of a stream before it refuses', async () => {
+  it('rejects a stream before its first byte', async () => {
     await using limited = await startLimited({ default: { limits: { m: { requestDay: 1 } } } });
     const { service } = limited;
     await (await service.stream('m', { messages: hello })).readRest();
@@ -51,13 +51,13 @@ describe('a limit of requests', () => {
     ['requestMinute', '2026-07-15T10:20:59.999Z', '2026-07-15T10:21:00.000Z'],
     ['requestHour', '2026-07-15T10:59:59.999Z', '2026-07-15T11:00:00.000Z'],
     ['requestDay', '2026-07-15T23:59:59.999Z', '2026-07-16T00:00:00.000Z'],
-  ])('by %s holds to the end of the calendar period in UTC, and no longer', async (window, last, next) => {
+  ])('lasts for %s of the UTC calendar', async (window, last, next) => {
     await using limited = await startLimited({ default: { limits: { m: { [window]: 1 } } } });
     expect(await statusesAround(limited, last, next)).toEqual([200, 429, 200]);
     expect(await statusOf(chat(limited.service))).toBe(429);
   });
 
-  it('counts nothing for what is refused: by a limit, or before the limits', async () => {
+  it('does not count calls that a limit or an earlier check rejects', async () => {
     await using limited = await startLimited({ default: { limits: { m: { requestMinute: 1, requestDay: 9, minute: 1000 } } } });
     const { service } = limited;
     await service.chat('m', { messages: [] });
@@ -75,7 +75,7 @@ describe('a limit of requests', () => {
     expect((await chat(service)).status).toBe(429);
   });
 
-  it('counts a request that its upstream fails, but no tokens of a reply that never began', async () => {
+  it('counts a request that fails at its upstream, without tokens', async () => {
     await using limited = await startLimited({ default: { limits: { m: { requestMinute: 9, minute: 1000 } } } });
     const { service, upstream } = limited;
     upstream.script(refusal(500), refusal(400), counted(7, 5));
@@ -86,7 +86,7 @@ describe('a limit of requests', () => {
     expect(await usedOf(service)).toEqual({ minuteRequestStats: 2, minuteTokenStats: 0 });
   });
 
-  it('is one for all keys of a project, and each project has its own', async () => {
+  it('is shared by all keys of a project, and separate for each project', async () => {
     await using limited = await startLimited({ default: { limits: { m: { requestMinute: 1 } } } });
     const { service } = limited;
     expect(await statusOf(chat(service))).toBe(200);
@@ -94,7 +94,7 @@ describe('a limit of requests', () => {
     expect(await statusOf(chat(service, 'm', 'another'))).toBe(200);
   });
 
-  it('is one for each deployment, also by *', async () => {
+  it('is separate for each deployment, also with *', async () => {
     await using limited = await startLimited({ default: { limits: { '*': { requestMinute: 1 } } } });
     const { service } = limited;
     expect(await statusOf(chat(service, 'm'))).toBe(200);
@@ -102,7 +102,7 @@ describe('a limit of requests', () => {
     expect(await statusOf(chat(service, 'n'))).toBe(200);
   });
 
-  it('that is changed holds for the next call, and what is counted stays', async () => {
+  it('applies from the next call after a change, to the usage counted before', async () => {
     const roles = (requestMinute: number) => ({ default: { limits: { m: { requestMinute } } } });
     await using limited = await startLimited(roles(2));
     const { service, upstream } = limited;

@@ -46,7 +46,7 @@ async function usedOf(node: TestProcess, model: string): Promise<Record<string, 
 
 describe.each(['SQLite', 'PostgreSQL'] as const)('limits of a node without Redis, with %s', (engine) => {
   it.each(['SIGKILL', 'SIGTERM'] as const)(
-    'hold after %s and another start',
+    'apply after %s and another start',
     async (signal) => {
       await using upstream = await startScriptedUpstream(jsonReply(plainCompletion('hi', { usage })));
       await using folder = await openFolder();
@@ -69,7 +69,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('limits of a node without Redis
     30_000,
   );
 
-  it('hold after three starts, each counted once', async () => {
+  it('apply after three starts, and count each call once', async () => {
     await using upstream = await startScriptedUpstream(
       jsonReply(plainCompletion('hi', { usage: { prompt_tokens: 300, completion_tokens: 0, total_tokens: 300 } })),
     );

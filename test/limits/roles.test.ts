@@ -10,19 +10,19 @@ async function admitted(roles: object, key: string): Promise<number> {
 const requests = (requestMinute: number) => ({ limits: { m: { requestMinute } } });
 
 describe('the roles of a caller', () => {
-  it('give the most generous of their limits', async () => {
+  it('give the most generous limit', async () => {
     expect(await admitted({ default: requests(2), staff: requests(5) }, 'both')).toBe(5);
     expect(await admitted({ default: requests(5), staff: requests(2) }, 'both')).toBe(5);
     expect(await admitted({ default: requests(5), staff: requests(2) }, 'staff')).toBe(2);
     expect(await admitted({ default: requests(2), staff: { limits: { '*': {} } } }, 'both')).toBe(8);
   });
 
-  it('are those of default where a role has no entry of its own', async () => {
+  it('have the limits of default if they have no entry', async () => {
     expect(await admitted({ default: requests(2), staff: { limits: {} } }, 'both')).toBe(2);
     expect(await admitted({ default: requests(2), staff: { limits: { other: { requestMinute: 5 } } } }, 'staff')).toBe(2);
   });
 
-  it('stand for default where they are not configured', async () => {
+  it('count as default if they are not configured', async () => {
     expect(await admitted({ default: requests(3) }, 'stranger')).toBe(3);
     expect(await admitted({ default: requests(3) }, 'staff')).toBe(3);
     expect(await admitted({ staff: requests(3) }, 'stranger')).toBe(8);
@@ -43,7 +43,7 @@ describe('a limit of 0 or less', () => {
       { limits: {}, costLimit: { month: 0 } },
       'Your roles leave no use of m: their limit of cost per month is 0 or less.',
     ],
-  ])('of %s is no access, told before the body is read', async (_kind, entry, message) => {
+  ])('of %s rejects the call before the body is read', async (_kind, entry, message) => {
     await using limited = await startLimited({ default: entry });
     const { service, upstream } = limited;
     for (const body of [{ messages: [] }, { messages: [{ role: 'user', content: 'x' }] }]) {

@@ -22,14 +22,14 @@ class FarStore extends DelegatingLimitStore {
   }
 }
 
-describe('a store of counters beyond a wire', () => {
-  it('admits exactly as many as there are', async () => {
+describe('a remote counter store', () => {
+  it('admits exactly the number of the limit', async () => {
     await using limited = await startLimited(roles, { limitStore: new FarStore() });
     const statuses = await Promise.all(Array.from({ length: 30 }, async () => (await chat(limited.service)).status));
     expect(statuses.filter((status) => status === 200)).toHaveLength(10);
   });
 
-  it('fails no call whose use it cannot count, and the fault is noted', async () => {
+  it('does not fail a call whose usage cannot be counted, and logs the error', async () => {
     const limitStore = new FarStore();
     const noted: string[] = [];
     await using limited = await startLimited(roles, {
@@ -45,7 +45,7 @@ describe('a store of counters beyond a wire', () => {
     expect(await usedOf(service)).toEqual({ minuteTokenStats: 0, minuteRequestStats: 2 });
   });
 
-  it('that is gone lets no call in, and tells nothing of itself', async () => {
+  it('rejects calls while it is unavailable, without its details', async () => {
     const limitStore = new FarStore();
     const noted: string[] = [];
     await using limited = await startLimited(roles, { limitStore, reportError: (message) => noted.push(message) });
@@ -60,7 +60,7 @@ describe('a store of counters beyond a wire', () => {
     expect((await chat(service)).status).toBe(200);
   });
 
-  it('that is gone keeps nobody out where the configuration allows it, nor ever those without limits', async () => {
+  it('admits calls while it is unavailable if the configuration allows it or no limits apply', async () => {
     const limitStore = new FarStore();
     limitStore.failsAtAll = true;
     await using limited = await startLimited(roles, { limitStore });

@@ -6,8 +6,8 @@ import { chat, startLimited, statusesAround, statusOf, usedOf } from './support.
 
 const byMinute = (minute: number) => ({ default: { limits: { '*': { minute, requestDay: 100 } } } });
 
-describe('a limit of tokens', () => {
-  it('lets a call in while anything is left, and refuses the next', async () => {
+describe('a token limit', () => {
+  it('admits a call while tokens remain, and rejects the next', async () => {
     await using limited = await startLimited(byMinute(20));
     const { service } = limited;
     expect(await statusOf(chat(service))).toBe(200);
@@ -25,12 +25,12 @@ describe('a limit of tokens', () => {
     ['day', '2026-07-15T23:59:59.999Z', '2026-07-16T00:00:00.000Z'],
     ['week', '2026-07-19T23:59:59.999Z', '2026-07-20T00:00:00.000Z'],
     ['month', '2026-07-31T23:59:59.999Z', '2026-08-01T00:00:00.000Z'],
-  ])('by the %s holds to the end of the calendar period in UTC, and no longer', async (window, last, next) => {
+  ])('lasts for the %s of the UTC calendar', async (window, last, next) => {
     await using limited = await startLimited({ default: { limits: { m: { [window]: 10 } } } });
     expect(await statusesAround(limited, last, next)).toEqual([200, 429, 200]);
   });
 
-  it('counts the tokens of a stream once, by the time its end is sent', async () => {
+  it('counts the tokens of a stream once, before its end is sent', async () => {
     await using limited = await startLimited(byMinute(1000));
     const { service, upstream } = limited;
     upstream.script(eventsReply(...plainReply('one', 'two'), usage(70, 50)));
@@ -40,7 +40,7 @@ describe('a limit of tokens', () => {
     }
   });
 
-  it('counts an estimate where the upstream reports nothing', async () => {
+  it('counts an estimate if the upstream reports no usage', async () => {
     await using limited = await startLimited(byMinute(1000));
     const { service, upstream } = limited;
     upstream.script(eventsReply(...plainReply('x'.repeat(400)).slice(0, -1)));
@@ -48,7 +48,7 @@ describe('a limit of tokens', () => {
     expect(await usedOf(service)).toMatchObject({ minuteTokenStats: 102 });
   });
 
-  it('counts what a caller used that left', async () => {
+  it('counts the usage of a client that disconnects', async () => {
     await using limited = await startLimited(byMinute(1000));
     const { service, upstream } = limited;
     upstream.script(async (answering) => {
@@ -62,7 +62,7 @@ describe('a limit of tokens', () => {
     expect(await usedOf(service)).toEqual({ minuteTokenStats: 12, dayRequestStats: 1 });
   });
 
-  it('counts the prompt of a caller that left while the upstream was at work', async () => {
+  it('counts the prompt of a client that disconnects before the reply', async () => {
     await using limited = await startLimited(byMinute(1000));
     const { service, upstream } = limited;
     upstream.script(silence);
@@ -72,7 +72,7 @@ describe('a limit of tokens', () => {
     await vi.waitFor(async () => expect((await usedOf(service)).minuteTokenStats).toBe(20), 8_000);
   });
 
-  it('counts what came of a reply that broke off', async () => {
+  it('counts the received part of a reply that breaks off', async () => {
     await using limited = await startLimited(byMinute(1000));
     const { service, upstream } = limited;
     upstream.script(async (answering) => {
@@ -85,7 +85,7 @@ describe('a limit of tokens', () => {
     expect(await usedOf(service)).toMatchObject({ minuteTokenStats: 12 });
   });
 
-  it.each([-50, 0.4, 'many', null])('takes %s from an upstream for no tokens at all', async (prompt_tokens) => {
+  it.each([-50, 0.4, 'many', null])('treats %s of an upstream as no token count', async (prompt_tokens) => {
     await using limited = await startLimited(byMinute(1000));
     const { service, upstream } = limited;
     upstream.script(
@@ -95,7 +95,7 @@ describe('a limit of tokens', () => {
     expect(await usedOf(service)).toMatchObject({ minuteTokenStats: 3 });
   });
 
-  it('tells what is left in the header fields of every answer', async () => {
+  it('reports the remaining tokens in the header fields of every response', async () => {
     await using limited = await startLimited(byMinute(100));
     const { service, upstream } = limited;
     await chat(service);
@@ -117,14 +117,14 @@ describe('a limit of tokens', () => {
     });
   });
 
-  it('leaves the answers of others without such fields', async () => {
+  it('adds no such fields to responses without limits', async () => {
     await using limited = await startLimited({ staff: { limits: { '*': { minute: 5 } } } });
     const { headers } = await chat(limited.service);
     expect(Object.keys(headers).filter((name) => name.startsWith('x-ratelimit'))).toEqual([]);
   });
 });
 
-describe('a limit of the tokens of embeddings', () => {
+describe('a token limit of embeddings', () => {
   const vectors = (fields: object) => jsonReply({ object: 'list', data: [], ...fields });
   const ask = (service: Awaited<ReturnType<typeof startLimited>>['service'], input: unknown) =>
     service.sendRequest({
@@ -133,7 +133,7 @@ describe('a limit of the tokens of embeddings', () => {
       body: { input },
     });
 
-  it('is counted, told, and refuses', async () => {
+  it('counts, reports, and rejects', async () => {
     await using limited = await startLimited(byMinute(30));
     const { service, upstream } = limited;
     upstream.script(vectors({ usage: { prompt_tokens: 30, total_tokens: 30 } }));
@@ -150,7 +150,7 @@ describe('a limit of the tokens of embeddings', () => {
     [['x'.repeat(40), 'x'.repeat(4)], 11],
     [[1, 2, 3], 3],
     [[[1, 2, 3], [4]], 4],
-  ])('is counted by an estimate where the upstream reports nothing: %#', async (input, tokens) => {
+  ])('counts an estimate if the upstream reports no usage: %#', async (input, tokens) => {
     await using limited = await startLimited(byMinute(1000));
     const { service, upstream } = limited;
     upstream.script(vectors({}));
@@ -158,7 +158,7 @@ describe('a limit of the tokens of embeddings', () => {
     expect(await usedOf(service, 'vectors')).toMatchObject({ minuteTokenStats: tokens });
   });
 
-  it('counts the input of a caller that left', async () => {
+  it('counts the input of a client that disconnects', async () => {
     await using limited = await startLimited(byMinute(1000));
     const { service, upstream } = limited;
     upstream.script(silence);
@@ -170,7 +170,7 @@ describe('a limit of the tokens of embeddings', () => {
     await vi.waitFor(async () => expect((await usedOf(service, 'vectors')).minuteTokenStats).toBe(10), 8_000);
   });
 
-  it('counts nothing where the upstream fails', async () => {
+  it('counts no tokens if the upstream fails', async () => {
     await using limited = await startLimited(byMinute(1000));
     const { service, upstream } = limited;
     upstream.script(jsonReply({ error: { message: 'no' } }, 500));

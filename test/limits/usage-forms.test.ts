@@ -6,7 +6,7 @@ import { chat, startLimited, usedOf } from './support.ts';
 const roles = { default: { limits: { '*': { month: 1_000_000 } }, costLimit: { month: 1000 } } };
 
 describe('usage in the forms of vendors', () => {
-  it('counts reasoning tokens that the total has on top of the completion', async () => {
+  it('counts reasoning tokens that only the total includes', async () => {
     await using limited = await startLimited(roles);
     const { service, upstream } = limited;
     const details = { completion_tokens_details: { reasoning_tokens: 2809 } };
@@ -17,7 +17,7 @@ describe('usage in the forms of vendors', () => {
     expect(await usedOf(service)).toEqual({ monthTokenStats: 14_428, monthCostStats: 18.736 });
   });
 
-  it('counts usage that a stream has inside its last choice', async () => {
+  it('counts usage inside the last choice of a stream', async () => {
     await using limited = await startLimited(roles);
     const { service, upstream } = limited;
     const { choices, ...head } = finish() as { choices: object[] };

@@ -4,7 +4,7 @@ import { chat, startLimited, statsOf } from './support.ts';
 const at = (time: string): number => Date.parse(time);
 
 describe('GET /v1/deployments/{id}/limits', () => {
-  it('has every window: what there is, what is used, when it resets', async () => {
+  it('returns the limit, the usage, and the reset of every window', async () => {
     await using limited = await startLimited({
       default: { limits: { m: { minute: 100, month: 5000, requestHour: 9 } }, costLimit: { week: 2.5 } },
     });
@@ -25,7 +25,7 @@ describe('GET /v1/deployments/{id}/limits', () => {
     });
   });
 
-  it('counts nothing itself, and is served when a limit is used up', async () => {
+  it('does not count, and works when a limit is used up', async () => {
     await using limited = await startLimited({ default: { limits: { m: { requestMinute: 1 } } } });
     const { service } = limited;
     await chat(service);
@@ -33,7 +33,7 @@ describe('GET /v1/deployments/{id}/limits', () => {
       expect(await statsOf(service)).toMatchObject({ minuteRequestStats: { total: 1, used: 1 } });
   });
 
-  it('shows a caller its own use only', async () => {
+  it('returns only the usage of the caller', async () => {
     await using limited = await startLimited({ default: { limits: { m: { requestMinute: 5 } } } });
     const { service } = limited;
     await chat(service);
@@ -41,7 +41,7 @@ describe('GET /v1/deployments/{id}/limits', () => {
     expect(await statsOf(service, 'm', 'another')).toMatchObject({ minuteRequestStats: { used: 0 } });
   });
 
-  it.each(['team/m%201', 'team%2Fm%201'])('takes ids of several segments: %s', async (id) => {
+  it.each(['team/m%201', 'team%2Fm%201'])('accepts IDs of several segments: %s', async (id) => {
     await using limited = await startLimited({ default: { limits: { 'team/m 1': { requestMinute: 5 } } } });
     const { service } = limited;
     await chat(service, 'team%2Fm%201');
@@ -71,7 +71,7 @@ describe('GET /v1/deployments/{id}/limits', () => {
 });
 
 describe('GET /v1/user/info', () => {
-  it('says whom the key stands for', async () => {
+  it('returns the user, the project, and the roles of a key', async () => {
     await using limited = await startLimited({});
     const { json } = await limited.service.sendRequest({ method: 'GET', path: '/v1/user/info', headers: { 'api-key': 'both' } });
     expect(json).toEqual({ user: 'key:both', project: 'both', roles: ['default', 'staff'] });
