@@ -62,7 +62,7 @@ async function whileAnswering<Done>(
 const reference = (name: string): string => `files/${files.bucket}/${name}`;
 
 describe('a bucket', () => {
-  it('is the same for all keys of a project, and another for others', async () => {
+  it('is the same for all keys of a project, and different for other projects', async () => {
     expect(await bucketOf('caller-key')).toBe(files.bucket);
     expect(await bucketOf('same-project')).toBe(files.bucket);
     expect(files.bucket).toMatch(/^[\w-]{32}$/);
@@ -74,13 +74,13 @@ describe('a bucket', () => {
     expect(files.bucket).toBe('5ApcOlItdw3lqWK42vkXNTCtAIUtdp22');
   });
 
-  it('is told to nobody without a key', async () => {
+  it('requires a key', async () => {
     const answer = await sendRequest(files.url, { method: 'GET', path: '/v1/bucket' });
     expect([answer.status, answer.error.code]).toEqual([401, 'missing_credentials']);
   });
 });
 
-describe('a bucket of somebody else', () => {
+describe('a foreign bucket', () => {
   it.each(['GET', 'HEAD', 'PUT', 'DELETE'])('is closed to %s, whether the file exists or not', async (method) => {
     const answers: TestResponse[] = [];
     for (const name of ['theirs', 'none', 'theirs/below']) {
@@ -91,14 +91,14 @@ describe('a bucket of somebody else', () => {
     expect((await as('other-key', 'GET', `/v1/files/${others}/theirs`)).text).toBe('content of theirs');
   });
 
-  it('is not listed, nor are its files told of', async () => {
+  it('is not listed, and its files are hidden', async () => {
     for (const path of [`${others}/`, others, `${others}/?recursive=true`, `${others}/theirs`, `${others}/none`, 'nobody/']) {
       const { status, error } = await as('caller-key', 'GET', `/v1/metadata/files/${path}`);
       expect([path, status, error.code]).toEqual([path, 403, 'access_denied']);
     }
   });
 
-  it('is closed before what stands in a condition is looked at', async () => {
+  it('is rejected before conditions are evaluated', async () => {
     for (const condition of ['if-match', 'if-none-match']) {
       const headers = { 'api-key': 'caller-key', [condition]: '*' };
       const answer = await sendRequest(files.url, { method: 'PUT', path: `/v1/files/${others}/theirs`, headers, body: 'x' });
@@ -126,7 +126,7 @@ describe('the bucket of the sample', () => {
     await files.index.put({ ...kept, bucket: '~sample', path: 'handbook.md' }, undefined, Number.MAX_SAFE_INTEGER);
   });
 
-  it('is open to read to everybody who is known, whatever the key', async () => {
+  it('can be read with every valid key', async () => {
     const read = (key: string) => Promise.all(readings.map(async ([method, path]) => (await as(key, method, path)).status));
     const handedOn = await whileAnswering({ messages: hello }, read);
     expect([await read('caller-key'), await read('other-key'), handedOn]).toEqual(Array(3).fill([200, 200, 200, 200]));
@@ -134,7 +134,7 @@ describe('the bucket of the sample', () => {
     expect((await as('other-key', 'GET', '/v1/files/~sample/none')).error.code).toBe('file_not_found');
   });
 
-  it('is open to nobody else, and takes, gives up and lists nothing', async () => {
+  it('cannot be read without a key, written, deleted, or listed', async () => {
     for (const [method, path] of readings) expect((await as('unknown', method, path)).status).toBe(401);
     const answers = await Promise.all([
       as('caller-key', 'PUT', '/v1/files/~sample/handbook.md', 'mine now'),
@@ -150,7 +150,7 @@ describe('the bucket of the sample', () => {
 });
 
 describe('a per-request key', () => {
-  it('reads the files that the request named, and no others', async () => {
+  it('reads only the files that the request named', async () => {
     const statuses = await whileAnswering(attached(reference('given')), async (key) => ({
       given: (await as(key, 'GET', `/v1/${reference('given')}`)).text,
       head: (await as(key, 'HEAD', `/v1/${reference('given')}`)).status,
@@ -162,7 +162,7 @@ describe('a per-request key', () => {
     expect(statuses).toEqual({ given: 'content of given', head: 200, metadata: 200, kept: 403, absent: 403, theirs: 403 });
   });
 
-  it('only reads what was named: it writes, deletes and lists nothing of the user’s', async () => {
+  it('cannot write, delete, or list the user’s files', async () => {
     const refused = await whileAnswering(attached(reference('given')), (key) =>
       Promise.all([
         as(key, 'PUT', `/v1/${reference('given')}`, 'changed'),
@@ -175,20 +175,20 @@ describe('a per-request key', () => {
     expect((await files.get('given')).text).toBe('content of given');
   });
 
-  it('reads nothing any more once its call has ended', async () => {
+  it('cannot read after its call has ended', async () => {
     const key = await whileAnswering(attached(reference('given')), async (given) => given);
     const after = await as(key, 'GET', `/v1/${reference('given')}`);
     expect([after.status, after.error.code]).toEqual([401, 'invalid_api_key']);
   });
 
-  it('gains nothing by a request that names a file of somebody else', async () => {
+  it('cannot read a file of another user that the request names', async () => {
     const status = await whileAnswering(attached(`files/${others}/theirs`), async (key) => {
       return (await as(key, 'GET', `/v1/files/${others}/theirs`)).status;
     });
     expect(status).toBe(403);
   });
 
-  it('reads what an earlier reply names, where the configuration made the application', async () => {
+  it('reads a file that an earlier reply names if the application is configured', async () => {
     const earlier = { role: 'assistant', content: 'Done.', custom_content: { attachments: [attachment(reference('kept'))] } };
     const { messages } = attached(reference('given'));
     const body = { messages: [...messages, earlier, ...hello] };
@@ -198,7 +198,7 @@ describe('a per-request key', () => {
     expect(statuses).toEqual([200, 200]);
   });
 
-  it('gains nothing by naming a file in a request of its own', async () => {
+  it('cannot gain a right by naming a file in its own request', async () => {
     const statuses = await whileAnswering(attached(reference('given')), async (outer) => {
       let inner: Promise<number[]> | undefined;
       host.script((answering) => {

@@ -94,7 +94,7 @@ const grantOf = (url: string, permissions: readonly string[], receiver = 'second
 });
 
 describe('the places of an application that answers', () => {
-  it('are a bucket of its own, whoever calls, and a folder in the bucket of its caller', async () => {
+  it('are its own bucket for every user, and a folder in the user’s bucket', async () => {
     const { done: mine } = await call({}, bucketsOf);
     const { done: theirs } = await call({ key: 'other-key' }, bucketsOf);
     const { done: another } = await call({ deployment: 'second' }, bucketsOf);
@@ -138,7 +138,7 @@ describe('the places of an application that answers', () => {
     expect((await as(done.key, 'GET', '/v1/bucket')).status).toBe(401);
   });
 
-  it('are all that is open to it: not what else its user has, nor what another application keeps there', async () => {
+  it('exclude other files of the user and of other applications', async () => {
     const { done: second } = await call({ deployment: 'second' }, async (key) => {
       const buckets = await bucketsOf(key);
       for (const place of [buckets.appdata, buckets.bucket]) await as(key, 'PUT', `/v1/files/${place}/secret`, 'of the second');
@@ -169,7 +169,7 @@ describe('the places of an application that answers', () => {
     expect((await files.get('kept')).text).toBe('content of kept');
   });
 
-  it('in the bucket of the user are the user’s: what is attached from there can be read', async () => {
+  it('belong to the user in the user’s bucket, who can read attachments from there', async () => {
     let url = '';
     const attach = () => {
       const completion = plainCompletion('done');
@@ -215,7 +215,7 @@ describe('a file that an inner reply attaches', () => {
 
   it.each([
     ['an attachment', (url: string) => ({ attachments: [{ index: 0, type: 'text/plain', url }] })],
-    ['what an attachment refers to', (url: string) => ({ attachments: [{ index: 0, data: 'x', reference_url: url }] })],
+    ['the reference of an attachment', (url: string) => ({ attachments: [{ index: 0, data: 'x', reference_url: url }] })],
     [
       'an attachment of a stage',
       (url: string) => ({ stages: [{ index: 0, name: 's', status: 'completed', attachments: [{ index: 0, url }] }] }),
@@ -261,7 +261,7 @@ describe('a file that an inner reply attaches', () => {
     expect(done).toBe('made within');
   });
 
-  it('gives nothing that the inner application could not read itself', async () => {
+  it('gives no right that the inner application does not have', async () => {
     const { done } = await call({}, async (outer) => {
       const url = `files/${files.bucket}/kept`;
       await call({ key: outer, deployment: 'second' }, async () => undefined, replyWith({ attachments: [{ index: 0, url }] }));
@@ -270,7 +270,7 @@ describe('a file that an inner reply attaches', () => {
     expect(done).toBe(403);
   });
 
-  it('goes up the whole chain', async () => {
+  it('can be read by every caller of the chain', async () => {
     const { done } = await call({}, async (outer) => {
       let url = '';
       const attach = () => replyWith({ attachments: [{ index: 0, type: 'text/plain', url }] })();
@@ -295,7 +295,7 @@ describe('a file that an inner reply attaches', () => {
 });
 
 describe('permissions for the duration of a call', () => {
-  it('open to the receiver what the grantor holds, as long as they are not taken back', async () => {
+  it('give the receiver the rights of the grantor until they are revoked', async () => {
     const { done } = await call({}, async (outer) => {
       const { appdata } = await bucketsOf(outer);
       const url = `files/${appdata}/shared.txt`;
@@ -337,7 +337,7 @@ describe('permissions for the duration of a call', () => {
     ]);
   });
 
-  it('of a folder cover what lies below, and list it; the older name of the field does too', async () => {
+  it('of a folder cover its contents and its list, also with the older field name', async () => {
     const { done } = await call({}, async (outer) => {
       const { bucket } = await bucketsOf(outer);
       await as(outer, 'PUT', `/v1/files/${bucket}/a/b/c`, 'deep');
@@ -359,7 +359,7 @@ describe('permissions for the duration of a call', () => {
     expect(done).toEqual([200, 200, 403, 403, 403]);
   });
 
-  it('are only of what the grantor holds itself, and all or none', async () => {
+  it('are granted completely or not at all, and only from the rights of the grantor', async () => {
     const { done } = await call({ body: attachedTo(`files/${files.bucket}/given`) }, async (outer) => {
       const { appdata } = await bucketsOf(outer);
       const tried = [
@@ -406,7 +406,7 @@ describe('permissions for the duration of a call', () => {
     expect(done).toEqual([[403], 403, [200]]);
   });
 
-  it('are nothing for callers with a key of their own', async () => {
+  it('are rejected for callers without a per-request key', async () => {
     for (const path of [grantPath, revokePath, listPath]) {
       const { status, error } = await as(callerKey, 'POST', path, grantOf(`files/${files.bucket}/kept`, ['READ']));
       expect([status, error.code]).toEqual([403, 'access_denied']);

@@ -51,7 +51,7 @@ describe('a write', () => {
     expect((await files.get('x')).text).toBe('two');
   });
 
-  it('to an index that cannot be reached is refused before anything is kept', async () => {
+  it('is rejected before any content is stored if the index is unavailable', async () => {
     await using files = await startFilesOnDisk();
     const { store } = files;
     vi.spyOn(files.index, 'find').mockRejectedValue(

@@ -54,17 +54,22 @@ describe('a form', () => {
 
   it.each([
     ['a part without a type', `--B\r\n${head}\r\none\r\n--B--\r\n`, 'one', 'text/markdown'],
-    ['nothing behind the end', `--B\r\n${head}\r\none\r\n--B--`, 'one', 'text/markdown'],
+    ['no line break after the end', `--B\r\n${head}\r\none\r\n--B--`, 'one', 'text/markdown'],
     ['a preamble', `not meant\r\n--B\r\n${head}\r\none\r\n--B--\r\n`, 'one', 'text/markdown'],
     ['an empty part', `--B\r\n${head}\r\n\r\n--B--\r\n`, '', 'text/markdown'],
-    ['line ends of its own', `--B\r\n${head}\r\n\r\n\r\n--\r\n-B\r\n\r\n--B--\r\n`, '\r\n\r\n--\r\n-B\r\n', 'text/markdown'],
+    [
+      'line breaks in its content',
+      `--B\r\n${head}\r\n\r\n\r\n--\r\n-B\r\n\r\n--B--\r\n`,
+      '\r\n\r\n--\r\n-B\r\n',
+      'text/markdown',
+    ],
     [
       'fields in other cases',
       `--B\r\nCONTENT-TYPE:text/css\r\ncontent-disposition:FORM-DATA;NAME=file\r\n\r\none\r\n--B--\r\n`,
       'one',
       'text/css',
     ],
-    ['nothing sound behind the first part', `--B\r\n${head}\r\none\r\n--B\r\n nonsense`, 'one', 'text/markdown'],
+    ['invalid data after the first part', `--B\r\n${head}\r\none\r\n--B\r\n nonsense`, 'one', 'text/markdown'],
   ])('may have %s', async (_, body, content, type) => {
     const { json, status } = await putForm(body);
     expect([status, json]).toMatchObject([200, { contentType: type }]);
@@ -102,7 +107,7 @@ describe('a form', () => {
     ['no bytes', ''],
     ['no part', '--B--\r\n'],
     ['another boundary', `--C\r\n${head}\r\none\r\n--C--\r\n`],
-    ['characters behind the boundary', `--Bx\r\n${head}\r\none\r\n--B--\r\n`],
+    ['characters after the boundary', `--Bx\r\n${head}\r\none\r\n--B--\r\n`],
     ['no head', '--B\r\n\r\none\r\n--B--\r\n'],
     ['no Content-Disposition', '--B\r\nContent-Type: text/css\r\n\r\none\r\n--B--\r\n'],
     ['another disposition', '--B\r\nContent-Disposition: attachment\r\n\r\none\r\n--B--\r\n'],
@@ -115,7 +120,7 @@ describe('a form', () => {
     ['its boundary within the part', `--B\r\n${head}\r\none\r\n--Bx\r\n--B--\r\n`],
     ['a long head', `--B\r\n${head}X: ${'x'.repeat(9000)}\r\n\r\none\r\n--B--\r\n`],
     ['a long preamble', `${'x'.repeat(2000)}\r\n--B\r\n${head}\r\none\r\n--B--\r\n`],
-  ])('is refused with %s, and nothing is stored', async (_, body) => {
+  ])('is rejected and not stored with %s', async (_, body) => {
     await putForm(`--B\r\n${head}\r\nbefore\r\n--B--`);
     const { status, error } = await putForm(body);
     expect([status, error.code, error.message]).toEqual([400, 'invalid_request', expect.stringContaining('form')]);
@@ -127,10 +132,10 @@ describe('a form', () => {
       `--B\r\nContent-Disposition: form-data; ${parameters}\r\nContent-Type: ${type}\r\n\r\n${content}\r\n`;
 
     it.each([
-      ['the one named file behind a field', part('name="meta"', 'abc') + part('name="file"; filename="x"', 'one', 'text/css')],
+      ['the part named file after a field', part('name="meta"', 'abc') + part('name="file"; filename="x"', 'one', 'text/css')],
       ['the one named file without a filename', part('name="meta"', 'abc') + part('name="file"', 'one', 'text/css')],
       [
-        'the one named file behind others with filenames',
+        'the part named file after other parts with filenames',
         part('name="a"; filename="a"', 'x'.repeat(200_000)) +
           part('name="b"; filename="b"', 'b') +
           part('name="file"', 'one', 'text/css'),
@@ -166,14 +171,14 @@ describe('a form', () => {
       expect(await stored()).toBe('before');
     });
 
-    it('is refused where the end of the form never comes behind a file of another name', async () => {
+    it('is rejected if the form does not end after a file with another name', async () => {
       await putForm(`--B\r\n${head}\r\nbefore\r\n--B--`);
       const { status, error } = await putForm(`${part('name="a"; filename="a"', 'one')}--B\r\nContent-Dis`);
       expect([status, error.code]).toEqual([400, 'invalid_request']);
       expect(await stored()).toBe('before');
     });
 
-    it('holds no room for what was read in vain', async () => {
+    it('releases the quota of a skipped part', async () => {
       await putForm(`${part('name="a"; filename="a"', 'x')}${part('name="file"', 'one')}--B--\r\n`);
       expect(files.index.reservations).toBe(0);
     });
@@ -185,7 +190,7 @@ describe('a form', () => {
     expect((await putForm(form(1_000_001))).error.code).toBe('payload_too_large');
   });
 
-  it('with a type that is none is refused', async () => {
+  it('is rejected with an invalid media type', async () => {
     const { error } = await putForm(`--B\r\n${head}Content-Type: nonsense\r\n\r\none\r\n--B--`);
     expect(error.code).toBe('unsupported_media_type');
   });

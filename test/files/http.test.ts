@@ -20,7 +20,7 @@ afterAll(async () => {
 });
 
 describe('an answer with a file', () => {
-  it('is saved and never run in the origin of the service, whatever the file says it is', async () => {
+  it('is a download that never runs in the origin of the service, for every media type', async () => {
     for (const type of ['text/html', 'image/svg+xml', 'application/xhtml+xml', 'text/javascript']) {
       await files.put('page', '<script>alert(1)</script>', { 'content-type': type });
       for (const headers of [{}, { range: 'bytes=0-3' }]) {
@@ -79,13 +79,13 @@ describe('a condition of reading', () => {
 });
 
 describe('a range', () => {
-  it.each(['bytes=10-', 'bytes=10-20', 'bytes=-0'])('behind the end is refused: %s', async (range) => {
+  it.each(['bytes=10-', 'bytes=10-20', 'bytes=-0'])('is rejected beyond the end: %s', async (range) => {
     const { status, headers, error } = await files.get('ten', { range });
     expect([status, headers['content-range'], error.param]).toEqual([416, 'bytes */10', 'range']);
   });
 
   it.each(['bytes=5-2', 'bytes=', 'bytes=-', 'bytes=a-b', 'bytes=1-2,4-5', 'lines=1-2', '1-2', 'bytes=0x1-2', 'bytes=1.5-3'])(
-    'that is none, or several, gives the whole file: %s',
+    'returns the complete file if it is invalid or has several parts: %s',
     async (range) => {
       const { status, text } = await files.get('ten', { range });
       expect([status, text]).toEqual([200, '0123456789']);
@@ -98,14 +98,14 @@ describe('a range', () => {
     expect((await files.get('empty')).text).toBe('');
   });
 
-  it('means the content that If-Range names, else the whole file is given', async () => {
+  it('applies to the content that If-Range names, otherwise the complete file is returned', async () => {
     const partOf = async (ifRange: string) => (await files.get('ten', { range: 'bytes=0-1', 'if-range': ifRange })).text;
     expect(await partOf(etag)).toBe('01');
     for (const other of ['"other"', `W/${etag}`, '*', 'Wed, 21 Oct 2015 07:28:00 GMT'])
       expect(await partOf(other)).toBe('0123456789');
   });
 
-  it('is nothing to HEAD', async () => {
+  it('is ignored for HEAD', async () => {
     const { status, headers } = await files.send('HEAD', 'ten', { range: 'bytes=0-1' });
     expect([status, headers['content-length']]).toEqual([200, '10']);
   });
@@ -197,7 +197,7 @@ describe('the type of a file', () => {
     expect([status, error.code]).toEqual([415, 'unsupported_media_type']);
   });
 
-  it('says nothing of an encoding: a packed body is refused', async () => {
+  it('does not declare an encoding: a compressed body is rejected', async () => {
     expect((await files.put('x', 'x', { 'content-encoding': 'gzip' })).error.code).toBe('unsupported_media_type');
     expect((await files.put('x', 'x', { 'content-encoding': 'identity' })).status).toBe(200);
   });

@@ -82,7 +82,7 @@ describe.each(['memory', 'SQLite'])('a listing out of %s', (kind) => {
     });
   });
 
-  it('of a bucket may be asked for without a slash', async () => {
+  it('of a bucket can be requested without a slash', async () => {
     const { json } = await files.service.sendRequest({
       method: 'GET',
       path: `/v1/metadata/files/${files.bucket}`,
@@ -91,7 +91,7 @@ describe.each(['memory', 'SQLite'])('a listing out of %s', (kind) => {
     expect((json as Listed).items).toHaveLength(top.length);
   });
 
-  it('of a folder has what lies right below it', async () => {
+  it('of a folder has its direct children', async () => {
     expect(await all('a/')).toEqual(['a/1', 'a/2', 'a/b/', 'a/\u{10ffff}x']);
     expect(await all('many/x/')).toEqual(['many/x/y/']);
     expect(await all('%F0%9D%92%B3/')).toEqual(['𝒳/1']);
@@ -110,11 +110,11 @@ describe.each(['memory', 'SQLite'])('a listing out of %s', (kind) => {
     expect((await page('many/', { limit })).items.length).toBe(Number(limit));
   });
 
-  it.each(['none/', 'z/', 'A/', 'none', 'A'])('of what is no folder is 404: %s', async (path) => {
+  it.each(['none/', 'z/', 'A/', 'none', 'A'])('returns 404 for a path without a folder: %s', async (path) => {
     expect((await files.metadata(path)).error.code).toBe('file_not_found');
   });
 
-  it('of a folder tells of the folder itself', async () => {
+  it('of a folder describes the folder', async () => {
     const node = { bucket: files.bucket, nodeType: 'FOLDER', resourceType: 'FILE' };
     const { items: _items, ...folder } = { ...(await page('a/b/')) };
     expect(folder).toEqual({ ...node, name: 'b', parentPath: 'a', url: `files/${files.bucket}/a/b/`, nextToken: null });
@@ -131,12 +131,12 @@ describe.each(['memory', 'SQLite'])('a listing out of %s', (kind) => {
     expect((await files.send('DELETE', 'a')).status).toBe(204);
   });
 
-  it('with a limit of 0 only tells whether there is such a folder', async () => {
+  it('with a limit of 0 only reports whether the folder exists', async () => {
     expect(await page('a/', { limit: '0' })).toMatchObject({ name: 'a', items: [], nextToken: null });
     expect((await files.metadata('none/?limit=0')).status).toBe(404);
   });
 
-  it('tells what the caller may do with each, if it is asked', async () => {
+  it('has the permissions of the caller on request', async () => {
     const { items } = await page('a/', { permissions: 'true' });
     expect(items).toHaveLength(4);
     for (const item of items) expect(item).toMatchObject({ permissions: ['READ', 'WRITE'] });
@@ -167,7 +167,7 @@ describe.each(['memory', 'SQLite'])('a listing out of %s', (kind) => {
 });
 
 describe('a listing of folders that hold very much', () => {
-  it('is cut short rather than read through, and goes on where it was cut', async () => {
+  it('is split into pages that continue where the previous one ended', async () => {
     const index = new MemoryFileIndex();
     await using files = await startFilesOnDisk({ index });
     const facts = {

@@ -80,9 +80,9 @@ describe('the name of a file', () => {
     ['NUL', 'a%00'],
     ['a line break', 'a%0D%0Ab'],
     ['a control character', 'a%C2%85'],
-    ['what is no UTF-8', 'a%FF'],
+    ['invalid UTF-8', 'a%FF'],
     ['half of a surrogate pair', '%ED%A0%80'],
-    ['what is no encoding', 'a%zz'],
+    ['an invalid encoding', 'a%zz'],
     ['a segment of 256 bytes', 'a'.repeat(256)],
     ['a segment of 256 bytes in UTF-8', encodeURIComponent('é'.repeat(128))],
     ['a path of more than 1024 bytes', `${'deep/'.repeat(205)}end`],
@@ -102,7 +102,7 @@ describe('the name of a file', () => {
     expect(files.index.all.map(({ path }) => path)).not.toContain('/etc/passwd');
   });
 
-  it.each(['PUT', 'DELETE'])('says to a %s of what can be no name what a name is', async (method) => {
+  it.each(['PUT', 'DELETE'])('explains valid names to a %s of an invalid one', async (method) => {
     for (const path of ['a/', 'a//b', '%00']) {
       const { status, error } = await files.send(method, path);
       expect([status, error]).toMatchObject([404, { message: expect.stringMatching(/^No file can have this path: it is/) }]);

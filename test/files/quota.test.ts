@@ -72,7 +72,7 @@ describeOnEach('uploads side by side on two nodes', (database) => {
     return (await index.reserve(nothing, bytes - 1)) !== 'reserved';
   }
 
-  it('are let in as far as there is room for the whole of each, before their bytes come', async () => {
+  it('are admitted before their bytes arrive, as far as the quota covers each of them', async () => {
     const uploads = Array.from({ length: 10 }, (_, nth) => begin(nth));
     const refused: number[] = [];
     for (const { status } of uploads) void status.then((told) => told === 413 && refused.push(told));
@@ -83,7 +83,7 @@ describeOnEach('uploads side by side on two nodes', (database) => {
     expect(await usedBytes()).toBe(3 * uploadBytes);
   });
 
-  it('that end early make room for others', async () => {
+  it('release the quota if they end early', async () => {
     const uploads = [0, 1, 2].map((nth) => begin(nth));
     await vi.waitUntil(async () => (await store.names()).length === 3, { timeout: 10_000 });
     const refused = await nodeOf(1).put('late.bin', Buffer.alloc(uploadBytes));
@@ -98,7 +98,7 @@ describeOnEach('uploads side by side on two nodes', (database) => {
     expect(await usedBytes()).toBe(2 * uploadBytes);
   });
 
-  it('whose length nobody told take room as they come', async () => {
+  it('without a length reserve quota as they arrive', async () => {
     const unknown = begin(0, {});
     await vi.waitUntil(() => isTaken(uploadBytes / 2), { timeout: 10_000 });
     expect((await nodeOf(1).put('known.bin', Buffer.alloc(90_000))).status).toBe(413);

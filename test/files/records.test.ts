@@ -32,7 +32,7 @@ describe.each(['prompts', 'conversations'] as const)('%s', (kind) => {
     await send('PUT', at(kind, 'kept'), record[kind]);
   });
 
-  it('are given back byte for byte, with what nobody here knows', async () => {
+  it('are returned byte for byte, with unknown fields', async () => {
     const text = `{ "more": {"__proto__": 1, "deep": [1e400, 12345678901234567890]},\n${JSON.stringify(record[kind]).slice(1)}`;
     const put = await send('PUT', at(kind, 'a/b%20c%2Fd'), text);
     const { etag } = put.json as { etag: string };
@@ -85,7 +85,7 @@ describe.each(['prompts', 'conversations'] as const)('%s', (kind) => {
     }
   });
 
-  it('are written only where nothing is, or over one content, if a condition says so', async () => {
+  it('are written only to a new path or over one content if a condition requires it', async () => {
     const first = await send('PUT', at(kind, 'new'), record[kind], { 'if-none-match': '*' });
     expect(first.status).toBe(200);
     expect((await send('PUT', at(kind, 'new'), record[kind], { 'if-none-match': '*' })).status).toBe(412);
@@ -107,7 +107,7 @@ describe.each(['prompts', 'conversations'] as const)('%s', (kind) => {
     expect(listed.items.every(({ resourceType }) => resourceType === 'FILE')).toBe(true);
   });
 
-  it('of a folder are told with the folder, whose end has no token', async () => {
+  it('of a folder are listed with the folder, and the last page has no token', async () => {
     await send('PUT', at(kind, 'in/one'), record[kind]);
     await send('PUT', at(kind, 'in/two'), record[kind]);
     const folder = { bucket: files.bucket, nodeType: 'FOLDER', resourceType: types[kind] };
@@ -119,7 +119,7 @@ describe.each(['prompts', 'conversations'] as const)('%s', (kind) => {
     expect((await send('GET', `/v1/metadata/${kind}/${files.bucket}/none/`)).error.code).toBe('file_not_found');
   });
 
-  it('of somebody else are closed, whether they are there or not', async () => {
+  it('of another user are rejected, whether they exist or not', async () => {
     for (const path of [at(kind, 'kept'), at(kind, 'none'), `/v1/metadata/${kind}/${files.bucket}/`]) {
       const { status, error } = await send('GET', path, undefined, { 'api-key': 'other-key' });
       expect([status, error.code]).toEqual([403, 'access_denied']);
@@ -139,11 +139,11 @@ describe.each(['prompts', 'conversations'] as const)('%s', (kind) => {
     ['a missing field', JSON.stringify(withoutId), 'id'],
     ['a field that is null', JSON.stringify({ ...record[kind], folderId: null }), 'folderId'],
     ['a number for a text', JSON.stringify({ ...record[kind], name: 1 }), 'name'],
-    ['an object for what it holds', JSON.stringify({ ...record[kind], [last]: {} }), last],
+    ['an object instead of its content', JSON.stringify({ ...record[kind], [last]: {} }), last],
     ['NUL in a name', JSON.stringify({ ...record[kind], name: 'a\0b' }), 'name'],
     ['a field twice', `{"name": "n", ${JSON.stringify(record[kind]).slice(1)}`, 'name'],
     ['a field twice, deep in it', `{"x": [{"a b": 1, "a b": 2}], ${JSON.stringify(record[kind]).slice(1)}`, 'x[0]["a b"]'],
-  ])('are refused with %s, and nothing is changed', async (_, text, param) => {
+  ])('are rejected and not changed with %s', async (_, text, param) => {
     const before = await send('GET', at(kind, 'kept'));
     const { status, error } = await send('PUT', at(kind, 'kept'), text);
     expect([status, error.param]).toEqual([400, param]);
@@ -176,7 +176,7 @@ describe('the bucket public', () => {
     ['prompts', 'PROMPT'],
     ['conversations', 'CONVERSATION'],
     ['applications', 'APPLICATION'],
-  ])('is there for everybody, and has no %s', async (kind, resourceType) => {
+  ])('exists for every caller, and has no %s', async (kind, resourceType) => {
     const { status, json } = await send('GET', `/v1/metadata/${kind}/public/?recursive=true`);
     const node = { name: null, parentPath: null, bucket: 'public', url: `${kind}/public/`, nodeType: 'FOLDER', resourceType };
     expect([status, json]).toEqual([200, { ...node, items: [], ...(kind === 'files' && { nextToken: null }) }]);
@@ -190,7 +190,7 @@ describe('the bucket public', () => {
   });
 });
 
-describe('lists of what others shared', () => {
+describe('lists of resources that other users shared', () => {
   it('are empty', async () => {
     const shares = { resourceTypes: ['CONVERSATION', 'PROMPT'], with: 'me', order: 'popular_desc' };
     expect((await send('POST', '/v1/ops/resource/share/list', shares)).json).toEqual({ resources: [] });

@@ -76,7 +76,7 @@ describe.each([
     );
 
   describe('a move', () => {
-    it('gives a file another place, where it is as it was', async () => {
+    it('changes the path of a file and nothing else', async () => {
       const before = (await rig.files.metadata('source')).json as { createdAt: number };
       const { status, text } = await relocate('move', at('source'), at('far/away%20(1)'));
       expect([status, text]).toEqual([200, '']);
@@ -86,7 +86,7 @@ describe.each([
       expect(await rig.store.names()).toHaveLength(2);
     });
 
-    it('over a file happens only with overwrite, and leaves nothing of what was there', async () => {
+    it('replaces a file only with overwrite, and deletes the old content', async () => {
       const { status, error } = await relocate('move', at('source'), at('taken'), { overwrite: false });
       expect([status, error.code, error.param]).toEqual([400, 'invalid_request', 'destinationUrl']);
       expect(await contents('source', 'taken')).toEqual(['the source', 'what is there']);
@@ -111,7 +111,7 @@ describe.each([
       expect((await contents('source', 'one', 'two')).filter((content) => content === 'the source')).toHaveLength(1);
     });
 
-    it('there and back at once never stops either', async () => {
+    it('does not block a concurrent move in the other direction', async () => {
       const back = () => relocate('move', at('taken'), at('source'), { overwrite: true });
       const there = () => relocate('move', at('source'), at('taken'), { overwrite: true });
       const answers = await Promise.all(Array.from({ length: 8 }, (_, nth) => (nth % 2 === 0 ? there() : back())));
@@ -153,7 +153,7 @@ describe.each([
       expect(answers.map(({ status }) => status).sort()).toEqual([200, 400]);
     });
 
-    it('beyond the quota of the bucket is refused, and leaves nothing', async () => {
+    it('is rejected beyond the quota of the bucket, and leaves no content', async () => {
       await rig.files.put('large', 'x'.repeat(900));
       expect((await relocate('copy', at('large'), at('twice'))).error.code).toBe('payload_too_large');
       expect(await contents('twice')).toEqual([404]);
@@ -245,13 +245,13 @@ describe.each([
       expect([status, error.code, error.param]).toEqual([400, 'invalid_request', param]);
     });
 
-    it('of what is not there is 400, and changes nothing', async () => {
+    it('returns 400 if the source does not exist', async () => {
       const { status, error } = await relocate(how, at('none'), at('taken'), { overwrite: true });
       expect([status, error.param]).toEqual([400, 'sourceUrl']);
       expect(await contents('taken')).toEqual(['what is there']);
     });
 
-    it('from and into the bucket of somebody else is 403, whether anything is there or not', async () => {
+    it('returns 403 from and to a foreign bucket, whether the file exists or not', async () => {
       const others = ((await send('GET', '/v1/bucket', undefined, 'other-key')).json as { bucket: string }).bucket;
       await send('PUT', `/v1/prompts/${others}/theirs`, { id: 'i', folderId: 'f', name: 'n', content: 'c' }, 'other-key');
       for (const [from, to] of [

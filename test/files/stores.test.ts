@@ -28,7 +28,7 @@ describe.each(storeKinds)('files stored in %s', (kind) => {
     await store[Symbol.asyncDispose]();
   });
 
-  it('are read as they were written, of any length', async () => {
+  it('are read as they were written, for every length', async () => {
     for (const length of [0, 1, 65_536, 5 * 1024 ** 2 - 1, 5 * 1024 ** 2, 5 * 1024 ** 2 + 1, 11_000_000]) {
       const content = randomBytes(length);
       const path = `${files.base}/of ${length}.bin`.replaceAll(' ', '%20');
@@ -42,7 +42,7 @@ describe.each(storeKinds)('files stored in %s', (kind) => {
     }
   });
 
-  it('tell what is known of them', async () => {
+  it('have metadata', async () => {
     const put = await files.put('a/b.txt', 'hello', { 'content-type': 'text/plain; charset=utf-8' });
     const shown = put.json as { etag: string; createdAt: number; updatedAt: number };
     expect(shown).toEqual({
@@ -72,7 +72,7 @@ describe.each(storeKinds)('files stored in %s', (kind) => {
     }
   });
 
-  it('take the place of those before them', async () => {
+  it('replace the file at their path', async () => {
     const first = (await files.put('x', 'one')).json as { etag: string; createdAt: number };
     const second = (await files.put('x', 'two')).json as { etag: string; createdAt: number };
     expect(second.createdAt).toBe(first.createdAt);
@@ -81,7 +81,7 @@ describe.each(storeKinds)('files stored in %s', (kind) => {
     expect(await store.names()).toHaveLength(1);
   });
 
-  it('are gone once deleted', async () => {
+  it('cannot be read after they are deleted', async () => {
     await files.put('x', 'one');
     expect((await files.send('DELETE', 'x')).status).toBe(204);
     for (const method of ['GET', 'DELETE']) {
@@ -117,7 +117,7 @@ describe.each(storeKinds)('files stored in %s', (kind) => {
     expect(new Set(await again.text())).toEqual(new Set('n'));
   });
 
-  it('are read anew where their content goes between the look and the reading', async () => {
+  it('are looked up again if their content is replaced before it is read', async () => {
     await files.put('x', 'old');
     const [old] = files.index.all;
     await files.put('x', 'new');
@@ -127,7 +127,7 @@ describe.each(storeKinds)('files stored in %s', (kind) => {
     find.mockRestore();
   });
 
-  it('leave nothing behind where their writer leaves in the middle', async () => {
+  it('leave no content if the upload is interrupted', async () => {
     await files.put('x', 'before');
     const writing = openRequest(`${files.url}${files.base}/x`, {
       method: 'PUT',
@@ -141,7 +141,7 @@ describe.each(storeKinds)('files stored in %s', (kind) => {
     expect((await files.get('x')).text).toBe('before');
   });
 
-  it('are not to be seen before they are whole', async () => {
+  it('are not visible before they are complete', async () => {
     const writing = openRequest(`${files.url}${files.base}/x`, { method: 'PUT', headers: key });
     const answered = new Promise<string>((resolve) => writing.on('response', (response) => resolve(text(response))));
     writing.write('half');
@@ -185,7 +185,7 @@ describe.each(storeKinds)('files stored in %s', (kind) => {
 });
 
 describe.each(storeKinds)('where %s is away', (kind) => {
-  it('files are refused with 503, and nothing is told of why', async () => {
+  it('file requests return 503 without details', async () => {
     await using store = await openStore(kind);
     await using files = await startFiles({ blobs: store.blobs });
     await files.put('x', 'one');

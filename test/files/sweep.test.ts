@@ -74,7 +74,7 @@ describeOnEach('nodes that share a place in S3', (nodes) => {
     expect((await s3.names()).objects).toEqual(rest);
   });
 
-  it('leave what is of the files of another database, and say so', async () => {
+  it('keep the files of another database and log that', async () => {
     await empty();
     await using fresh = await freshSqlite();
     await using opened = await fresh.open();
@@ -98,7 +98,7 @@ describe('a sweep', () => {
 
   const soon = () => ({ nowMs: Date.now(), beforeMs: Date.now() + dayMs, signal: new AbortController().signal });
 
-  it('looks at contents a page at a time, and at none that is younger than it may be', () =>
+  it('reads contents page by page, without those that are too young', () =>
     withIndex(async (index) => {
       const names = Array.from({ length: 502 }, () => randomUUID());
       for (let at = 0; at < names.length; at += 50) await Promise.all(names.slice(at, at + 50).map((name) => s3.put(name, name)));
@@ -147,7 +147,7 @@ describe('a sweep', () => {
       expect((await s3.names()).objects).toHaveLength(2);
     }));
 
-  it('begins by itself in a node with S3', async () => {
+  it('starts automatically in a node with S3', async () => {
     await empty();
     await using folder = await openFolder();
     const none = { config: undefined, host: undefined, port: undefined, tlsCert: undefined, tlsKey: undefined };

@@ -4,7 +4,7 @@ import { ask, clientKinds, clientsOf, later, longTimeouts, Recording, Servers, t
 describe.each(clientKinds)('%s', (_name, Client) => {
   const newClient = clientsOf(Client);
 
-  it('says connect when nobody listens', async () => {
+  it('reports connect if no server listens', async () => {
     const heard = await ask(newClient(), 'http://127.0.0.1:1/');
     expect(heard.fault?.kind).toBe('connect');
     expect(heard.calls).toEqual(['fail']);
@@ -46,7 +46,7 @@ describe.each(clientKinds)('%s', (_name, Client) => {
     await until(() => servers.sockets[0]?.destroyed === true);
   });
 
-  it('limits the time between two reads, not the whole', async () => {
+  it('limits the time between two reads, not the total time', async () => {
     await using servers = new Servers();
     const url = await servers.raw((socket) => {
       socket.once('data', async () => {
@@ -110,7 +110,7 @@ describe.each(clientKinds)('%s', (_name, Client) => {
     await until(() => servers.sockets[0]?.destroyed === true);
   });
 
-  it('gives what came before the fault', async () => {
+  it('returns the content before the error', async () => {
     await using servers = new Servers();
     const heard = await ask(
       newClient(),
@@ -120,7 +120,7 @@ describe.each(clientKinds)('%s', (_name, Client) => {
     expect(heard.body).toBe('abc');
   });
 
-  it('closes the connection on abort and says nothing more', async () => {
+  it('closes the connection on abort without further events', async () => {
     await using servers = new Servers();
     const url = await servers.raw((socket) => {
       socket.once('data', () => {

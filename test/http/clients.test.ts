@@ -133,7 +133,7 @@ describe.each(clientKinds)('%s', (_name, Client) => {
     expect([heard.status, heard.body]).toEqual([302, 'hello']);
   });
 
-  it('uses a connection again after a whole reply', async () => {
+  it('reuses a connection after a complete reply', async () => {
     await using servers = new Servers();
     const server = createServer((_request, response) => void response.end('ok'));
     const url = `http://127.0.0.1:${await servers.listen(server)}/`;
@@ -163,7 +163,7 @@ describe.each(clientKinds)('%s', (_name, Client) => {
     expect(servers.sockets.length).toBe(2);
   });
 
-  it('slows the server while paused, loses nothing', async () => {
+  it('slows the server while it is paused, without losing data', async () => {
     await using servers = new Servers();
     const flood = new Flood(64 * 1024 * 1024);
     const url = `http://127.0.0.1:${await servers.listen(createServer(flood.answer))}/`;
@@ -173,7 +173,7 @@ describe.each(clientKinds)('%s', (_name, Client) => {
     expect([fault, gotBytes]).toEqual([null, flood.totalBytes]);
   });
 
-  it('carries many streams at once', async () => {
+  it('carries many streams concurrently', async () => {
     await using servers = new Servers();
     let running = 0;
     let most = 0;

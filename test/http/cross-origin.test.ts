@@ -35,7 +35,7 @@ function preflight(service: TestService, origin: string, path = '/v1/chat/comple
 }
 
 describe('without allowed origins', () => {
-  it('no answer says anything of origins', async () => {
+  it('no response has CORS header fields', async () => {
     for (const answer of [
       await get(closed, page),
       await preflight(closed, page),
@@ -47,7 +47,7 @@ describe('without allowed origins', () => {
 });
 
 describe('an origin that is allowed', () => {
-  it('may read answers, whoever writes them', async () => {
+  it('can read responses of every handler', async () => {
     const answers = [
       await get(listed, page),
       await get(listed, page, '/v1/models/none'),
@@ -70,7 +70,7 @@ describe('an origin that is allowed', () => {
     expect(answers.map(({ status }) => status)).toEqual([200, 404, 404, 200, 200, 400, 200, 401]);
   });
 
-  it('is told by a preflight what the path takes', async () => {
+  it('gets the methods of the path from a preflight', async () => {
     const { status, headers, text } = await preflight(listed, page);
     expect([status, text]).toEqual([204, '']);
     expect(headers).toMatchObject({
@@ -95,7 +95,7 @@ describe('an origin that is allowed', () => {
 });
 
 describe('an origin that is not', () => {
-  it('is answered, and its browser shows the page nothing', async () => {
+  it('is answered without CORS header fields, so its browser hides the response', async () => {
     for (const answer of [
       await get(listed, other),
       await preflight(listed, other),
@@ -161,12 +161,12 @@ describe('OPTIONS without an origin', () => {
     ['/v1/consent/team/m', 'DELETE, GET, HEAD, POST'],
     ['/v1/applications/bucket/', 'GET, HEAD'],
     ['/v1/applications/bucket/a/b', 'DELETE, GET, HEAD, PUT'],
-  ])('says of %s that it takes %s', async (path, allow) => {
+  ])('reports the methods of %s: %s', async (path, allow) => {
     const answer = await sendRequest(closed.url, { method: 'OPTIONS', path });
     expect([answer.status, answer.headers.allow, answer.text]).toEqual([204, allow, '']);
   });
 
-  it('is 404 where nothing is served', async () => {
+  it('returns 404 for an unknown path', async () => {
     expect((await sendRequest(closed.url, { method: 'OPTIONS', path: '/v1/deployments/m/nothing' })).status).toBe(404);
   });
 });

@@ -70,7 +70,7 @@ describe('LeanClient', () => {
     client.close();
   });
 
-  it('does not resend what may be sent once only', async () => {
+  it('does not repeat a request that may be sent only once', async () => {
     await using servers = new Servers();
     const url = await servers.raw(
       answering((socket, _nthSocket, nthRequest) => {
@@ -227,7 +227,7 @@ describe('LeanClient', () => {
     client.close();
   });
 
-  it('lets nothing expire while the event loop stood still', async () => {
+  it('does not time out because the event loop was blocked', async () => {
     await using servers = new Servers();
     const url = await servers.raw((socket) => {
       socket.once('data', () => {

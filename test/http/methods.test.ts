@@ -61,7 +61,7 @@ describe('a path that is not', () => {
     ['POST', '//v1/chat/completions', '/v1/chat/completions'],
     ['POST', '/v1//chat/completions', '/v1/chat/completions'],
     ['POST', '/chat/completions//', '/v1/chat/completions'],
-  ])('is told which one is meant: %s %s', async (method, path, meant) => {
+  ])('gets a suggestion: %s %s', async (method, path, meant) => {
     const { status, error } = await ask(method, path);
     expect([status, error]).toMatchObject([404, { code: 'route_not_found', message: expect.stringContaining(` ${meant} may`) }]);
   });

@@ -70,7 +70,7 @@ describe.each(clientKinds)('a packed reply, read by %s', (_name, Client) => {
   it.each([
     ['whose connection breaks', 'closed', (response: ServerResponse) => response.destroy()],
     ['that stands still', 'idle_timeout', () => undefined],
-  ])('%s is a fault, with what came before it', async (_what, kind, goOn) => {
+  ])('%s is an error after the content before it', async (_what, kind, goOn) => {
     await using servers = new Servers();
     const url = await serve(servers, (response) => {
       response.writeHead(200, { 'content-encoding': 'gzip' }).write(gzipSync('one', { finishFlush: 2 }));
@@ -91,7 +91,7 @@ describe.each(clientKinds)('a packed reply, read by %s', (_name, Client) => {
     expect(paused.gotBytes).toBe(0);
   });
 
-  it('brings nothing more once it was cancelled', async () => {
+  it('delivers no more data after it was canceled', async () => {
     await using servers = new Servers();
     const url = await serve(
       servers,

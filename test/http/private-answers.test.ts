@@ -63,9 +63,9 @@ function fieldsOf({ headers }: TestResponse): unknown {
   return [headers['cache-control'], headers.vary, headers['x-content-type-options']];
 }
 
-describe('an answer that depends on who asks', () => {
+describe('a response that depends on the caller', () => {
   it.each(asked.map(([status, asking]) => [asking.method ?? 'POST', asking.path, status, asking] as const))(
-    'is kept by nobody for others, and taken for nothing else: %s %s %i',
+    'is not cached for other callers or sniffed: %s %s %i',
     async (_method, _path, status, asking) => {
       const answer = await service.sendRequest(asking);
       expect(answer.status).toBe(status);

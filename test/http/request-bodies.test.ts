@@ -23,11 +23,11 @@ const everywhere = [
 
 describe('a body', () => {
   it.each([
-    ['a byte that begins nothing', [0xff]],
+    ['an invalid first byte', [0xff]],
     ['half of a character', [0xc3]],
     ['a character in more bytes than it takes', [0xc0, 0xaf]],
     ['half of a surrogate pair', [0xed, 0xa0, 0x80]],
-    ['what is beyond Unicode', [0xf4, 0x90, 0x80, 0x80]],
+    ['a code point beyond Unicode', [0xf4, 0x90, 0x80, 0x80]],
     ['Latin-1', [0x47, 0x72, 0xfc, 0xdf, 0x65]],
   ])('with %s is refused on every surface, and told why', async (_what, bytes) => {
     for (const place of everywhere) {
@@ -38,13 +38,13 @@ describe('a body', () => {
     expect(upstream.requests).toEqual([]);
   });
 
-  it('that is not UTF-8 is told only to those who could have sent another', async () => {
+  it('that is not UTF-8 is rejected after authentication', async () => {
     const body = holding(0xff);
     expect((await service.sendRequest({ path: chatPath('m'), headers: withKey('unknown'), body })).status).toBe(401);
     expect((await service.sendRequest({ path: chatPath('none'), headers: withKey(), body })).status).toBe(404);
   });
 
-  it('in UTF-8 arrives as it was sent, wherever its bytes are cut', async () => {
+  it('in UTF-8 arrives unchanged, however its bytes are split', async () => {
     const content = 'Größe 猫 🐈‍⬛ \ud7ff\ue000';
     const bytes = Buffer.from(JSON.stringify({ messages: [{ role: 'user', content }] }));
     const sent = await fetch(service.url + chatPath('m'), {

@@ -18,7 +18,7 @@ afterAll(async () => {
   await upstream.close();
 });
 
-it('Small writes wait for nothing, to upstreams and to callers', async () => {
+it('small writes are sent immediately to upstreams and to clients', async () => {
   const told = vi.spyOn(Socket.prototype, 'setNoDelay');
   const { status } = await service.chat('gpt', { messages });
   const sockets = told.mock.contexts as Socket[];

@@ -88,7 +88,7 @@ describe.each(clientKinds)('%s over TLS', (name, Client) => {
     }
   });
 
-  it('slows the server while paused, loses nothing', async () => {
+  it('slows the server while it is paused, without losing data', async () => {
     await using servers = new Servers();
     const flood = new Flood(32 * 1024 * 1024);
     const client = new Client({ ca: serverCert });

@@ -51,7 +51,7 @@ describe('a fetch over our client', () => {
     expect((await fetch(server.url)).body).toBeNull();
   });
 
-  it('gives the body as it comes', async () => {
+  it('returns the body as it arrives', async () => {
     server.script(async (answering) => {
       answering.head();
       await answering.bytes('one');
@@ -61,7 +61,7 @@ describe('a fetch over our client', () => {
     await expect(reader?.read()).rejects.toEqual(fault('idle_timeout'));
   });
 
-  it('ends in time where nothing comes, and where nobody is', async () => {
+  it('times out without a reply and without a server', async () => {
     server.script(silence);
     await expect(fetch(server.url)).rejects.toEqual(fault('first_byte_timeout'));
     await expect(fetch('http://127.0.0.1:1/')).rejects.toEqual(fault('connect'));

@@ -23,7 +23,7 @@ async function publishedAs(answers: (keys: string) => Readonly<Record<string, st
 }
 
 describe('the address of the keys', () => {
-  it('is that of the OpenID configuration where none is configured', async () => {
+  it('comes from the OpenID configuration if none is configured', async () => {
     const { ask, asked } = await publishedAs((keys) => ({
       [wellKnown]: '{"issuer":"{self}","jwks_uri":"{self}/k"}',
       '/k': keys,
@@ -46,8 +46,8 @@ describe('the address of the keys', () => {
       '{"issuer":"{self}","jwks_uri":"file:///etc/passwd"}',
       'its OpenID configuration names no https address of its keys',
     ],
-    ['is no JSON', '<html>', 'its server answered with what is no JSON object'],
-  ])('is not taken from a configuration that %s', async (_what, text, fault) => {
+    ['is not JSON', '<html>', 'its server answered with what is no JSON object'],
+  ])('is not read from a configuration that %s', async (_what, text, fault) => {
     const { ask, asked, faults } = await publishedAs((keys) => ({ [wellKnown]: text, '/k': keys }));
     const answer = await ask();
     expect([answer.status, answer.error.code]).toEqual([503, 'overloaded']);
@@ -73,7 +73,7 @@ describe('a reply with keys', () => {
       () => JSON.stringify({ keys: Array(101).fill({ kty: 'RSA' }) }),
       'there is no set of 1 to 100 keys at its address',
     ],
-    ['has keys that are none', () => '{"keys":["a"]}', 'there is no set of 1 to 100 keys at its address'],
+    ['has invalid keys', () => '{"keys":["a"]}', 'there is no set of 1 to 100 keys at its address'],
     ['is a list', (keys) => `[${keys}]`, 'its server answered with what is no JSON object'],
   ])('that %s is not taken', async (_what, reply, fault) => {
     const { ask, faults } = await publishedAs((keys) => ({
@@ -85,7 +85,7 @@ describe('a reply with keys', () => {
     expect(faults).toEqual([expect.objectContaining({ message: expect.stringMatching(fault) })]);
   });
 
-  it('may hold keys of every kind; one that is secret or private verifies nothing', async () => {
+  it('can have keys of every kind, of which secret and private ones verify no token', async () => {
     const signer = await startIssuer();
     onTestFinished(signer.stop);
     const [privateJwk] = signer.server.issuer.keys.toJSON(true);
@@ -102,7 +102,7 @@ describe('a reply with keys', () => {
     expect(statuses).toEqual([200, 401, 401]);
   });
 
-  it('of weak keys verifies nothing', async () => {
+  it('verifies no token with weak keys', async () => {
     const signer = await startIssuer();
     onTestFinished(signer.stop);
     expect(keyOf(signer).asymmetricKeyDetails?.modulusLength).toBe(2048);
@@ -144,7 +144,7 @@ describe('tokens of unknown keys', () => {
   });
 });
 
-describe('keys of which several fit', () => {
+describe('several matching keys', () => {
   it('are tried in turn for a token that names none', async () => {
     await using issuer = await startIssuer();
     for (const kid of ['key-2', 'key-3']) await issuer.server.issuer.keys.generate('RS256', { kid });

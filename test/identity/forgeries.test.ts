@@ -35,11 +35,7 @@ const wrongType = 'The token is of a type that gives no access; send an access t
 const bySignature: readonly Forgery[] = [
   ['is not signed', () => forge({ ...header, alg: 'none' }, claims, unsigned), notTaken],
   ['is not signed, in another spelling', () => forge({ ...header, alg: 'nOnE' }, claims, unsigned), notTaken],
-  [
-    'says it is not signed and carries a signature',
-    () => forge({ ...header, alg: 'none' }, claims, rsa(keyOf(issuer))),
-    notTaken,
-  ],
+  ['claims to be unsigned and has a signature', () => forge({ ...header, alg: 'none' }, claims, rsa(keyOf(issuer))), notTaken],
   ['names no algorithm', () => forge({ kid: 'key-1' }, claims, rsa(keyOf(issuer))), notTaken],
   ['names several algorithms', () => forge({ ...header, alg: ['RS256'] }, claims, rsa(keyOf(issuer))), notTaken],
   ['has no signature', () => good.slice(0, good.lastIndexOf('.') + 1), wrongSignature],
@@ -77,7 +73,7 @@ const byConfusion: readonly Forgery[] = [
 
 const byHeader: readonly Forgery[] = [
   ['jwk', () => forge({ ...header, kid: 'mine', jwk: stranger.jwk }, claims, rsa(stranger.key)), unknownKey],
-  ['jwk beside a known key', () => forge({ ...header, jwk: stranger.jwk }, claims, rsa(stranger.key)), wrongSignature],
+  ['jwk next to a known key', () => forge({ ...header, jwk: stranger.jwk }, claims, rsa(stranger.key)), wrongSignature],
   ['jku', () => forge({ ...header, kid: 'mine', jku: `${other.url}/mine` }, claims, rsa(stranger.key)), unknownKey],
   ['x5u', () => forge({ ...header, kid: 'mine', x5u: `${other.url}/mine` }, claims, rsa(stranger.key)), unknownKey],
   ['x5c', () => forge({ ...header, kid: 'mine', x5c: ['MIIB'] }, claims, rsa(stranger.key)), unknownKey],
@@ -85,7 +81,7 @@ const byHeader: readonly Forgery[] = [
   ['kid that is an address', () => forge({ ...header, kid: `${other.url}/mine` }, claims, rsa(stranger.key)), unknownKey],
   ['kid of a prototype', () => forge({ ...header, kid: '__proto__' }, claims, rsa(stranger.key)), unknownKey],
   ['kid that is SQL', () => forge({ ...header, kid: "' OR 1=1 --" }, claims, rsa(stranger.key)), unknownKey],
-  ['kid that is no text', () => forge({ ...header, kid: { a: 1 } }, claims, rsa(keyOf(issuer))), /^The token /],
+  ['kid that is not a text', () => forge({ ...header, kid: { a: 1 } }, claims, rsa(keyOf(issuer))), /^The token /],
   [
     'crit that is not known',
     () => forge({ ...header, crit: ['exotic'], exotic: true }, claims, rsa(keyOf(issuer))),
@@ -95,7 +91,7 @@ const byHeader: readonly Forgery[] = [
   ['typ of a logout token', () => issuer.token({}, { typ: 'logout+jwt' }), wrongType],
   ['typ of a security event', () => issuer.token({}, { typ: 'secevent+jwt' }), wrongType],
   ['typ of a proof', () => issuer.token({}, { typ: 'dpop+jwt' }), wrongType],
-  ['typ that is no text', () => forge({ ...header, typ: ['JWT'] }, claims, rsa(keyOf(issuer))), wrongType],
+  ['typ that is not a text', () => forge({ ...header, typ: ['JWT'] }, claims, rsa(keyOf(issuer))), wrongType],
 ];
 
 const byClaims: readonly Forgery[] = [
@@ -122,7 +118,7 @@ const byClaims: readonly Forgery[] = [
     'The token was made for another audience than this service.',
   ],
   ['no audience', () => issuer.token({ aud: undefined }), 'The token lacks the claim aud.'],
-  ['an end that is past', () => issuer.token({ exp: now() - 31 }), 'The token has expired; get a new one.'],
+  ['an expiry in the past', () => issuer.token({ exp: now() - 31 }), 'The token has expired; get a new one.'],
   ...(['exp', 'nbf', 'iat'] as const).flatMap((name) =>
     ['1e999', '-1e999', '1e300'].map(
       (number): Forgery => [
@@ -142,14 +138,14 @@ const byClaims: readonly Forgery[] = [
   ['a beginning that is text', () => issuer.token({ nbf: 'now' }), 'The token has a claim nbf that does not hold.'],
   ['no user', () => issuer.token({ sub: undefined }), 'The token names no user: its claim sub is missing or cannot be one.'],
   ['an empty user', () => issuer.token({ sub: '' }), /^The token names no user/],
-  ['a user that is no text', () => issuer.token({ sub: ['ada'] }), /^The token names no user/],
+  ['a user that is not a text', () => issuer.token({ sub: ['ada'] }), /^The token names no user/],
   ['a user with a line break', () => issuer.token({ sub: 'ada\nroot' }), /^The token names no user/],
   ['a user with half a character', () => issuer.token({ sub: 'ada\ud800' }), /^The token names no user/],
 ];
 
 const byForm: readonly Forgery[] = [
   ['dots alone', () => 'a..', malformed],
-  ['a header that is no JSON', () => forge('{', claims, rsa(keyOf(issuer))), malformed],
+  ['a header that is not JSON', () => forge('{', claims, rsa(keyOf(issuer))), malformed],
   ['a header that is a list', () => forge([], claims, rsa(keyOf(issuer))), malformed],
   ['claims that are no JSON', () => forge(header, 'claims', rsa(keyOf(issuer))), malformed],
   ['claims that are a list', () => forge(header, [claims], rsa(keyOf(issuer))), malformed],
@@ -175,7 +171,7 @@ describe.each([
 });
 
 describe('a refused token', () => {
-  it('is told with a challenge, in the error form of the surface', async () => {
+  it('returns a challenge and the error form of the API', async () => {
     const answer = await service.chat('m', { messages: [] }, { 'api-key': '', authorization: `Bearer ${good.slice(0, -4)}` });
     expect(answer.headers['www-authenticate']).toBe('Bearer error="invalid_token"');
     expect(answer.error).toEqual({ type: 'authentication_error', code: 'invalid_token', param: null, message: wrongSignature });
@@ -210,7 +206,7 @@ describe('a refused token', () => {
     ['twice', () => `${good},${good}`],
     ['in two parts', () => good.slice(0, good.lastIndexOf('.'))],
     ['with a fourth part', () => `${good}.AAAA`],
-  ])('is no token %s, and no key', async (_form, write) => {
+  ])('is neither a token %s nor a key', async (_form, write) => {
     expect((await refusalOf(service, write())).slice(0, 2)).toEqual([401, 'invalid_api_key']);
   });
 
@@ -254,7 +250,7 @@ describe('a good token', () => {
     expect((await whoIs(node, await own.token())).json).toMatchObject({ user: 'ada' });
   });
 
-  it('leaves keys as they are', async () => {
+  it('does not affect keys', async () => {
     expect((await whoIs(service, callerKey)).json).toEqual({ user: 'key:test', project: 'test', roles: ['default'] });
     await using node = await startWith({ first: entryOf(issuer) }, { keys: { 'a.b.c': { project: 'dotted' } } });
     expect((await whoIs(node, 'a.b.c')).json).toMatchObject({ user: 'key:dotted' });

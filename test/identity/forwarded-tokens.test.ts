@@ -42,7 +42,7 @@ it('A user’s token goes to an application that is to have it, and to no other'
   expect(await sentTo('other', { authorization })).not.toHaveProperty('authorization');
 });
 
-it.each(['team-key', oddKey])('The key %s is never forwarded, whatever it looks like', async (key) => {
+it.each(['team-key', oddKey])('the key %s is never forwarded', async (key) => {
   expect(await sentTo('trusted', { authorization: `Bearer ${key}` })).not.toHaveProperty('authorization');
   const sent = await sentTo('trusted', { 'api-key': key });
   expect(JSON.stringify(sent)).not.toContain(key);

@@ -43,7 +43,7 @@ describe('a token of an OpenID provider', () => {
     expect(fetched).toEqual(['/.well-known/openid-configuration', '/jwks']);
   });
 
-  it('is taken wherever a key is', async () => {
+  it('is accepted wherever a key is', async () => {
     const token = await oidc.userToken('ada');
     const chat = (headers: Record<string, string>) =>
       service.sendRequest({
@@ -65,7 +65,7 @@ describe('the roles of a token', () => {
     return (json as { data: { id: string }[] }).data.map(({ id }) => id);
   };
 
-  it('open deployments and hide others', async () => {
+  it('allow some deployments and hide the rest', async () => {
     const [ada, bob] = await Promise.all([oidc.userToken('ada'), oidc.userToken('bob')]);
     expect(await idsFor(ada)).toEqual(['m', 'staffed']);
     expect(await idsFor(bob)).toEqual(['m']);
@@ -80,7 +80,7 @@ describe('the roles of a token', () => {
     expect([refused.status, refused.error.code]).toEqual([403, 'access_denied']);
   });
 
-  it('set the limits of the user, whichever token is sent', async () => {
+  it('set the limits of the user for every token', async () => {
     const admitted = async (user: string): Promise<number> => {
       const statuses: number[] = [];
       for (let call = 0; call < 5; call += 1) {
@@ -100,7 +100,7 @@ describe('the roles of a token', () => {
 describe('the keys of an OpenID provider', () => {
   const configured = ({ issuer }: OidcServer) => ({ corporate: { issuer, audience } });
 
-  it('may be others from one token to the next', async () => {
+  it('can change between two tokens', async () => {
     await using own = await startOidcServer();
     await using node = await startWith(configured(own));
     const before = await own.robotToken();
@@ -115,7 +115,7 @@ describe('the keys of an OpenID provider', () => {
     });
   });
 
-  it('go on being used while the provider is away', async () => {
+  it('are used while the provider is unavailable', async () => {
     const clock = new MovedClock();
     const own = await startOidcServer();
     await using node = await startWith(configured(own), {}, { clock });
@@ -127,7 +127,7 @@ describe('the keys of an OpenID provider', () => {
     expect((await whoIs(node, second)).status).toBe(200);
   });
 
-  it('that cannot be had give 503, not 401, and other providers go on', async () => {
+  it('return 503 instead of 401 if they cannot be fetched, while other providers work', async () => {
     const gone = await startOidcServer();
     const token = await gone.robotToken();
     await gone.stop();

@@ -23,7 +23,7 @@ afterAll(async () => {
 
 const bearer = (token: string) => ({ 'content-type': 'application/json', authorization: `Bearer ${token}` });
 
-describe('users of several identity providers', () => {
+describe('users of two identity providers', () => {
   it('are read from the claims that their own provider names', async () => {
     const claims = { sub: 'ada', email: 'ada@example.com', roles: ['staff'] };
     expect((await whoIs(service, await first.token(claims))).json).toEqual({
@@ -38,7 +38,7 @@ describe('users of several identity providers', () => {
     });
   });
 
-  it('are not each other, nor the holder of a key, and use up no one’s limits', async () => {
+  it('are different users, also from key users, with separate limits', async () => {
     const chat = async (headers: Record<string, string>) =>
       (
         await service.sendRequest({

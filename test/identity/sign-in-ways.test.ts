@@ -30,7 +30,7 @@ async function allowed(node: TestService): Promise<string> {
 const startProvider = (answer: string | RequestListener) => startServer({ [wellKnown]: answer });
 
 describe('the ways to sign in', () => {
-  it('are told to everyone, with what a public client needs and nothing else', async () => {
+  it('are public, with only the fields that a public client needs', async () => {
     await using node = await startWith({
       corporate: { issuer: oidc.issuer, audience, rolesClaim: 'realm_access.roles', signIn },
       machines: { issuer: 'https://machines.example', audience },
@@ -56,7 +56,7 @@ describe('the ways to sign in', () => {
     expect(await allowed(node)).toBe(oidc.issuer);
   });
 
-  it('are none where none is configured, and the page may talk to nobody else', async () => {
+  it('are empty if none is configured, and the page can send requests only to the service', async () => {
     await using node = await startWith({ corporate: { issuer: oidc.issuer, audience } });
     expect([await waysOf(node), await allowed(node)]).toEqual([[], '']);
   });
@@ -75,7 +75,7 @@ describe('the ways to sign in', () => {
 });
 
 describe('the endpoints of a provider', () => {
-  it('are asked for once, by however many pages, and again after ten minutes', async () => {
+  it('are fetched once for all pages, and again after ten minutes', async () => {
     const provider = await startProvider('{"issuer":"{self}","authorization_endpoint":"{self}/a","token_endpoint":"{self}/t"}');
     const clock = new MovedClock();
     await using node = await startWith({ p: { issuer: provider.url, audience, signIn } }, {}, { clock });
@@ -120,7 +120,7 @@ describe('the endpoints of a provider', () => {
     ['hold a password', '"authorization_endpoint":"{self}/a","token_endpoint":"https://a:b@id.example/t"'],
     ['are none', '"authorization_endpoint":7,"token_endpoint":null'],
     [
-      'are those of another issuer',
+      'belong to another issuer',
       '"issuer":"https://other.example","authorization_endpoint":"{self}/a","token_endpoint":"{self}/t"',
     ],
   ])('that %s are not used', async (_what, fields) => {
@@ -175,7 +175,7 @@ describe('the endpoints of a provider', () => {
     expect(faults).toEqual(['nobody can sign in with the identity provider p']);
   });
 
-  it('that are long in coming keep nobody from the page', async () => {
+  it('do not delay the page if they arrive late', async () => {
     const asked = Promise.withResolvers<void>();
     const provider = await startProvider(() => asked.resolve());
     const clock: Clock = { ...systemClock, sleep: () => asked.promise };

@@ -86,7 +86,7 @@ describe('an agent client', () => {
     expect(JSON.stringify(body)).not.toMatch(/cache_control|defer_loading|"type":"thinking"/);
   });
 
-  it('works with an upstream of OpenAI: what its tools gave', async () => {
+  it('sends tool results to an OpenAI upstream', async () => {
     upstream.script(calling);
     expect((await send(requestOf('later', 'gpt'))).status).toBe(200);
     const { messages } = (upstream.requests.at(-1)?.body ?? {}) as { messages: { role: string; content: unknown }[] };

@@ -77,7 +77,7 @@ describe('the AI SDK', () => {
     expect(error).toMatchObject({ statusCode, isRetryable, data: { type: 'error', error: { type: expect.any(String) } } });
   });
 
-  it.each(['demo', 'quick'])('passes over what the dialect has no place for, with %s', async (model) => {
+  it.each(['demo', 'quick'])('ignores parts that the dialect does not have, with %s', async (model) => {
     const result = streamText({
       model: modelAt('msgapi', model),
       prompt: 'Show me everything you can',

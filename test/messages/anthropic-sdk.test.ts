@@ -56,7 +56,7 @@ describe.each(everywhere)('the Anthropic SDK on %s, with %s', (prefix, model) =>
     expect(message.usage).toMatchObject({ input_tokens: 11, output_tokens: 13 });
   });
 
-  it.each([false, true])('has tools called at once and gives their results (streamed: %s)', async (stream) => {
+  it.each([false, true])('calls tools in parallel and returns their results (streamed: %s)', async (stream) => {
     const client = clients[prefix]();
     const body = { ...asks(model, 'What is the weather?'), tools: [weather] };
     const first = await (stream ? client.messages.stream(body).finalMessage() : client.messages.create(body));
@@ -82,7 +82,7 @@ describe.each(everywhere)('the Anthropic SDK on %s, with %s', (prefix, model) =>
     ['too long', 400, 'invalid_request_error'],
     ['overloaded', 503, 'overloaded_error'],
     ['broken', 500, 'api_error'],
-  ])('is told of "%s" as an error of its own, streamed or not', async (words, status, type) => {
+  ])('throws "%s" as its own error class, streamed or not', async (words, status, type) => {
     for (const stream of [false, true]) {
       const error = await clients[prefix]()
         .messages.create({ ...asks(model, words), stream })
@@ -113,7 +113,7 @@ describe('the Anthropic SDK', () => {
   it.each([
     ['claude', 'c2lnbmVk'],
     ['gpt', ''],
-  ])('hears the thoughts of %s in a block of their own', async (model, signature) => {
+  ])('receives the reasoning of %s in a separate block', async (model, signature) => {
     const stream = clients['/anthropic']().messages.stream(asks(model, 'think'));
     let thoughts = '';
     stream.on('thinking', (piece) => {
@@ -127,7 +127,7 @@ describe('the Anthropic SDK', () => {
     ]);
   });
 
-  it.each(['demo', 'quick'])('streams %s, with what the dialect has no place for passed over', async (model) => {
+  it.each(['demo', 'quick'])('streams %s and ignores parts that the dialect does not have', async (model) => {
     const stream = clients['/msgapi']().messages.stream(asks(model, 'Show me everything you can'));
     const types = new Set<string>();
     stream.on('streamEvent', ({ type }) => types.add(type));

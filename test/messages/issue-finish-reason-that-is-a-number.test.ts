@@ -6,7 +6,7 @@ import { startService, withKey } from '#test/start-service.ts';
 
 upstreamsAreOdd();
 
-it.each([9_007_199_254_740_994, { a: 1 }, true])('a finish reason of %j is told as a usual end', async (finish_reason) => {
+it.each([9_007_199_254_740_994, { a: 1 }, true])('a finish reason of %j is reported as a normal end', async (finish_reason) => {
   const message = { role: 'assistant', content: 'hi' };
   const odd = { ...plainCompletion('hi'), choices: [{ index: 0, message, finish_reason }] };
   await using upstream = await startScriptedUpstream(jsonReply(odd));

@@ -65,7 +65,7 @@ describe('limits on the messages surface', () => {
     expect((await service.chat('gpt', { messages: hello })).status).toBe(429);
   });
 
-  it('hold for relayed calls too, and nothing is sent once they are used up', async () => {
+  it('apply to relayed calls, which are not sent when a limit is used up', async () => {
     await using limited = await startLimited({ day: 14 });
     const { service, upstream } = limited;
     expect((await post(service, { model: 'claude' })).status).toBe(200);
@@ -73,13 +73,13 @@ describe('limits on the messages surface', () => {
     expect(upstream.requests).toHaveLength(1);
   });
 
-  it('say what is left in header fields', async () => {
+  it('report the remaining quota in header fields', async () => {
     await using limited = await startLimited({ requestDay: 5 });
     const { headers } = await post(limited.service, { model: 'claude' });
     expect(headers).toMatchObject({ 'x-ratelimit-limit-requests': '5', 'x-ratelimit-remaining-requests': '4' });
   });
 
-  it('say in both forms on a refusal too what is left', async () => {
+  it('report the remaining quota of a rejected call in both forms', async () => {
     await using limited = await startLimited({ requestDay: 1 });
     await post(limited.service, { model: 'gpt' });
     const { status, headers } = await post(limited.service, { model: 'gpt', stream: true });
@@ -91,13 +91,13 @@ describe('limits on the messages surface', () => {
     });
   });
 
-  it('count money with what the cache had a part in', async () => {
+  it('count the cost of cached tokens', async () => {
     await using limited = await startLimited({}, { day: 1_000 });
     await post(limited.service, { model: 'claude' });
     expect((await used(limited.service, 'claude')).dayCostStats?.used).toBeCloseTo(3 + 0.4 + 10 + 20);
   });
 
-  it('are not used by counting tokens, nor by a request that is refused', async () => {
+  it('are not used by token counting or rejected requests', async () => {
     await using limited = await startLimited({ day: 1_000, requestDay: 10 });
     const { service } = limited;
     const headers = { 'api-key': 'caller-key', 'content-type': 'application/json' };

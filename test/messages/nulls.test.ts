@@ -52,7 +52,7 @@ describe('null in a message request', () => {
     expect(await sentFor('gpt', absent)).toEqual({ model: 'up', max_tokens: 5, messages });
   });
 
-  it.each(Object.keys(absent))('is taken for %s alone', async (field) => {
+  it.each(Object.keys(absent))('counts as absent for %s only', async (field) => {
     expect(await sentFor('claude', { [field]: null })).not.toHaveProperty(field);
   });
 
@@ -90,7 +90,7 @@ describe('null in a message request', () => {
     });
   });
 
-  it('leaves nothing of an empty list of tools', async () => {
+  it('is sent without an empty list of tools', async () => {
     for (const model of ['claude', 'gpt'])
       expect(await sentFor(model, { tools: [], tool_choice: { type: 'auto' } })).toEqual({
         model: 'up',
@@ -99,7 +99,7 @@ describe('null in a message request', () => {
       });
   });
 
-  it('is kept in what nobody knows', async () => {
+  it('stays in unknown fields', async () => {
     expect(await sentFor('claude', { container: null })).toHaveProperty('container', null);
   });
 

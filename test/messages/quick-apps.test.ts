@@ -45,7 +45,7 @@ describe('a quick app with tools of its caller', () => {
     expect(message.parley).toMatchObject({ custom_content: { state: expect.anything() } });
   });
 
-  it('goes on where it stood, for a client that sends parley back', async () => {
+  it('continues the run for a client that returns the field parley', async () => {
     const first = await ask(asked);
     const { content, parley } = first;
     const second = await ask(asked, { role: 'assistant', content, parley } as Anthropic.MessageParam, toResult(first));

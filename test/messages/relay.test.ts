@@ -74,7 +74,7 @@ const odd =
   toNamed(stop);
 
 describe('a call to an upstream of the dialect', () => {
-  it('is sent what the caller sent, but for the name of the model', async () => {
+  it('sends the request unchanged except for the model name', async () => {
     claude.script(jsonReply({ id: 'msg_up', type: 'message', content: [], usage }));
     const body = asking({
       model: 'm',
@@ -96,14 +96,14 @@ describe('a call to an upstream of the dialect', () => {
     expect(`${JSON.stringify(sent.headers)}${sent.text}`).not.toContain('caller-key');
   });
 
-  it('with addons is translated: what they add must reach the model', async () => {
+  it('is translated with addons, so that their tools reach the model', async () => {
     claude.script(piecesReply(odd));
     const answer = await post(service, { model: 'helped', stream: true, extra: 1 });
     expect(claude.requests.at(-1)?.body).not.toHaveProperty('extra');
     expect(findGrammarErrors(readMessageEvents(answer.text))).toEqual([]);
   });
 
-  it('gives the events back byte for byte, wherever they were cut', async () => {
+  it('relays the events byte for byte, however they are split', async () => {
     const bytes = Buffer.from(odd);
     for (const size of [bytes.length, 1000, 97, 7]) {
       const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, at) =>
@@ -115,7 +115,7 @@ describe('a call to an upstream of the dialect', () => {
     }
   });
 
-  it('gives a whole message back byte for byte', async () => {
+  it('relays a JSON message byte for byte', async () => {
     const text = `{ "type":"message", "content":[{"type":"text","text":"Gr\\u00fc\\u00dfe 😀","citations":null}],  "new": 1.0, "usage":${JSON.stringify(usage)} }`;
     claude.script(({ response }) => {
       response.writeHead(200, { 'content-type': 'application/json' });
@@ -133,7 +133,7 @@ describe('a call to an upstream of the dialect', () => {
     expect(telemetry.ends.at(-1)).toMatchObject({ outcome: 'ok', promptTokens: 12, completionTokens: 9 });
   });
 
-  it('that breaks off is counted as far as it came, and ends with an error of the dialect', async () => {
+  it('that breaks off counts the received part and ends with an error of the dialect', async () => {
     const text = 'word '.repeat(40);
     const piece = toNamed({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } } as never);
     claude.script(async (answering: Answering) => {
@@ -160,7 +160,7 @@ describe('a call to an upstream of the dialect', () => {
     ['api_error', 'api_error', 'Busy: ***.'],
     ['authentication_error', 'api_error', 'The answer of m failed: Busy: ***.'],
     ['brand_new_error', 'api_error', 'The answer of m failed: Busy: ***.'],
-  ])('that ends with %s within its events tells of it in the words of the upstream', async (type, told, message) => {
+  ])('that ends with the event %s returns the message of the upstream', async (type, told, message) => {
     const error = { type, message: 'Busy: claude-key.', details: { more: 'claude-key' } };
     const block = { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } };
     claude.script(piecesReply(toNamed(start), toNamed(block), toNamed({ type: 'error', error, request_id: 'req_up' } as never)));
@@ -172,7 +172,7 @@ describe('a call to an upstream of the dialect', () => {
     });
   });
 
-  it('is a fault of the upstream where it comes streamed and should be whole, or the other way round', async () => {
+  it('is an upstream error if the reply is streamed instead of JSON, or the reverse', async () => {
     claude.script(piecesReply(odd));
     const streamed = await post(service, { model: 'm' });
     claude.script(jsonReply({ id: 'msg_up', type: 'message', content: [], usage }));
@@ -207,7 +207,7 @@ describe('tokens', () => {
   const count = (body: object) =>
     service.sendRequest({ path: `${path}/count_tokens`, headers: { ...withKey(), 'anthropic-beta': 'b' }, body });
 
-  it('are counted by the upstream of the dialect, wherever it stands', async () => {
+  it('are counted by the upstream of the dialect at every position', async () => {
     claude.script(jsonReply({ input_tokens: 42 }));
     for (const model of ['m', 'reversed']) {
       const body = { model, messages: [{ role: 'user', content: [{ type: 'new_block' }] }], extra: 1 };
@@ -230,7 +230,7 @@ describe('tokens', () => {
 });
 
 describe('of a deployment with upstreams of two kinds', () => {
-  it('one of the dialect that cannot serve is stood in for by a translated one', async () => {
+  it('a translated upstream replaces a failing one of the dialect', async () => {
     claude.script(refusal(503));
     gpt.script(eventsReply(...plainReply('Translated.')));
     const answer = await post(service, { model: 'both', stream: true, max_tokens: 7 });
@@ -239,7 +239,7 @@ describe('of a deployment with upstreams of two kinds', () => {
     expect(gpt.requests.at(-1)?.body).toMatchObject({ model: 'both', max_tokens: 7, stream: true });
   });
 
-  it('a translated one that cannot serve is stood in for by one of the dialect, byte for byte', async () => {
+  it('an upstream of the dialect replaces a failing translated one, byte for byte', async () => {
     gpt.script(refusal(503));
     claude.script(piecesReply(odd));
     const answer = await post(service, { model: 'reversed', stream: true });

@@ -55,7 +55,7 @@ async function ask(path: string, body: object): Promise<string> {
 const messages = { max_tokens: 100, messages: [{ role: 'user', content: 'Hello' }] };
 
 describe.each([1, 3, 100])('a run of text, %i events a read', (readSize) => {
-  it('is told in the messages dialect piece by piece', async () => {
+  it('is written in the messages dialect piece by piece', async () => {
     scriptPieces(['first', ...pieces], readSize);
     const events = readMessageEvents(await ask('/anthropic/v1/messages', messages));
     expect(findGrammarErrors(events)).toEqual([]);
@@ -66,7 +66,7 @@ describe.each([1, 3, 100])('a run of text, %i events a read', (readSize) => {
     expect(texts).toHaveLength(pieces.filter((piece) => piece !== '').length + 1);
   });
 
-  it('is told as a response piece by piece, with numbers that have no gap', async () => {
+  it('is written as a response piece by piece, with numbers without a gap', async () => {
     scriptPieces(['first', ...pieces], readSize);
     const told = (await ask('/v1/responses', { input: 'Hello', store: false })).split('\n\n').flatMap((event) => {
       const data = /^data: (\{.*)$/m.exec(event)?.[1];
@@ -82,7 +82,7 @@ describe.each([1, 3, 100])('a run of text, %i events a read', (readSize) => {
   });
 });
 
-describe('a piece that is no JSON between its quotes', () => {
+describe('a piece that is not a JSON string', () => {
   it.each([
     ['/anthropic/v1/messages', messages],
     ['/v1/responses', { input: 'Hello', store: false }],

@@ -56,7 +56,7 @@ describe('a translated stream', () => {
     expect(events.at(-2)).toMatchObject({ usage: { input_tokens: 7, output_tokens: 5 } });
   });
 
-  it('goes out as it comes', async () => {
+  it('is sent as it arrives', async () => {
     const goOn = Promise.withResolvers<void>();
     upstream.script(async (answering) => {
       answering.head();
@@ -73,7 +73,7 @@ describe('a translated stream', () => {
     expect(data).toContain('message_stop');
   });
 
-  it('of an application tells stages in pings, and everything at the end', async () => {
+  it('of an application has its stages in pings, and everything at the end', async () => {
     const stage = (more: object) => delta({ custom_content: { stages: [{ index: 0, ...more }] } });
     const usage_per_model = [{ index: 0, model: 'x', name: 'x', prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 }];
     upstream.script(
@@ -148,7 +148,7 @@ describe('a translated stream', () => {
   });
 });
 
-describe('a fault of the upstream', () => {
+describe('an upstream error', () => {
   it.each([
     ['cut off', (answering: Answering) => answering.destroyConnection()],
     ['ended without an end mark', (answering: Answering) => void answering.response.end()],
@@ -179,7 +179,7 @@ describe('a fault of the upstream', () => {
     expect(events.at(-1)?.type).toBe('error');
   });
 
-  it('ahead of everything has its own status, streamed or not', async () => {
+  it('before the first event has its own status, streamed or not', async () => {
     for (const stream of [false, true]) {
       upstream.script(refusal(429, { 'retry-after': '7' }));
       const answer = await post(service, { stream });
@@ -189,7 +189,7 @@ describe('a fault of the upstream', () => {
     }
   });
 
-  it('in the middle of a reply that is folded is an answer of its own', async () => {
+  it('in the middle of a JSON reply is an error response', async () => {
     upstream.script(async (answering) => {
       answering.head();
       await answering.events(...plainReply('half').slice(0, 2));

@@ -119,7 +119,7 @@ describe('an error of the messages surface', () => {
     ['the media type before the deployment', { 'content-type': 'text/plain' }, { model: 'none' }, 415],
     ['a missing deployment before the body', {}, { model: 'none', messages: [] }, 404],
     ['an unnamed deployment', {}, { model: undefined, messages: [] }, 400],
-    ['a model that is no text', {}, { model: ['m'] }, 400],
+    ['a model that is not a text', {}, { model: ['m'] }, 400],
     ['a name of the language as none', {}, { model: 'constructor' }, 404],
     ['access before the body', {}, { model: 'closed', messages: [] }, 403],
     ['access before the cache policy', { 'x-core-cache-policy': 'nonsense' }, { model: 'closed' }, 403],
@@ -204,7 +204,7 @@ describe('the messages surface', () => {
     expect((body.tools as { function: { name: string } }[])[0]?.function.name).toHaveLength(64);
   });
 
-  it('checks who counts tokens, and what', async () => {
+  it('checks the caller and the body of count_tokens', async () => {
     const path = '/msgapi/v1/messages/count_tokens';
     const count = (body: object): Promise<TestResponse> => service.sendRequest({ path, headers: withKey(), body });
     const messages = [{ role: 'user', content: 'x'.repeat(40) }];

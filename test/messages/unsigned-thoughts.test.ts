@@ -117,7 +117,7 @@ describe('a model that rejects calls without thoughts', () => {
   });
 });
 
-describe('thoughts without a signature', () => {
+describe('reasoning without a signature', () => {
   const messages = [question, { role: 'assistant', content: [thinking, { type: 'text', text: 'Sunny.' }] }, question];
 
   it.each<[string, Reply]>([
@@ -132,7 +132,7 @@ describe('thoughts without a signature', () => {
     expect(upstream.requests.at(-1)?.text).not.toContain('I must look.');
   });
 
-  it('do not reach a strict model behind a quick app', async () => {
+  it('does not reach a strict model of a quick app', async () => {
     upstream.script(eventsReply(...plainReply('Sunny.')));
     const { status } = await post(service, { model: 'quick', messages });
     upstream.script(deepSeek);

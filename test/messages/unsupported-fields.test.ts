@@ -46,8 +46,8 @@ const message = { id: 'msg_up', type: 'message', role: 'assistant', content: [{ 
 const upload = { messages: [{ role: 'user', content: [{ type: 'container_upload', file_id: 'f' }] }] };
 const prewarmed = { max_tokens: 0 };
 
-describe('what a translation leaves out', () => {
-  it('is named in a header of the answer, whole or streamed', async () => {
+describe('a field that a translation drops', () => {
+  it('is named in a header field of the response, JSON or streamed', async () => {
     gpt.script(jsonReply(plainCompletion('hi')), eventsReply(...plainReply('hi')));
     const whole = await post(service, { model: 'gpt', top_k: 5, brand_new: 1 });
     const streamed = await post(service, { model: 'gpt', top_k: 5, stream: true });
@@ -56,7 +56,7 @@ describe('what a translation leaves out', () => {
     expect(gpt.requests.at(-2)?.body).not.toHaveProperty('brand_new');
   });
 
-  it('is not the tools that a quick app is given beside its own', async () => {
+  it('does not include the client’s tools of a quick app', async () => {
     gpt.script(jsonReply(plainCompletion('hi')), jsonReply(plainCompletion('hi')));
     const tools = [{ name: 'f', input_schema: { type: 'object' } }];
     const answer = await post(service, { model: 'quick', tools, tool_choice: { type: 'any' } });
@@ -66,14 +66,14 @@ describe('what a translation leaves out', () => {
     expect([without.status, without.headers['parley-ignored']]).toEqual([200, undefined]);
   });
 
-  it('is nothing where the request is relayed', async () => {
+  it('does not exist in a relayed request', async () => {
     claude.script(jsonReply(message));
     const answer = await post(service, { model: 'claude', top_k: 5, ...upload, ...prewarmed });
     expect([answer.status, answer.headers['parley-ignored']]).toEqual([200, undefined]);
     expect(claude.requests.at(-1)?.body).toMatchObject({ top_k: 5, ...upload, ...prewarmed });
   });
 
-  it('is named too where another kind of upstream stands in, or addons bring it into the inner language', async () => {
+  it('is named if another kind of upstream replaces the first, or addons require a translation', async () => {
     claude.script(refusal(503));
     gpt.script(jsonReply(plainCompletion('hi')));
     const both = await post(service, { model: 'both', ...upload });
@@ -84,7 +84,7 @@ describe('what a translation leaves out', () => {
   });
 });
 
-describe('what a translation would make something else of', () => {
+describe('a field whose meaning a translation would change', () => {
   it.each([
     ['gpt', upload, 'messages.0.content.0.type: is container_upload'],
     ['app', upload, 'messages.0.content.0.type: is container_upload'],
@@ -114,7 +114,7 @@ describe('a relayed reply', () => {
     'x-other': 'c',
   };
 
-  it.each([false, true])('has the header fields of its upstream that are meant for its caller; streamed: %s', async (stream) => {
+  it.each([false, true])('has the header fields of its upstream for clients (streamed: %s)', async (stream) => {
     claude.script(({ response }) => {
       const type = stream ? 'text/event-stream' : 'application/json';
       response.writeHead(200, { 'content-type': type, ...given });

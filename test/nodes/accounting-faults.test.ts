@@ -47,7 +47,7 @@ async function callAll({ url }: TestService): Promise<readonly string[]> {
   return answers.map(({ status, text }) => `${status} ${/"error"/.test(text)}`);
 }
 
-describe.each(faults)('a store that %s when it is told what was used', (_fault, charge) => {
+describe.each(faults)('a store that %s when it records usage', (_fault, charge) => {
   it('fails no call and holds none up, on any surface', async () => {
     await using host = await startScriptedUpstream(({ received, response }) => {
       const { stream, input } = received.body;

@@ -24,7 +24,7 @@ function put(node: TestProcess, path: string, body: unknown): Promise<TestRespon
   return node.sendRequest({ method: 'PUT', path, headers: withKey(), body });
 }
 
-it('A copy that is made while a node works is a whole node of that moment', async () => {
+it('a backup of a running node is a complete copy of one moment', async () => {
   await using temporary = await openFolder();
   const { path: folder } = temporary;
   const [data, target, restored] = [join(folder, 'data'), join(folder, 'copy'), join(folder, 'restored')];

@@ -125,7 +125,7 @@ describe('the manifest for Kubernetes', () => {
 });
 
 describe('the unit for systemd', () => {
-  it('starts what Parley accepts, and waits for the drain', async () => {
+  it('starts Parley with valid flags, and waits for the drain', async () => {
     const unit = await read('parley.service');
     const [, line = ''] = /^ExecStart=\/opt\/parley\/bin\/parley (.+)$/m.exec(unit) ?? [];
     expect(parseArguments(line.split(' '))).toMatchObject({ name: 'serve', flags: { data: '/var/lib/parley' } });
@@ -137,7 +137,7 @@ describe('the unit for systemd', () => {
 });
 
 describe('the container file', () => {
-  it('copies what is there', async () => {
+  it('copies only files that exist', async () => {
     const lines = (await read('Containerfile')).split('\n').filter((line) => /^COPY (?!--from)/.test(line));
     expect(lines.length).toBeGreaterThan(5);
     for (const line of lines) {

@@ -73,7 +73,7 @@ describe('two nodes on one database', () => {
   });
 });
 
-describe('a folder of files that is lost for good', () => {
+describe('a files folder that is lost permanently', () => {
   it('is replaced by another one that its operator names as the log says', async () => {
     const files = join(folder.path, 'new/files');
     {

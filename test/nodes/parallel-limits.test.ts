@@ -30,8 +30,8 @@ async function crowd({ nodes }: Cluster, deployment: string, key: string): Promi
   return sums;
 }
 
-describe.each([1, 3])('a limit worth 50 calls, with 500 at once on %i nodes just started', (count) => {
-  it.each(callers)('of %s lets 50 through, and refuses the others for that alone', async (_kind, deployment, key, window) => {
+describe.each([1, 3])('a limit worth 50 calls, with 500 concurrent calls on %i new nodes', (count) => {
+  it.each(callers)('of %s admits 50 and rejects the rest only for that reason', async (_kind, deployment, key, window) => {
     await using cluster = await startCluster(count);
     expect(await crowd(cluster, deployment, key)).toEqual({ 200: 50, 429: 450 });
     const worth = deployment === 'priced' ? 0.85 : 600;
@@ -41,7 +41,7 @@ describe.each([1, 3])('a limit worth 50 calls, with 500 at once on %i nodes just
 
 const seconds = (count: number) => new Promise((resolve) => setTimeout(resolve, count * 1_000));
 
-describe('nodes that have just started and cannot read for three seconds what Redis answers', () => {
+describe('new nodes that cannot read the replies of Redis for three seconds', () => {
   it('refuse no call for a store that was there', async () => {
     await using cluster = await startCluster(2);
     const redis = new Redis(cluster.redis.url);
@@ -61,7 +61,7 @@ describe('nodes that have just started and cannot read for three seconds what Re
 });
 
 describe('a node that is killed', () => {
-  it('leaves what it had reserved for a minute at most', async () => {
+  it('keeps its reservations for at most a minute', async () => {
     await using cluster = await startCluster(2);
     const [victim, other] = [nodeOf(cluster, 0), nodeOf(cluster, 1)];
     cluster.host.script(() => undefined);

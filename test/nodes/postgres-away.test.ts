@@ -67,7 +67,7 @@ describe('nodes whose PostgreSQL is stopped', () => {
     };
   });
 
-  it('refuse at once what needs it, with 503 and when to come back', async () => {
+  it('reject calls that need it immediately, with 503 and the time to retry', async () => {
     const form = { consent: { app: { consentRequired: false } } };
     const asked: readonly [string, () => Promise<TestResponse>][] = [
       ['a consent', () => get(node, '/v1/consent')],
@@ -86,7 +86,7 @@ describe('nodes whose PostgreSQL is stopped', () => {
     }
   });
 
-  it('stay ready, serve what does not need it, and refuse in a chain only what requires consent', async () => {
+  it('stay ready, serve other calls, and reject only inner calls that require consent', async () => {
     expect((await healthOf(node)).ready).toBe(200);
     expect((await node.chat('free', { messages: hello })).status).toBe(200);
     expect((await node.chat('bounded', { messages: hello })).status).toBe(200);
@@ -97,7 +97,7 @@ describe('nodes whose PostgreSQL is stopped', () => {
 });
 
 describe('nodes whose PostgreSQL is back', () => {
-  it('have all that was committed, and write the records of what was used meanwhile', async () => {
+  it('have all committed data, and write the usage records of the outage', async () => {
     expect((await accept()).status).toBe(200);
     expect((await put(`/v1/files/${bucket}/kept.txt`, 'kept')).status).toBe(200);
     expect((await put(`/v1/applications/${bucket}/kept`, demoQuickApp)).status).toBe(201);
@@ -128,7 +128,7 @@ describe('nodes whose PostgreSQL is back', () => {
 });
 
 describe('nodes whose PostgreSQL stalls', () => {
-  it('wait for it within the time limit, then refuse at once, and go on by themselves', async () => {
+  it('wait for it until the time limit, then reject immediately, and recover automatically', async () => {
     const pids = (await cluster.query("select pid from pg_stat_activity where application_name = 'parley'")).map(({ pid }) =>
       Number(pid),
     );
@@ -151,7 +151,7 @@ describe('nodes whose PostgreSQL stalls', () => {
 });
 
 describe('an orderly stop', () => {
-  it('writes what waits for the journal', async () => {
+  it('writes the pending records', async () => {
     const leaving = await cluster.start();
     const before = await rowsOf('usage_records', demoCalls);
     await Promise.all(Array.from({ length: 20 }, () => leaving.chat('demo', { messages: hello })));

@@ -59,7 +59,7 @@ describe('nodes whose Redis is stopped', () => {
     };
   });
 
-  it('refuse at once what a limit holds for, stay ready, and serve the rest', async () => {
+  it('reject limited calls immediately, stay ready, and serve the rest', async () => {
     for (let call = 0; call < 3; call += 1) {
       const value = await refusing.chat('bounded', { messages: hello });
       expect([value.status, value.error.code, value.headers['retry-after']]).toEqual([503, 'overloaded', '1']);
@@ -83,7 +83,7 @@ describe('nodes whose Redis is stopped', () => {
     expect((await get(refusing, '/v1/user/info', 'no such key')).status).toBe(401);
   });
 
-  it('admit what a limit holds for where the configuration allows it, and note it', async () => {
+  it('admit limited calls if the configuration allows it, and log that', async () => {
     await allowing.configure({ ...toConfiguration(cluster.host.url), limits: { onStoreFailure: 'allow' } });
     await allowing.untilOutput(/read anew/);
     const value = await allowing.chat('bounded', { messages: hello });
@@ -105,13 +105,13 @@ describe('nodes whose Redis is back', () => {
     await Promise.all([untilBack(refusing), untilBack(allowing)]);
   });
 
-  it('count, and make keys that the other knows, at once', async () => {
+  it('count, and create keys that the other node accepts, immediately', async () => {
     expect((await refusing.chat('bounded', { messages: hello })).headers).toHaveProperty('x-ratelimit-remaining-requests');
     const { completion } = await refusing.chat('app', { messages: errand(chatAt(allowing, 'free')) });
     expect(completion.statistics?.usage_per_model).toMatchObject([{ model: 'free', total_tokens: 12 }]);
   });
 
-  it('know the keys of calls that were under way all the time', async () => {
+  it('accept the keys of calls that were in progress during the outage', async () => {
     const goOn = Promise.withResolvers<void>();
     const index = cluster.host.requests.length;
     cluster.host.script(async ({ response }) => {

@@ -31,7 +31,7 @@ function withModel(id: string): object {
 }
 
 describe('a configuration that changes on one node', () => {
-  it('is in force on all, though they have files of their own', async () => {
+  it('is in force on all nodes, although each has its own files', async () => {
     await changed.configure(withModel('added'));
     for (const node of cluster.nodes)
       await vi.waitFor(async () => expect(await modelsOf(node)).toContain('added'), { timeout: 10_000, interval: 50 });
@@ -39,7 +39,7 @@ describe('a configuration that changes on one node', () => {
     expect(cluster.host.requests.at(-1)?.headers.authorization).toBe('Bearer canary-of-the-upstream');
   });
 
-  it('and is faulty changes none, and is told by that node alone', async () => {
+  it('is rejected with an error by that node only, and changes no node', async () => {
     await changed.configure({ modles: {} });
     await vi.waitFor(async () => expect((await healthOf(changed)).codes).toEqual(['configuration_refused']), {
       timeout: 10_000,
@@ -49,7 +49,7 @@ describe('a configuration that changes on one node', () => {
     for (const node of cluster.nodes) expect(await modelsOf(node)).toContain('added');
   });
 
-  it('leaves streams on the others alone', async () => {
+  it('does not end streams on other nodes', async () => {
     const [other = expect.unreachable()] = others;
     const goOn = Promise.withResolvers<void>();
     cluster.host.script(async (answering) => {
@@ -82,7 +82,7 @@ describe('a configuration that changes on one node', () => {
     }
   });
 
-  it('shows nobody its secrets in Redis, in a log or in the database', async () => {
+  it('exposes no secrets in Redis, the logs, or the database', async () => {
     const { Redis } = await import('ioredis');
     const redis = new Redis(cluster.redis.url);
     expect(String(await redis.get('parley:notices:last'))).toContain('"topic":"configuration"');

@@ -52,7 +52,7 @@ function put(
 }
 
 describe('a limit on three nodes', () => {
-  it('of N requests admits exactly N of those that come at once, and each node tells the same', async () => {
+  it('of N requests admits exactly N concurrent calls, and each node reports the same usage', async () => {
     const calls = Array.from({ length: 90 }, (_, index) => chat(nodeOf(cluster, index % 3), 'bounded'));
     const answers = await Promise.all(calls);
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(30);
@@ -97,7 +97,7 @@ describe('a limit on three nodes', () => {
 describe('a consent', () => {
   const path = '/v1/consent/app';
 
-  it('that is given on one node is in force on all at once, and so is its withdrawal', async () => {
+  it('applies on all nodes immediately, and so does its withdrawal', async () => {
     const guarded = async (via: TestProcess, target: TestProcess) =>
       (await sendOut(via, chatAt(target, 'guarded'))).told[0]?.status;
     for (const [giver, taker] of [
@@ -124,7 +124,7 @@ describe('a consent', () => {
 });
 
 describe('a per-request key', () => {
-  it('made on one node is known to all; what is used with it is told to the first and charged once', async () => {
+  it('works on all nodes, and its usage is reported to the first node and charged once', async () => {
     const { told, answer } = await sendOut(first, chatAt(second, 'free'), chatAt(third, 'free'), chatAt(first, 'free'));
     expect(told.map(({ status }) => status)).toEqual([200, 200, 200]);
     expect(answer.completion.statistics?.usage_per_model).toMatchObject([
@@ -133,7 +133,7 @@ describe('a per-request key', () => {
     expect(answer.completion.usage).toMatchObject({ total_tokens: 36 });
   });
 
-  it('is unknown to every node once its call is over', async () => {
+  it('is rejected by every node after its call has ended', async () => {
     await sendOut(second, chatAt(third, 'free'));
     const { headers } = cluster.host.requests.findLast(({ path }) => path === '/app') ?? expect.unreachable();
     for (const node of cluster.nodes) {
@@ -143,8 +143,8 @@ describe('a per-request key', () => {
   });
 });
 
-describe('what is kept', () => {
-  it('as a file on one node is read, replaced and deleted on the others, and opened to applications anywhere', async () => {
+describe('stored data', () => {
+  it('of a file is read, replaced, and deleted on other nodes, and available to applications on all', async () => {
     const { bucket } = (await get(first, '/v1/bucket')).json as { bucket: string };
     expect((await get(second, '/v1/bucket')).json).toEqual({ bucket });
     const path = `/v1/files/${bucket}/notes/one.txt`;
@@ -164,7 +164,7 @@ describe('what is kept', () => {
     expect((await cluster.s3.names()).objects).toEqual([]);
   });
 
-  it('as an application on one node is read, listed, called and deleted on the others', async () => {
+  it('of an application is read, listed, called, and deleted on other nodes', async () => {
     const { bucket } = (await get(first, '/v1/bucket')).json as { bucket: string };
     const [own, quick] = [`applications/${bucket}/own`, `applications/${bucket}/quick`];
     const entry = { displayName: 'Own', endpoint: `${cluster.host.url}/app`, dependencies: ['free'] };
@@ -183,7 +183,7 @@ describe('what is kept', () => {
     expect((await chat(second, quick)).status).toBe(404);
   });
 
-  it('by the caller, as signed state of one node, is taken by the others, and by nobody where it was changed', async () => {
+  it('in a signed state is accepted by other nodes unless it was changed', async () => {
     const question = { role: 'user', content: 'What is the weather in Paris?' };
     const asked = await first.chat('weather', { messages: [question] });
     expect(asked.completion.choices[0]?.finish_reason).toBe('function_call');

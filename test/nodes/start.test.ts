@@ -25,8 +25,8 @@ beforeAll(async () => {
 
 afterAll(() => postgres[Symbol.asyncDispose]());
 
-describe('a node that starts while PostgreSQL is away', () => {
-  it('listens, serves what does not need it, says why it is not ready, and is by itself once it is there', async () => {
+describe('a node that starts without PostgreSQL', () => {
+  it('listens, serves other calls, reports why it is not ready, and becomes ready automatically', async () => {
     await postgres.stop();
     const environment = { PARLEY_DATABASE_URL: postgres.url, PARLEY_SECRET: secret };
     await using node = await startProcess({ configuration, environment });
@@ -54,7 +54,7 @@ describe('a node that starts while PostgreSQL is away', () => {
 });
 
 describe('a node that finds PostgreSQL later, but made by a later version', () => {
-  it('says so, and is not ready', async () => {
+  it('reports it, and is not ready', async () => {
     await queryPostgres(postgres.url, 'create database later');
     const { href: url } = new URL('/later', postgres.url);
     await createTables(url);
@@ -69,8 +69,8 @@ describe('a node that finds PostgreSQL later, but made by a later version', () =
   });
 });
 
-describe('a node that starts while Redis is away', () => {
-  it('listens, says why it is not ready, and is by itself once it is there', async () => {
+describe('a node that starts without Redis', () => {
+  it('listens, reports why it is not ready, and becomes ready automatically', async () => {
     const port = await freePort();
     const environment = { PARLEY_REDIS_URL: `redis://127.0.0.1:${port}`, PARLEY_SECRET: secret };
     await using node = await startProcess({ configuration, environment });
@@ -87,7 +87,7 @@ describe('a node that starts while Redis is away', () => {
 });
 
 describe('a node ends with a reason', () => {
-  it('where PostgreSQL refuses it for good: its password, its database', async () => {
+  it('if PostgreSQL rejects it permanently: its password, its database', async () => {
     await using temporary = await openFolder();
     const { path: folder } = temporary;
     const wrong = new URL(postgres.url);
@@ -110,7 +110,7 @@ describe('a node ends with a reason', () => {
 });
 
 describe('a secret that is changed', () => {
-  it('seals applications anew at the next start; then the older one can go', async () => {
+  it('encrypts applications again at the next start, after which the old secret can be removed', async () => {
     await using temporary = await openFolder();
     const { path: data } = temporary;
     const [older, newer] = ['older secret of some length, 1234', 'newer secret of some length, 5678'];
@@ -137,8 +137,8 @@ describe('a secret that is changed', () => {
   });
 });
 
-describe('a node that starts says in its log', () => {
-  it('that a secret is short, and what it does not share', async () => {
+describe('the log of a node that starts', () => {
+  it('reports a short secret, and the state that it does not share', async () => {
     await using redis = await startRedis();
     const environment = { PARLEY_REDIS_URL: redis.url, PARLEY_SECRET: 'canary-short' };
     await using node = await startProcess({ configuration, environment });

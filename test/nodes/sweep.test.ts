@@ -21,7 +21,7 @@ async function putFile(node: TestProcess, name: string): Promise<string> {
 }
 
 describe('a node that starts', () => {
-  it('deletes old contents that no file uses, and nothing else', async () => {
+  it('deletes only old contents that no file uses', async () => {
     await using temporary = await openFolder();
     const { path: folder } = temporary;
     const contents = join(folder, 'files');

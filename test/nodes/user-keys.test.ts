@@ -53,7 +53,7 @@ it('A key that a user makes on one node is known on the other, and refused there
   await vi.waitFor(async () => expect(await knows(two, made.key)).toBe('401 invalid_api_key'), soon);
 });
 
-it('What an application asks on another node with its per-request key ends with the key that began it', async () => {
+it('a call that an application makes on another node ends with the user key of its chain', async () => {
   const made = await makeKey(one, token);
   let lent = '';
   let inner: Promise<string | undefined> | undefined;
