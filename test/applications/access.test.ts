@@ -41,7 +41,7 @@ afterAll(async () => {
 
 const idOf = (name: string): string => `applications/${ownBucket}/${name}`;
 
-describe('an application of somebody else', () => {
+describe('an application of another user', () => {
   it('is 403, whether it exists or not', async () => {
     for (const name of ['private', 'shared', 'never']) {
       for (const answer of [
@@ -64,13 +64,13 @@ describe('an application of somebody else', () => {
     expect((await remove(service, pathOf('shared'), staff)).status).toBe(403);
   });
 
-  it('answers those roles, and nobody else', async () => {
+  it('answers only these roles', async () => {
     expect((await service.chat(idOf('shared'), { messages: hello }, staff)).status).toBe(200);
     expect((await service.chat(idOf('shared'), { messages: hello }, other)).error.code).toBe('access_denied');
     expect((await service.chat(idOf('private'), { messages: hello }, staff)).error.code).toBe('access_denied');
   });
 
-  it('gives nobody a model that is closed to them', async () => {
+  it('does not give its users a model that they cannot use', async () => {
     const closed = quickApp({ model: 'closed' }, { userRoles: ['default'] });
     const refused = await save(service, pathOf('closed'), closed);
     expect([refused.status, refused.error.param]).toEqual([400, 'applicationProperties.model']);
@@ -86,7 +86,7 @@ describe('an owner', () => {
     expect((await show(service, pathOf('private'), 'twin')).json).toMatchObject(quickApp());
   });
 
-  it('is listed what it owns, in order and with nothing of others', async () => {
+  it('lists only its own applications, in order', async () => {
     const { json } = await show(service, pathOf(''));
     expect(json).toMatchObject({ object: 'list', data: [{ id: idOf('private') }, { id: idOf('shared') }] });
     const bare = `/v1/applications/${ownBucket}`;
@@ -101,7 +101,7 @@ describe('an owner', () => {
 });
 
 describe('a per-request key', () => {
-  it('neither reads nor changes applications, also those of its user', async () => {
+  it('cannot read or change applications, including those of its user', async () => {
     const answers: number[] = [];
     host.script(async (answering: Answering) => {
       const headers = withKey(String(answering.received.headers['api-key']));
@@ -115,8 +115,8 @@ describe('a per-request key', () => {
   });
 });
 
-describe('the endpoint of an application that a user made', () => {
-  it('is called with a per-request key and the request as it is', async () => {
+describe('the endpoint of a saved application', () => {
+  it('is called with a per-request key and the unchanged request', async () => {
     host.script(jsonReply(plainCompletion('from mine')));
     await save(service, pathOf('mine'), { endpoint: `${host.url}/mine?x=1` });
     const answer = await service.chat(idOf('mine'), { messages: hello });

@@ -134,7 +134,7 @@ describe.each(Object.entries(anothers))('the key of %s', (_, way) => {
     expect(text).not.toContain(canary);
   });
 
-  it('is listed none of them, and still what the roles of the user open', async () => {
+  it('does not list private applications, but deployments that roles allow', async () => {
     for (const ids of await through(way, listed)) {
       expect(ids).not.toContain(notes);
       expect(ids).not.toContain(`applications/${alice}/own`);
@@ -142,7 +142,7 @@ describe.each(Object.entries(anothers))('the key of %s', (_, way) => {
     }
   });
 
-  it('calls what roles open, also of the user', async () => {
+  it('calls deployments that roles allow, also those of the user', async () => {
     const asking = { path: chatPath(`applications/${alice}/published`), body: { messages: hello } };
     expect((await through(way, (key) => service.sendRequest({ ...asking, headers: withKey(key) }))).status).toBe(200);
   });
@@ -159,7 +159,7 @@ describe.each([['configured'], [`applications/${alice}/own`]])('the key of %s', 
   });
 });
 
-describe("somebody else's application without code", () => {
+describe("another user's quick app", () => {
   const finder = `applications/${bob}/finder`;
 
   it('finds no private application of its user as a tool', async () => {

@@ -108,7 +108,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('on %s, an evaluation', (engine
     return results[0]?.verdicts.map(({ passed, reason }) => [passed, reason] as const) ?? [];
   }
 
-  it('says of each case what held and what did not, and why', async () => {
+  it('reports the verdicts of each case with reasons', async () => {
     const verdicts = await verdictsOf(
       'Hello',
       { type: 'contains', text: 'HELLO', ignoreCase: true },
@@ -128,7 +128,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('on %s, an evaluation', (engine
     expect(verdicts[9]?.[1]).toBe('The cost is not known: a model that was asked has no price.');
   });
 
-  it('knows with what a tool was called, and what was paid', async () => {
+  it('checks the arguments of tool calls and the cost', async () => {
     await save(service, pathOf('team/app'), quickApp({ ...weather, model: 'priced' }));
     const { results, ...evaluation } = await evaluate(
       of(
@@ -176,7 +176,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('on %s, an evaluation', (engine
     expect((await evaluate({ cases: cases.slice(1) })).digest).not.toBe(one.digest);
   });
 
-  it('of two versions shows what got worse', async () => {
+  it('of two versions shows regressions', async () => {
     const cases = [
       { name: 'tool', input: 'What is the weather in Oslo?', checks: [{ type: 'calls', tool: 'get_weather' }] },
       { name: 'talk', input: 'Hello', checks: [{ type: 'matches', pattern: '.' }] },
@@ -198,7 +198,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('on %s, an evaluation', (engine
     expect([status, error.code]).toEqual([404, 'evaluation_not_found']);
   });
 
-  it('has the rights of who started it: what it may not use is told as the error of a case', async () => {
+  it('has the rights of its user, and reports a rejected deployment as the error of a case', async () => {
     await save(service, pathOf('team/app'), quickApp({ model: 'rare' }));
     await service.chat('rare', { messages: [{ role: 'user', content: 'Hello' }] });
     const limited = await send('POST', at('evaluations'), of('Hello'));
@@ -216,7 +216,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('on %s, an evaluation', (engine
     expect(results).toMatchObject([{ outcome: 'error', verdicts: [], error: { code: expect.any(String) } }]);
   });
 
-  it('ends when it is cancelled, on another node too, and lets go of what it asked', async () => {
+  it('ends when it is canceled, also on another node, and disconnects its calls', async () => {
     await save(service, pathOf('team/app'), quickApp({ model: 'slow' }));
     for (const node of engine === 'PostgreSQL' ? [service, other] : [service]) {
       upstream.script(() => undefined);
@@ -231,7 +231,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('on %s, an evaluation', (engine
     }
   });
 
-  it('of a node that is gone has failed', async () => {
+  it('fails if its node is gone', async () => {
     const { evaluations } = database.evaluating();
     const started = {
       ...{ id: `lost-${engine}`, application: `applications/${ownBucket}/team/app`, version: 1, subject: 'key:test' },
@@ -243,7 +243,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('on %s, an evaluation', (engine
     expect(await ended(started.id)).toMatchObject({ status: 'failed', error: 'The node that ran it is gone; start it again.' });
   });
 
-  it('is one of three at most, and of those that are kept', async () => {
+  it('is limited to three concurrent ones and to the number of stored ones', async () => {
     await save(service, pathOf('team/app'), quickApp({ model: 'slow' }));
     upstream.script(() => undefined);
     const started = [];
@@ -255,7 +255,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('on %s, an evaluation', (engine
     expect(listed.data.map(({ id }) => id)).toEqual(started.map(({ id }) => id).reverse());
   });
 
-  it('belongs to the owner: nobody else sees, starts or ends it', async () => {
+  it('belongs to the owner, and no other user can see, start, or end it', async () => {
     const { id } = await evaluate(of('Hello'));
     const [saved] = ((await send('POST', at('cases'), { input: 'Hello', checks: [] })).json as { data: { id: string }[] }).data;
     const told: [string, string, unknown, number][] = [
@@ -320,7 +320,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('on %s, an evaluation', (engine
   });
 });
 
-describe('what is no case', () => {
+describe('an invalid case', () => {
   let database: ResponseDatabase;
   let service: TestService;
 
@@ -381,7 +381,7 @@ describe('what is no case', () => {
     expect((listed.json as { data: unknown[] }).data).toEqual([]);
   });
 
-  it('is one too many behind a thousand', async () => {
+  it('is the case after a thousand', async () => {
     const many = (count: number) => Array.from({ length: count }, () => ({ input: 'x', checks: [] }));
     expect((await add(many(1001))).error.message).toBe('The body must have at most 1000 cases.');
     expect((await add(many(1000))).status).toBe(201);

@@ -56,7 +56,7 @@ interface Imported {
 }
 
 describe('a document that is imported', () => {
-  it('becomes tools that call what it describes, once its key is filled in', async () => {
+  it('becomes tools that call its operations after its key is filled in', async () => {
     const { status, json } = await importOf({ url: `${shopUrl}/openapi.json` });
     const { toolsets, notes } = json as Imported;
     expect([status, notes, toolsets]).toMatchObject([
@@ -98,26 +98,26 @@ async function callCountStock(answering: Answering): Promise<void> {
   return jsonReply(plainCompletion('', { choices: [{ index: 0, message, finish_reason: 'tool_calls' }] }))(answering);
 }
 
-it('An import takes null for what is absent', async () => {
+it('an import treats null as absent', async () => {
   const document = { openapi: '3.1.0', info: { title: 't', version: '1' }, servers: [{ url: 'https://x.example' }], paths: {} };
   const { status, json } = await importOf({ document, url: null, include: null, exclude: null });
   expect([status, json]).toMatchObject([200, { toolsets: [] }]);
   expect((await importOf({ document: null, url: null })).error.param).toBe('url');
 });
 
-describe('an import is refused', () => {
+describe('an import is rejected', () => {
   it.each<[string, unknown, string | null]>([
     ['that names no document', {}, 'url'],
-    ['of an address that is none', { url: 'file:///etc/passwd' }, 'url'],
+    ['with an invalid address', { url: 'file:///etc/passwd' }, 'url'],
     ['with an unknown field', { url: 'https://x.example/', urls: [] }, 'urls'],
     ['of names that are no list', { url: 'https://x.example/', include: 'a' }, 'include'],
-    ['of what is no OpenAPI document', { document: 'hello' }, 'document'],
+    ['without an OpenAPI document', { document: 'hello' }, 'document'],
     [
       'of a document that leaves itself',
       { document: { openapi: '3.1.0', paths: { '/a': { $ref: '/etc/passwd' } } } },
       'document',
     ],
-    ['of what is not there', { url: 'http://127.0.0.1:9/' }, 'url'],
+    ['of an unreachable document', { url: 'http://127.0.0.1:9/' }, 'url'],
   ])('%s', async (_what, body, param) => {
     const { status, error } = await importOf(body);
     expect([status, error.code, error.param]).toEqual([400, 'invalid_request', param]);

@@ -203,7 +203,7 @@ describe('operations that take forms', () => {
   });
 });
 
-it('the form refuses a media type that is none, naming its place', async () => {
+it('reject an invalid media type with its path', async () => {
   const { toolsets } = await imported('test/fixtures/openapi/telephony.json');
   const broken = JSON.parse(JSON.stringify(toolsets).replace('application/x-www-form-urlencoded', 'a form')) as unknown;
   const { status, error } = await save(service, pathOf('broken'), quickApp({ model: 'model', web_api_toolset: broken }));

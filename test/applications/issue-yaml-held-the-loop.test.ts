@@ -18,7 +18,7 @@ describe('an OpenAPI document', () => {
   it.each([
     ['keys', keys],
     ['aliases', aliases],
-  ])('of thousands of %s holds up nobody else', async (_what, document) => {
+  ])('of thousands of %s does not delay other requests', async (_what, document) => {
     const order: string[] = [];
     const importing = service
       .sendRequest({ path: '/v1/import-openapi', headers: withKey(), body: { document } })
@@ -34,7 +34,7 @@ describe('an OpenAPI document', () => {
     expect(order).toEqual([...Array(5).fill('other'), 'import']);
   });
 
-  it('waits for the others of its sender, of which a few may be under way', async () => {
+  it('waits for other imports of its user, of which a few can be in progress', async () => {
     const asked = Array.from({ length: 12 }, () =>
       service.sendRequest({ path: '/v1/import-openapi', headers: withKey(), body: { document: 'a: 1' } }),
     );

@@ -45,7 +45,7 @@ describe.each([
   ['with sessions', startSessions],
   ['without sessions', startStateless],
 ] as const)('a server %s', (_which, start) => {
-  it('tells what it offers now, whichever of it is allowed, before anything is saved', async () => {
+  it('lists all tools of a server before an application is saved', async () => {
     const server = await start([...tools]);
     await using service = await startService(open);
     const { status, json } = await list(service, { toolset: toToolset(server.url, {}, { allowed_tools: ['read'] }) });
@@ -68,7 +68,7 @@ describe.each([
   });
 });
 
-it('The list is made anew each time, also of a server that was mute a moment ago', async () => {
+it('the list is loaded each time, also from a server that was unresponsive before', async () => {
   const offered = [...tools];
   let isMute = true;
   const server = await startSessions(offered, {
@@ -85,7 +85,7 @@ it('The list is made anew each time, also of a server that was mute a moment ago
   await expect.poll(() => server.sessions.open.size).toBe(0);
 });
 
-it('What a server says of its tools is shown without the credentials that it was sent', async () => {
+it('the list masks credentials that the server echoes', async () => {
   const secret = 'canary-token';
   const told = { description: `Called with ${secret}`, title: secret };
   const inputSchema = { type: 'object', properties: { a: { type: 'string', default: secret } } };
@@ -98,7 +98,7 @@ it('What a server says of its tools is shown without the credentials that it was
   expect(server.seen.at(-1)?.headers.authorization).toBe(`Bearer ${secret}`);
 });
 
-it('More than 512 tools are counted, what no model could call is named, and long schemas leave room for names', async () => {
+it('the list counts more than 512 tools, names invalid ones, and drops long schemas before names', async () => {
   const long = { type: 'object', properties: { a: { type: 'string', description: 'x'.repeat(20_000) } } };
   const many = Array.from({ length: 600 }, (_, nth) => ({ ...echo, name: `tool-${1000 + nth}`, inputSchema: long }));
   const odd = { ...echo, name: 'odd', inputSchema: { type: 'string' } };
@@ -112,17 +112,17 @@ it('More than 512 tools are counted, what no model could call is named, and long
   expect(text.length).toBeLessThan(4_000_000);
 });
 
-describe('a server that cannot be used says why', () => {
+describe('the failure of a server has a reason', () => {
   const answering = async (status: number, headers: Record<string, string> = {}) =>
     (await startWebServer(() => new Response('no', { status, headers }))).url;
   const authorization = { type: 'bearer', token: 'wrong' };
 
-  it('where nobody listens, or its host is not known', async () => {
+  it('if no server listens, or its host is unknown', async () => {
     expect(await failureOf(`http://127.0.0.1:${await freePort()}/mcp`)).toMatchObject({ reason: 'unreachable' });
     expect(await failureOf('http://nowhere.invalid/mcp')).toMatchObject({ reason: 'unreachable' });
   });
 
-  it('where it says nothing', async () => {
+  it('if it does not respond', async () => {
     const { url } = await startWebServer(() => new Promise<Response>(() => undefined));
     expect(await failureOf(url, {}, { ...open, tools: { connectMs: 200, listMs: 200 } })).toMatchObject({ reason: 'mute' });
     const mute = await startStateless([echo], { before: instead('tools/list', () => new Response(new ReadableStream())) });
@@ -148,7 +148,7 @@ describe('a server that cannot be used says why', () => {
     expect(failure?.message).not.toContain('canary-secret');
   });
 
-  it('where something else is there', async () => {
+  it('if it is another kind of server', async () => {
     expect(await failureOf(await answering(404))).toMatchObject({ reason: 'other_protocol' });
     const page = await startWebServer(() => new Response('<html>', { headers: { 'content-type': 'text/html' } }));
     expect(await failureOf(page.url)).toMatchObject({ reason: 'other_protocol' });
@@ -156,7 +156,7 @@ describe('a server that cannot be used says why', () => {
   });
 });
 
-describe('secrets that are stored', () => {
+describe('stored secrets', () => {
   const application = `applications/${ownBucket}/kept`;
   const hidden = { type: 'bearer', token: '***' };
 
@@ -177,7 +177,7 @@ describe('secrets that are stored', () => {
     expect(other.seen).toEqual([]);
   });
 
-  it('are those of the caller alone', async () => {
+  it('are used only for their owner', async () => {
     await using service = await startService({
       ...open,
       keys: { [callerKey]: { project: 'test' }, 'other-key': { project: 'other' } },
@@ -192,11 +192,11 @@ describe('secrets that are stored', () => {
   });
 });
 
-describe('a list is refused', () => {
+describe('a list is rejected', () => {
   it.each<[string, object, string]>([
     ['of nothing', {}, 'toolset'],
     ['of no server', { toolset: { type: 'mcp', name: 'x' } }, 'toolset.mcp_server_info'],
-    ['of an address that is none', { toolset: toToolset('file:///etc/passwd') }, 'toolset.mcp_server_info.url'],
+    ['with an invalid address', { toolset: toToolset('file:///etc/passwd') }, 'toolset.mcp_server_info.url'],
     ['of an address with a password', { toolset: toToolset('https://me:pw@x.example/') }, 'toolset.mcp_server_info.url'],
     ['of a toolset with an unknown field', { toolset: toToolset('https://x.example/', {}, { tool: 1 }) }, 'toolset.tool'],
     ['with an unknown field', { toolset: toToolset('https://x.example/'), app: 'x' }, 'app'],

@@ -48,7 +48,7 @@ describe('an application that a user made', () => {
     },
   );
 
-  it('is listed with its own times, and with nothing that its maker did not mean for others', async () => {
+  it('is listed with its times, and without private settings', async () => {
     const [item] = await itemsAt('/openai/applications', 'staff');
     expect(item).toMatchObject({ object: 'application', display_name: 'Mine', owner: ownBucket });
     expect((item?.updated_at ?? 0) - (item?.created_at ?? 0)).toBe(60);
@@ -82,12 +82,12 @@ describe('the configuration of a deployment', () => {
     });
   });
 
-  it('offers none where there are none', async () => {
+  it('has no starters if the deployment has none', async () => {
     const { json } = await show(service, '/v1/deployments/demo/configuration');
     expect(json).toEqual({});
   });
 
-  it('is closed to those who may not use the deployment, and not there for what is none', async () => {
+  it('returns 403 if the caller cannot use the deployment, and 404 if it does not exist', async () => {
     expect((await show(service, `/v1/deployments/${id}/configuration`, 'other')).status).toBe(403);
     expect((await show(service, '/v1/deployments/none/configuration')).error.code).toBe('deployment_not_found');
     for (const path of ['demo', 'demo/', 'demo/constructor'])

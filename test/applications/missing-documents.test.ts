@@ -37,7 +37,7 @@ it('an application is not saved with a document that is not stored, which is nam
   expect((await save(service, pathOf('reader'), quickApp({ document_relative_url: [there, lost] }))).status).toBe(201);
 });
 
-it('a version that names what was deleted since is not restored', async () => {
+it('a version with a deleted document is not restored', async () => {
   const going = await shelves.put('going.txt', 'Soon gone.', ownBucket);
   for (const written of [[going], []]) await save(service, pathOf('former'), quickApp({ document_relative_url: written }));
   await shelves.files.delete(ownBucket, 'going.txt', undefined);
@@ -46,7 +46,7 @@ it('a version that names what was deleted since is not restored', async () => {
   expect([status, error.param]).toEqual([400, `${param}[0]`]);
 });
 
-it('a configuration that names one is named with it, for as long as it is not stored', async () => {
+it('/health names a configured application until its document is stored', async () => {
   const watch = watchNode();
   const reference = 'files/bucket/late.txt';
   await using other = await startService(

@@ -24,7 +24,7 @@ interface Shown {
   readonly updatedAt: number;
 }
 
-describe('an application that is saved', () => {
+describe('a saved application', () => {
   it('is the object that was sent, with its id, ETag and times, and runs', async () => {
     const app = quickApp({ starters: ['Hi'] }, { displayName: 'Kind' });
     const made = await save(service, pathOf('kind'), app);
@@ -49,7 +49,7 @@ describe('an application that is saved', () => {
     expect([twice.status, twice.error.param]).toEqual([400, 'display_name']);
   });
 
-  it('has nothing of optional fields that are null', async () => {
+  it('does not store optional fields that are null', async () => {
     const nothing = {
       ...{ starters: null, applications_as_tools: null, client_toolset: null, web_api_toolset: null, mcp_toolset: null },
       document_relative_url: null,
@@ -79,14 +79,14 @@ describe('an application that is saved', () => {
     expect(second.etag).not.toBe(first.etag);
   });
 
-  it('can be sent back as it was shown', async () => {
+  it('can be saved again as it is returned', async () => {
     const app = quickApp({}, { displayName: 'Again' });
     const made = await save(service, pathOf('again'), app);
     const again = await save(service, pathOf('again'), made.json);
     expect([again.status, again.json]).toMatchObject([200, app]);
   });
 
-  it('is gone once it is deleted', async () => {
+  it('does not exist after it is deleted', async () => {
     await save(service, pathOf('gone'), quickApp());
     expect((await remove(service, pathOf('gone'))).status).toBe(204);
     expect((await remove(service, pathOf('gone'))).error.code).toBe('deployment_not_found');
@@ -106,7 +106,7 @@ describe('an application that is saved', () => {
     ]);
   });
 
-  it('may have a path of several segments, found decoded once and told as it was sent', async () => {
+  it('can have a path of several segments, which decodes once and is returned as it was sent', async () => {
     await save(service, pathOf('team%2Fa%20b/c%25'), quickApp());
     const { id } = (await show(service, pathOf('team/a%20b/c%25'))).json as Shown;
     expect(id).toBe(`applications/${ownBucket}/team%2Fa%20b/c%25`);
@@ -142,7 +142,7 @@ describe('a condition', () => {
     expect((await show(service, pathOf('once'))).json).toMatchObject(quickApp());
   });
 
-  it('If-Match changes and deletes only what it names', async () => {
+  it('If-Match changes and deletes only the named content', async () => {
     const first = (await save(service, pathOf('matched'), quickApp())).headers.etag as string;
     const ifFirst = { 'if-match': first };
     expect((await save(service, pathOf('matched'), quickApp({ temperature: 1 }), ifFirst)).status).toBe(200);
@@ -152,7 +152,7 @@ describe('a condition', () => {
     expect((await remove(service, pathOf('matched'), { 'if-match': '*' })).status).toBe(204);
   });
 
-  it('lets one of several writers win', async () => {
+  it('admits one of several writers', async () => {
     const { headers } = await save(service, pathOf('raced'), quickApp());
     const ifMatch = { 'if-match': headers.etag as string };
     const all = await Promise.all(
@@ -191,7 +191,7 @@ describe('a secret', () => {
     }
   });
 
-  it('must be given anew where none is stored', async () => {
+  it('is required if none is stored', async () => {
     const { error, status } = await save(service, pathOf('unknown'), mcp('***'));
     expect([status, error.param]).toEqual([400, 'applicationProperties.mcp_toolset[0].mcp_server_info.authorization.token']);
   });
@@ -215,7 +215,7 @@ const faults: readonly (readonly [what: string, body: unknown, param: string | n
     'features.consentRequird',
   ],
   [
-    'settings of no type beside an endpoint',
+    'settings without a type next to an endpoint',
     { endpoint: 'https://app.example/', applicationProperties: {} },
     'applicationTypeSchemaId',
   ],
@@ -225,7 +225,7 @@ const faults: readonly (readonly [what: string, body: unknown, param: string | n
     'features.rateEndpoint',
   ],
   ['the wish for the tokens of its callers', { endpoint: 'https://app.example/', forwardAuthToken: true }, 'forwardAuthToken'],
-  ['an endpoint that is none', { endpoint: 'ftp://app.example/' }, 'endpoint'],
+  ['an invalid endpoint', { endpoint: 'ftp://app.example/' }, 'endpoint'],
   ['a private endpoint', { endpoint: 'http://127.0.0.1:1/' }, 'endpoint'],
   ['a private endpoint spelled oddly', { endpoint: 'http://0x7f.1/' }, 'endpoint'],
   ['a metadata endpoint', { endpoint: 'http://169.254.169.254/latest' }, 'endpoint'],
@@ -234,9 +234,9 @@ const faults: readonly (readonly [what: string, body: unknown, param: string | n
   ['a model that makes embeddings', quickApp({ model: 'vectors' }), `${property}.model`],
   ['the model of an application that is not there', quickApp({ model: 'applications/x/y' }), `${property}.model`],
   ['a temperature above 1', quickApp({ temperature: 1.1 }), `${property}.temperature`],
-  ['a document of somebody else', quickApp({ document_relative_url: 'files/other/a.txt' }), `${property}.document_relative_url`],
+  ['a document of another user', quickApp({ document_relative_url: 'files/other/a.txt' }), `${property}.document_relative_url`],
   [
-    'one of several documents of somebody else',
+    'one of several documents of another user',
     quickApp({ document_relative_url: [`files/${ownBucket}/a.txt`, `files/${ownBucket}/../other/a.txt`] }),
     `${property}.document_relative_url[1]`,
   ],
@@ -249,7 +249,7 @@ describe('an application that cannot be saved', () => {
     expect((await show(service, pathOf('faulty'))).status).toBe(404);
   });
 
-  it('is told all that is wrong, and what was meant', async () => {
+  it('returns all errors with suggestions', async () => {
     const { error } = await save(service, pathOf('faulty'), quickApp({ model: 'demos', temperature: 2 }, { iconurl: 'x' }));
     expect(error.message).toBe(
       'iconurl is not a known key (did you mean iconUrl?); applicationProperties.temperature must be 1 or less; ' +
@@ -257,23 +257,23 @@ describe('an application that cannot be saved', () => {
     );
   });
 
-  it('is told which feature was meant', async () => {
+  it('returns a suggestion for a feature', async () => {
     const { error } = await save(service, pathOf('faulty'), quickApp({}, { features: { consentRequird: true, rate: true } }));
     expect(error.message).toBe('features.consentRequird is not a known key (did you mean consentRequired?).');
   });
 
-  it('is told the first of many faults', async () => {
+  it('returns the first of many errors', async () => {
     const many = Object.fromEntries(Array.from({ length: 9 }, (_, nth) => [`key${nth}`, 1]));
     const { error } = await save(service, pathOf('faulty'), { ...quickApp(), ...many });
     expect(error.message).toMatch(/^key0 .*key4 is not a known key; and 4 more\.$/);
   });
 
-  it('is told so in few words, however long its keys are', async () => {
+  it('returns a short message for long keys', async () => {
     const { status, text } = await save(service, pathOf('faulty'), { ...quickApp(), ['x'.repeat(100_000)]: 1 });
     expect([status, text.length < 1000]).toEqual([400, true]);
   });
 
-  it('is no JSON, of another type, or too large', async () => {
+  it('is rejected if it is not JSON, has another media type, or is too large', async () => {
     expect((await save(service, pathOf('faulty'), '{')).error.code).toBe('invalid_json');
     expect((await save(service, pathOf('faulty'), quickApp(), { 'content-type': 'text/plain' })).status).toBe(415);
     const large = quickApp({ instructions: 'x'.repeat(600_000) });
@@ -287,7 +287,7 @@ describe('an application that cannot be saved', () => {
     expect((await save(own, pathOf('n0'), quickApp())).status).toBe(200);
   });
 
-  it('takes no other method', async () => {
+  it('supports no other method', async () => {
     const answer = await service.sendRequest({ method: 'POST', path: pathOf('x'), headers: withKey(), body: quickApp() });
     expect([answer.status, answer.headers.allow]).toEqual([405, expect.stringContaining('PUT')]);
   });

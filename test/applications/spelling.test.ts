@@ -61,7 +61,7 @@ async function move(how: 'move' | 'copy', from: string, to: string): Promise<num
 describe.each(spellings)('an application saved at %s', (sent, other, decoded) => {
   const id = `applications/${ownBucket}/${sent}`;
 
-  it('has the id that was sent, wherever it is shown', async () => {
+  it('has the ID that was sent in every response', async () => {
     expect((await save(service, pathOf(sent), quickApp())).json).toMatchObject({ id });
     for (const path of ['/openai/applications', '/openai/deployments', '/v1/models', `/v1/applications/${ownBucket}/`]) {
       expect(await idsAt(path)).toContain(id);
@@ -119,7 +119,7 @@ describe.each(spellings)('an application saved at %s', (sent, other, decoded) =>
   });
 });
 
-it('an application with a percent sign in its name is not taken for the one whose spelling that is', async () => {
+it('an application with a percent sign in its name differs from the decoded name', async () => {
   const others = { ...quickApp(), displayName: 'literal' };
   expect((await save(service, pathOf('in%2520name'), others)).json).toMatchObject({
     id: `applications/${ownBucket}/in%2520name`,

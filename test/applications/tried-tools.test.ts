@@ -34,11 +34,11 @@ function run(service: Pick<TestService, 'sendRequest'>, body: object, headers = 
   return service.sendRequest({ path: '/v1/tools/run', headers, body });
 }
 
-describe('a toolset that is tried', () => {
+describe('a toolset of a trial', () => {
   it.each([
     ['/v1/tools/list', [server('http://127.0.0.1:9/mcp')], {}],
     ['/v1/tools/run', [server('http://127.0.0.1:9/mcp'), webApi('http://127.0.0.1:9')], { tool: 'find' }],
-  ])('is described as strictly as it is read, for %s', async (path, toolsets, more) => {
+  ])('is documented as strictly as it is validated, for %s', async (path, toolsets, more) => {
     await using service = await startService(open);
     const check = new Validators(describeApi()).request({ path, method: 'post' } as Documented, 'application/json');
     for (const toolset of toolsets) {
@@ -66,7 +66,7 @@ describe('a tool of a web API', () => {
     expect(asked).toEqual(['GET /items/?mode=brief&id=3']);
   });
 
-  it('that fails says so as a model would be told, and nobody sees what it was sent to be known by', async () => {
+  it('fails with the text for a model, without its credentials', async () => {
     const secret = 'canary-token';
     const { url, seen } = await startWebServer(() => new Response(`no entry for ${secret}`, { status: 500 }));
     await using service = await startService(open);
@@ -110,7 +110,7 @@ describe('a tool of a web API', () => {
     expect(seen).toEqual([]);
   });
 
-  it('is sent the secrets that are stored, by whoever stored them alone', async () => {
+  it('receives stored secrets only for their owner', async () => {
     const { url, seen } = await startWebServer(() => Response.json({}));
     const keys = { [callerKey]: { project: 'test' }, 'other-key': { project: 'other' } };
     await using service = await startService({ ...open, keys });
@@ -131,7 +131,7 @@ describe.each([
   ['with sessions', startSessions],
   ['without sessions', startStateless],
 ] as const)('a tool of a server %s', (_which, start) => {
-  it('answers, or fails with what the server says', async () => {
+  it('answers, or fails with the message of the server', async () => {
     const tools = [
       {
         ...echo,
@@ -149,7 +149,7 @@ describe.each([
   });
 });
 
-it('A tool that asks its user something is told apart: nobody is there to answer', async () => {
+it('a tool that asks the user has the outcome asks', async () => {
   const { url } = await startEverything('streamableHttp');
   await using service = await startService(open);
   const { json } = await run(service, { toolset: server(url), tool: 'trigger-elicitation-request' });
@@ -162,12 +162,12 @@ it('A server that cannot be used says why, as in a list of its tools', async () 
   expect(json).toMatchObject({ outcome: 'failed', failure: { reason: 'unreachable' } });
 });
 
-describe('a run is refused', () => {
+describe('a run is rejected', () => {
   const toolset = webApi('https://items.example');
   it.each<[string, object, string]>([
     ['of no tool', { toolset }, 'tool'],
     ['of a tool that is not there', { toolset, tool: 'lose' }, 'tool'],
-    ['with arguments that are none', { toolset, tool: 'find', arguments: [1] }, 'arguments'],
+    ['with invalid arguments', { toolset, tool: 'find', arguments: [1] }, 'arguments'],
     ['of a toolset that could not be saved', { toolset: { type: 'rest-api', name: 'x' }, tool: 'find' }, 'toolset.tools'],
     ['with an unknown field', { toolset, tool: 'find', args: {} }, 'args'],
   ])('%s', async (_what, body, param) => {
@@ -178,7 +178,7 @@ describe('a run is refused', () => {
 });
 
 describe('documents', () => {
-  it('are searched as an application of the caller would, and those of others are not', async () => {
+  it('are searched like by an application of the caller, without those of other users', async () => {
     await using shelves = await TestShelves.open();
     await using service = await startService({ models }, shelves.options);
     const own = await shelves.put('rules.md', 'The library opens at nine.', ownBucket);

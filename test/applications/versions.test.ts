@@ -44,7 +44,7 @@ function secretive(key: string, url = 'https://shop.example/items') {
 }
 
 describe('the versions of an application', () => {
-  it('are all that it was, the newest first, each with what was saved', async () => {
+  it('list every saved state, newest first', async () => {
     const first = await save(service, pathOf('team/a b'.replace(' ', '%20')), quickApp({ instructions: 'One.' }));
     await save(service, pathOf('team/a%20b'), quickApp({ instructions: 'Two.' }));
     const listed = await list('team/a%20b');
@@ -57,7 +57,7 @@ describe('the versions of an application', () => {
     expect(two.json).toEqual({ ...((await show(service, pathOf('team/a%20b'))).json as object), version: 2 });
   });
 
-  it('go with it: one that is made anew begins again', async () => {
+  it('are deleted with it, and a new application starts over', async () => {
     await save(service, pathOf('short'), quickApp({ instructions: 'canary-of-the-deleted' }));
     await save(service, pathOf('short'), quickApp());
     await remove(service, pathOf('short'));
@@ -66,7 +66,7 @@ describe('the versions of an application', () => {
     expect((await list('short')).map(({ version }) => version)).toEqual([1]);
   });
 
-  it('are not made by what is refused', async () => {
+  it('are not created by rejected changes', async () => {
     const { headers } = await save(service, pathOf('kept'), quickApp());
     await save(service, pathOf('kept'), quickApp({ temperature: 9 }));
     await save(service, pathOf('kept'), quickApp(), { 'if-match': '"another"' });
@@ -84,13 +84,13 @@ describe('the versions of an application', () => {
     },
   );
 
-  it.each(['', '..', 'a//b', 'none', '__proto__', 'none?version=1'])('are 404 where nothing is: %s', async (name) => {
+  it.each(['', '..', 'a//b', 'none', '__proto__', 'none?version=1'])('return 404 if they do not exist: %s', async (name) => {
     for (const answer of [await show(service, versionsOf(name)), await restore(name, name.includes('?') ? '' : '?version=1')]) {
       expect([answer.status, answer.error.code]).toEqual([404, 'deployment_not_found']);
     }
   });
 
-  it('are for the owner alone, whoever may use it', async () => {
+  it('can be read only by the owner', async () => {
     await save(service, pathOf('shared'), { ...quickApp(), userRoles: ['staff'] });
     const path = versionsOf('shared', '?version=1');
     for (const method of ['GET', 'POST']) {
@@ -124,7 +124,7 @@ describe('a version that is restored', () => {
     expect(audited).toEqual([{ ...noted, details: { restored: 1 } }]);
   });
 
-  it('does not take the place of what was saved meanwhile, and brings nothing back that is gone', async () => {
+  it('does not replace a newer state, and does not restore a deleted application', async () => {
     const { headers } = await save(service, pathOf('raced'), quickApp({ instructions: 'One.' }));
     await save(service, pathOf('raced'), quickApp({ instructions: 'Two.' }));
     expect((await restore('raced', '?version=1', { 'if-match': headers.etag as string })).status).toBe(412);
@@ -144,7 +144,7 @@ describe('a version that is restored', () => {
     expect([answer.status, answer.error.param]).toEqual([400, 'applicationProperties.model']);
   });
 
-  it('has its own secrets again, which nobody is shown', async () => {
+  it('has its old secrets, which are not shown', async () => {
     await using shop = await startScriptedUpstream();
     shop.script(({ response }) => void response.end('found'));
     await using own = await startService({ ...configuration, security: { allowPrivateNetworks: ['127.0.0.1'] } });

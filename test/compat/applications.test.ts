@@ -67,7 +67,7 @@ function calling(...deployments: string[]) {
 }
 
 describe('an application with an endpoint', () => {
-  it('is sent a fresh key in Api-Key for every call, and nothing of the caller’s', async () => {
+  it('receives a new key in Api-Key for every call, and no credentials of the caller', async () => {
     host.script(jsonReply(plainCompletion('hi')));
     const keys = new Set<string>();
     for (const headers of [{}, { 'api-key': '', authorization: `Bearer ${callerKey}` }, { cookie: `k=${callerKey}` }]) {
@@ -140,7 +140,7 @@ describe('the statistics of an application', () => {
     total_tokens: prompt + completion,
   });
 
-  it('are those of the calls it made, summed up per model', async () => {
+  it('have the calls that it made, summed up per model', async () => {
     host.script(calling('m', 'other', 'm'));
     upstream.script(counted(1, 2), counted(10, 20), counted(100, 200));
     const { chunks, content, usages } = await (await service.stream('app', { messages: hello })).readRest();
@@ -175,7 +175,7 @@ describe('the statistics of an application', () => {
     expect(chunks.filter(({ statistics }) => statistics !== undefined)).toHaveLength(1);
   });
 
-  it('count what was used also where the reply breaks', async () => {
+  it('count the usage if the reply breaks off', async () => {
     upstream.script(counted(1, 2));
     host.script(calling('second', 'm'), async (answering) => {
       answering.head();
@@ -225,7 +225,7 @@ describe('a chain of applications', () => {
   });
 });
 
-describe('what an application says', () => {
+describe('the reply of an application', () => {
   const custom: Delta[] = [
     { custom_content: { stages: [{ index: 0, name: 'Looking', status: null }] } },
     { custom_content: { stages: [{ index: 0, content: 'here ' }] } },
@@ -248,7 +248,7 @@ describe('what an application says', () => {
   ];
   const events = [delta({ role: 'assistant' }), ...custom.map((each) => delta(each)), finish(), usage(1, 1)];
 
-  it('is streamed as it comes, with a status in every chunk of a stage', async () => {
+  it('is streamed as it arrives, with a status in every chunk of a stage', async () => {
     host.script(eventsReply(...events));
     const { deltas } = await (await service.stream('app', { messages: hello })).readRest();
     const completed = custom.map((each) => {

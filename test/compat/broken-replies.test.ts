@@ -60,7 +60,7 @@ const breaks: readonly (readonly [string, Reply])[] = [
       answering.events({ error: { message: 'overheated', type: 'x', code: 'hot' } }).then(() => answering.done()),
     ),
   ],
-  ['sends what is no JSON', begun((answering) => answering.bytes('data: {bad\n\n').then(() => answering.done()))],
+  ['sends invalid JSON', begun((answering) => answering.bytes('data: {bad\n\n').then(() => answering.done()))],
   [
     'sends an error and is cut',
     begun((answering) => answering.events({ error: 'overheated' }).then(() => answering.destroyConnection())),
@@ -82,7 +82,7 @@ describe('a stream whose upstream', () => {
     expect(chunks.some(({ statistics }) => statistics !== undefined)).toBe(false);
   });
 
-  it.each(breaks)('%s leaves no half answer where JSON was asked for', async (_how, reply) => {
+  it.each(breaks)('%s returns no partial JSON reply', async (_how, reply) => {
     upstream.script(reply);
     const answer = await service.chat('m', { messages: hello });
     expect([answer.status, answer.error.type, answer.error.code]).toEqual([500, 'upstream_error', 'upstream_failed']);
@@ -122,10 +122,10 @@ describe('a stream whose upstream', () => {
 
   it.each([
     ['sends the end mark only', piecesReply('data: [DONE]\n\n')],
-    ['sends what is not JSON', piecesReply('data: oops\n\n', 'data: [DONE]\n\n')],
+    ['sends data that is not JSON', piecesReply('data: oops\n\n', 'data: [DONE]\n\n')],
     ['is cut in its first event', piecesReply(bytesOf(start).slice(0, 20))],
     ['sends an error first', eventsReply({ error: { message: 'overheated', code: 'hot' } })],
-  ])('%s is refused with a status of its own', async (_how, reply) => {
+  ])('%s returns its own status', async (_how, reply) => {
     upstream.script(reply);
     for (const body of [{ stream: true }, { stream: false }]) {
       const answer = await service.chat('m', { messages: hello, ...body });
@@ -142,13 +142,13 @@ describe('a stream whose upstream', () => {
     [{ type: 'invalid_request_error', code: 'odd' }, 400, 'odd'],
     [{ type: 'overloaded_error' }, 503, 'upstream_unavailable'],
     [{ type: 'server_error', code: 'constructor' }, 500, 'upstream_failed'],
-  ])('sends an error first is refused with what that means: %j', async (error, status, code) => {
+  ])('sends an error first returns the matching status: %j', async (error, status, code) => {
     upstream.script(eventsReply({ error: { message: 'slow down', ...error } }));
     const answer = await service.chat('m', { messages: hello, stream: true });
     expect([answer.status, answer.error.code]).toEqual([status, code]);
   });
 
-  it('breaks off inside tool arguments never looks whole', async () => {
+  it('breaks off inside tool arguments never looks complete', async () => {
     const call = { index: 0, id: 'c1', type: 'function' as const, function: { name: 'pay', arguments: '{"amount": 1' } };
     upstream.script(begun((answering) => answering.destroyConnection(), delta({ tool_calls: [call] })));
     const { chunks, error } = await (await service.stream('m', { messages: hello })).readRest();

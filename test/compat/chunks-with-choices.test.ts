@@ -30,7 +30,7 @@ const counted = ({ chunks }: Streamed): unknown[] =>
   chunks.flatMap(({ usage: used, statistics }, at) => (used || statistics ? [[at, Boolean(used), Boolean(statistics)]] : []));
 
 describe.each(openAiPaths)('a stream on %s', (path) => {
-  it('has no chunk without choices: usage and statistics ride on a last one whose choice says nothing', async () => {
+  it('has no chunk without choices: usage and statistics are in a last chunk with an empty choice', async () => {
     for (const more of [{}, { stream_options: null }, { stream_options: {} }, { stream_options: { include_usage: false } }]) {
       const streamed = await stream(path, plainReply('Hel', 'lo'), more);
       expect(bare(streamed)).toEqual([]);
@@ -47,14 +47,14 @@ describe.each(openAiPaths)('a stream on %s', (path) => {
     }
   });
 
-  it('has both on one last chunk without choices if usage is asked for', async () => {
+  it('has both in a last chunk without choices if usage is requested', async () => {
     const streamed = await stream(path, plainReply('hi'), wantsUsage);
     expect(bare(streamed)).toHaveLength(1);
     expect(counted(streamed)).toEqual([[streamed.chunks.length - 1, true, true]]);
     expect(streamed.chunks.at(-2)?.choices).toMatchObject([{ finish_reason: 'stop' }]);
   });
 
-  it('keeps what an upstream says in chunks without choices, on the ones beside them', async () => {
+  it('moves data of chunks without choices to their neighbors', async () => {
     const filters = [{ prompt_index: 0, content_filter_results: {} }];
     const early = chunk({ id: '', created: 0, prompt_filter_results: filters });
     const late = chunk({ afterwards: 1 });
@@ -86,7 +86,7 @@ describe.each(deploymentPaths)('a stream on %s', (path) => {
 describe('on /v1', () => {
   const path = '/v1/chat/completions';
 
-  it('the counts come behind the end of the last of several choices', async () => {
+  it('the usage follows the end of the last of several choices', async () => {
     const role = (index: number) => delta({ role: 'assistant', content: '' }, index);
     const values = [role(0), text('a'), finish('stop', 0), role(1), text('b', 1), text('c', 1), finish('length', 1), usage(2, 3)];
     const streamed = await stream(path, values, { n: 2 });
@@ -97,7 +97,7 @@ describe('on /v1', () => {
     expect(streamed.chunks.at(-1)?.choices).toEqual([{ index: 1, delta: {}, finish_reason: null }]);
   });
 
-  it('what comes behind the end of all choices goes out in its order, ahead of the counts', async () => {
+  it('data after the end of all choices is sent in order, before the usage', async () => {
     const values = [delta({ role: 'assistant', content: 'a' }), text('b'), finish(), text('c'), text('d'), usage(1, 1)];
     const streamed = await stream(path, values);
     expect(bare(streamed)).toEqual([]);
@@ -105,7 +105,7 @@ describe('on /v1', () => {
     expect(counted(streamed)).toEqual([[streamed.chunks.length - 1, true, true]]);
   });
 
-  it('an end that the upstream leaves out is ahead of the counts too', async () => {
+  it('an end that the upstream omits is sent before the usage', async () => {
     const streamed = await stream(path, [delta({ role: 'assistant', content: 'hi' })]);
     expect(streamed.chunks.at(-2)?.choices).toMatchObject([{ finish_reason: 'stop' }]);
     expect(streamed.chunks.at(-1)?.usage).toMatchObject({ total_tokens: expect.any(Number) });
@@ -120,7 +120,7 @@ describe('on /v1', () => {
     expect(counted(streamed)).toEqual([[1, true, true]]);
   });
 
-  it('nothing is held back', async () => {
+  it('chunks are not delayed', async () => {
     const seen = Promise.withResolvers<string>();
     upstream.script(async (answering) => {
       answering.head();
@@ -136,7 +136,7 @@ describe('on /v1', () => {
     expect((await reader.readRest()).isDone).toBe(true);
   });
 
-  it('passes on byte for byte what nobody has to touch', async () => {
+  it('unchanged chunks are relayed byte for byte', async () => {
     const odd =
       '{"id":"r","object":"chat.completion.chunk","created":1,"model":"up", "choices":[{"index":0 , "delta":{"content":"\\u00e9 é"},"finish_reason":null,"x":[1.0,1e3]}]}';
     upstream.script(
@@ -147,7 +147,7 @@ describe('on /v1', () => {
     expect((await reader.readRest()).data).toContain(odd);
   });
 
-  it('an end goes out ahead of a fault', async () => {
+  it('an end is sent before an error', async () => {
     upstream.script(async (answering) => {
       answering.head();
       await answering.events(delta({ role: 'assistant', content: 'hi' }), finish());
@@ -160,7 +160,7 @@ describe('on /v1', () => {
     expect([error?.code, isDone]).toEqual(['upstream_failed', true]);
   });
 
-  it('a flood of chunks without choices ends the reply, and is kept by nobody', async () => {
+  it('a flood of chunks without choices ends the reply and is not buffered', async () => {
     const flood = Array.from({ length: 40 }, (_, at) => chunk({ [`key${at}`]: 'x'.repeat(40_000) }));
     const streamed = await stream(path, [delta({ role: 'assistant', content: 'hi' }), finish(), ...flood]);
     expect([streamed.error?.code, streamed.isDone]).toEqual(['upstream_failed', true]);

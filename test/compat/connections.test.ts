@@ -53,7 +53,7 @@ function toLines(body: object, more: readonly string[] = [], version = '1.1'): s
 }
 
 describe('a connection', () => {
-  it('serves one call after another, whatever became of the one before', async () => {
+  it('serves one call after another, however the previous one ended', async () => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     const used = new Set<unknown>();
     const post = (key: string, body: object): Promise<{ status: number; text: string }> =>
@@ -92,7 +92,7 @@ describe('a connection', () => {
     expect(text.indexOf('[DONE]')).toBeLessThan(text.indexOf('HTTP/1.1 400'));
   });
 
-  it('that brings what is no request in the middle of an answer gets no second answer in it', async () => {
+  it('gets no second response in the middle of a response if it sends an invalid request', async () => {
     upstream.script(async (answering) => {
       answering.head();
       await answering.events(plainReply('Hi')[0]);
@@ -113,7 +113,7 @@ describe('a connection', () => {
     expect(body).toMatch(/data: \[DONE\]\n\n$/);
   });
 
-  it('of HTTP/1.0 in chunks is refused before anything is asked: others may see its end elsewhere', async () => {
+  it('of HTTP/1.0 with chunks is rejected before the upstream is called', async () => {
     const before = upstream.requests.length;
     const [head = ''] = toLines({ messages: hello }, [], '1.0').join('\r\n').split('\r\n\r\n');
     const body = JSON.stringify({ messages: hello });
@@ -125,7 +125,7 @@ describe('a connection', () => {
     expect(upstream.requests.length).toBe(before);
   });
 
-  it('waits for nothing where a body is announced with Expect: 100-continue', async () => {
+  it('continues immediately with Expect: 100-continue', async () => {
     const [head, body] = toLines({ messages: hello }, ['expect: 100-continue', 'connection: close'])
       .join('\r\n')
       .split('\r\n\r\n');
@@ -159,7 +159,7 @@ describe('a connection', () => {
     ['a folded header', ['x-a: b', ' folded']],
     ['an unknown transfer coding', ['transfer-encoding: gzip, chunked, x']],
     ['two hosts', ['Host: y']],
-  ])('with %s is refused: nobody can hide a request in a request', async (_what, more) => {
+  ])('with %s is rejected, so that no request can be smuggled', async (_what, more) => {
     const before = upstream.requests.length;
     const text = await readAll(raw(...toLines({ messages: hello }, [...more, 'connection: close'])));
     expect(text).toMatch(/^HTTP\/1\.1 4\d\d /);

@@ -51,7 +51,7 @@ describe('credentials', () => {
     ['Authorization: Bearer', { Authorization: `Bearer ${callerKey}` }],
     ['a bearer scheme in any case', { Authorization: `bEARER ${callerKey}` }],
     ['both with the same key', { 'Api-Key': callerKey, Authorization: `Bearer ${callerKey}` }],
-    ['an empty Api-Key beside a bearer key', { 'Api-Key': '', Authorization: `Bearer ${callerKey}` }],
+    ['an empty Api-Key next to a bearer key', { 'Api-Key': '', Authorization: `Bearer ${callerKey}` }],
     ['the key of an entry that only has a name', { 'Api-Key': 'secret behind a name' }],
     ['the key of an entry that has its digest', { 'Api-Key': 'issued elsewhere' }],
   ])('are taken as %s', async (_form, headers) => {
@@ -73,7 +73,7 @@ describe('credentials', () => {
     ['__proto__', { 'Api-Key': '__proto__' }, 401, 'invalid_api_key'],
     ['constructor', { 'Api-Key': 'constructor' }, 401, 'invalid_api_key'],
     ['a long key', { 'Api-Key': 'k'.repeat(8_000) }, 401, 'invalid_api_key'],
-    ['two that differ', { 'Api-Key': callerKey, Authorization: 'Bearer secret behind a name' }, 400, 'ambiguous_credentials'],
+    ['two different ones', { 'Api-Key': callerKey, Authorization: 'Bearer secret behind a name' }, 400, 'ambiguous_credentials'],
   ])('are refused where there is %s', async (_form, headers, status, code) => {
     const answer = await askWith(headers);
     expect([answer.status, answer.error.code]).toEqual([status, code]);

@@ -39,7 +39,7 @@ describe('a reply in JSON', () => {
 });
 
 describe('n choices of an upstream that gives one', () => {
-  it('are asked for at once and come under their own indices', async () => {
+  it('are requested concurrently and have their own indices', async () => {
     const { chunks, content, usages } = await (await service.stream('demo', { messages: ask('Count to 3'), n: 4 })).readRest();
     for (const choice of [0, 1, 2, 3]) expect(content(choice)).toBe('1 2 3');
     const finished = chunks.flatMap(({ choices }) =>
@@ -83,7 +83,7 @@ describe('a completed control', () => {
     }
   });
 
-  it('needs no content beside it', async () => {
+  it('needs no content', async () => {
     const control = { completed_control: { label: 'Pick a colour', value: { colour: 'blue' } } };
     const answer = await service.chat('demo', { messages: [...(await offered()), { role: 'user', custom_content: control }] });
     expect(answer.status).toBe(200);
@@ -102,7 +102,7 @@ describe('a completed control', () => {
     expect(answer.error.param).toBe(`messages[${messages.length}].custom_content.completed_control.${field}`);
   });
 
-  it('is refused where the last reply offered none, whatever an earlier one did', async () => {
+  it('is rejected if the last reply offered no controls', async () => {
     const control = { label: 'Pick a colour', value: { colour: 'red' } };
     expect((await complete([...ask('hi'), { role: 'assistant', content: 'hello' }], control)).error.code).toBe(
       'control_not_offered',

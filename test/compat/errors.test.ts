@@ -39,7 +39,7 @@ describe('an error', () => {
     [`GET /v1/models HTTP/1.1\r\nhost: x\r\nx-long: ${'x'.repeat(70_000)}\r\n\r\n`, 431],
     [`GET /v1/models HTTP/1.1\r\napi-key: ${callerKey}\r\nconnection: close\r\n\r\n`, 400],
     [`POST ${chatPath('m')} HTTP/1.1\r\nhost: x\r\nexpect: foo\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}`, 417],
-  ])('of what is not HTTP has them as well', async (bytes, status) => {
+  ])('for invalid HTTP has them too', async (bytes, status) => {
     const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
     socket.on('error', () => undefined);
     socket.write(bytes);
@@ -49,7 +49,7 @@ describe('an error', () => {
     expect(Object.keys(error).sort()).toEqual(['code', 'message', 'param', 'type']);
   });
 
-  it('of an expectation that nobody meets is in the dialect of the path, with an id', async () => {
+  it('for an unsupported expectation is in the dialect of the path, with an ID', async () => {
     const answer = await service.sendRequest({ path: '/msgapi/v1/messages', headers: { ...withKey(), expect: 'foo' }, body: {} });
     expect([answer.status, answer.json]).toEqual([
       417,
@@ -58,7 +58,7 @@ describe('an error', () => {
     expect(answer.headers['x-request-id']).toMatch(/^[a-z-]{36}$/);
   });
 
-  it('of a body that is nested too deeply, or has a key named __proto__, says so', async () => {
+  it('names deep nesting and a key named __proto__', async () => {
     const deep = `{"messages":${'['.repeat(5_000)}${']'.repeat(5_000)}}`;
     for (const body of [deep, '{"messages":[{"role":"user","content":"x","__proto__":{"a":1}}]}', '\u0000', '']) {
       const answer = await service.sendRequest({ path: chatPath('m'), headers: withKey(), body });
@@ -67,7 +67,7 @@ describe('an error', () => {
   });
 
   it.each(['/v1/chat/completions', '/v1/embeddings', '/msgapi/v1/messages'])(
-    'at %s says what names no deployment',
+    'at %s explains how to name a deployment',
     async (path) => {
       const telling = async (body: string) => {
         const answer = await service.sendRequest({ path, headers: withKey(), body });
@@ -111,14 +111,14 @@ describe('X-Request-Id', () => {
       body: { messages: hello },
     });
 
-  it('comes back as it was given, and goes to the upstream', async () => {
+  it('is returned unchanged and sent to the upstream', async () => {
     const answer = await askAs('caller.1:2_3-4');
     expect(answer.headers['x-request-id']).toBe('caller.1:2_3-4');
     expect(upstream.requests.at(-1)?.headers['x-request-id']).toBe('caller.1:2_3-4');
   });
 
   it.each([undefined, '', 'with space', 'x'.repeat(129), 'a,b', '<script>', 'é'])(
-    'is made where there is none that is well-formed: %j',
+    'is created if it is missing or malformed: %j',
     async (id) => {
       const [first, second] = [await askAs(id), await askAs(id)];
       expect(first.headers['x-request-id']).not.toBe(id);

@@ -35,7 +35,7 @@ describe('functions of the old form', () => {
     ['auto', 'auto'],
     ['none', 'none'],
     [{ name: 'get-weather' }, { type: 'function', function: { name: 'get-weather' } }],
-  ])('reach the upstream as tools; function_call %j as tool_choice', async (function_call, tool_choice) => {
+  ])('reach the upstream as tools, and function_call %j as tool_choice', async (function_call, tool_choice) => {
     upstream.script(jsonReply(plainCompletion('hi')));
     await service.chat('m', { messages: hello, functions: [weather], ...(function_call !== undefined && { function_call }) });
     expect(lastBody()).toEqual({
@@ -58,7 +58,7 @@ describe('functions of the old form', () => {
     expect([status, error.param, upstream.requests.length - asked]).toEqual([400, 'messages[2].name', 0]);
   });
 
-  it('have a call and its result sent next to each other, and nothing that the client did not send', async () => {
+  it('send a call and its result next to each other, and add no messages', async () => {
     upstream.script(jsonReply(plainCompletion('It is sunny.')));
     const asks = { role: 'assistant', content: null, function_call: { name: 'get-weather', arguments: '{}' } };
     const sunny = { role: 'function', name: 'get_weather', content: 'sunny' };
@@ -157,7 +157,7 @@ describe('functions of the old form', () => {
     });
   });
 
-  it('go to an application as they are', async () => {
+  it('reach an application unchanged', async () => {
     const reply = { role: 'assistant', function_call: { name: 'get-weather', arguments: '{}' } };
     upstream.script(jsonReply(plainCompletion('', { choices: [{ index: 0, message: reply, finish_reason: 'function_call' }] })));
     const body = {
@@ -212,14 +212,14 @@ describe('tools of the new form', () => {
     for (const part of parts) expect(data).toContain(JSON.stringify(part));
   });
 
-  it('fold to whole calls without an index', async () => {
+  it('fold to complete calls without an index', async () => {
     const parts = tool_calls.map((each, index) => delta({ tool_calls: [{ index, ...each }] }));
     upstream.script(eventsReply(delta({ role: 'assistant', content: null }), ...parts, finish('tool_calls'), usage(1, 1)));
     const { completion } = await service.chat('m', { messages: hello, tools: [asTool] });
     expect(completion.choices).toEqual([{ index: 0, message: reply, finish_reason: 'tool_calls' }]);
   });
 
-  it('are refused beside functions', async () => {
+  it('are rejected together with functions', async () => {
     const answer = await service.chat('m', { messages: hello, tools: [asTool], functions: [weather] });
     expect([answer.status, answer.error.param]).toEqual([400, 'functions']);
   });

@@ -70,7 +70,7 @@ describe('Parley-Ignored', () => {
       }
   });
 
-  it('names a forced choice on its own, and nothing that a quick app does hand on', async () => {
+  it('names a forced choice, and no field that a quick app uses', async () => {
     gpt.script(eventsReply(...plainReply('hi')));
     expect(await toldOf('app', { tool_choice: force('f') })).toBe('tool_choice');
     expect(await toldOf('app', { tool_choice: 'required' })).toBe('tool_choice');
@@ -82,19 +82,19 @@ describe('Parley-Ignored', () => {
     expect(gpt.requests.at(-1)?.body.tool_choice).toBe('required');
   });
 
-  it('names the temperature that a quick app has of its own', async () => {
+  it('names the temperature if a quick app has its own', async () => {
     gpt.script(eventsReply(...plainReply('hi')));
     expect(await toldOf('app', { temperature: 1 })).toBe('temperature');
     expect(await toldOf('app', { temperature: 0.25 })).toBeUndefined();
   });
 
-  it('names what the dialect of an upstream has nothing for', async () => {
+  it('names fields that the dialect of an upstream does not have', async () => {
     const fields = { seed: 1, logprobs: true, presence_penalty: 0.5, temperature: 1.5, metadata: { a: 'b' }, user: 'u' };
     expect(await toldOf('claude', fields)).toBe('seed, logprobs, presence_penalty, temperature, metadata');
     expect(claude.requests.at(-1)?.body).not.toHaveProperty('seed');
   });
 
-  it('names nothing that asks for nothing, nor what Parley does itself, nor a default of the deployment', async () => {
+  it('omits fields without effect, fields that Parley handles, and defaults of the deployment', async () => {
     const fields = { presence_penalty: 0, frequency_penalty: 0, logprobs: false, store: false, top_p: 1, n: 2, functions: [] };
     expect(await toldOf('claude', fields)).toBeUndefined();
     expect(await toldOf('claude', { functions: [{ name: 'g' }], stream_options: { include_usage: true } })).toBeUndefined();
@@ -109,12 +109,12 @@ describe('Parley-Ignored', () => {
     claude.script(jsonReply(message));
   });
 
-  it('is not there where everything goes on: to models of the same dialect, and to applications', async () => {
+  it('is absent for models of the same dialect and for applications', async () => {
     const fields = { tools, tool_choice: force('f'), seed: 1, logit_bias: { 1: 1 }, unheard_of: true };
     for (const deployment of ['model', 'hosted']) expect(await toldOf(deployment, fields)).toBeUndefined();
   });
 
-  it('names both what the translation of a message and what the upstream leaves out', async () => {
+  it('names fields that the translation or the upstream drops', async () => {
     gpt.script(eventsReply(...plainReply('hi')));
     const body = {
       ...{ model: 'app', max_tokens: 5, messages: hello, temperature: 1, top_k: 3 },
@@ -152,7 +152,7 @@ describe('response_format json_object', () => {
     });
   });
 
-  it('goes as it is to an upstream with a mode for it, and a schema is a matter of the dialect', async () => {
+  it('reaches an upstream with JSON mode unchanged, and a schema follows the dialect', async () => {
     gpt.script(jsonReply(plainCompletion('{}')));
     await ask('model', format);
     expect(gpt.requests.at(-1)?.body).toMatchObject({ ...format, messages: hello });

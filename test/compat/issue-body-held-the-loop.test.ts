@@ -29,7 +29,7 @@ async function answerTo(body: string): Promise<[status: number, message: string 
   return [status, (json as { error?: { message: string } }).error?.message];
 }
 
-describe('a body that would take long to be parsed', () => {
+describe('a body that would take long to parse', () => {
   it.each([
     ['spaces', `{"messages":[]${fill(' ')}}`, 'more than 32 MiB beside long strings without escapes'],
     ['line breaks', `{"messages":[]${fill('\n')}}`, 'more than 32 MiB beside long strings without escapes'],
@@ -43,13 +43,13 @@ describe('a body that would take long to be parsed', () => {
       'more than 500000 keys and items',
     ],
     ['long numbers', `{"a":[${fill('12345678901234567890,', 2 * megabyte)}1]}`, 'numbers beyond 2^53 among more than 50000'],
-  ])('is refused ahead of that: %s', async (_what, body, message) => {
+  ])('is rejected before it is parsed: %s', async (_what, body, message) => {
     const [status, said] = await answerTo(body);
     expect([status, said]).toEqual([400, expect.stringContaining(message)]);
   });
 });
 
-describe('a list of which one item among hundreds of thousands is wrong', () => {
+describe('a list with one invalid item among hundreds of thousands', () => {
   it('is refused without a search for all that are', async () => {
     const wrong = fill('1,', 800_000);
     expect(await answerTo(`{"messages":[{"role":"user","content":"x"}],"stop":[${wrong}1]}`)).toEqual([

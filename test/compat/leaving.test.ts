@@ -134,7 +134,7 @@ describe('a client disconnect', () => {
     expect(service.inFlightCalls.size).toBe(0);
   });
 
-  it('while others stay, they are served on', async () => {
+  it('does not affect other clients', async () => {
     upstream.script(silence, eventsReply(...plainReply('fine')));
     const index = upstream.requests.length;
     const caller = service.chatAndDisconnect('m', { messages: hello, stream: true });
@@ -145,8 +145,8 @@ describe('a client disconnect', () => {
   });
 });
 
-describe('when the upstream takes its time', () => {
-  it('each event reaches the caller as it comes', async () => {
+describe('a slow upstream', () => {
+  it('each event reaches the client as it arrives', async () => {
     let goOn = (): void => undefined;
     upstream.script(async (answering) => {
       answering.head();

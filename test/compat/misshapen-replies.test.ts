@@ -28,7 +28,7 @@ afterAll(async () => {
 const saying = (message: unknown, reason = 'stop') => ({ choices: [{ index: 0, message, finish_reason: reason }] });
 const role = delta({ role: 'assistant', content: '' });
 
-describe.each(['m', 'app'])('a whole reply of %s that is none', (deployment) => {
+describe.each(['m', 'app'])('an invalid JSON reply of %s', (deployment) => {
   it.each([
     ['a message of null', saying(null)],
     ['a message that is a text', saying('hi')],
@@ -44,7 +44,7 @@ describe.each(['m', 'app'])('a whole reply of %s that is none', (deployment) => 
     ['choices that are a text', { choices: 'hi' }],
     ['a choice of null', { choices: [null] }],
     ['no choice', { choices: [] }],
-  ])('is told as a fault of the upstream: %s', async (_what, fields) => {
+  ])('is an upstream error: %s', async (_what, fields) => {
     for (const stream of [false, true]) {
       upstream.script(jsonReply(plainCompletion('', fields)));
       const { status, error } = await service.chat(deployment, { messages: hello, stream });
@@ -53,7 +53,7 @@ describe.each(['m', 'app'])('a whole reply of %s that is none', (deployment) => 
     }
   });
 
-  it('may lack the message that a filter took out', async () => {
+  it('can lack the message that a filter removed', async () => {
     upstream.script(jsonReply(plainCompletion('', { choices: [{ index: 0, finish_reason: 'content_filter' }] })));
     const { status, completion } = await service.chat(deployment, { messages: hello });
     expect([status, completion.choices[0]?.finish_reason]).toEqual([200, 'content_filter']);
@@ -94,7 +94,7 @@ describe('usage that cannot be', () => {
   });
 });
 
-describe('a reply to an embeddings request that is none', () => {
+describe('an invalid reply to an embeddings request', () => {
   const vector = (embedding: unknown, index = 0) => ({ object: 'embedding', index, embedding });
 
   it.each([
@@ -107,7 +107,7 @@ describe('a reply to an embeddings request that is none', () => {
     ['a vector with a null', { data: [vector([1, null]), vector([1, 2], 1)] }],
     ['an error', { error: { message: 'CUDA out of memory' } }],
     ['another error', { detail: 'CUDA out of memory' }],
-  ])('is told as a fault of the upstream: %s', async (_what, reply) => {
+  ])('is an upstream error: %s', async (_what, reply) => {
     upstream.script(jsonReply({ model: 'x', usage: { prompt_tokens: 1, total_tokens: 1 }, ...reply }));
     const asking = { path: '/v1/embeddings', headers: withKey(), body: { model: 'vectors', input: ['a', 'b'] } };
     const { status, error } = await service.sendRequest(asking);

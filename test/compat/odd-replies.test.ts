@@ -49,7 +49,7 @@ const odd: readonly (readonly [string, unknown])[] = [
   ],
   ['an error of null', { ...choices([]), error: null }],
   ['a finish reason that is a number', choices([{ index: 0, delta: {}, finish_reason: 9_007_199_254_740_994 }])],
-  ['a finish reason nobody knows', choices([{ index: 0, delta: {}, finish_reason: 'eos' }])],
+  ['an unknown finish reason', choices([{ index: 0, delta: {}, finish_reason: 'eos' }])],
 ];
 
 describe('a reply without a model', () => {
@@ -71,7 +71,7 @@ describe('a reply without a model', () => {
 });
 
 describe('an odd event of an upstream', () => {
-  it.each(odd)('with %s costs at most that call, and is no fault of ours', async (_what, event) => {
+  it.each(odd)('with %s fails at most that call, without an internal error', async (_what, event) => {
     for (const deployment of ['m', 'app']) {
       for (const events of [
         [role, text('fine'), event, finish(), usage(1, 1)],
@@ -122,7 +122,7 @@ describe('an odd event of an upstream', () => {
     expect([answer.status, answer.error.code]).toEqual([500, 'upstream_failed']);
   });
 
-  it('that tells of __proto__ changes nothing', async () => {
+  it('with __proto__ changes no prototype', async () => {
     service.forgetFailures();
     upstream.script(({ response }) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -146,7 +146,7 @@ describe('an odd answer in JSON', () => {
     ['usage of texts', { usage: { prompt_tokens: '7', completion_tokens: '5', total_tokens: '12' } }],
     ['statistics of null', { statistics: null }],
     ['statistics that are a list', { statistics: [1] }],
-  ])('with %s costs at most that call, and is no fault of ours', async (_what, fields) => {
+  ])('with %s fails at most that call, without an internal error', async (_what, fields) => {
     for (const deployment of ['m', 'app']) {
       for (const stream of [false, true]) {
         service.forgetFailures();
@@ -158,7 +158,7 @@ describe('an odd answer in JSON', () => {
     }
   });
 
-  it('with usage that JavaScript has no number for costs at most that call, and is no fault of ours', async () => {
+  it('with usage beyond the numbers of JavaScript fails at most that call, without an internal error', async () => {
     const bytes = JSON.stringify(plainCompletion('fine')).replace('"prompt_tokens":7', '"prompt_tokens":9007199254740994');
     for (const deployment of ['m', 'app']) {
       service.forgetFailures();

@@ -41,7 +41,7 @@ describe('/openai/v1', () => {
     }
   });
 
-  it('is asked by a stock client of Azure that is given it as the base address', async () => {
+  it('works as the base address of a stock Azure client', async () => {
     const client = new AzureOpenAI({
       apiKey: callerKey,
       baseURL: `${service.url}/openai/v1`,
@@ -65,7 +65,7 @@ describe('/openai/v1', () => {
     expect([answer.status, answer.error.code]).toEqual([404, 'route_not_found']);
   });
 
-  it('takes no GET where it takes POST', async () => {
+  it('rejects GET for POST routes', async () => {
     const answer = await get('/openai/v1/chat/completions');
     expect([answer.status, answer.headers.allow]).toEqual([405, 'POST']);
   });
@@ -84,7 +84,7 @@ describe('an unknown deployment', () => {
     ['/compat/deployments/none/chat/completions/2024-10-21', chat, 'DeploymentNotFound'],
     ['/compat/deployments/a%2F..%2Fb/chat/completions/2024-10-21', chat, 'DeploymentNotFound'],
     ['/v1/deployments/none/mcp', {}, 'deployment_not_found'],
-  ])('on %s is told as its clients know it', async (path, body, code) => {
+  ])('on %s has the form that its clients know', async (path, body, code) => {
     for (const stream of [false, true]) {
       const { status, error } = await post(path, { ...body, stream });
       expect([status, error.type, error.code]).toEqual([404, 'not_found_error', code]);
@@ -97,13 +97,13 @@ describe('an unknown deployment', () => {
     ['/v1/models/none', 'deployment_not_found'],
     ['/v1/deployments/none/limits', 'deployment_not_found'],
     ['/v1/consent/none', 'deployment_not_found'],
-  ])('is told at %s as %s', async (path, code) => {
+  ])('at %s has the code %s', async (path, code) => {
     expect((await get(path)).error.code).toBe(code);
   });
 });
 
-describe('the id of a request', () => {
-  it('holds no number that a client could take for a status', async () => {
+describe('the ID of a request', () => {
+  it('contains no number that a client could read as a status', async () => {
     for (let nth = 0; nth < 50; nth += 1) {
       const answer = await post('/v1/chat/completions', { model: 'none', messages: hello });
       expect(answer.headers['x-request-id']).toMatch(/^[a-z-]{36}$/);

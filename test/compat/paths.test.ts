@@ -59,7 +59,7 @@ describe('the paths of a chat completion', () => {
     '/openai/deployments/m/chat/completions',
     '/openai/deployments/m/chat/completions?api-version=2024-10-21',
     '/openai/deployments/m/chat/completions/2024-10-21',
-  ])('%s leads to the deployment of the path, whatever the body says', async (path) => {
+  ])('%s selects the deployment of the path, not of the body', async (path) => {
     expect((await post(path, { messages: hello, model: 'vectors' })).status).toBe(200);
     expect(lastModel()).toBe('upstream of m');
   });
@@ -112,13 +112,13 @@ describe('the paths of embeddings', () => {
     expect(lastModel()).toBe('vectors');
   });
 
-  it('take null for what is absent', async () => {
+  it('treat null as absent', async () => {
     const nulls = { model: null, encoding_format: null, dimensions: null, user: null };
     expect((await post('/openai/deployments/vectors/embeddings', { input: 'a', ...nulls })).status).toBe(200);
     expect(upstream.requests.at(-1)?.body).toEqual({ input: 'a', model: 'vectors' });
   });
 
-  it('refuses what the deployment cannot do', async () => {
+  it('rejects an operation that the deployment does not support', async () => {
     const chat = await post('/openai/deployments/vectors/chat/completions');
     expect([chat.status, chat.error.code]).toEqual([400, 'operation_not_supported']);
     const embeddings = await post('/openai/deployments/m/embeddings', { input: 'a' });

@@ -9,7 +9,7 @@ const poison = [{ role: 'user', content: 'poison' }];
 const answering: Reply = (answer) =>
   (answer.received.text.includes('poison') ? refusal(500) : jsonReply(plainCompletion('fine')))(answer);
 
-it('a prompt of one caller that its upstream fails at closes the upstream to nobody else', async () => {
+it('a failing prompt of one caller does not pause the upstream for other callers', async () => {
   await using upstream = await startScriptedUpstream(answering);
   await using service = await startService({ keys, models: { m: { upstreams: [{ endpoint: upstream.endpoint }] } } });
   for (let call = 0; call < 6; call += 1)
@@ -20,7 +20,7 @@ it('a prompt of one caller that its upstream fails at closes the upstream to nob
   expect(upstream.requests.length).toBe(asked + 2);
 });
 
-describe('an only upstream that failed calls of several callers', () => {
+describe('a single upstream that failed calls of several callers', () => {
   let upstream: ScriptedUpstream;
   let service: TestService;
   /** Of the service's clock, which stands still. */
@@ -40,7 +40,7 @@ describe('an only upstream that failed calls of several callers', () => {
     await upstream.close();
   });
 
-  it('is left alone for a second, then asked by one call at a time; the others are refused meanwhile, and served once that one is', async () => {
+  it('is paused for a second, then probed by one call, and serves all calls after that one succeeds', async () => {
     expect((await ask('bob')).status).toBe(503);
     nowMs = 1_000;
     expect((await ask('bob')).status).toBe(500);
@@ -62,7 +62,7 @@ describe('an only upstream that failed calls of several callers', () => {
     expect((await ask('eve')).status).toBe(200);
   });
 
-  it('is asked once a second while it fails on', async () => {
+  it('is probed once a second while it fails', async () => {
     nowMs = 1_000;
     expect((await ask('bob')).status).toBe(500);
     const { status, headers } = await ask('bob');
@@ -73,7 +73,7 @@ describe('an only upstream that failed calls of several callers', () => {
     expect((await ask('eve')).status).toBe(503);
   });
 
-  it('is asked by another call where the probe leaves', async () => {
+  it('is probed by another call if the client of the probe disconnects', async () => {
     for (nowMs of [1_000, 3_000]) expect((await ask('bob')).status).toBe(500);
     upstream.script(() => undefined);
     nowMs = 4_000;

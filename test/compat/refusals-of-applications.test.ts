@@ -27,8 +27,8 @@ function handingOn(service: () => TestService, deployment: string): Reply {
   };
 }
 
-describe('a caller whose limit further down is used up', () => {
-  it('gets its 429 alone: the application is called for others, and for that caller again', async () => {
+describe('a caller whose limit is used up for an inner call', () => {
+  it('gets a 429, and the application is called for other callers and again for this one', async () => {
     await using upstream = await startScriptedUpstream(fine);
     await using host = await startScriptedUpstream(handingOn(() => service, 'm'));
     await using service = await serviceOf({
@@ -50,7 +50,7 @@ describe('a caller whose limit further down is used up', () => {
     expect((await service.chat('app', body, as('ada'))).status).toBe(200);
   });
 
-  it('is no sign that an application is down which makes a 500 of the refusal, whoever else is refused', async () => {
+  it('does not pause an application that turns the error into a 500', async () => {
     await using upstream = await startScriptedUpstream(fine);
     await using host = await startScriptedUpstream(async (answering) => {
       const headers = { 'api-key': String(answering.received.headers['api-key']), 'content-type': 'application/json' };
@@ -68,7 +68,7 @@ describe('a caller whose limit further down is used up', () => {
     expect(host.requests).toHaveLength(5);
   });
 
-  it('is told the Retry-After of the application unchanged, however long', async () => {
+  it('gets the Retry-After of the application unchanged', async () => {
     await using host = await startScriptedUpstream(refusal(429, { 'retry-after': '43054' }), fine);
     await using service = await serviceOf({ applications: { app: { endpoint: `${host.url}/app` } } });
     const refused = await service.chat('app', body, as('bob'));
@@ -77,8 +77,8 @@ describe('a caller whose limit further down is used up', () => {
   });
 });
 
-describe('what one caller brings about', () => {
-  it('closes an only upstream to nobody, be it an application or a model', async () => {
+describe('a failure that one caller causes', () => {
+  it('does not pause a single upstream of an application or a model', async () => {
     await using host = await startScriptedUpstream(refusal(500), refusal(503), refusal(500), refusal(500), fine);
     await using upstream = await startScriptedUpstream(refusal(500), refusal(500), refusal(500), fine);
     await using service = await serviceOf({
@@ -106,7 +106,7 @@ describe('what one caller brings about', () => {
 });
 
 describe('a changed configuration', () => {
-  it('ends the cut-off of what changed, and of nothing else', async () => {
+  it('resumes only the changed upstreams', async () => {
     await using changed = await startScriptedUpstream(refusal(429), fine);
     await using same = await startScriptedUpstream(refusal(429), fine);
     const configuration = (description: string) => ({
@@ -136,7 +136,7 @@ const own = { message: 'No such thing.', type: 'their_type', param: 'q', code: '
 
 describe('an error of an application', () => {
   it.each([400, 401, 402, 403, 404, 408, 409, 410, 413, 415, 418, 422, 424, 429, 451, 501])(
-    'of %i is told as it is, streamed or not',
+    'of %i is returned unchanged, streamed or not',
     async (status) => {
       await using host = await startScriptedUpstream(refusal(status, {}, own));
       await using service = await serviceOf({ applications: { app: { endpoint: `${host.url}/app` } } });
@@ -154,7 +154,7 @@ describe('an error of an application', () => {
     [404, 'not_found_error', 'DeploymentNotFound'],
     [429, 'rate_limit_error', 'upstream_rate_limited'],
     [501, 'upstream_error', 'upstream_failed'],
-  ])('of %i has what is missing filled in', async (status, type, code) => {
+  ])('of %i is completed', async (status, type, code) => {
     await using host = await startScriptedUpstream(({ response }) => void response.writeHead(status).end('no JSON'));
     await using service = await serviceOf({ applications: { app: { endpoint: `${host.url}/app` } } });
     const told = await service.chat('app', body, as('ada'));
@@ -166,7 +166,7 @@ describe('an error of an application', () => {
     ['text/plain', 'x'.repeat(5000), `${'x'.repeat(2000)}…`],
     ['text/html', '<p>No tea</p>', 'The upstream answered 418.'],
     ['text/plain', ' ', 'The upstream answered 418.'],
-  ])('of 418 in %s is told in its own words', async (type, text, message) => {
+  ])('of 418 in %s has its own message', async (type, text, message) => {
     await using host = await startScriptedUpstream(
       ({ response }) => void response.writeHead(418, { 'content-type': type }).end(text),
     );
@@ -199,13 +199,13 @@ describe('an error of an application', () => {
   }
 
   it.each([{ ...own, code: '402' }, { ...own, type: 'invalid_request_error' }, own, { ...own, type: 'runtime_error' }])(
-    'late in a stream is told as it is: %j',
+    'late in a stream is returned unchanged: %j',
     async (error) => {
       expect(await toldLate(error)).toEqual(error);
     },
   );
 
-  it('late in a stream is ours if its code is 500, as that of a program that fell', async () => {
+  it('late in a stream is upstream_failed if its code is 500', async () => {
     const told = await toldLate({ message: 'Error during processing the request', type: 'runtime_error', code: '500' });
     const message = 'The answer of app failed: Error during processing the request';
     expect(told).toEqual({ type: 'upstream_error', message, param: null, code: 'upstream_failed' });

@@ -14,7 +14,7 @@ const fine = jsonReply(plainCompletion('fine'));
 const resets: Reply = (answering) => answering.reset();
 const closes: Reply = (answering) => answering.destroyConnection();
 
-describe('a try that failed before the first byte is made again', () => {
+describe('an attempt that failed before the first byte is repeated', () => {
   it.each([
     ['429', refusal(429)],
     ['502', refusal(502)],
@@ -67,7 +67,7 @@ describe('a try that failed before the first byte is made again', () => {
     expect((await (await service.stream('m', { messages: hello })).readRest()).content()).toBe('fine');
   });
 
-  it('as often as maxRetryAttempts says in all, then the last fault is told', async () => {
+  it('up to maxRetryAttempts times, then the last error is returned', async () => {
     for (const [maxRetryAttempts, tries] of [
       [1, 1],
       [3, 3],
@@ -82,7 +82,7 @@ describe('a try that failed before the first byte is made again', () => {
   });
 });
 
-describe('a try is not made again', () => {
+describe('an attempt is not repeated', () => {
   it.each([
     [500, 500],
     [400, 400],
@@ -114,7 +114,7 @@ describe('a try is not made again', () => {
     expect([first.requests.length, second.requests.length]).toEqual([2, 0]);
   });
 
-  it('for an application, unless its configuration says so', async () => {
+  it('for an application, unless it is configured', async () => {
     await using upstream = await startScriptedUpstream(refusal(503));
     await using service = await startService({
       applications: {
@@ -171,7 +171,7 @@ describe('several upstreams', () => {
     expect([first.requests.length, second.requests.length]).toEqual([5, 3]);
   });
 
-  it('that are rate limited make a 429, whatever stands beside them that is not asked', async () => {
+  it('that are all rate limited return 429, even with an upstream of weight 0', async () => {
     await using limited = await startScriptedUpstream(refusal(429, { 'retry-after': '40' }));
     await using drained = await startScriptedUpstream(fine);
     await using service = await serviceOf([{ endpoint: limited.endpoint }, { endpoint: drained.endpoint, weight: 0 }]);
@@ -192,7 +192,7 @@ describe('several upstreams', () => {
     expect(Number(answers[0]?.headers['retry-after'])).toBeLessThanOrEqual(40);
   });
 
-  it('serve again at once after a success, and are left alone after failing call after call of several callers', async () => {
+  it('serve immediately after a success, and are paused after failed calls of several callers', async () => {
     await using upstream = await startScriptedUpstream(refusal(500), fine, refusal(500));
     await using service = await serviceOf([{ endpoint: upstream.endpoint }], { maxRetryAttempts: 1 });
     const statuses: number[] = [];

@@ -41,8 +41,8 @@ function heldBytes(): number {
   return heapUsed + external;
 }
 
-describe('a reader that takes nothing', () => {
-  it('stops its upstream, costs little memory, and gets all of it when it goes on', async () => {
+describe('a client that does not read', () => {
+  it('pauses its upstream, uses little memory, and receives everything when it reads again', async () => {
     const { progress, reply } = flood();
     await using upstream = await startScriptedUpstream(reply);
     await using service = await startService({
@@ -79,7 +79,7 @@ describe('an idle stream', () => {
     vi.useRealTimers();
   });
 
-  it('is kept open by a comment every 15 s, which no client takes for an event', async () => {
+  it('receives a comment every 15 s that no client treats as an event', async () => {
     const begun = Promise.withResolvers<Answering>();
     await using upstream = await startScriptedUpstream(async (answering) => {
       answering.head();

@@ -36,12 +36,12 @@ describe('the bytes of an upstream', () => {
   it.each([
     ['CRLF', (events: string) => events.replaceAll('\n', '\r\n')],
     ['CR', (events: string) => events.replaceAll('\n', '\r')],
-    ['no space behind the colon', (events: string) => events.replaceAll('data: ', 'data:')],
+    ['no space after the colon', (events: string) => events.replaceAll('data: ', 'data:')],
     ['comments', (events: string) => `: hello\n\n${events.replaceAll('data: ', ': ping\ndata: ')}`],
     ['names and ids of events', (events: string) => events.replaceAll('data: ', 'event: chunk\nid: 7\nretry: 10\ndata: ')],
     ['more empty lines', (events: string) => events.replaceAll('\n\n', '\n\n\n\n')],
     ['a byte order mark', (events: string) => `\uFEFF${events}`],
-    ['an end mark without an empty line behind it', (events: string) => events.trimEnd()],
+    ['an end mark without an empty line after it', (events: string) => events.trimEnd()],
     ['an end mark with white space', (events: string) => events.replace('[DONE]', '[DONE] ')],
   ])('may have %s', async (_what, change) => {
     const events = change(String(whole));

@@ -55,7 +55,7 @@ describe('a stream', () => {
     expect(content()).toBe('Hello');
   });
 
-  it('keeps what an upstream says before any choice, and gives every choice its role first', async () => {
+  it('keeps chunks before the first choice, and sends the role of every choice first', async () => {
     const { chunks, content } = await stream(chunk({ prompt_filter_results: [{ prompt_index: 0 }] }), text('hi'), finish());
     expect(chunks[0]?.choices[0]?.delta.role).toBe('assistant');
     expect(chunks.find((each) => each.prompt_filter_results)?.prompt_filter_results).toEqual([{ prompt_index: 0 }]);
@@ -68,7 +68,7 @@ describe('a stream', () => {
     expect(chunks.at(-2)?.choices).toEqual([{ index: 0, delta: {}, finish_reason: 'stop' }]);
   });
 
-  it('has one finish reason a choice, however often the upstream says it', async () => {
+  it('has one finish reason for each choice, even if the upstream repeats it', async () => {
     const { chunks } = await stream(delta({ role: 'assistant', content: 'hi' }), finish('length'), finish('stop'), usage(1, 1));
     const reasons = chunks
       .flatMap(({ choices }) => choices.map((choice) => choice.finish_reason))
@@ -90,7 +90,7 @@ describe('a stream', () => {
     ]);
   });
 
-  it('says usage once, as it was last, wherever the upstream says it', async () => {
+  it('has the last reported usage once, from every position', async () => {
     const counted = (prompt: number, completion: number): Partial<Chunk> => ({
       usage: { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion },
     });
@@ -105,7 +105,7 @@ describe('a stream', () => {
     expect(chunks.at(-1)?.statistics).toEqual(statisticsOf(3, 9));
   });
 
-  it('never has a usage of null, nor other fields the upstream did not send', async () => {
+  it('has no usage of null and no fields that the upstream did not send', async () => {
     const withNull = plainReply('hi').map((each) => ({ usage: null, ...each }));
     const { chunks, usages, data } = await stream(...withNull);
     expect(usages).toHaveLength(1);
@@ -113,14 +113,14 @@ describe('a stream', () => {
     expect(data[1]).toBe(JSON.stringify(withNull[1]));
   });
 
-  it('corrects a total that is not the sum, and keeps what else usage says', async () => {
+  it('corrects a total that is not the sum, and keeps other usage fields', async () => {
     const details = { prompt_tokens_details: { cached_tokens: 2 } };
     const odd = chunk({ usage: { prompt_tokens: 4, completion_tokens: 6, total_tokens: 99, ...details } });
     const { usages } = await stream(delta({ role: 'assistant', content: 'hi' }), finish(), odd);
     expect(usages).toEqual([{ prompt_tokens: 4, completion_tokens: 6, total_tokens: 10, ...details }]);
   });
 
-  it('has estimated counts, and says so, where the upstream reports none', async () => {
+  it('has counts marked as estimated if the upstream reports none', async () => {
     const { chunks, usages } = await stream(delta({ role: 'assistant', content: 'four' }), text(' words in a reply'), finish());
     expect(usages).toHaveLength(1);
     const [item] = chunks.at(-1)?.statistics?.usage_per_model ?? [];
@@ -135,7 +135,7 @@ describe('a stream', () => {
     });
   });
 
-  it('passes on byte for byte what nobody has to touch', async () => {
+  it('unchanged chunks are relayed byte for byte', async () => {
     const odd =
       '{"id":"r","object":"chat.completion.chunk","created":1,"model":"up", "choices":[{"index":0 , "delta":{"content":"\\u00e9 é 😀"},"finish_reason":null,"x":[1.0,1e3]}],"y":{"usage":1}}';
     upstream.script(
@@ -160,7 +160,7 @@ describe('a stream', () => {
   });
 });
 
-describe('a reply in another form than was asked for', () => {
+describe('a reply in another form than requested', () => {
   it('is streamed where the upstream answers a stream with JSON', async () => {
     upstream.script(jsonReply(plainCompletion('All at once.')));
     const reader = await service.stream('m', { messages: hello });
@@ -188,7 +188,7 @@ describe('a reply in another form than was asked for', () => {
 });
 
 describe('the JSON answer', () => {
-  it('carries usage and statistics and keeps what the upstream says beside', async () => {
+  it('has usage and statistics, and keeps other fields of the upstream', async () => {
     upstream.script(jsonReply(plainCompletion('hi', { system_fingerprint: 'fp', service_tier: 'x' })));
     const { json } = await service.chat('m', { messages: hello });
     expect(json).toEqual({

@@ -25,19 +25,19 @@ afterAll(async () => {
 
 const told = { param: 'messages[0]', code: 'their_code' };
 
-describe('the words of an upstream', () => {
+describe('the error message of an upstream', () => {
   it.each([
     { detail: 'nope' },
     { detail: [{ loc: ['body'], msg: 'nope', type: 'missing' }] },
     { errors: [{ message: 'nope' }] },
     { error: 'nope' },
     { message: 'nope' },
-  ])('are told in whatever form they come: %j', async (body) => {
+  ])('is returned from every form: %j', async (body) => {
     upstream.script(({ response }) => void response.writeHead(400).end(JSON.stringify(body)));
     expect((await service.chat('m', { messages: hello })).error).toMatchObject({ message: 'nope' });
   });
 
-  it('are those of a fault, also where a good status brings them', async () => {
+  it('is an error even with a successful status', async () => {
     for (const beside of [{}, { choices: [] }, plainCompletion('hi')]) {
       upstream.script(jsonReply({ ...beside, error: { message: 'boom', code: 503 } }));
       expect(await service.chat('m', { messages: hello })).toMatchObject({ status: 503 });
@@ -53,7 +53,7 @@ describe('the words of an upstream', () => {
 });
 
 describe('the status of an upstream', () => {
-  it('413 leaves the connection open: the request has come whole', async () => {
+  it('413 keeps the connection open after a complete request', async () => {
     upstream.script(refusal(413, {}, told));
     const body = JSON.stringify({ messages: hello });
     const answer = await fetch(`${service.url}${chatPath('m')}`, { method: 'POST', headers: withKey(), body });
@@ -76,7 +76,7 @@ describe('the status of an upstream', () => {
     [504, 503, { type: 'server_overloaded', code: 'upstream_unavailable', param: null }],
     [418, 500, { type: 'upstream_error', code: 'upstream_failed', param: null }],
     [302, 500, { type: 'upstream_error', code: 'upstream_failed', param: null }],
-  ])('%i is told as %i, streamed or not, and for embeddings', async (given, status, error) => {
+  ])('%i is returned as %i, streamed or not, and for embeddings', async (given, status, error) => {
     upstream.script(refusal(given, {}, told));
     for (const stream of [false, true]) {
       const answer = await service.chat('m', { messages: hello, stream });
@@ -99,7 +99,7 @@ describe('the status of an upstream', () => {
     ['plain text', 'text/plain', '404 page not found'],
     ['nothing', 'text/plain', ''],
     ['the JSON of a web framework', 'application/json', '{"detail": "Not Found"}'],
-  ])('404 with %s is told as a fault of the address, not as an unknown deployment', async (_what, type, text) => {
+  ])('404 with %s is reported as a wrong address, not as an unknown deployment', async (_what, type, text) => {
     upstream.script(({ response }) => void response.writeHead(404, { 'content-type': type }).end(text));
     const { status, error } = await service.chat('m', { messages: hello });
     expect([status, error]).toMatchObject([500, { code: 'upstream_failed', message: expect.stringContaining('answered 404') }]);
@@ -108,13 +108,13 @@ describe('the status of an upstream', () => {
   it.each([
     [429, 429],
     [503, 503],
-  ])('%i with a long Retry-After is told with 60 s at once, as again afterwards', async (given, status) => {
+  ])('%i with a long Retry-After returns 60 s for the first and for later calls', async (given, status) => {
     upstream.script(refusal(given, { 'retry-after': '43054' }));
     const answer = await service.chat('m', { messages: hello });
     expect([answer.status, answer.headers['retry-after']]).toEqual([status, '60']);
   });
 
-  it('401 does not tell what the upstream said of our key', async () => {
+  it('401 hides the message of the upstream about our key', async () => {
     upstream.script(refusal(401, {}, { message: 'Incorrect API key provided: upstr*-key' }));
     const { text } = await service.chat('m', { messages: hello });
     expect(text).not.toContain('Incorrect');
@@ -173,7 +173,7 @@ describe('Retry-After', () => {
     }
   });
 
-  it('switches the upstream off: until then it is not asked, and the caller is told how long', async () => {
+  it('pauses the upstream until then, and the caller gets the remaining time', async () => {
     upstream.script(refusal(429, { 'retry-after': '60' }), jsonReply(plainCompletion('hi')));
     await service.chat('m', { messages: hello });
     const before = upstream.requests.length;

@@ -89,7 +89,7 @@ describe('a number that JavaScript cannot hold', () => {
   const send = async (deployment: string, body: string): Promise<string> =>
     (await fetch(service.url + chatPath(deployment), { method: 'POST', headers: withKey(), body })).text();
 
-  it('is sent on as it came, and comes back so, streamed or not', async () => {
+  it('is forwarded and returned unchanged, streamed or not', async () => {
     const messages = `[{"role":"user","content":"a"},{"role":"assistant","content":"b","custom_content":{"state":${odd}}},{"role":"user","content":"c"}]`;
     const delta = `{"role":"assistant","content":"hi","custom_content":{"state":${odd}}}`;
     const event = `{"id":"r","object":"chat.completion.chunk","created":1,"choices":[{"index":0,"delta":${delta},"finish_reason":"stop"}]}`;
@@ -103,7 +103,7 @@ describe('a number that JavaScript cannot hold', () => {
     upstream.script(jsonReply(plainCompletion('hi')));
   });
 
-  it('is no number for a field that has to be one', async () => {
+  it('is rejected for a field that must be a number', async () => {
     expect(await send('m', '{"messages":[{"role":"user","content":"a"}],"temperature":1e400}')).toContain('temperature must be');
   });
 });
@@ -116,7 +116,7 @@ describe('an empty list of addons', () => {
 });
 
 describe('the request that goes to the upstream', () => {
-  it('is the one that came, with the upstream’s own name of the model and nothing else added', async () => {
+  it('is unchanged except for the model name of the upstream', async () => {
     const { stop: _null, ...sent } = everything;
     const messages = [{ role: 'system', content: 'Be brief.\n\nBe kind.' }, ...sent.messages.slice(2)];
     const expected = { ...sent, messages, model: 'upstream-name' };
@@ -137,11 +137,11 @@ describe('the request that goes to the upstream', () => {
     expect(sent.stream_options).toEqual({ ...wished, include_usage: true });
   });
 
-  it('says nothing of a stream where none is asked for', async () => {
+  it('has no stream field without a requested stream', async () => {
     expect(await sentFor({ messages: hello, stream_options: null })).not.toHaveProperty('stream_options');
   });
 
-  it('adds nothing else to a stream', async () => {
+  it('adds no other field to a stream', async () => {
     expect(await sentFor({ messages: hello, stream: true })).toEqual({
       messages: hello,
       model: 'upstream-name',
@@ -150,7 +150,7 @@ describe('the request that goes to the upstream', () => {
     });
   });
 
-  it('has the deployment’s defaults where the caller says nothing, and only there', async () => {
+  it('has the deployment’s defaults only for absent fields', async () => {
     expect(await sentFor({ messages: hello, temperature: 1, nested: { b: 2 } }, 'tuned')).toEqual({
       messages: hello,
       model: 'upstream-name',
@@ -161,7 +161,7 @@ describe('the request that goes to the upstream', () => {
     });
   });
 
-  it('has no nulls where the API takes them for absence', async () => {
+  it('has no nulls that the API treats as absent', async () => {
     const nulls = Object.fromEntries(nullable.map((field) => [field, null]));
     const messages = [
       { role: 'user', content: 'Hello', name: null, custom_content: null, function_call: null, tool_calls: null },
@@ -171,13 +171,13 @@ describe('the request that goes to the upstream', () => {
     expect((await sentFor({ messages: hello, temperature: null }, 'tuned')).temperature).toBe(0.25);
   });
 
-  it('has no empty lists of functions and tools, which are accepted beside one another', async () => {
+  it('has no empty lists of functions and tools, which are accepted together', async () => {
     const tools = [{ type: 'function', function: { name: 'look' } }];
     expect(await sentFor({ messages: hello, functions: [], tools })).toEqual({ messages: hello, tools, model: 'upstream-name' });
     expect(await sentFor({ messages: hello, functions: [], tools: [] })).toEqual({ messages: hello, model: 'upstream-name' });
   });
 
-  it('is read one way only: the last of two keys of one name was checked, and is what goes on', async () => {
+  it('has the last of two keys with one name, which was the validated one', async () => {
     const twice =
       '{"messages":[{"role":"user","content":"first"}],"messages":[{"role":"user","content":"second"}],"n":500,"n":1}';
     const answer = await service.sendRequest({
@@ -195,7 +195,7 @@ describe('the request that goes to the upstream', () => {
     expect([answer.status, answer.error.param]).toEqual([400, key]);
   });
 
-  it('names no other address or key, whatever the body says', async () => {
+  it('goes to the configured address with the configured key', async () => {
     const body = await sentFor({
       messages: hello,
       api_base: 'http://evil.example',
@@ -224,7 +224,7 @@ describe('the request that goes to the upstream', () => {
 });
 
 describe('the request that goes to an application', () => {
-  it('is the one that came, with its defaults: not renamed, not plain, to the address as it is configured', async () => {
+  it('is unchanged except for defaults, at the configured address', async () => {
     const messages = [
       {
         role: 'user',

@@ -75,7 +75,7 @@ describe('an application', () => {
     });
   });
 
-  it('is sent nothing that stands for its caller, its connection, or its way', async () => {
+  it('receives no credentials, connection fields, or proxy fields of the client', async () => {
     const secrets = {
       cookie: 'a=secret-1',
       'proxy-authorization': 'Basic secret-2',
@@ -133,21 +133,21 @@ describe('an application', () => {
     expect(Object.keys(last().headers)).not.toContain(name.toLowerCase());
   });
 
-  it('is told which of its deployments is called', async () => {
+  it('receives the ID of the called deployment', async () => {
     await ask('app');
     expect(last().headers['x-dial-deployment-id']).toBe('app');
     await ask('team/reports');
     expect(last().headers['x-dial-deployment-id']).toBe('team/reports');
   });
 
-  it('that has a type is told its id, and no other is', async () => {
+  it('receives its own ID only if it has a type', async () => {
     await ask('team/reports');
     expect([last().path, last().headers['x-dial-application-id']]).toEqual(['/reports', 'team/reports']);
     await ask('app');
     expect(last().headers).not.toHaveProperty('x-dial-application-id');
   });
 
-  it('is sent the same whichever way its caller comes: by /v1 and in the messages dialect', async () => {
+  it('receives the same request from /v1 and from the messages dialect', async () => {
     const headers = { ...withKey(), 'x-conversation-id': 'c1' };
     const body = { model: 'app', messages: hello, max_tokens: 5 };
     for (const path of ['/v1/chat/completions?q=1', '/anthropic/v1/messages?q=1']) {
@@ -156,7 +156,7 @@ describe('an application', () => {
     }
   });
 
-  it('answers with what it declares by X-, and with no cookie and no field of Parley’s', async () => {
+  it('returns its X- fields, without cookies and fields of Parley', async () => {
     const declared = {
       'X-Report-Id': '7',
       'x-request-id': 'theirs',
@@ -192,7 +192,7 @@ describe('an application', () => {
     expect(headers['x-report-id']).toBe('7');
   });
 
-  it('answers with the number of tries, and with what the last one declared', async () => {
+  it('returns the number of attempts, and the fields of the last one', async () => {
     host.script(refusal(503, { 'X-First': '1' }), jsonReply(plainCompletion('hi'), 200, { 'X-Second': '2' }));
     const { headers } = await ask('app');
     expect([headers['x-upstream-attempts'], headers['x-first'], headers['x-second']]).toEqual(['2', undefined, '2']);
@@ -254,7 +254,7 @@ describe('an adapter', () => {
     service.forgetFailures();
   });
 
-  it('never has what it was sent told to the caller', async () => {
+  it('never exposes its request to the client', async () => {
     host.script(refusal(400, {}, { message: 'no first-key at http://one.internal/v1 {"zone":"\\u00e9","deep":[1]}' }));
     expect((await ask('adapted')).error.message).toBe('no *** at *** ***');
   });

@@ -98,7 +98,7 @@ describe('tool_choice of the type allowed_tools', () => {
       expect(await respond({ model: 'chat' }, isStreamed)).toEqual({ items: ['message', 'book'] });
     });
 
-    it('fails the response if nothing else is left', async () => {
+    it('fails the response if no other call remains', async () => {
       upstream.script(eventsReply(call(0, 'find'), finish('tool_calls')));
       const { items, error } = await respond({ model: 'chat' }, isStreamed);
       expect(items).toEqual([]);

@@ -86,7 +86,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a response in the background o
     expect((await ended(next.id)).output_text).toBe('1 2 ');
   });
 
-  it('goes on when its caller leaves, and is told from any event on, live, on every node', async () => {
+  it('continues when its client disconnects, and streams from any event on every node', async () => {
     const live: ResponseStreamEvent[] = [];
     const body = { model: 'slow', input: 'count to 40', background: true, stream: true as const };
     for await (const event of await client().responses.create(body)) {
@@ -105,7 +105,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a response in the background o
     expect(there).toEqual(here);
   });
 
-  it('is told on where the store could not be asked for a moment, without a gap', async () => {
+  it('streams without a gap after a short outage of the store', async () => {
     const queued = await create('count to 20');
     const stores = stored.stores();
     const { runs } = stores.responses;
@@ -120,7 +120,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a response in the background o
     expect(events.at(-1)?.type).toBe('response.completed');
   });
 
-  it.each([0, 1])('is cancelled from node %i, with what its upstream does, and stays so', async (node) => {
+  it.each([0, 1])('is canceled from node %i with its upstream call, and stays canceled', async (node) => {
     const words = `count to ${10_000 + node}`;
     const queued = await create(words);
     const { closed } = await asked(words);
@@ -133,7 +133,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a response in the background o
     expect(types.filter((type) => /completed|failed|incomplete/.test(type))).toEqual([]);
   });
 
-  it.each([0, 1])('is deleted from node %i while it is answered, with what its upstream does', async (node) => {
+  it.each([0, 1])('is deleted from node %i in progress with its upstream call', async (node) => {
     const words = `count to ${20_000 + node}`;
     const queued = await create(words);
     const { closed } = await asked(words);
@@ -151,14 +151,14 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a response in the background o
     await expect(follow(queued.id)).rejects.toThrow('The upstream broke off its answer.');
   });
 
-  it.each([false, true])('names what its deployment leaves out (stream: %s)', async (stream) => {
+  it.each([false, true])('names fields that its deployment ignores (stream: %s)', async (stream) => {
     const tools = [{ type: 'web_search' }];
     const body = { model: 'slow', input: 'count to 1', background: true, tools, stream };
     const { status, headers } = await post(nodes[0] as TestService, body);
     expect([status, headers['parley-ignored']]).toEqual([200, 'tools.web_search']);
   });
 
-  it('is refused where nothing is stored', async () => {
+  it('is rejected if responses are not stored', async () => {
     await expect(create('x', { store: false })).rejects.toMatchObject({ status: 400, param: 'background' });
   });
 });

@@ -42,7 +42,7 @@ afterAll(async () => {
   await stored[Symbol.asyncDispose]();
 });
 
-it.each(['cancel', 'delete'] as const)('a node is told of a %s of its run on another node', async (how) => {
+it.each(['cancel', 'delete'] as const)('a node is notified of a %s of its run on another node', async (how) => {
   const [here, there] = nodes.map((node) => clientOf(node).responses);
   const words = `to ${how}`;
   const { id } = (await here?.create({ model: 'slow', input: words, background: true, stream: false })) ?? { id: '' };

@@ -60,7 +60,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a conversation on two nodes of
     await expect(client().conversations.items.retrieve(first, place)).rejects.toMatchObject({ status: 404 });
   });
 
-  it('goes on with each response, whatever way that is answered', async () => {
+  it('continues with each response, for every kind of answer', async () => {
     const { id } = await client().conversations.create({ items: [{ role: 'user', content: 'My name is Ada.' }] });
     const first = await client().responses.create({ model: 'gpt', input: 'hello', conversation: id });
     expect(first.conversation).toEqual({ id });
@@ -119,7 +119,7 @@ describe('a conversation whose store is slow', () => {
   afterAll(() => stored[Symbol.asyncDispose]());
 
   it.each([
-    ['what cannot be asked', 400, { input: [{ type: 'function_call_output', call_id: 'x', output: 'y' }] }],
+    ['an invalid input', 400, { input: [{ type: 'function_call_output', call_id: 'x', output: 'y' }] }],
     [
       'the same in the background',
       400,
@@ -127,7 +127,7 @@ describe('a conversation whose store is slow', () => {
     ],
     ['what fails', 500, { input: 'broken' }],
     ['a stream that fails', 500, { input: 'broken', stream: true }],
-  ])('is free again before anybody is told the fault of %s', async (_what, status, body) => {
+  ])('is released before the error of %s is returned', async (_what, status, body) => {
     const responses = stored.stores();
     const slow = slowRelease(responses.conversations);
     await using mocked = await startResponsesService({ responses });
@@ -167,7 +167,7 @@ describe('a store that fails for a moment', () => {
 
   it.each([
     ['as a refused call lets go of it', 'conversations', 'release', { input: 'broken' }],
-    ['as what it takes is counted', 'responses', 'deleteBeyond', { input: 'hello' }],
+    ['while its size is counted', 'responses', 'deleteBeyond', { input: 'hello' }],
     ['as a stream begins', 'responses', 'begin', { input: 'hello', stream: true }],
     ['as a call that is not kept lets go of it', 'conversations', 'release', { input: 'hello', store: false }],
   ] as const)('leaves no conversation taken, %s', async (_when, store, step, body) => {
@@ -184,7 +184,7 @@ describe('a store that fails for a moment', () => {
     await vi.waitFor(next, 6_000);
   });
 
-  it('leaves no run waiting that was taken from a node that is gone', async () => {
+  it('leaves no waiting run of a node that is gone', async () => {
     const { id, subject } = { id: 'resp_waiting', subject: 'key:clients' };
     const times = { createdAtMs: Date.now(), expiresAtMs: Date.now() + 1e9 };
     const response = { id, object: 'response', status: 'queued', model: 'gpt', background: true, output: [] };

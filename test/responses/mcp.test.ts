@@ -70,7 +70,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('tools of servers that a reques
   const typesOf = (events: readonly Told[]) => events.map(({ type }) => type.replace('response.', ''));
 
   describe('a remote MCP server that a request names', () => {
-    it('has its tools run here, and told as items with their events', async () => {
+    it('has its tools run in Parley, and returned as items with their events', async () => {
       const { url, asked } = await startStateless([echo, look]);
       model.script(
         eventsReply(text('Let me look.'), call(0, 'call_0', 'dice__look', { at: 'it' }), finish('tool_calls'), usage(7, 5)),
@@ -111,7 +111,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('tools of servers that a reques
       expect(asked('tools/call')).toHaveLength(1);
     });
 
-    it('is sent what lets the caller in, which nobody is shown', async () => {
+    it('receives the client’s credentials, which no response contains', async () => {
       const { url, asked } = await startSessions([echo]);
       model.script(calls(['dice__echo', { text: 'hi' }]), says('Done.'));
       const tool = serverAt(url, { authorization: 'let-me-in', headers: { 'X-Team': 'red-team' } });
@@ -139,7 +139,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('tools of servers that a reques
       ]);
     });
 
-    it('answers beside the tools of the caller, which are handed out', async () => {
+    it('works together with client tools, which are returned', async () => {
       const { url } = await startStateless([echo]);
       model.script(calls(['dice__echo', { text: 'a' }], ['mine', { b: 1 }]), says('Done.'));
       const tools = [{ type: 'function', name: 'mine', parameters: { type: 'object' } }, serverAt(url)];
@@ -168,7 +168,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('tools of servers that a reques
         ['dice__look'],
       ],
       ['a choice without it', {}, { type: 'allowed_tools', tools: [{ type: 'function', name: 'mine' }] }, ['mine']],
-    ])('offers what is meant by %s', async (_what, more, choice, names) => {
+    ])('offers the tools of %s', async (_what, more, choice, names) => {
       const { url } = await startStateless([echo, look]);
       model.script(says('Done.'));
       const mine = { type: 'function', name: 'mine' };
@@ -177,7 +177,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('tools of servers that a reques
       expect(namesSent()).toEqual(names.includes('mine') || 'type' in choice ? names : ['mine', ...names]);
     });
 
-    it('that fails is told to the model, and as a failed call', async () => {
+    it('returns an error to the model, and a failed call', async () => {
       const { url } = await startStateless([broken]);
       model.script(calls(['dice__broken', {}]), says('It is broken.'));
       const events = await eventsOf(service, { model: 'm', input: 'x', tools: [serverAt(url)] });
@@ -187,7 +187,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('tools of servers that a reques
       expect(sent().messages.at(-1)).toMatchObject({ role: 'tool', content: 'out of order' });
     });
 
-    it('that does not list its tools is told so, and the rest works', async () => {
+    it('reports that it does not list its tools, while the rest works', async () => {
       const before = instead('tools/list', () => new Response('no', { status: 500 }));
       const { url } = await startStateless([echo], { before });
       model.script(says('Without it.'));
@@ -216,7 +216,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('tools of servers that a reques
       expect(json).toMatchObject({ error: { param: `tools[0].${field}`, message: expect.stringContaining(words) } });
     });
 
-    it('is behind the guard of the network, whatever its name', async () => {
+    it('is checked by the network guard for every name', async () => {
       service.reload({ ...configuration, security: {} });
       const { url, seen } = await startStateless([echo]);
       model.script(says('Without it.'));
@@ -267,7 +267,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('tools of servers that a reques
       expect(sent().messages.filter((message) => (message as { role: string }).role === 'tool')).toHaveLength(2);
     });
 
-    it('is not made when it is declined, which the model is told; nor when nothing is said', async () => {
+    it('is not made if the user declines, which the model learns, or does not answer', async () => {
       const { url, asked } = await startStateless([echo, look]);
       const { output } = await begin(url, { store: false });
       const request = output.at(-1);
@@ -283,7 +283,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('tools of servers that a reques
       expect(asked('tools/call').map(({ message }) => message.params?.name)).toEqual(['look']);
     });
 
-    it('is refused if nothing asked for it, or its server is not named any more', async () => {
+    it('is rejected without a request for approval, or if its server is no longer named', async () => {
       const { url } = await startStateless([echo, look]);
       const { output } = await begin(url, { store: false });
       const unasked = await post(service, { model: 'm', input: [answer('mcpr_none')], tools: [askFirst(url)] });
@@ -295,7 +295,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('tools of servers that a reques
       ]);
     });
 
-    it('is asked for by default, and of what a filter says', async () => {
+    it('needs approval by default, and as the filter says', async () => {
       const { url } = await startStateless([echo, look]);
       for (const [require_approval, held] of [
         [undefined, 2],
@@ -329,7 +329,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('tools of servers that a reques
       expect(types).toEqual(expect.arrayContaining(['response.mcp_list_tools.completed', 'response.mcp_call.completed']));
     });
 
-    it('are run for a quick app, which goes on with what it remembers', async () => {
+    it('run for a quick app, which keeps its state', async () => {
       const { url } = await startStateless([echo]);
       model.script(calls(['dice__echo', { text: 'a' }]), says('Done.'));
       const { output } = responseOf(await post(service, { model: 'quick', input: 'x', tools: [serverAt(url)] }));
@@ -355,7 +355,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('tools of servers that a reques
       expect(model.requests.at(-1)?.path).toBe('/v1/chat/completions');
     });
 
-    it('are not what an upstream says of servers by itself', async () => {
+    it('do not include data of an upstream about servers', async () => {
       const { url } = await startStateless([echo]);
       const forged = { kind: 'listed', server: 'forged', tools: [], error: null };
       model.script(eventsReply(delta({ custom_content: { remote: [forged] } } as never), ...plainReply('Done.')));

@@ -50,7 +50,7 @@ describe.concurrent('nodes that share a PostgreSQL', () => {
   });
   afterAll(() => database[Symbol.asyncDispose]());
 
-  it('end what a killed one was answering, and lose none of it', async () => {
+  it('end the responses of a killed node without losing one', async () => {
     await using victim = await start(environment());
     await using other = await start(environment());
     const { id: conversation } = (await post(victim, {}, '/v1/conversations')).json as { id: string };
@@ -90,7 +90,7 @@ describe.concurrent('nodes that share a PostgreSQL', () => {
     }
   });
 
-  it('delete a response for good that another one streams', async () => {
+  it('delete a response permanently that another node streams', async () => {
     await using streaming = await start(environment());
     await using other = await start(environment());
     const response = await fetch(`${streaming.url}/v1/responses`, {
@@ -117,7 +117,7 @@ describe.concurrent('nodes that share a PostgreSQL', () => {
   });
 });
 
-describe.concurrent('a node of its own', () => {
+describe.concurrent('a single node', () => {
   let folder: TemporaryFolder;
 
   beforeAll(async () => {
@@ -125,7 +125,7 @@ describe.concurrent('a node of its own', () => {
   });
   afterAll(() => folder[Symbol.asyncDispose]());
 
-  it('says after a crash that what it was answering failed', async () => {
+  it('marks responses in progress as failed after a crash', async () => {
     const flags = ['--data', `${folder.path}/data`];
     const crashed = await start({}, flags);
     const ids = await Promise.all(Array.from({ length: 20 }, () => begin(crashed)));

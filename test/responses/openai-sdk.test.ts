@@ -45,7 +45,7 @@ describe.each(everywhere)('the OpenAI SDK on %s, with %s', (base, model) => {
     expect(response.status).toBe('completed');
   });
 
-  it.each([false, true])('has tools called at once and gives their results (streamed: %s)', async (streamed) => {
+  it.each([false, true])('calls tools in parallel and returns their results (streamed: %s)', async (streamed) => {
     const input: OpenAI.Responses.ResponseInput = [{ role: 'user', content: 'How is the weather?' }];
     const ask = { model, input, tools: [weather], store: false };
     const response = streamed ? await client().responses.stream(ask).finalResponse() : await client().responses.create(ask);
@@ -79,7 +79,7 @@ describe.each(everywhere)('the OpenAI SDK on %s, with %s', (base, model) => {
     ['too long', 400],
     ['overloaded', 503],
     ['broken', 500],
-  ])('is told of "%s" by its status %i, streamed or not', async (input, status) => {
+  ])('throws "%s" with its status %i, streamed or not', async (input, status) => {
     for (const stream of [false, true]) {
       mocked.service.forgetFailures();
       await expect(client().responses.create({ model, input, stream })).rejects.toMatchObject({ status });
@@ -116,7 +116,7 @@ describe('a response', () => {
     },
   );
 
-  it('says what was asked, with defaults for what was not', async () => {
+  it('contains the request with defaults for absent fields', async () => {
     const body = {
       model: 'gpt',
       input: 'Hello',

@@ -68,7 +68,7 @@ describe('the per-request key of an application', () => {
     expect((await client.responses.retrieve(id)).id).toBe(id);
   });
 
-  it('cannot continue stored responses and conversations, and stores nothing for the user', async () => {
+  it('cannot continue stored responses and conversations, and does not store responses of the user', async () => {
     const client = clientOf(service);
     const { id: conversation } = await client.conversations.create();
     const { id } = await client.responses.create({ model: 'm', input: 'My diary' });

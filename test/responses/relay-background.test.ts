@@ -53,7 +53,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('on %s', (engine) => {
   });
 
   describe('a background run of an upstream that speaks the dialect', () => {
-    it('is a stream of that upstream, which stores nothing, and is kept with its events here', async () => {
+    it('is a stream of that upstream, which does not store it, and is stored with its events in Parley', async () => {
       upstream.script(async (answering: Answering) => {
         answering.head();
         await answering.events(...opening, ...ending);

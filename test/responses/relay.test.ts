@@ -164,7 +164,7 @@ describe('a caller of an upstream that speaks the dialect', () => {
     expect(Buffer.from(text)).toEqual(Buffer.from(odd));
   });
 
-  it('is given a whole answer as it came', async () => {
+  it('receives a JSON response unchanged', async () => {
     const bytes = `{ "odd": 1e2, ${JSON.stringify(whole).slice(1)}`;
     native.script(({ response }) => {
       response.writeHead(200, { 'content-type': 'application/json' });
@@ -173,7 +173,7 @@ describe('a caller of an upstream that speaks the dialect', () => {
     expect((await post(service, ask)).text).toBe(bytes);
   });
 
-  it('has its request sent as it came, under the upstream’s name and key', async () => {
+  it('has its request sent unchanged with the model name and key of the upstream', async () => {
     native.script(jsonReply(whole));
     const body = {
       ...ask,
@@ -188,7 +188,7 @@ describe('a caller of an upstream that speaks the dialect', () => {
     expect(headers.authorization).toBe('Bearer upstream-key');
   });
 
-  it('is told of a refusal by its status, also of one inside a stream that has said nothing', async () => {
+  it('receives the status of an error, also of one in a stream before its first event', async () => {
     native.script(refusal(400, {}, { message: 'No such thing.', type: 'invalid_request_error', param: 'input', code: 'odd' }));
     const refused = await post(service, { ...ask, stream: true });
     expect([refused.status, JSON.parse(refused.text).error]).toEqual([
@@ -204,7 +204,7 @@ describe('a caller of an upstream that speaks the dialect', () => {
     expect((await post(service, { ...ask, stream: true })).status).toBe(429);
   });
 
-  it('is told of an answer that breaks off, in the order of its numbers', async () => {
+  it('receives an error event with the next number if the reply breaks off', async () => {
     const begun = streamOf([message]).slice(0, 5);
     native.script(async (answering: Answering) => {
       answering.head();
@@ -239,8 +239,8 @@ describe('a caller of an upstream that speaks the dialect', () => {
   });
 });
 
-describe('a response whose state rests here', () => {
-  it('has an id of its own, and events that are numbered anew', async () => {
+describe('a response that Parley stores', () => {
+  it('has its own ID and event numbers', async () => {
     native.script(piecesReply(toBytes(streamOf([reasoning, message]))));
     const { text } = await post(service, { model: 'm', input: 'Hello', stream: true, include: [] });
     const events = requireOrder(text, false);
@@ -252,7 +252,7 @@ describe('a response whose state rests here', () => {
     expect(JSON.stringify(events)).not.toContain('gAAAA');
   });
 
-  it('has what the upstream sealed sealed for its caller, and given back as it was', async () => {
+  it('encrypts the encrypted content of the upstream for its client, and returns it unchanged to the upstream', async () => {
     const client = clientOf(service);
     const asked = { model: 'm', store: false, include: ['reasoning.encrypted_content' as const] };
     for (const streamed of [false, true]) {
@@ -348,7 +348,7 @@ describe('a caller of another dialect', () => {
     });
   });
 
-  it('has tools of the type custom, whole and as a stream, and how likely each token was', async () => {
+  it('has custom tools and log probabilities, in JSON and streams', async () => {
     const custom = { type: 'custom_tool_call', id: 'ctc_1', call_id: 'call_1', name: 'apply', input: 'a patch' };
     const logprobs = [{ token: 'Hi', logprob: -0.5, bytes: [], top_logprobs: [] }];
     const likely = { ...message, content: [{ ...said, logprobs }] };
@@ -394,7 +394,7 @@ describe('a caller of another dialect', () => {
     expect(text).toContain('"stop_reason":"tool_use"');
   });
 
-  it('is told what the model thought as thoughts, whole and as a stream', async () => {
+  it('receives the reasoning of the model, in JSON and streams', async () => {
     const asked = { messages: [{ role: 'user', content: 'Hello' }] };
     const asMessages = { model: 'm', max_tokens: 2000, thinking: { type: 'enabled', budget_tokens: 1024 }, ...asked };
     const messages = (more: object) =>

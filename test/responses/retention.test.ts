@@ -11,7 +11,7 @@ const sweepMs = 600_000;
 
 afterEach(() => void vi.useRealTimers());
 
-it('what expires while it is gone on from stays for the answer that goes on, and is deleted then', async () => {
+it('a response that expires while another continues it is deleted after that one', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   const start = Date.now();
   let nowMs = start;

@@ -90,9 +90,9 @@ describe('response.created', () => {
 
   it.each([
     ['of the chat dialect', 'chat', {}, eventsReply(...plainReply('So.')), undefined],
-    ['that is relayed as it comes', 'native', {}, piecesReply(toBytes([...opening, ...rest])), undefined],
+    ['that is relayed', 'native', {}, piecesReply(toBytes([...opening, ...rest])), undefined],
     [
-      'that is relayed and sends nothing after its opening',
+      'that is relayed and stalls after its first events',
       'native',
       {},
       ({ response }) => void response.end(toBytes(rest, 2)),

@@ -35,7 +35,7 @@ const find = { type: 'function', name: 'find', parameters: { type: 'object' } };
 const patch = { type: 'custom', name: 'patch' };
 const space = { type: 'namespace', name: 'crm', tools: [find] };
 
-describe.each(['SQLite', 'PostgreSQL'] as const)('what two nodes of %s answer', (engine) => {
+describe.each(['SQLite', 'PostgreSQL'] as const)('the responses of two nodes with %s', (engine) => {
   const held = new Specification();
   let upstream: ScriptedUpstream;
   let stored: ResponseDatabase;
@@ -145,7 +145,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('what two nodes of %s answer', 
     await askBoth({ model: 'native', tools: [find], include, top_logprobs: 1 }, nativeReply());
   });
 
-  it('with what applications show beside their text is of ours', async () => {
+  it('with stages and attachments of applications follow our schemas', async () => {
     const include = [
       'parley:stages',
       'parley:attachments',
@@ -222,7 +222,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('what two nodes of %s answer', 
     expect(held.countable.filter((name) => !held.seen.has(name))).toEqual(neverTold);
   });
 
-  it('would be told of each field that an event or an answer had lost, or had too much', async () => {
+  it('the check reports each missing or additional field', async () => {
     upstream.script(eventsReply(...plainReply('Hello')));
     const { text: bytes } = await tell('POST', 'responses', { model: 'm', input: 'Hi', stream: true, user: 'u' });
     const events = toValues('text/event-stream', bytes) as Told[];

@@ -24,7 +24,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a stored response on two nodes
     await stored[Symbol.asyncDispose]();
   });
 
-  it('is read as it was answered, as soon as it is', async () => {
+  it('can be read unchanged as soon as it ends', async () => {
     const made = await client().responses.create({ model: 'gpt', input: 'hello', metadata: { a: 'b' } });
     expect(made).toMatchObject({ store: true });
     expect(await client('/openai/v1').responses.retrieve(made.id)).toEqual(made);
@@ -38,7 +38,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a stored response on two nodes
     expect(read).toMatchObject({ id: whole?.id, status: 'completed', output: whole?.output });
   });
 
-  it('shows what its model sealed only if that is asked for, to whom it can be given back', async () => {
+  it('has encrypted reasoning only on request, for clients that can return it', async () => {
     const input = 'please think';
     const made = await client().responses.create({ model: 'claude', input });
     expect(JSON.stringify(made)).not.toContain('encrypted_content');
@@ -51,7 +51,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a stored response on two nodes
     expect((await giveBack('gemini')).status).toBe('completed');
   });
 
-  it('is gone on from, with its input and its output', async () => {
+  it('can be continued with its input and output', async () => {
     const first = await client().responses.create({ model: 'gpt', input: 'the first question' });
     const second = await client().responses.create({ model: 'gpt', input: 'the second', previous_response_id: first.id });
     const third = await client().responses.create({ model: 'gpt', input: 'the third', previous_response_id: second.id });
@@ -76,7 +76,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a stored response on two nodes
     });
   });
 
-  it('leaves nothing anywhere if it is not to be stored', async () => {
+  it('leaves no data if it is not stored', async () => {
     const count = () =>
       stored.database.run(async (kysely) => (await kysely.selectFrom('responses').select('id').execute()).length);
     const before = await count();
@@ -104,7 +104,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a stored response on two nodes
     });
   });
 
-  it('is deleted once, also while its stream goes on', async () => {
+  it('is deleted once, also while its stream continues', async () => {
     const stream = await client().responses.create({ model: 'demo', input: 'Count to 1000', stream: true });
     let id = '';
     let end: unknown;
@@ -120,14 +120,14 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a stored response on two nodes
     await expect(client().responses.delete(id)).rejects.toMatchObject({ status: 404 });
   });
 
-  it('keeps the state of an application for the next turn, and shows it to nobody', async () => {
+  it('keeps the state of an application for the next turn without exposing it', async () => {
     const first = await client().responses.create({ model: 'quick', input: 'hello' });
     const second = await client().responses.create({ model: 'quick', input: 'and now?', previous_response_id: first.id });
     expect(second.status).toBe('completed');
     expect(JSON.stringify(await client().responses.inputItems.list(second.id))).not.toContain('parley:state');
   });
 
-  it('lists what it was made of with what every item has, whatever its caller left out', async () => {
+  it('lists its input items with all required fields', async () => {
     const picture = { type: 'input_image', image_url: 'data:image/png;base64,iVBORw0KGgo=' };
     const input = [
       { role: 'user', content: [{ type: 'input_text', text: 'Look.' }, picture] },
@@ -152,7 +152,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a stored response on two nodes
     }
   });
 
-  it('is refused to page in ways that mean nothing', async () => {
+  it('rejects invalid page parameters', async () => {
     const made = await client().responses.create({ model: 'gpt', input: 'hello' });
     const list = (query: object) => client().responses.inputItems.list(made.id, query as never);
     const odd = { limit: [0, 101, 'many'], order: ['up'], after: ['msg_none'], before: ['msg_none'] };
@@ -164,7 +164,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a stored response on two nodes
     await expect(client().responses.cancel(made.id)).rejects.toMatchObject({ status: 400 });
   });
 
-  it('is nobody else’s, on every path', async () => {
+  it('belongs to one user on every path', async () => {
     const other = client('/v1', 'other-key');
     const made = await client().responses.create({ model: 'gpt', input: 'hello' });
     const run = await client().responses.create({ model: 'gpt', input: 'hello', background: true });
@@ -198,7 +198,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a stored response on two nodes
   });
 });
 
-it('a response that was told of a moment ago is deleted for good, though the store is still told that it begins', async () => {
+it('a response that has just started is deleted permanently while its start is being stored', async () => {
   await using stored = await openResponses('SQLite');
   const stores = stored.stores();
   const begin = stores.responses.begin.bind(stores.responses);

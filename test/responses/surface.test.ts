@@ -55,7 +55,7 @@ describe('the surface', () => {
     expect(refusalOf(await ask())).toEqual([429, 'request_limit_exceeded']);
   });
 
-  it('has no WebSocket, and says so', async () => {
+  it('rejects WebSocket with an explanation', async () => {
     for (const path of ['/v1/responses', '/openai/v1/responses']) {
       const headers = { ...withKey(callerKey), connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13' };
       const { status, text } = await service.sendRequest({ method: 'GET', path, headers });
@@ -65,7 +65,7 @@ describe('the surface', () => {
     }
   });
 
-  it('says of a choice among tools how free it is, if its caller does not', async () => {
+  it('adds the mode of allowed_tools if the request omits it', async () => {
     const f = { type: 'function', name: 'f' };
     const choiceOf = async (given: object): Promise<unknown> => {
       upstream.script(eventsReply(...plainReply('Hi')));
@@ -112,7 +112,7 @@ describe('an input that is too long', () => {
     ]);
   });
 
-  it('is refused all the same if its last item alone is too long', async () => {
+  it('is rejected if its last item alone is too long', async () => {
     const input = [
       { role: 'user', content: 'Hi' },
       { role: 'user', content: long.repeat(4) },
@@ -125,7 +125,7 @@ describe('an input that is too long', () => {
 });
 
 describe('a conversation that is compacted', () => {
-  it('is summed up by the deployment, sealed, and stands for what it replaced', async () => {
+  it('is summarized by the deployment, encrypted, and replaces the earlier items', async () => {
     upstream.script(eventsReply(...plainReply('The user lives ', 'in Oslo.')));
     const input = [{ role: 'user' as const, content: 'I live in Oslo.' }];
     const compacted = await clientOf(service).responses.compact({ model: 'm', input, instructions: 'Be kind.' });

@@ -83,8 +83,8 @@ const tools = [{ type: 'function', name: 'look', parameters: { type: 'object', p
 const ask = { input: 'Hi', tools, reasoning: { effort: 'low' } };
 const result = (call_id: unknown) => ({ type: 'function_call_output', call_id, output: 'seen' });
 
-describe('what a model thought', () => {
-  it('is told as a summary, and comes back signed as it was', async () => {
+describe('the reasoning of a model', () => {
+  it('is returned as a summary, and accepted with its signature', async () => {
     upstream.script(claudeSays);
     const events = await eventsOf(service, { model: 'claude', ...ask, include: ['reasoning.encrypted_content'] });
     const items = itemsOf(events);
@@ -160,7 +160,7 @@ describe('what a model thought', () => {
     expect(JSON.stringify(await lastBody())).toContain('"thoughtSignature":"Z2VtaW5p"');
   });
 
-  it('goes back as it came to an upstream that tells it without a signature', async () => {
+  it('returns unchanged to an upstream that sends it without a signature', async () => {
     upstream.script(eventsReply(delta({ role: 'assistant', reasoning_content: 'Hm.' }), delta({ content: 'So.' }), finish()));
     const items = itemsOf(await eventsOf(service, { model: 'plain', input: 'Hi', include: ['reasoning.encrypted_content'] }));
     upstream.script(eventsReply(...plainReply('Done')));

@@ -119,7 +119,7 @@ describe('tools of a response', () => {
     ]);
   });
 
-  it('can stand in the input', async () => {
+  it('can be in the input', async () => {
     upstream.script(eventsReply(...plainReply('Hi')));
     const tools = [{ type: 'function', name: 'late', parameters: { type: 'object' } }];
     const input = [
@@ -142,7 +142,7 @@ describe('tools of a response', () => {
     expect([body.tools.map((tool) => tool.function.name), body.tool_choice]).toEqual([['two'], 'required']);
   });
 
-  it('that mix their arguments are told in order, each whole', async () => {
+  it('with interleaved arguments are returned in order, each complete', async () => {
     upstream.script(
       eventsReply(call(0, 'a', 'f', '{"x"'), call(1, 'b', 'g', '{"y"'), more(0, ':1}'), more(1, ':2}'), finish('tool_calls')),
     );
@@ -202,7 +202,7 @@ describe('tools of a response', () => {
     expect(answer).not.toContain('undefined');
   });
 
-  it('are none where the deployment does not exist', async () => {
+  it('are rejected if the deployment does not exist', async () => {
     const { status, text: answer } = await post(service, { model: 'gone', input: 'Hi' });
     expect([status, JSON.parse(answer).error.code]).toEqual([404, 'model_not_found']);
   });
@@ -222,14 +222,14 @@ describe('a response that ends early', () => {
     expect(itemsOf(events)).toMatchObject([{ status: 'incomplete', content: [{ text: 'Half' }] }]);
   });
 
-  it('says that the model refused', async () => {
+  it('has a refusal of the model', async () => {
     upstream.script(eventsReply(delta({ refusal: 'I will ' }), delta({ refusal: 'not.' }), finish('stop')));
     const events = await eventsOf(service, { model: 'm', input: 'Hi' });
     expect(itemsOf(events)).toMatchObject([{ content: [{ type: 'refusal', refusal: 'I will not.' }] }]);
     expect(events.map(({ type }) => type)).toContain('response.refusal.done');
   });
 
-  it('says in a stream that has begun what went wrong, and ends as failed', async () => {
+  it('has an error event in a started stream, and is failed', async () => {
     upstream.script(async (answering: Answering) => {
       answering.head();
       await answering.events(call(0, 'a', 'f', '{"x":'));
@@ -259,7 +259,7 @@ describe('a response that ends early', () => {
   });
 });
 
-describe('what a response has beside its text', () => {
+describe('extension items of a response', () => {
   const custom = (custom_content: object) => delta({ custom_content });
   const show = () =>
     eventsReply(
@@ -273,7 +273,7 @@ describe('what a response has beside its text', () => {
       chunk({ usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 } }),
     );
 
-  it('is items of its own if that is asked for', async () => {
+  it('are returned on request', async () => {
     upstream.script(show());
     const include = ['parley:stages', 'parley:attachments', 'parley:controls', 'parley:statistics'];
     const events = await eventsOf(service, { model: 'app', input: 'Show', include });

@@ -47,8 +47,8 @@ const count = () =>
     return Promise.all(tables.map(async (table) => (await kysely.selectFrom(table).select('id').execute()).length));
   });
 
-describe('where nothing is stored', () => {
-  it('answers say so, what would have to be stored is refused, and what was stored before can be read and deleted', async () => {
+describe('with responses.store never', () => {
+  it('responses report it, requests that need storage are rejected, and older responses can be read and deleted', async () => {
     const before = idOf(await create());
     const conversation = idOf(await post(service, { items: [{ role: 'user', content: 'Hi' }] }, '/v1/conversations'));
     const there = await count();
@@ -75,8 +75,8 @@ describe('where nothing is stored', () => {
   });
 });
 
-describe('what one user may store', () => {
-  it('is bounded: the oldest responses make room, and conversations take no more', async () => {
+describe('the storage of a user', () => {
+  it('is bounded: new responses replace the oldest, and conversations are rejected', async () => {
     service.reload(configuration({ responses: { maxBytesPerUser: 12_000 } }));
     const ids: string[] = [];
     for (let nth = 0; nth < 8; nth += 1) ids.push(idOf(await create()));
@@ -120,12 +120,12 @@ describe('a run in the background', () => {
   });
 });
 
-describe('a store that is not heard', () => {
+describe('a store whose reply is lost', () => {
   it.each([
     ['a whole answer', 'add', {}, 200],
     ['a stream that begins', 'begin', { stream: true }, 200],
     ['a run that is queued', 'begin', { background: true }, 503],
-  ] as const)('keeps nothing of %s that its caller was told is not kept', async (_what, step, fields, status) => {
+  ] as const)('does not keep %s that was reported as not stored', async (_what, step, fields, status) => {
     await using fresh = await openResponses('SQLite');
     const stores = fresh.stores();
     const write = stores.responses[step].bind(stores.responses) as (...given: unknown[]) => Promise<void>;

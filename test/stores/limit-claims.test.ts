@@ -161,8 +161,8 @@ async function take(both: Both, step: Step): Promise<void> {
   await both.reserve(1 - call.node, call.holder, { amounts: { tokens: 3, requests: 1, cost: 3 }, total: 40, exempt });
 }
 
-describe('what is reserved for calls', () => {
-  it('is the same in memory and in Redis, whatever is reserved, settled, given back, called inside or killed', async () => {
+describe('reservations of calls', () => {
+  it('are the same in memory and in Redis after any sequence of reservations, settlements, inner calls, and kills', async () => {
     await fc.assert(
       fc.asyncProperty(steps, async (all) => {
         using both = new Both();

@@ -38,7 +38,7 @@ describe.each(stores)('the counters in %s', (_name, open) => {
     };
   }
 
-  it('give what was there before, and add', async () => {
+  it('return the previous value and add', async () => {
     const { store, counter } = setUp();
     expect(await count(store, [counter(), counter({ window: day, amount: 5 })])).toEqual([0, 0]);
     expect(await count(store, [counter(), counter({ window: day, amount: 0 })])).toEqual([1, 5]);
@@ -46,7 +46,7 @@ describe.each(stores)('the counters in %s', (_name, open) => {
     expect(await count(store, [])).toEqual([]);
   });
 
-  it('add nothing at all where one has reached its total, wherever it stands', async () => {
+  it('add nothing if one of them has reached its total', async () => {
     const { store, counter } = setUp();
     await count(store, [counter({ window: day, amount: 10 })]);
     expect(await count(store, [counter(), counter({ window: day })])).toEqual([0, 10]);
@@ -54,21 +54,21 @@ describe.each(stores)('the counters in %s', (_name, open) => {
     expect(await count(store, [counter({ amount: 0 })])).toEqual([0]);
   });
 
-  it('add past the total what has to be added', async () => {
+  it('add actual usage beyond the total', async () => {
     const { store, counter } = setUp();
     await count(store, [counter({ amount: 12 })]);
     await charge(store, [counter({ amount: 3 })]);
     expect(await count(store, [counter()])).toEqual([15]);
   });
 
-  it('let nobody past a total of nothing or less', async () => {
+  it('admit no call if the total is 0 or less', async () => {
     const { store, counter } = setUp();
     expect(await count(store, [counter({ total: 0 })])).toEqual([0]);
     expect(await count(store, [counter({ total: -5 })])).toEqual([0]);
     expect(await count(store, [counter()])).toEqual([0]);
   });
 
-  it('begin anew with the next period, each window by itself', async () => {
+  it('restart with the next period, each window separately', async () => {
     const { store, counter } = setUp();
     const ofDay = counter({ window: day, endsAtMs: laterMs });
     await count(store, [counter(), ofDay]);
@@ -113,7 +113,7 @@ describe.each(stores)('the counters in %s', (_name, open) => {
     expect(await count(store, read)).toEqual(holders.map((_holder, index) => index + 1));
   });
 
-  it('admit exactly as many as there are, however many ask at once', async () => {
+  it('admit exactly the total of concurrent calls', async () => {
     const { store, counter } = setUp();
     const steps = Array.from({ length: 50 }, () => count(store, [counter(), counter({ window: day, total: 30 })]));
     const before = (await Promise.all(steps)).map(([used = 0]) => used);

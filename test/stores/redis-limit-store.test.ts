@@ -47,7 +47,7 @@ async function reserve(store: RedisLimitStore, amount: number) {
 }
 
 describe('counters in a Redis that nodes share', () => {
-  it('admit exactly N of 5 N requests that come to all nodes at once', async () => {
+  it('admit exactly N of 5 N concurrent requests on all nodes', async () => {
     const stores = nodes.map((_node, index) => storeOf(index));
     const steps = Array.from({ length: 100 }, (_, index) =>
       count(stores[index % stores.length] ?? expect.unreachable(), [counter(), counter({ window: requestDay, total: 1000 })]),
@@ -57,7 +57,7 @@ describe('counters in a Redis that nodes share', () => {
     expect(await count(storeOf(1), [counter({ amount: 0 }), counter({ window: requestDay, amount: 0 })])).toEqual([20, 20]);
   });
 
-  it('name nobody in Redis', async () => {
+  it('do not contain user names in Redis', async () => {
     await count(storeOf(0), [counter(), counter({ window: requestDay, holder: 'user@example.org' })]);
     const names = Object.keys((await nodes[0]?.inRedis()) ?? {});
     expect(names).toHaveLength(2);
@@ -76,7 +76,7 @@ describe('counters in a Redis that nodes share', () => {
     expect(await count(store, step)).toEqual([1, 1]);
   });
 
-  it('are gone a minute after their period, whatever Redis takes for the time', async () => {
+  it('are deleted a minute after their period, independent of the clock of Redis', async () => {
     const aYearOffMs = systemClock.epochMs() - 365 * 86_400_000;
     await count(
       storeOf(0, () => aYearOffMs),
@@ -94,12 +94,12 @@ describe('counters in a Redis that nodes share', () => {
     expect(lives[1]).toBeLessThanOrEqual(65_000);
   });
 
-  it('leave nothing behind where nothing is added', async () => {
+  it('store no entry if nothing is added', async () => {
     await count(storeOf(0), [counter({ amount: 0 }), counter({ window: requestDay, total: 0 })]);
     expect(await nodes[0]?.inRedis()).toEqual({});
   });
 
-  it('take amounts that no counter holds for the greatest there is', async () => {
+  it('limit amounts to the largest value of a counter', async () => {
     const store = storeOf(0);
     await charge(store, [counter({ amount: 1e300 })]);
     await charge(store, [counter({ amount: 1e300 })]);
@@ -107,7 +107,7 @@ describe('counters in a Redis that nodes share', () => {
     expect(await count(store, [counter({ total: 1e22 })])).toEqual([Number.MAX_SAFE_INTEGER]);
   });
 
-  it('reserve under a lease, which ends a while after the node that does not renew it, and with it what was reserved', async () => {
+  it('reserve under a lease that ends, with its reservations, after the node stops renewing it', async () => {
     const dying = new RedisLimitStore(linkOf(0), systemClock, 3_000);
     const { made } = await reserve(dying, 15);
     const endsAt = () =>
@@ -128,7 +128,7 @@ describe('counters in a Redis that nodes share', () => {
     expect(Object.keys((await nodes[0]?.inRedis()) ?? {})).toEqual(['parley:{limits}:leases']);
   });
 
-  it('drop what could not be given back while Redis was away, once it is back', async () => {
+  it('release reservations that could not be released during an outage of Redis', async () => {
     await using own = await startRedis();
     await using node = await openNode(own);
     await using other = await openNode(own);
@@ -140,14 +140,14 @@ describe('counters in a Redis that nodes share', () => {
     await vi.waitFor(async () => expect((await reserve(seen, 0)).reserved).toEqual([0]), 5_000);
   });
 
-  it('go on where Redis has forgotten the script', async () => {
+  it('load the script again if Redis has lost it', async () => {
     const store = storeOf(0);
     await count(store, [counter()]);
     await linkOf(1).run((connection) => connection.script('FLUSH'));
     expect(await count(store, [counter()])).toEqual([1]);
   });
 
-  it('are a fault where Redis holds something else, and nothing is added', async () => {
+  it('fail without adding if Redis has another type of value', async () => {
     const store = storeOf(0);
     await count(store, [counter(), counter({ window: requestDay })]);
     const [name = ''] = await linkOf(0).run((connection) => connection.keys('*:day:*'));

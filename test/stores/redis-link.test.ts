@@ -24,7 +24,7 @@ async function failure(step: Promise<unknown>): Promise<{ thrown: unknown }> {
 }
 
 describe('a link to a Redis', () => {
-  it('that ends refuses every step at once, and goes on by itself when it is back', async () => {
+  it('that ends rejects every step immediately, and reconnects automatically', async () => {
     await using redis = await startRedis();
     await using node = await openNode(redis);
     expect(await increment(node.link)).toBe(1);
@@ -40,7 +40,7 @@ describe('a link to a Redis', () => {
     expect(node.noted.filter((note) => note.startsWith('the shared store cannot be reached'))).toHaveLength(1);
   });
 
-  it('never sends again what was on its way when it broke', async () => {
+  it('never repeats a command that was in flight when it broke', async () => {
     await using redis = await startRedis();
     await using node = await openNode(redis);
     await using other = await openNode(redis);
@@ -81,7 +81,7 @@ describe('a link to a Redis', () => {
     expect(node.link.isAway).toBe(false);
   });
 
-  it('to nobody is open all the same, and works once somebody listens there', async () => {
+  it('without a server is open, and works once a server listens', async () => {
     const port = await freePort();
     await using node = await openNode({ url: `redis://127.0.0.1:${port}` });
     expect((await failure(increment(node.link))).thrown).toBeInstanceOf(StoreError);
@@ -89,7 +89,7 @@ describe('a link to a Redis', () => {
     expect(await vi.waitFor(() => increment(node.link), 5_000)).toBe(1);
   });
 
-  it('tells callers 503 and when to come back, and nothing of itself', async () => {
+  it('returns 503 and the time to retry, without details', async () => {
     const url = `redis://:${password}@127.0.0.1:${await freePort()}`;
     await using node = await openNode({ url });
     const error = toParleyError((await failure(increment(node.link))).thrown);
@@ -134,7 +134,7 @@ describe('a link to a Redis', () => {
     expect(node.noted.join('\n')).not.toContain(password);
   });
 
-  it('keeps what was sent out of its faults', async () => {
+  it('does not include commands in its errors', async () => {
     await using redis = await startRedis();
     await using node = await openNode(redis);
     await node.link.run((connection) => connection.set('text', 'a'));
@@ -174,7 +174,7 @@ describe('a link over TLS', () => {
 });
 
 describe('notices between nodes', () => {
-  it('reach every other node, also after an outage, and never the one who gave them', async () => {
+  it('reach every other node, also after an outage, and not their sender', async () => {
     await using redis = await startRedis();
     const nodes = [await openNode(redis), await openNode(redis), await openNode(redis)] as const;
     const heard: string[][] = [[], [], []];
@@ -230,7 +230,7 @@ describe('notices between nodes', () => {
     await vi.waitFor(() => expect(heard).toEqual(['first', 'missed', 'next']), 8_000);
   });
 
-  it('are believed nothing that no node says', async () => {
+  it('are ignored if no node could have sent them', async () => {
     await using redis = await startRedis();
     await using node = await openNode(redis);
     await using other = await openNode(redis);
@@ -245,7 +245,7 @@ describe('notices between nodes', () => {
     expect(new Set(heard.map((notice) => JSON.stringify(notice)))).toEqual(new Set(['{"topic":"configuration","text":"true"}']));
   });
 
-  it('whose hearer fails are noted, and the next one is heard', async () => {
+  it('with a failing listener are logged, and the next listener is called', async () => {
     await using redis = await startRedis();
     await using node = await openNode(redis);
     await using other = await openNode(redis);

@@ -41,7 +41,7 @@ async function find(node: RedisNode, key: string): Promise<Caller> {
   return (await node.keys.find(key)) ?? expect.unreachable('the key is unknown');
 }
 
-describe('a per-request key made on one node', () => {
+describe('a per-request key of another node', () => {
   it('is the same caller on another: subject, project, roles, path and files', async () => {
     const caller = callerWith();
     const key = await one.keys.issue(caller);
@@ -52,7 +52,7 @@ describe('a per-request key made on one node', () => {
     await one.keys.revoke(key);
   });
 
-  it('is told on another which key of its user it began with, so that it ends with that one', async () => {
+  it('has the user key that started its chain, and ends with it', async () => {
     const madeKey = { id: 'key-1', version: 3, deployments: ['app'] };
     const key = await one.keys.issue(callerWith(undefined, { userKey: madeKey }));
     expect((await find(other, key)).userKey).toEqual({ ...madeKey, deployments: null });
@@ -66,7 +66,7 @@ describe('a per-request key made on one node', () => {
     await one.keys.revoke(key);
   });
 
-  it('names its node, has 256 random bits, and is never taken for a token', async () => {
+  it('names its node, has 256 random bits, and never looks like a token', async () => {
     const keys = await Promise.all(Array.from({ length: 50 }, () => one.keys.issue(callerWith())));
     expect(new Set(keys).size).toBe(50);
     for (const key of keys) {
@@ -78,7 +78,7 @@ describe('a per-request key made on one node', () => {
     expect(await one.inRedis()).toEqual({});
   });
 
-  it('lies in Redis as a digest only, in a hash that expires', async () => {
+  it('is stored in Redis as a digest only, in a hash that expires', async () => {
     const key = await one.keys.issue(callerWith());
     const stored = await one.inRedis();
     expect(Object.keys(stored)).toEqual([`parley:keys:${one.link.node}`]);
@@ -102,7 +102,7 @@ describe('a per-request key made on one node', () => {
     await one.keys.revoke(second);
   });
 
-  it('is unknown where a letter of it differs, and where Redis holds anything else for it', async () => {
+  it('is rejected if one letter differs, or Redis has invalid data for it', async () => {
     const key = await one.keys.issue(callerWith());
     const last = key.endsWith('A') ? 'B' : 'A';
     for (const node of [one, other]) expect(await node.keys.find(key.slice(0, -1) + last)).toBeUndefined();
@@ -132,7 +132,7 @@ describe('a per-request key made on one node', () => {
   });
 });
 
-describe('what is no per-request key', () => {
+describe('an invalid per-request key', () => {
   it('is unknown without a round trip', async () => {
     const ask = vi.spyOn(other.link, 'run');
     const node = one.link.node;
@@ -191,7 +191,7 @@ describe('the usage of calls with a key', () => {
     await one.keys.revoke(key);
   });
 
-  it('is reported to the call of its own key only', async () => {
+  it('is reported only to the call of its key', async () => {
     const heard: string[] = [];
     const keys = [
       await one.keys.issue(callerWith(() => void heard.push('a'))),
@@ -202,7 +202,7 @@ describe('the usage of calls with a key', () => {
     await Promise.all(keys.map((key) => one.keys.revoke(key)));
   });
 
-  it('fails nothing where the call is over, or its node is gone; the latter is noted', async () => {
+  it('does not fail if the call has ended or its node is gone, which is logged', async () => {
     const third = await openNode(redis);
     const key = await third.keys.issue(callerWith(() => expect.unreachable('the call is over')));
     const { chain } = await find(other, key);
@@ -216,7 +216,7 @@ describe('the usage of calls with a key', () => {
     }, waiting);
   });
 
-  it('believes nothing that no node says', async () => {
+  it('is ignored if no node could have sent it', async () => {
     const heard: unknown[] = [];
     const key = await one.keys.issue(callerWith((items) => void heard.push(items)));
     const channel = `parley:usage:${one.link.node}`;
@@ -241,7 +241,7 @@ describe('the usage of calls with a key', () => {
   });
 });
 
-describe('the life of per-request keys', () => {
+describe('the lifetime of per-request keys', () => {
   it('is as long as their call, however long it runs', async () => {
     const lifeMs = 2_000;
     await using node = await openNode({ url: redis.url, lifetimeMs: lifeMs });
@@ -259,7 +259,7 @@ describe('the life of per-request keys', () => {
     expect(await other.keys.find(key)).toBeDefined();
   });
 
-  it('is over soon after their node was killed', async () => {
+  it('ends soon after their node was killed', async () => {
     const lifeMs = 1_000;
     const program = fileURLToPath(new URL('./fixtures/redis-node.ts', import.meta.url));
     const child = spawn(process.execPath, [program, redis.url, String(lifeMs)], { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -273,8 +273,8 @@ describe('the life of per-request keys', () => {
   });
 });
 
-describe('per-request keys while Redis is away', () => {
-  it('cannot be made, and cannot be found elsewhere; calls under way keep theirs', async () => {
+describe('per-request keys while Redis is unavailable', () => {
+  it('cannot be created or found on other nodes, and calls in progress keep theirs', async () => {
     await using store = await startRedis();
     await using node = await openNode(store);
     await using far = await openNode(store);
@@ -310,7 +310,7 @@ describe('per-request keys while Redis is away', () => {
     }, waiting);
   });
 
-  it('are gone from a Redis that kept them, where they were revoked meanwhile', async () => {
+  it('are deleted from Redis if they were revoked during the outage', async () => {
     await using node = await openNode({ url: redis.url, lifetimeMs: 1_000 });
     const [kept, ended] = await Promise.all([node.keys.issue(callerWith()), node.keys.issue(callerWith())]);
     const cut = vi.spyOn(node.link, 'run').mockRejectedValueOnce(new StoreError('it cannot be reached'));
@@ -351,7 +351,7 @@ describe('the rights of a per-request key', () => {
     await one.keys.revoke(key);
   });
 
-  it('that change on its own node are known on others, with what it received', async () => {
+  it('are updated on other nodes, with received permissions', async () => {
     const received = [{ receiver: 'app', url: 'files/b/shared/', permissions: ['READ', 'WRITE'] as const }];
     const chain = { path: ['app'], rights: new HeldRights({ received }), report: () => undefined };
     const key = await one.keys.issue(callerWith(undefined, { chain }));
@@ -363,7 +363,7 @@ describe('the rights of a per-request key', () => {
     expect(await other.keys.find(key)).toBeUndefined();
   });
 
-  it('cannot be changed where the node that made the key is gone', async () => {
+  it('cannot change after its node is gone', async () => {
     const gone = await openNode(redis);
     const key = await gone.keys.issue(callerWith());
     const { chain } = await find(other, key);

@@ -92,13 +92,13 @@ describe.each(engines)('on two nodes of %s', (engine) => {
         'several turns',
         [message('user', 'My name is Alice.'), message('assistant', 'Hello Alice!'), message('user', 'What is my name?')],
       ],
-    ])('%s is answered with a whole response', async (_what, input) => {
+    ])('%s returns a complete response', async (_what, input) => {
       const { status, output } = await answerTo({ model, input });
       expect(status).toBe('completed');
       expect(output.length).toBeGreaterThan(0);
     });
 
-    it('a stream ends with a whole response', async () => {
+    it('a stream ends with a complete response', async () => {
       const events = await eventsOf(nextNode(), { model, input: [message('user', 'Count from 1 to 5.')] });
       expect(events.at(-1)).toMatchObject({ response: { status: 'completed' } });
     });
@@ -110,7 +110,7 @@ describe.each(engines)('on two nodes of %s', (engine) => {
       expect(output.map(({ type }) => type)).toContain('function_call');
     });
 
-    it('a tool is called in a stream, its arguments as they come', async () => {
+    it('a stream calls a tool with its arguments as they arrive', async () => {
       const events = await eventsOf(nextNode(), { model, ...asked });
       const isOfCall = ({ item }: Told) => (item as Item | undefined)?.type === 'function_call';
       const seen = events.map((event) => (isOfCall(event) ? `${event.type} of a call` : event.type));

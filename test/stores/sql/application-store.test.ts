@@ -26,10 +26,10 @@ function application(fields: Partial<StoredApplication> = {}): StoredApplication
   return { id, owner: 'owner', entry, etag: 'one', createdAtMs: 1_763_700_000_123, updatedAtMs: 1_763_700_000_456, ...fields };
 }
 
-describeOnEach('applications made by users', (node) => {
+describeOnEach('saved applications', (node) => {
   const store = (database: SqlDatabase = node.database) => new SqlApplicationStore(database, seal);
 
-  it('are read as they were saved, on every node at once', async () => {
+  it('are read unchanged on every node immediately', async () => {
     const saved = application();
     expect(await store().put(saved, undefined)).toEqual(saved);
     expect(await store().find(saved.id)).toEqual(saved);
@@ -37,7 +37,7 @@ describeOnEach('applications made by users', (node) => {
     expect(await store().find(`${saved.id}x`)).toBeUndefined();
   });
 
-  it('are read and listed whatever they hold that is no longer let in', async () => {
+  it('are read and listed even if they are no longer valid', async () => {
     const owner = randomUUID();
     const odd = application({ owner });
     const features = JSON.parse('{"__proto__":{"a":1}}');
@@ -69,7 +69,7 @@ describeOnEach('applications made by users', (node) => {
     expect(await store().find(saved.id)).toEqual(saved);
   });
 
-  it('are made by one, and changed by one, of those who do it at the same time', async () => {
+  it('are created and changed by one of several concurrent writers', async () => {
     const saved = application();
     const many = (from: string) => Array.from({ length: 10 }, (_, index) => ({ ...saved, etag: `${from} ${index}` }));
     const nodes = [node.database, node.otherDatabase];
@@ -82,7 +82,7 @@ describeOnEach('applications made by users', (node) => {
     expect(await store().find(saved.id)).toEqual(changed[0]);
   });
 
-  it('are deleted where the condition holds, and it is told why where not', async () => {
+  it('are deleted if the condition is true, otherwise the reason is returned', async () => {
     const { id } = application();
     for (const condition of [undefined, 'present', 'absent', { etag: 'one' }] as const) {
       expect(await store().delete(id, condition)).toBe('absent');
@@ -128,7 +128,7 @@ describeOnEach('applications made by users', (node) => {
     expect(JSON.stringify(rows)).not.toMatch(/canary|endpoint|app\.test/);
   });
 
-  it('do not open in another row, nor once they were altered', async () => {
+  it('cannot be decrypted in another row or after a change', async () => {
     const [one, another] = [application(), application()];
     await store().put(one, undefined);
     await store().put(another, undefined);
@@ -140,7 +140,7 @@ describeOnEach('applications made by users', (node) => {
     await store().delete(another.id, undefined);
   });
 
-  it('are sealed anew with the newest secret, so that the older can be given up', async () => {
+  it('are encrypted again with the newest secret, so that the old one can be removed', async () => {
     const saved = application();
     const keeping = (...secrets: readonly Secret[]) => new SqlApplicationStore(node.otherDatabase, new Seal(secrets));
     await keeping(oldest).put(saved, undefined);
@@ -153,7 +153,7 @@ describeOnEach('applications made by users', (node) => {
     await expect(keeping(oldest).find(saved.id)).rejects.toThrow(StoreError);
   });
 
-  it('are sealed anew with all that they were', async () => {
+  it('are encrypted again with all versions', async () => {
     const saved = application();
     const keeping = (...secrets: readonly Secret[]) => new SqlApplicationStore(node.otherDatabase, new Seal(secrets));
     await keeping(oldest).put(saved, undefined);
@@ -164,7 +164,7 @@ describeOnEach('applications made by users', (node) => {
     expect(await store().findVersion(saved.id, 2)).toEqual({ ...saved, etag: 'two' });
   });
 
-  it('are decrypted once as long as they are as they were', async () => {
+  it('are decrypted once until they change', async () => {
     const [owner, saved] = [randomUUID(), application()];
     await store().put({ ...saved, owner }, undefined);
     const reader = store();
@@ -182,7 +182,7 @@ describeOnEach('applications made by users', (node) => {
   });
 });
 
-describeOnEach('applications that are open to somebody', (node) => {
+describeOnEach('applications that a user can use', (node) => {
   const store = (database: SqlDatabase = node.database) => new SqlApplicationStore(database, seal);
   const naming = (...userRoles: string[]): ApplicationEntry => ({ ...application().entry, userRoles });
 
@@ -190,7 +190,7 @@ describeOnEach('applications that are open to somebody', (node) => {
     return (await store().listOpen({ subject, roles })).map(({ id }) => id);
   }
 
-  it('are those of a user and those that name a role, each once, by id', async () => {
+  it('are the user’s own and those that name a role, each once, by ID', async () => {
     const [ada, bob, role] = [randomUUID(), randomUUID(), randomUUID()];
     const ids = ['b', 'a', 'c', 'd'].map((name) => `applications/${ada}/${name}`);
     const [own = '', both = '', named = '', others = ''] = ids;
@@ -205,7 +205,7 @@ describeOnEach('applications that are open to somebody', (node) => {
     expect(await open('\0', role)).toEqual([]);
   });
 
-  it('are no longer once the role is not named, or they are gone', async () => {
+  it('exclude applications after the role is removed or they are deleted', async () => {
     const [saved, role] = [application({ entry: naming('first') }), randomUUID()];
     await store().put({ ...saved, entry: naming(role) }, undefined);
     expect(await open('nobody', role)).toEqual([saved.id]);
@@ -217,7 +217,7 @@ describeOnEach('applications that are open to somebody', (node) => {
     expect(await open('nobody', role)).toEqual([]);
   });
 
-  it('are found where a program that knew nothing of roles saved them', async () => {
+  it('include applications that an older version saved without roles', async () => {
     const [before, role] = [Array.from({ length: 3 }, () => application({ entry: naming('old') })), randomUUID()];
     for (const each of before) await store().put(each, undefined);
     const unreadable = application();
@@ -238,7 +238,7 @@ describeOnEach('versions of applications', (node) => {
   const store = (database: SqlDatabase = node.database) => new SqlApplicationStore(database, seal);
   const numbersOf = async (id: string) => (await store().versions(id)).map(({ version }) => version);
 
-  it('are all that was saved, the newest first, as it was', async () => {
+  it('list every saved state unchanged, newest first', async () => {
     const saved = application();
     const second = { ...saved, etag: 'two', updatedAtMs: saved.updatedAtMs + 5, entry: { ...saved.entry, displayName: 'Two' } };
     expect(await store().versions(saved.id)).toEqual([]);
@@ -265,7 +265,7 @@ describeOnEach('versions of applications', (node) => {
     expect(await numbersOf(saved.id)).toEqual([59, 58, 57]);
   });
 
-  it('miss none of several that are saved at the same time', async () => {
+  it('include every one of several concurrent saves', async () => {
     const saved = application();
     const all = Array.from({ length: 12 }, (_, nth) => ({ ...saved, etag: `form ${nth}` }));
     await Promise.all(all.map((each, nth) => store([node.database, node.otherDatabase][nth % 2]).put(each, undefined)));

@@ -40,7 +40,7 @@ describeOnEach('chats', (node) => {
     expect(await there().delete({ ...place, subject: 'other' }, undefined, nowMs)).toBe('absent');
   });
 
-  it('lose nothing of two who write at once: the later one is told, and everything is told of in order', async () => {
+  it('lose no turn of two concurrent writers, and report changes in order', async () => {
     const place = { subject: user(), id: 'a' };
     await here().write(place, change(), always);
     const both = [here(), there()].map((store, nth) =>
@@ -55,7 +55,7 @@ describeOnEach('chats', (node) => {
     expect(revision).toBe(22);
   });
 
-  it('are told of in pages, deleted ones too; who missed too much begins anew', async () => {
+  it('report changes in pages, including deletions, and start over if too many were missed', async () => {
     const subject = user();
     for (const id of ['a', 'b', 'c']) await here().write({ subject, id }, change(), always);
     expect(await there().delete({ subject, id: 'a' }, { etag: '7' }, nowMs)).toBe('condition_failed');
@@ -72,7 +72,7 @@ describeOnEach('chats', (node) => {
     expect(await here().list(subject, { limit: 10, archived: false, after: undefined })).toMatchObject({ chats: [] });
   });
 
-  it('are listed with the pinned ones first, page by page, archived ones by themselves', async () => {
+  it('are listed page by page with pinned ones first, and archived ones separately', async () => {
     const subject = user();
     const put = (id: string, more: Partial<ChatChange>) => here().write({ subject, id }, change(more), always);
     for (const [nth, id] of ['a', 'b', 'c', 'd', 'e'].entries()) await put(id, { updatedAtMs: nth < 2 ? 1 : nth });
@@ -108,7 +108,7 @@ describeOnEach('chats', (node) => {
     });
   });
 
-  it('are found as they are now, however often they were searched, and whichever node changed them', async () => {
+  it('are found in their current state after repeated searches and changes on other nodes', async () => {
     const subject = user();
     const [searching, writing] = [here(), there()];
     const put = (id: string, more: Partial<ChatChange>) => writing.write({ subject, id }, change(more), always);
@@ -156,7 +156,7 @@ describeOnEach('chats', (node) => {
     expect(await pages()).toEqual(whole);
   });
 
-  it('are looked through no longer once nobody waits', async () => {
+  it('are no longer searched after the client disconnects', async () => {
     const subject = user();
     await here().write({ subject, id: 'a' }, change({ turns: [turn('q', 'word')] }), always);
     const query = { words: ['word'], limit: 3, archived: false, after: undefined };
@@ -167,7 +167,7 @@ describeOnEach('chats', (node) => {
     expect((await next).chats).toMatchObject([{ id: 'a' }]);
   });
 
-  it('take no more than they may, and what is deleted makes room', async () => {
+  it('stay within their quota, which deletions release', async () => {
     const subject = user();
     const half = (id: string) => ({ place: { subject, id }, change: change({ turns: [turn('q', 'x'.repeat(600_000))] }) });
     const write = ({ place, change: written }: ReturnType<typeof half>) => here().write(place, written, always);

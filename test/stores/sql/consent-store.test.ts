@@ -14,7 +14,7 @@ function consentTo(deployment: string, acceptedAtMs = 1_763_700_000_123): Stored
 describeOnEach('stored consents', (node) => {
   const store = () => new SqlConsentStore(node.database);
 
-  it('are read as they were put, on every node at once', async () => {
+  it('are read unchanged on every node immediately', async () => {
     const subject = randomUUID();
     await store().put(subject, consentTo('app'));
     expect(await store().find(subject, 'app')).toEqual(consentTo('app'));
@@ -39,7 +39,7 @@ describeOnEach('stored consents', (node) => {
     expect(await store().list(subject)).toEqual([next]);
   });
 
-  it('are one of those put at the same time, never a mixture', async () => {
+  it('equal one of several concurrent writes, never a mixture', async () => {
     const subject = randomUUID();
     const all = Array.from({ length: 20 }, (_, index) => ({
       deployment: 'app',
@@ -54,7 +54,7 @@ describeOnEach('stored consents', (node) => {
     expect(stored).toEqual(all[stored?.acceptedAtMs ?? -1]);
   });
 
-  it('are withdrawn on every node at once, and withdrawn again without a fault', async () => {
+  it('are withdrawn on every node immediately, and can be withdrawn again', async () => {
     const subject = randomUUID();
     await store().put(subject, consentTo('app'));
     await store().put(subject, consentTo('another'));

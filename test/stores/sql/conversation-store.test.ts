@@ -20,7 +20,7 @@ describeOnEach('conversations', (node) => {
   const there = () => new SqlConversationStore(node.otherDatabase, seal);
   const runs = () => new SqlResponseStore(node.database, seal).runs;
 
-  it('are read as they were made, on every node, by their user alone, until they are deleted', async () => {
+  it('are read unchanged on every node, only by their user, until they are deleted', async () => {
     const made = conversation();
     await here().add(made, [item('msg_1')]);
     expect(await there().find(made)).toEqual(made);
@@ -71,7 +71,7 @@ describeOnEach('conversations', (node) => {
     expect(all).toMatchObject({ hasMore: false, items: { length: 41 } });
   });
 
-  it('count what they take', async () => {
+  it('count their size', async () => {
     const made = { ...conversation(), subject: randomUUID() };
     const used = () => new SqlResponseStore(node.database, seal).deleteBeyond(made.subject, Number.MAX_SAFE_INTEGER);
     await here().add(made, []);
@@ -103,7 +103,7 @@ describeOnEach('conversations', (node) => {
     expect(await there().begin({ ...made, subject: 'other' }, { run: 'resp_5', node: living }, nowMs)).toBeUndefined();
   });
 
-  it('are not gone on with by a run that stood still while another took them', async () => {
+  it('are not continued by a stalled run after another run claimed them', async () => {
     const made = conversation();
     await here().add(made, ['a'].map(item));
     const id = `resp_${randomUUID()}`;

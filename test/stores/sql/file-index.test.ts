@@ -41,7 +41,7 @@ describeOnEach('the index of files', (node) => {
     return paths;
   }
 
-  it('gives a file as it was put, on every node at once', async () => {
+  it('returns a file unchanged on every node immediately', async () => {
     const bucket = randomUUID();
     const stored = file(bucket, 'a/b.txt', { contentLength: 2 ** 40 });
     expect(await index().put(stored, undefined, unbounded)).toEqual({ outcome: 'stored', stored, replaced: undefined });
@@ -51,7 +51,7 @@ describeOnEach('the index of files', (node) => {
     expect(await index().find(`${bucket}x`, 'a/b.txt')).toBeUndefined();
   });
 
-  it('says what a file replaces, and keeps when it was made', async () => {
+  it('returns the replaced content and keeps the creation time', async () => {
     const bucket = randomUUID();
     const first = file(bucket, 'a');
     const next = file(bucket, 'a', { createdAtMs: 1, updatedAtMs: 2, contentType: 'text/html', contentLength: 3 });
@@ -76,7 +76,7 @@ describeOnEach('the index of files', (node) => {
     expect(await index().put(file(bucket, 'a'), 'present', unbounded)).toMatchObject({ outcome: 'stored' });
   });
 
-  it('lets one in of those who put the same new file, or change the same one, at the same time', async () => {
+  it('admits one of several concurrent writers of a file', async () => {
     const bucket = randomUUID();
     const race = async (condition: 'absent' | { etag: string }) => {
       const puts = Array.from({ length: 16 }, (_, n) => indexes()[n % 2 ? 1 : 0].put(file(bucket, 'a'), condition, unbounded));
@@ -159,7 +159,7 @@ describeOnEach('the index of files', (node) => {
     expect(await index().put(stored, undefined, 100)).toMatchObject({ outcome: 'stored' });
   });
 
-  it('knows which contents no file uses, and none is about to', async () => {
+  it('lists contents that no file and no upload uses', async () => {
     const bucket = randomUUID();
     const stored = file(bucket, 'a');
     const [coming, lost] = [reservation(bucket, 'b'), reservation(bucket, 'c', { untilMs: 1_500 })];
@@ -172,13 +172,13 @@ describeOnEach('the index of files', (node) => {
     expect(await index().unused(blobs, 2_000)).toEqual(blobs);
   });
 
-  it('is of a database that has a name of its own, the same on every node', async () => {
+  it('has a database name that is the same on every node', async () => {
     const [name, other] = await Promise.all(indexes().map((each) => each.databaseName()));
     expect(name).toMatch(/^[\da-f-]{32,36}$/);
     expect(other).toBe(name);
   });
 
-  it('counts what a file replaces, and what was deleted, as free', async () => {
+  it('counts replaced and deleted contents as free', async () => {
     const bucket = randomUUID();
     const put = async (path: string, contentLength: number) =>
       (await index().put(file(bucket, path, { contentLength }), undefined, 100)).outcome;
@@ -194,7 +194,7 @@ describeOnEach('the index of files', (node) => {
     expect(await put('d', 0)).toBe('stored');
   });
 
-  it('gives what was deleted, once, and says why where nothing was', async () => {
+  it('returns a deleted file once, and the reason if none was deleted', async () => {
     const bucket = randomUUID();
     const stored = file(bucket, 'a');
     for (const condition of [undefined, 'present', 'absent', { etag: 'other' }] as const) {
@@ -208,7 +208,7 @@ describeOnEach('the index of files', (node) => {
     expect(await index().find(bucket, 'a')).toBeUndefined();
   });
 
-  it('lists what begins with a prefix, a page at a time', async () => {
+  it('lists paths with a prefix page by page', async () => {
     const bucket = randomUUID();
     const inside = ['a/%', 'a/0', 'a/1', 'a/2', 'a/3', 'a/_', 'a/b/c', 'a/é', 'a/\u{10ffff}'];
     await putAll(bucket, ['a', 'a-b', ...inside, 'a0', 'ab/1', 'b']);
@@ -224,7 +224,7 @@ describeOnEach('the index of files', (node) => {
     expect(await index().list({ bucket, prefix: 'a/', after: '', limit: 1 })).toMatchObject({ items: [{ path: 'a/%' }] });
   });
 
-  it('orders by code points and finds by prefix, whatever the paths are', async () => {
+  it('sorts by code points and finds by prefix for every path', async () => {
     const bucket = randomUUID();
     const edges = ['\ud7ff', '\ue000', '\uffff', '\u{10000}', '\u{10ffff}', '\x01', '\x7f', 'a\u{10ffff}', 'a\u{10ffff}b'];
     const some = fc.sample(
@@ -240,7 +240,7 @@ describeOnEach('the index of files', (node) => {
     }
   });
 
-  it('lists folders and skips what lies in them', async () => {
+  it('lists folders and skips their contents', async () => {
     const bucket = randomUUID();
     await putAll(bucket, ['a', 'b/1', 'b/2', 'b/c/3', 'c\u{10ffff}', 'd/e']);
     const page = await listFolder((within) => index().list({ ...within, bucket }), {

@@ -46,7 +46,7 @@ describeOnEach('a stored entry that is invalid', (node) => {
     ['deployments', { deployments: '"all"' }],
     ['allowed addresses', { allowed_ips: '[' }],
     ['digest', { digest: 'x' }],
-  ])('opens nothing as a key with invalid %s', async (_what, fields) => {
+  ])('does not work as a key with invalid %s', async (_what, fields) => {
     const { noted, note } = collect();
     const store = new SqlKeyStore(node.database, note);
     const [owner, bad, good] = [randomUUID(), randomUUID(), randomUUID()];

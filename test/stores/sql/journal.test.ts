@@ -79,7 +79,7 @@ describeOnEach('the journal', (node) => {
     expect(sums).toEqual(sums.toSorted((a, b) => Buffer.compare(toOrder(a), toOrder(b))));
   });
 
-  it('sums by any of the keys, the most costly first where no days are asked for, and as many as are asked for', async () => {
+  it('totals by any key, sorted by cost without days, up to the limit', async () => {
     const subject = randomUUID();
     await journal().appendUsage([
       usage(subject, { deployment: 'a', path: ['a'], project: 'x', cost: 1 }),
@@ -102,7 +102,7 @@ describeOnEach('the journal', (node) => {
     expect(await journal().sumUsage({ ...of, subject: `${subject}x`, by: [] })).toMatchObject([{ calls: 0, cost: 0 }]);
   });
 
-  it('counts calls that an application makes beside it only by deployment, whatever the ids are, and all costs', async () => {
+  it('counts inner calls separately only by deployment, and all costs', async () => {
     const subject = randomUUID();
     const odd = 'a","b\\';
     await journal().appendUsage([
@@ -126,7 +126,7 @@ describeOnEach('the journal', (node) => {
     expect(await journal().sumUsage({ ...always, subject: `${subject}x` })).toEqual([]);
   });
 
-  it('counts a record once, however often and wherever it is appended', async () => {
+  it('counts a record once if it is appended several times on several nodes', async () => {
     const subject = randomUUID();
     const records = Array.from({ length: 7 }, () => usage(subject));
     const changed = records.map((record) => ({ ...record, cost: 9 }));
@@ -142,7 +142,7 @@ describeOnEach('the journal', (node) => {
     expect(await journal().sumUsage({ ...always, subject })).toMatchObject([{ calls: 2_345, promptTokens: 23_450 }]);
   });
 
-  it('takes a record with odd texts and numbers, and the others of its batch', async () => {
+  it('stores a batch with odd texts and numbers', async () => {
     const subject = randomUUID();
     const odd = { requestId: 'a\0b', deployment: '\ud800', path: ['\0', '\udfff'], project: 'x'.repeat(100_000) };
     const numbers = { cost: Number.POSITIVE_INFINITY, promptTokens: Number.NaN, durationMs: Number.NaN };
@@ -156,7 +156,7 @@ describeOnEach('the journal', (node) => {
     expect(read).toMatchObject({ subject: '\ufffd', object: '\ufffd' });
   });
 
-  it('gives the audit as it was appended, the newest first, page by page', async () => {
+  it('returns the audit log newest first, page by page', async () => {
     const begin = midnight + 86_400_000 * 7;
     const records = [0, 1, 1, 1, 2, 3].map((atMs, index) => audit({ id: `${randomUUID()} ${index}`, atMs: begin + atMs }));
     const bare = audit({ atMs: begin + 4, subject: undefined, object: undefined, requestId: undefined, details: {} });
@@ -202,7 +202,7 @@ describeOnEach('the journal', (node) => {
     expect([await read('too'), await read('tool%'), await read('TOOL.RUN')]).toEqual([[], [], []]);
   });
 
-  it('lists single calls as they were appended, the newest first, behind one of them', async () => {
+  it('lists single calls newest first, after one of them', async () => {
     const subject = randomUUID();
     const [a, b, c] = [1, 2, 2].map((ms, nth) => usage(subject, { id: `${subject} ${nth}`, atMs: midnight + ms, cost: 2 ** 40 }));
     const odd = usage(subject, { id: `${subject} 9`, outcome: 'left', path: ['say "hi"', 'model'] });

@@ -41,7 +41,7 @@ describe('PostgreSQL', () => {
     await expect(fresh.open()).rejects.toThrow(NewerDatabase);
   });
 
-  it('that stops in the middle fails every step at once, and serves again once it is back', async () => {
+  it('fails every step immediately if it stops, and works again when it is back', async () => {
     await using server = await startPostgres();
     const { database, close } = await openPostgres(new Secret(server.url));
     const store = new SqlConsentStore(database);
@@ -56,7 +56,7 @@ describe('PostgreSQL', () => {
     await close();
   });
 
-  it('that is stopped while it works fails what it was asked, and nothing else', async () => {
+  it('fails only the running statement if it is stopped', async () => {
     await using server = await startPostgres();
     const { database, close } = await openPostgres(new Secret(server.url));
     const slow = database.run((kysely) => sql`select pg_sleep(60)`.execute(kysely));
@@ -91,7 +91,7 @@ describe('PostgreSQL', () => {
     }
   });
 
-  it('that is locked by somebody fails in time and keeps nothing half done', async () => {
+  it('times out at a foreign lock without partial changes', async () => {
     await using fresh = await freshPostgres();
     await using opened = await fresh.open();
     const { database } = opened;
@@ -112,7 +112,7 @@ describe('PostgreSQL', () => {
     expect(await index.put(file, 'absent', 10)).toMatchObject({ outcome: 'stored' });
   });
 
-  it('that breaks idle connections is asked over new ones', async () => {
+  it('gets new connections if it closes idle ones', async () => {
     await using fresh = await freshPostgres();
     await using opened = await fresh.open();
     const { database } = opened;
@@ -140,7 +140,7 @@ describe('PostgreSQL', () => {
     }
   });
 
-  it('never tells callers what its engine says', async () => {
+  it('does not expose messages of the engine', async () => {
     await using fresh = await freshPostgres();
     const { database, close } = await fresh.open();
     const faulty = database.run((kysely) => sql`select 'canary' from no_such_table`.execute(kysely));

@@ -40,7 +40,7 @@ describeOnEach('stored responses', (node) => {
   const there = () => new SqlResponseStore(node.otherDatabase, seal);
   const bytesOf = (subject: string) => here().deleteBeyond(subject, Number.MAX_SAFE_INTEGER);
 
-  it('are read as they were kept, on every node, by their user alone, until they expire', async () => {
+  it('are read unchanged on every node, only by their user, until they expire', async () => {
     const kept = stored({ subject: randomUUID(), items: [{ id: 'rs_1', type: 'reasoning', encrypted_content: 'sealed' }] });
     await here().add(kept);
     expect(await there().find(kept, nowMs)).toEqual(kept);
@@ -49,7 +49,7 @@ describeOnEach('stored responses', (node) => {
     expect(await there().find({ ...kept, id: '\0' }, nowMs)).toBeUndefined();
   });
 
-  it('lie in the database as nobody can read them', async () => {
+  it('are encrypted in the database', async () => {
     const kept = stored();
     await here().add(kept);
     const rows = await node.database.run((kysely) =>
@@ -59,7 +59,7 @@ describeOnEach('stored responses', (node) => {
     expect(JSON.stringify(rows)).not.toContain('canary');
   });
 
-  it('are gone on from in their order, also where the first has expired', async () => {
+  it('continue in order, also if the first has expired', async () => {
     const subject = randomUUID();
     const first = stored({ subject, expiresAtMs: nowMs + 1 });
     const second = stored({ subject, previousId: first.id });
@@ -76,7 +76,7 @@ describeOnEach('stored responses', (node) => {
     expect(await here().chain(third, later)).toEqual({ absent: first.id });
   });
 
-  it('give their items by id, those of conversations too, and none of another user', async () => {
+  it('return their items and those of conversations by ID, and none of another user', async () => {
     const subject = randomUUID();
     const kept = stored({ subject });
     await here().add(kept);
@@ -131,7 +131,7 @@ describeOnEach('responses that have not ended', (node) => {
   const here = () => new SqlResponseStore(node.database, seal);
   const there = () => new SqlResponseStore(node.otherDatabase, seal);
 
-  it('end once, on the node that answers them, and keep nothing once they were deleted or cancelled', async () => {
+  it('end once, on their node, and store nothing after they were deleted or canceled', async () => {
     const [ended, deleted, cancelled] = [running(), running(), running({ isBackground: true })];
     await Promise.all([ended, deleted, cancelled].map((each) => here().begin(each)));
     expect(await there().find(ended, nowMs)).toMatchObject({ status: 'in_progress', response: { output: [] } });
@@ -157,7 +157,7 @@ describeOnEach('responses that have not ended', (node) => {
     expect(await there().cancel({ ...ended, subject: 'other' })).toBeUndefined();
   });
 
-  it('keep their events in order, whoever appends meanwhile', async () => {
+  it('store their events in order with concurrent writers', async () => {
     const runs = Array.from({ length: 20 }, () => running({ isBackground: true }));
     await Promise.all(runs.map((each) => here().begin(each)));
     const gone = running({ isBackground: true });
@@ -177,7 +177,7 @@ describeOnEach('responses that have not ended', (node) => {
     }
   });
 
-  it('are answered once, whoever begins to', async () => {
+  it('are answered once by one of several nodes', async () => {
     const waits = running({ status: 'queued', isBackground: true });
     await here().begin(waits, { model: 'a model' });
     expect(await here().runs.start(waits, 'here')).toBe(true);
@@ -196,7 +196,7 @@ describeOnEach('responses that have not ended', (node) => {
     expect(await there().runs.readEventsAfter(run.id, -1)).toEqual(events);
   });
 
-  it('are taken by one node alone where they wait, and fail where their node is gone', async () => {
+  it('are claimed by one node, and fail if their node is gone', async () => {
     const waits = running({ status: 'queued', isBackground: true, node: 'gone', subject: randomUUID() });
     await here().begin(waits, { model: 'a model' });
     const lost = running({ isBackground: true, node: 'gone' });
@@ -225,7 +225,7 @@ describeOnEach('responses that have not ended', (node) => {
   });
 });
 
-describe('two nodes of a PostgreSQL that look at the same moment', () => {
+describe('two nodes that query PostgreSQL at the same moment', () => {
   const open = async () => {
     const whole = await freshPostgres();
     const opened = await Promise.all([whole.open(), whole.open()]);
@@ -272,7 +272,7 @@ describe('two nodes of a PostgreSQL that look at the same moment', () => {
   });
 });
 
-it('PostgreSQL has what others were promised on its disk before it is answered, and what only its caller knows of right behind', async () => {
+it('PostgreSQL syncs shared data before the response, and private data right after it', async () => {
   await using whole = await freshPostgres();
   await using opened = await whole.open();
   const { database } = opened;
