@@ -17,7 +17,7 @@ function openCache(maxBytes: number) {
   return { kept, made, get };
 }
 
-it('what was made counts by what it takes, once that is known', async () => {
+it('ExpiringCache counts the size of a value as soon as the value is created', async () => {
   const { kept, get } = openCache(100_000);
   const making = get('a', 50_000);
   expect(kept.bytes).toBeLessThan(1_000);
@@ -25,7 +25,7 @@ it('what was made counts by what it takes, once that is known', async () => {
   expect(kept.bytes).toBeGreaterThan(50_000);
 });
 
-it('few large values are kept, however many are asked for, and those asked for meanwhile are made once', async () => {
+it('ExpiringCache stays within `maxBytes` with large values, and creates a value once for concurrent reads', async () => {
   const { kept, made, get } = openCache(100_000);
   for (let nth = 0; nth < 50; nth += 1) await Promise.all([get(`key ${nth}`, 30_000), get(`key ${nth}`, 30_000)]);
   expect(made).toHaveLength(50);
@@ -36,7 +36,7 @@ it('few large values are kept, however many are asked for, and those asked for m
   expect(made).toHaveLength(51);
 });
 
-it('what fails is made again', async () => {
+it('ExpiringCache creates a value again after a failure', async () => {
   const { kept } = openCache(100_000);
   const cache = new ExpiringCache({ clock, store: kept, failureFreshMs: 0 });
   await expect(cache.get('a', () => Promise.reject(new Error('away')))).rejects.toThrow('away');

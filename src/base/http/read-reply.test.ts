@@ -43,26 +43,26 @@ async function opened(signal = new AbortController().signal) {
 }
 
 describe('openReply', () => {
-  it('resolves at the head', async () => {
+  it('resolves with the head', async () => {
     const { reply } = await opened();
     expect([reply.status, reply.headers]).toEqual([200, { a: 'b' }]);
   });
 
-  it('rejects with the fault that came before the head', async () => {
+  it('rejects with an error that occurs before the head', async () => {
     const client = new ScriptedClient();
     const opening = openReply(client, request, new AbortController().signal);
     client.listener.fail(new HttpError('connect', 'no'));
     await expect(opening).rejects.toMatchObject({ kind: 'connect' });
   });
 
-  it('sends nothing for a signal that is aborted already', async () => {
+  it('sends no request if the signal is already aborted', async () => {
     const client = new ScriptedClient();
     const reason = new Error('gone');
     await expect(openReply(client, request, AbortSignal.abort(reason))).rejects.toBe(reason);
     expect(() => client.listener).toThrow();
   });
 
-  it('aborts the exchange and rejects with the reason while it waits for the head', async () => {
+  it('cancels the exchange and rejects with the reason if it is aborted before the head', async () => {
     const client = new ScriptedClient();
     const caller = new AbortController();
     const reason = new Error('gone');
@@ -73,8 +73,8 @@ describe('openReply', () => {
   });
 });
 
-describe('the body of a reply', () => {
-  it('hands a waiting reader each piece', async () => {
+describe('HttpReply.body', () => {
+  it('passes each piece to a waiting reader', async () => {
     const { listener, body } = await opened();
     const first = body.next();
     listener.bytes('a');
@@ -85,7 +85,7 @@ describe('the body of a reply', () => {
     expect(await body.next()).toEqual({ done: true, value: undefined });
   });
 
-  it('joins what came while the reader was busy', async () => {
+  it('joins the pieces that arrive while the reader is busy', async () => {
     const { listener, body } = await opened();
     listener.bytes('a');
     listener.bytes('b');
@@ -94,7 +94,7 @@ describe('the body of a reply', () => {
     expect((await body.next()).done).toBe(true);
   });
 
-  it('pauses above 64 kB queued, once, and resumes when drained', async () => {
+  it('pauses once above 64 kB queued, and resumes when drained', async () => {
     const { client, listener, body } = await opened();
     listener.bytes('x'.repeat(65_536));
     expect(client.done).toEqual([]);
@@ -105,7 +105,7 @@ describe('the body of a reply', () => {
     expect(client.done).toEqual(['pause', 'resume']);
   });
 
-  it('throws a fault once, after what came before it', async () => {
+  it('throws an error once, after the content that arrived before it', async () => {
     const { listener, body } = await opened();
     listener.bytes('a');
     listener.fail(new HttpError('closed', 'no'));
@@ -114,14 +114,14 @@ describe('the body of a reply', () => {
     expect((await body.next()).done).toBe(true);
   });
 
-  it('throws a fault to a waiting reader', async () => {
+  it('throws an error to a waiting reader', async () => {
     const { listener, body } = await opened();
     const next = body.next();
     listener.fail(new HttpError('idle_timeout', 'no'));
     await expect(next).rejects.toMatchObject({ kind: 'idle_timeout' });
   });
 
-  it.each(['waiting', 'busy'])('throws the reason at once after an abort to a %s reader', async (how) => {
+  it.each(['waiting', 'busy'])('throws the reason immediately after an abort to a %s reader', async (how) => {
     const caller = new AbortController();
     const { client, listener, body } = await opened(caller.signal);
     const reason = new Error('gone');
@@ -133,7 +133,7 @@ describe('the body of a reply', () => {
     expect((await body.next()).done).toBe(true);
   });
 
-  it('heeds no abort after the end', async () => {
+  it('ignores an abort after the end', async () => {
     const caller = new AbortController();
     const { client, listener, body } = await opened(caller.signal);
     listener.bytes('a');
@@ -144,7 +144,7 @@ describe('the body of a reply', () => {
     expect(client.done).toEqual([]);
   });
 
-  it('aborts the exchange when the loop is left early', async () => {
+  it('cancels the exchange if the loop is left early', async () => {
     const { client, listener, reply } = await opened();
     listener.bytes('a');
     for await (const piece of reply.body) {
@@ -154,7 +154,7 @@ describe('the body of a reply', () => {
     expect(client.done).toEqual(['cancel']);
   });
 
-  it('aborts nothing when the loop is left after the end', async () => {
+  it('does not cancel the exchange if the loop is left after the end', async () => {
     const { client, listener, reply } = await opened();
     listener.bytes('a');
     listener.end();
@@ -162,7 +162,7 @@ describe('the body of a reply', () => {
     expect(client.done).toEqual([]);
   });
 
-  it('refuses a second read at once', async () => {
+  it('rejects a second concurrent read immediately', async () => {
     const { body } = await opened();
     void body.next();
     await expect(body.next()).rejects.toThrow('not over');
@@ -170,7 +170,7 @@ describe('the body of a reply', () => {
 });
 
 describe('readText', () => {
-  it('reads UTF-8 over cuts inside a character', async () => {
+  it('reads UTF-8 that is split inside a character', async () => {
     const { listener, reply } = await opened();
     const text = Buffer.from('grüße 👋').toString('latin1');
     const reading = readText(reply, 100);
@@ -182,7 +182,7 @@ describe('readText', () => {
     expect(await reading).toBe('grüße 👋');
   });
 
-  it('takes as many bytes as allowed and not one more', async () => {
+  it('accepts exactly the maximum number of bytes', async () => {
     const exact = await opened();
     exact.listener.bytes('abc');
     exact.listener.end();
@@ -193,7 +193,7 @@ describe('readText', () => {
     expect(over.client.done).toEqual(['cancel']);
   });
 
-  it('throws the fault', async () => {
+  it('throws the error of the reply', async () => {
     const { listener, reply } = await opened();
     listener.fail(new HttpError('malformed', 'no'));
     await expect(readText(reply, 3)).rejects.toMatchObject({ kind: 'malformed' });

@@ -8,7 +8,7 @@ import {
 } from 'node:zlib';
 import { HttpError, type ReplyHeaders, type ReplyListener } from './client.ts';
 
-/** Reading from the socket, as the one who unpacks steers it. */
+/** Control over reading from the socket. */
 interface Reading {
   pauseReading(): void;
   resumeReading(): void;
@@ -17,15 +17,18 @@ interface Reading {
 
 const supportedEncodings: ReadonlySet<string> = new Set(['gzip', 'x-gzip', 'br', 'deflate']);
 
-/** Whether an `Unpacker` can unpack a reply with these header fields; few servers send what nobody asked for (RFC 9110, 8.4). */
+/**
+ * Returns whether an `Unpacker` can decompress a reply with these header fields (RFC 9110, 8.4). Only few servers compress
+ * without being asked to.
+ */
 export function isCompressed(headers: ReplyHeaders): boolean {
   const encoding = headers['content-encoding'];
   return encoding !== undefined && supportedEncodings.has(encoding.trim().toLowerCase());
 }
 
 /**
- * Stands between a connection and the listener of a reply, and unpacks its content: gzip, br or deflate. How much comes out is for the
- * listener to bound: a pause of it holds back what is not unpacked yet, and the socket.
+ * Decompresses the content of a reply (gzip, br, or deflate) between a connection and its listener. The listener must bound the
+ * decompressed size: if it pauses, content that is not decompressed yet and the socket are held back.
  */
 export class Unpacker implements ReplyListener {
   readonly #next: ReplyListener;
@@ -64,7 +67,7 @@ export class Unpacker implements ReplyListener {
     else if (!this.#isOver) this.#next.end();
   }
 
-  /** Decompression runs on another thread, so content that arrived earlier may still be in the stream. */
+  /** Decompression runs on another thread, so earlier content may still be in the stream. */
   fail(error: HttpError): void {
     if (this.#isOver || this.#error !== undefined) return;
     this.#error = error;
@@ -82,7 +85,7 @@ export class Unpacker implements ReplyListener {
     this.#stream?.resume();
   }
 
-  /** Nothing more reaches the listener. */
+  /** Stops the decompression. The listener receives no further calls. */
   cancel(): void {
     this.#isOver = true;
     this.#stream?.destroy();
@@ -124,7 +127,10 @@ export class Unpacker implements ReplyListener {
 
 type Decompressor = BrotliDecompress | InflateRaw | Unzip;
 
-/** Some servers send `deflate` without the frame of zlib that it should have (RFC 9110, 8.4.1.2). */
+/**
+ * Returns a stream for the encoding. Some servers send `deflate` without the zlib wrapper that it should have (RFC 9110,
+ * 8.4.1.2).
+ */
 function createStream(encoding: string, [first = 0]: Buffer): Decompressor {
   if (encoding === 'br') return createBrotliDecompress();
   return encoding === 'deflate' && (first & 0x0f) !== 8 ? createInflateRaw() : createUnzip();

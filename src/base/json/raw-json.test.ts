@@ -4,7 +4,7 @@ import { parseJsonBytes, toJsonPieces } from './raw-json.ts';
 
 const long = 'What a gateway adds to a call should be small. '.repeat(400);
 
-/** What a reader gives for a text: its value, or the message of its fault. */
+/** Returns the serialized value, or the message of the reader's error. */
 function verdict(read: () => unknown): unknown {
   try {
     return JSON.stringify(read());
@@ -40,7 +40,7 @@ describe('parseJsonBytes', () => {
     ['half of a pair of surrogates', `{"a":"${long}","b":"\\ud800"}`],
   ];
 
-  it.each(texts)('reads as parseJson does: %s', (_name, text) => {
+  it.each(texts)('returns the same result as parseJson for %s', (_name, text) => {
     const bytes = Buffer.from(text);
     expect(bytes.length).toBeGreaterThan(16 * 1024);
     for (const offset of [0, 1, 2, 3]) {
@@ -49,7 +49,7 @@ describe('parseJsonBytes', () => {
     }
   });
 
-  it('refuses bytes that are not UTF-8', () => {
+  it('rejects bytes that are not UTF-8', () => {
     const bytes = Buffer.concat([Buffer.from(`{"a":"${long}`), Buffer.from([0xc3]), Buffer.from('"}')]);
     expect(verdict(() => parseJsonBytes(bytes))).toBe('it is not valid UTF-8');
   });
@@ -59,36 +59,36 @@ describe('toJsonPieces', () => {
   const text = `{"model":"a", "messages": [{"role":"user","content":"${long}"}],"seed":1.0}`;
   const parsed = (json: string) => parseJsonBytes(Buffer.from(json)) as JsonObject;
 
-  it('lets a field that is the same out as it came, and writes the others', () => {
+  it('reuses the text of unchanged fields and serializes the others', () => {
     expect(written({ ...parsed(text), model: 'b', none: undefined })).toBe(
       `{"model":"b","messages": [{"role":"user","content":"${long}"}],"seed":1}`,
     );
   });
 
-  it('writes a field anew that is another object', () => {
+  it('serializes a field again if it is another object', () => {
     const request = parsed(text);
     const copy = { ...request, tools: [], messages: [...(request.messages as unknown[])] };
     expect(toJsonPieces(copy)).toBeUndefined();
   });
 
-  it('remembers nothing of an object with a key that is there twice, however deep', () => {
+  it('returns undefined for an object with a duplicate key at any depth', () => {
     const twice = text.replace('"role":"user"', '"role":"user","role":"system"');
     expect(parsed(twice)).toEqual(JSON.parse(twice));
     expect(toJsonPieces(parsed(twice))).toBeUndefined();
   });
 
-  it('takes the later of two fields of one name for none', () => {
+  it('returns undefined if a large field occurs twice', () => {
     const twice = `{"a":"${long}","a":"${long}"}`;
     expect(toJsonPieces(parsed(twice))).toBeUndefined();
   });
 
-  it('remembers nothing of small texts', () => {
+  it('returns undefined for small texts', () => {
     expect(toJsonPieces(parsed('{"a":1}'))).toBeUndefined();
   });
 });
 
-describe('what is parsed of bytes', () => {
-  /** Numbers of a fixed sequence, below `most`. */
+describe('parseJsonBytes and toJsonPieces', () => {
+  /** Returns a generator of a fixed pseudorandom sequence of integers below its argument. */
   function numbers(start: number): (most: number) => number {
     let state = start;
     return (most) => {
@@ -138,7 +138,7 @@ describe('what is parsed of bytes', () => {
     return toBroken(below(5) === 0 ? json.replaceAll('":', '": ').replaceAll(',"', ', "') : json);
   };
 
-  it('is what parseJson makes of the text, and is written as the same, for 2,000 texts', () => {
+  it('match parseJson and JSON.stringify for 2,000 texts', () => {
     const seen = { refused: 0, written: 0 };
     for (let count = 0; count < 2000; count += 1) {
       const text = Buffer.from(nextText()).toString();

@@ -13,7 +13,7 @@ const clients: [name: string, make: (options: HttpClientOptions) => HttpClient][
   ['lean', (options) => new LeanClient(options)],
 ];
 
-describe.each(clients)('a guarded client over %s', (_name, make) => {
+describe.each(clients)('guardClient over %s', (_name, make) => {
   const get = async (url: string, allowed: readonly string[], answers: readonly string[]) => {
     const looked: string[] = [];
     const guard = new NetGuard(allowed, (host, _options, callback) => {
@@ -28,14 +28,14 @@ describe.each(clients)('a guarded client over %s', (_name, make) => {
     return { text: await readText(reply, 1000), looked };
   };
 
-  it('connects to the address that was checked, though the name’s next answer is another', async () => {
+  it('connects to the checked address, even if the next lookup returns another', async () => {
     const server = await startServer((request, response) => response.end(request.headers.host));
     const { text, looked } = await get(`http://rebinding.test:${server.port}/`, ['127.0.0.1'], ['127.0.0.1', '10.0.0.1']);
     expect([text, looked]).toEqual([`rebinding.test:${server.port}`, ['rebinding.test']]);
   });
 
   it.each(['127.0.0.1', '10.0.0.1', '169.254.169.254', '::1', '::ffff:127.0.0.1', 'fd00:ec2::254'])(
-    'does not connect where a name stands for %s, and says why',
+    'does not connect to a name that resolves to %s, and reports the reason',
     async (address) => {
       const server = await startServer((_request, response) => response.end());
       await expect(get(`http://inside.test:${server.port}/`, [], [address])).rejects.toMatchObject({

@@ -9,7 +9,10 @@ import {
 } from 'node:crypto';
 import { Secret } from './secret.ts';
 
-/** A sealed text was altered, belongs elsewhere, or was sealed with a secret that is not at hand. The message may be shown. */
+/**
+ * A sealed text was altered, was sealed for another context, or was sealed with an unknown secret. The message may be shown to
+ * clients.
+ */
 export class SealError extends Error {
   override readonly name = 'SealError';
 }
@@ -20,15 +23,15 @@ const tagBytes = 16;
 const keyBytes = 32;
 const sealedForm = /^s1\.([\w-]{8})\.([\w-]+)$/;
 
-/** Secrets of one text, separated by commas, newest first: what `PARLEY_SECRET` holds. Empty if there are none. */
+/** Parses the comma-separated secrets of `PARLEY_SECRET`, newest first. Returns an empty list if there are none. */
 export function toSecrets(text: string): readonly Secret[] {
   const parts = text.split(',').map((part) => part.trim());
   return parts.filter((part) => part !== '').map((part) => new Secret(part));
 }
 
-/** What is derived from one secret. */
+/** Keys that are derived from one secret. */
 class Key {
-  /** Says which secret it was, and nothing of it. */
+  /** Identifies the secret without revealing it. */
   readonly id: string;
   readonly #secret: Secret;
   readonly #derived = new Map<string, Buffer>();
@@ -48,7 +51,7 @@ class Key {
   }
 }
 
-/** Of one text: a nonce is never used again. */
+/** A cipher for one text. Its nonce is never reused. */
 interface Cipher {
   readonly nonce: Buffer;
   readonly cipher: CipherGCM;
@@ -60,13 +63,13 @@ function toCipher(key: Buffer): Cipher {
 }
 
 /**
- * Encrypts and signs texts with keys derived from secrets. The first secret seals and signs, all of them open and verify:
- * so a secret is changed by putting the new one first.
+ * Encrypts and signs texts with keys that are derived from secrets. The first secret seals and signs, and all secrets open and
+ * verify. To rotate a secret, put the new one first.
  */
 export class Seal {
   readonly #newest: Key;
   readonly #keys: ReadonlyMap<string, Key>;
-  /** Made ahead while nobody waits: half of what sealing a short text takes. */
+  /** A cipher that is prepared while the event loop is idle, because creating it takes half of the time to seal a short text. */
   #spareCipher: Cipher | undefined;
   #isSpareDue = false;
 
@@ -77,7 +80,7 @@ export class Seal {
     this.#keys = new Map([...older, newest].map((key) => [key.id, key]));
   }
 
-  /** Encrypts a text (AES-256-GCM). It opens only if the same `place` is named: the id of the row it lies in. */
+  /** Encrypts a text with AES-256-GCM. It opens only with the same `context`, which is the id of the row that holds it. */
   seal(text: string, context: string): string {
     const { nonce, cipher } = this.#takeCipher();
     cipher.setAAD(Buffer.from(context));
@@ -98,7 +101,7 @@ export class Seal {
     return cipher;
   }
 
-  /** The text that was sealed for this place. Throws SealFault. */
+  /** Decrypts a text that was sealed for this context. Throws `SealError`. */
   open(sealed: string, context: string): string {
     const [, id = '', encoded = ''] = sealedForm.exec(sealed) ?? [];
     const key = this.#keys.get(id);
@@ -115,17 +118,22 @@ export class Seal {
     }
   }
 
-  /** Whether a text was sealed with an older secret, and should be sealed anew before that secret is given up. */
+  /** Returns whether a text was sealed with an older secret. Seal such texts again before you remove that secret. */
   isOutdated(sealed: string): boolean {
     return sealedForm.exec(sealed)?.[1] !== this.#newest.id;
   }
 
-  /** Signs a text (HMAC-SHA256) for one purpose, a word of the program: it is not valid for another. */
+  /**
+   * Signs a text with HMAC-SHA256 for one purpose. The signature is not valid for another purpose. Purposes are constants of the
+   * program.
+   */
   sign(text: string, purpose: string): string {
     return createSignature(this.#newest, text, purpose);
   }
 
-  /** Whether the signature was given to this text for this purpose, with any of the secrets; in constant time. */
+  /**
+   * Returns whether the signature is valid for this text and purpose with any of the secrets. The comparison takes constant time.
+   */
   verify(text: string, signatureText: string, purpose: string): boolean {
     const key = this.#keys.get(signatureText.slice(0, signatureText.indexOf('.')));
     if (key === undefined) return false;

@@ -1,11 +1,11 @@
 import type { Handle, Sink } from './sink.ts';
 
-/** Items that may wait for their reader before their source is paused. */
+/** Maximum number of unread items before the source is paused. */
 const maxWaiting = 64;
 
 /**
- * What is pushed into a sink, for a reader that takes it item by item: `start` is called with the first read. A slow reader
- * pauses the source; one that leaves the loop early, or whose signal is aborted, cancels it.
+ * Returns an async iterable of the items that `start` pushes into its sink. `start` is called at the first read. A slow reader
+ * pauses the source. A reader that leaves the loop early, or an aborted signal, cancels the source.
  */
 export function toAsyncIterable<Item>(start: (sink: Sink<Item>) => Handle, signal?: AbortSignal): AsyncIterable<Item> {
   return { [Symbol.asyncIterator]: () => new PushedItems(start, signal) };
@@ -93,13 +93,16 @@ class PushedItems<Item> implements Sink<Item>, AsyncIterator<Item, undefined> {
   }
 }
 
-/** Hands items from many writers to one reader, in the order they were put. */
+/** Passes items from many writers to one reader, in the order in which they were put. */
 export class Channel<Item> {
   readonly #items: { item: Item; onTaken: () => void }[] = [];
   #wake: () => void = () => undefined;
   #hasEnded = false;
 
-  /** Resolves when the reader took it, at once if nobody reads any more: a writer that waits cannot flood the reader. */
+  /**
+   * Resolves when the reader has received the item, or immediately if the reader has stopped. Writers that await the promise
+   * cannot flood the reader.
+   */
   put(item: Item): Promise<void> {
     if (this.#hasEnded) return Promise.resolve();
     return new Promise((resolve) => {
@@ -108,7 +111,7 @@ export class Channel<Item> {
     });
   }
 
-  /** What was put before is still read. */
+  /** Ends the channel. The reader still receives the items that were put before. */
   end(): void {
     this.#hasEnded = true;
     this.#wake();

@@ -1,8 +1,8 @@
 import type { Handle, Sink } from './sink.ts';
 
 /**
- * Pushes the items of an iterable into a sink. `open` gets the signal that `cancel` aborts; if it throws or
- * rejects, the sink fails with that error.
+ * Pushes the items of an iterable into a sink. `open` receives a signal that `cancel` aborts. If `open` throws or rejects, the
+ * sink fails with that error.
  */
 export function pump<Item>(
   open: (signal: AbortSignal) => AsyncIterable<Item> | Promise<AsyncIterable<Item>>,
@@ -13,7 +13,7 @@ export function pump<Item>(
   return activePump;
 }
 
-/** The same with one item. */
+/** Pushes one item into a sink. */
 export function pumpOne<Item>(make: (signal: AbortSignal) => Promise<Item>, sink: Sink<Item>): Handle {
   return pump(async function* (signal) {
     yield await make(signal);
@@ -49,7 +49,7 @@ class Pump<Item> implements Handle {
   async run(open: (signal: AbortSignal) => AsyncIterable<Item> | Promise<AsyncIterable<Item>>): Promise<void> {
     const { signal } = this.#controller;
     try {
-      // Nothing is pushed before `pump` has returned.
+      // Nothing may be pushed before `pump` returns.
       await undefined;
       for await (const item of await open(signal)) {
         if (signal.aborted) return;

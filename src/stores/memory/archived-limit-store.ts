@@ -17,13 +17,13 @@ export interface ArchivedLimitStoreDeps {
   readonly note: (message: string) => void;
 }
 
-/** A process that is killed loses less than a second of counting: this delay and the time of one write. */
+/** A process that is killed loses less than a second of usage: this delay and the time of one write. */
 const saveDelayMs = 400;
 const restoreRetryMs = 1000;
 
 /**
- * Counts in memory and writes changed counters to the database shortly afterwards, so that limits hold across restarts.
- * A node whose database is away when it starts is not ready. It counts from 0 until `restore` has added the stored counters.
+ * Counts in memory and writes changed counters to the database shortly afterwards, so that limits hold across restarts. A node
+ * whose database is unavailable at startup is not ready. It counts from 0 until `restore` has added the stored counters.
  */
 export class ArchivedLimitStore implements LimitStore {
   readonly #deps: ArchivedLimitStoreDeps;
