@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { SourceMap } from 'node:module';
 
 /**
- * Maps the stack traces of the built service to the source files. The build loads this module first in each thread. A source map
- * is read when the first stack trace needs it. Node's own source map support reads each file a second time at startup, which
- * takes 6 MB in the smallest process.
+ * Maps the stack traces of the built service to the source files. Built programs load this module first in each thread. A source
+ * map is read when the first stack trace needs it. Node's own source map support would read each file a second time at startup,
+ * which takes 6 MB in the smallest process.
  */
 function mapStacks(): void {
   const maps = new Map<string, SourceMap | undefined>();

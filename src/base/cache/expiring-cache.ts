@@ -11,7 +11,7 @@ export interface ExpiringCacheOptions<Value> {
   readonly clock: Clock;
   /** Cache of the entries. It must count them with `toExpiringBytes`. */
   readonly store: BoundedCache<Expiring<Value>>;
-  /** How long a failure is returned before the next attempt, in milliseconds. With 0, failures are not cached. */
+  /** Lifetime of a cached failure in milliseconds. With 0, failures are not cached. */
   readonly failureFreshMs: number;
 }
 
@@ -24,7 +24,7 @@ export interface Expiring<Value> {
   freshUntilMs: number;
 }
 
-/** Size of a promise and its entry in bytes. */
+/** Estimated size of an entry without its value, in bytes. */
 const expiringEntryBytes = 300;
 
 /** Returns a function that counts the bytes of an entry, for a cache whose values have the size that `countBytes` returns. */

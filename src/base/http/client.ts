@@ -8,11 +8,11 @@ export interface HttpTimeouts {
   /** Maximum time to connect, including TLS, in milliseconds. */
   readonly connectMs: number;
   /**
-   * Maximum time from the end of the request to the first byte of the reply's content, in milliseconds. Also the maximum time for
-   * which the server may stop reading a streamed body.
+   * Maximum time from the end of the request to the first byte of the reply's content, in milliseconds. Also limits pauses of a
+   * server that stops reading a streamed body.
    */
   readonly firstByteMs: number;
-  /** Maximum time between two reads of the body, in milliseconds. The time for which the exchange is paused does not count. */
+  /** Maximum time between two reads of the body, in milliseconds. Pauses of the exchange do not count. */
   readonly idleMs: number;
 }
 
@@ -42,7 +42,7 @@ export interface HttpRequest {
   /** Absolute http: or https: URL. */
   readonly url: URL;
   /**
-   * Header fields, with names in the case in which they are sent. Must not contain `host`, `content-length`, `connection`, or
+   * Header fields. The case of the names is preserved. Must not contain `host`, `content-length`, `connection`, or
    * `transfer-encoding`, which the client sets.
    */
   readonly headers: Readonly<Record<string, string>>;

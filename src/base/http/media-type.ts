@@ -8,7 +8,7 @@ const maxChars = 255;
 
 /**
  * Returns the type and subtype of a media type in lower case, without parameters (RFC 9110, 8.3.1). Returns undefined for any
- * other text, such as a list of media types, of which a browser would use the last.
+ * other text, such as a list of media types. A browser would use the last type of a list.
  */
 export function toEssence(text: string): string | undefined {
   return text.length > maxChars ? undefined : mediaType.exec(text)?.[1]?.toLowerCase();

@@ -19,9 +19,9 @@ type State = 'head' | 'length' | 'close' | 'chunk-size' | 'chunk-data' | 'chunk-
 
 /**
  * Parses one HTTP/1.1 reply from latin1 text that may be split anywhere. Stricter than RFC 9112 wherever two lenient parsers
- * could disagree: accepts only one framing and only CRLF, rejects folded lines, and bounds heads, chunk lines, and trailers.
- * After each `feed`, `status` is 0 until the final head has arrived, `content` holds the content of this call, and `isDone` or
- * `error` reports the end.
+ * could disagree: accepts only one framing and only CRLF, rejects folded lines, and limits the size of heads, chunk lines, and
+ * trailers. After each `feed`, `status` is 0 until the final head has arrived, `content` holds the content of this call, and
+ * `isDone` or `error` reports the end.
  */
 export class ReplyParser {
   status = 0;
@@ -243,7 +243,7 @@ const keepAliveSeconds = /(?:^|[,; \t])timeout[ \t]*=[ \t]*"?(\d{1,9})/i;
 /** Empty header fields. */
 export const noHeaders: ReplyHeaders = Object.freeze(Object.create(null));
 
-/** How the end of a body is determined (RFC 9112, 6.3). */
+/** Method that determines the end of a body (RFC 9112, 6.3). */
 type Framing = 'none' | 'length' | 'chunked' | 'close';
 
 interface ReplyHead {
@@ -253,8 +253,8 @@ interface ReplyHead {
   /** Length of the body with framing `length`. */
   readonly length: number;
   /**
-   * How long the connection may be kept idle afterwards, in milliseconds: 1 s less than the server's hint, or 4 s by default.
-   * With 0, the connection must be closed.
+   * Maximum idle time of the connection afterwards, in milliseconds: 1 s less than the server's hint, or 4 s by default. With 0,
+   * the connection must be closed.
    */
   readonly keepAliveMs: number;
 }

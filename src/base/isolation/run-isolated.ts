@@ -29,7 +29,7 @@ export interface IsolatedRequest {
   readonly maxMemoryMb: number;
 }
 
-/** Message from the process: any number of parts, of which the final one has `isLast`. */
+/** Message from the process: any number of parts. The final part has `isLast`. */
 export interface IsolatedPart {
   readonly part: unknown;
   readonly isLast: boolean;

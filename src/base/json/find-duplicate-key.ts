@@ -11,8 +11,8 @@ interface OpenContainer {
 }
 
 /**
- * Returns the path of the first key that occurs twice in one object, or undefined if there is none. Parsers differ in which of
- * the two values they use. The text must be valid JSON.
+ * Returns the path of the first key that occurs twice in one object, or undefined if there is none. Parsers differ: some use the
+ * first value, others the last. The text must be valid JSON.
  */
 export function findDuplicateKey(text: string): readonly (string | number)[] | undefined {
   const open: OpenContainer[] = [];

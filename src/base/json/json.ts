@@ -32,7 +32,7 @@ export const manyChars = 4 * 1024 ** 2;
 /** Extra nodes that a key and a string count, in addition to the nodes of their separators. */
 export const [keyNodes, textNodes] = [5, 1];
 const maxSearchedChars = 1024 ** 2;
-/** Factor by which parsing takes longer if numbers must be kept as written, because each node is visited a second time. */
+/** Slowdown factor if numbers must be kept as written, because parsing then visits each node a second time. */
 const secondVisit = 10;
 
 /** Writing a lone surrogate takes 0.2 µs, a hundred times as long as any other character. */
@@ -205,7 +205,7 @@ function findBackslash(text: string, start: number): number {
   return at === -1 ? text.length : at;
 }
 
-/** Throws `JsonError` if the length exceeds what may be parsed in one step. */
+/** Throws `JsonError` if the length exceeds `maxParsedChars`. */
 export function checkLength(length: number, { maxParsedChars = Number.POSITIVE_INFINITY }: JsonBounds): void {
   if (length <= maxParsedChars) return;
   const mebibytes = maxParsedChars / 1024 ** 2;

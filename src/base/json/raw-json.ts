@@ -7,7 +7,7 @@ import { JsonOutline, type Span } from './json-outline.ts';
 /** Smaller texts are parsed and serialized without an outline. */
 const largeBytes = 16 * 1024;
 
-/** Key under which a parsed object stores its source text. Copies made with object spread keep it. */
+/** Key for the source text of a parsed object. Copies made with object spread keep it. */
 const sourceKey = Symbol('written');
 
 interface SourceText {

@@ -93,7 +93,7 @@ class PushedItems<Item> implements Sink<Item>, AsyncIterator<Item, undefined> {
   }
 }
 
-/** Passes items from many writers to one reader, in the order in which they were put. */
+/** Passes items from many writers to one reader, in the order of the calls to `put`. */
 export class Channel<Item> {
   readonly #items: { item: Item; onTaken: () => void }[] = [];
   #wake: () => void = () => undefined;

@@ -1,7 +1,4 @@
-/**
- * Returns whether the bytes contain control characters. Line breaks between JSON tokens count too, so indented JSON is parsed as
- * a single text.
- */
+/** Returns whether the bytes contain control characters. Line breaks between JSON tokens count too. */
 export function hasControls(bytes: Buffer): boolean {
   const skipped = Math.min((4 - (bytes.byteOffset % 4)) % 4, bytes.length);
   const words = new Uint32Array(bytes.buffer, bytes.byteOffset + skipped, (bytes.length - skipped) >> 2);

@@ -4,8 +4,8 @@ import { openFolder } from '#test/temporary-folder.ts';
 import { BoundedBlobStore } from './bounded-blob-store.ts';
 import { DiskBlobStore } from './disk-blob-store.ts';
 
-describe('contents that are stored at once', () => {
-  it('are bounded: further ones are refused, and room is made by each that ends', async () => {
+describe('BoundedBlobStore', () => {
+  it('rejects writes above the limit, and frees the slot of each write that ends', async () => {
     await using temporary = await openFolder();
     const { path: folder } = temporary;
     const store = new BoundedBlobStore(await DiskBlobStore.open(folder), 2);

@@ -1,20 +1,20 @@
 import { Secret } from '#base/secrets/secret.ts';
 
-/** Where files lie in S3, and in whose name they are read and written. */
+/** Location of files in S3 and the credentials to access it. */
 export interface S3Address {
   readonly bucket: string;
-  /** Before the name of each object; empty or with a slash at its end. */
+  /** Prefix of each object name. Empty, or ends with a slash. */
   readonly prefix: string;
   readonly region: string;
-  /** Of another service than Amazon's; the bucket then stands in the path. */
+  /** Endpoint of an S3-compatible service. If set, the bucket is part of the path. Undefined for Amazon S3. */
   readonly endpoint: string | undefined;
-  /** Undefined: those of the machine or container this runs on. */
+  /** Undefined means the credentials of the machine or container. */
   readonly credentials:
     | { readonly accessKeyId: string; readonly secretAccessKey: Secret; readonly sessionToken: Secret | undefined }
     | undefined;
 }
 
-/** The variables that Amazon's own tools know. */
+/** Environment variables that Amazon's own tools also read. */
 export interface AwsEnvironment {
   readonly AWS_REGION?: string | undefined;
   readonly AWS_DEFAULT_REGION?: string | undefined;
@@ -28,7 +28,10 @@ export interface AwsEnvironment {
 const knownParameters = ['region', 'endpoint', 'accessKeyId', 'secretAccessKey', 'sessionToken'];
 const bucketName = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
 
-/** Reads `s3://bucket/prefix?region=…&endpoint=…`; the address wins over the environment. Throws a RangeError that says what is wrong, without the address itself. */
+/**
+ * Parses `s3://bucket/prefix?region=…&endpoint=…`. Values in the address take precedence over the environment. Throws
+ * `RangeError` with a message that does not contain the address.
+ */
 export function toS3Address(text: string, environment: AwsEnvironment): S3Address {
   const url = URL.parse(text);
   if (url?.protocol !== 's3:') throw new RangeError('must be s3://bucket/prefix');

@@ -10,7 +10,7 @@ async function* from(pieces: readonly Uint8Array[]): AsyncGenerator<Uint8Array> 
   yield* pieces;
 }
 
-it('cuts bytes into parts of one size, whatever pieces they come in', async () => {
+it('toParts splits bytes into parts of equal size, regardless of the input pieces', async () => {
   const pieces = fastCheck.array(fastCheck.uint8Array({ maxLength: 30 }), { maxLength: 12 });
   await fastCheck.assert(
     fastCheck.asyncProperty(pieces, fastCheck.integer({ min: 1, max: 20 }), async (given, partBytes) => {
@@ -27,8 +27,8 @@ async function* bytes(...texts: string[]): AsyncGenerator<Uint8Array> {
   for (const text of texts) yield Buffer.from(text);
 }
 
-describe('an S3', () => {
-  it('that never answers is waited for a bounded time', async () => {
+describe('S3BlobStore', () => {
+  it('rejects with StoreError if the server never answers', async () => {
     await using there = await openScriptedS3(silence);
     const { store } = there;
     const asked = [store.read('a', undefined), store.write('a', bytes('x')), store.delete('a')];
@@ -37,19 +37,19 @@ describe('an S3', () => {
     expect(there.upstream.requests.length).toBe(9);
   }, 15_000);
 
-  it('that refuses is no file that is not there', async () => {
+  it('rejects with StoreError if access is denied', async () => {
     const denied: Reply = ({ response }) => void response.writeHead(403).end('<Error><Code>AccessDenied</Code></Error>');
     await using there = await openScriptedS3(denied);
     await expect(there.store.read('a', undefined)).rejects.toThrow(StoreError);
   });
 
-  it('that is no bucket is no file that is not there', async () => {
+  it('rejects with StoreError if the bucket does not exist', async () => {
     const absent: Reply = ({ response }) => void response.writeHead(404).end('<Error><Code>NoSuchBucket</Code></Error>');
     await using there = await openScriptedS3(absent);
     await expect(there.store.read('a', undefined)).rejects.toThrow(StoreError);
   });
 
-  it('is sent no secret, and the name below its prefix', async () => {
+  it('sends the name with its prefix and no secret', async () => {
     const ok: Reply = ({ response }) => void response.writeHead(200).end();
     await using there = await openScriptedS3(ok);
     await there.store.write('name', bytes('content'));

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { RedisNodeBroadcast } from './node-broadcast.ts';
 import type { RedisLink } from './redis-link.ts';
 
-it('A notice is heard, though the node that begins to hear finds it stored before it comes', async () => {
+it('RedisNodeBroadcast delivers a notice once, even if a new subscriber reads it from the store first', async () => {
   const said = JSON.stringify({ from: 'other', id: 1, topic: 'configuration', text: 'first' });
   let take: (text: string) => void = () => undefined;
   let begin: () => void = () => undefined;

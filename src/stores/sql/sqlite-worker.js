@@ -3,20 +3,20 @@ import { DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
 
 /*
- * Runs in a thread of its own: a statement comes in, its rows go out. Its types are in sqlite-thread.ts. It is JavaScript
- * because each thread that reads TypeScript takes 20 MB more, and 35 ms.
+ * Runs in a separate thread: receives statements and returns their rows. The types are in engine/sqlite.ts. Plain JavaScript,
+ * because each thread that loads TypeScript takes 20 MB more memory and 35 ms longer to start.
  */
 const { file, timeoutMs } = workerData;
 const database = new DatabaseSync(file, { timeout: timeoutMs });
 database.exec('pragma journal_mode = wal; pragma synchronous = full');
 
-/** What PostgreSQL has under this name: it says nothing here but that a statement is to be synced behind its answer. */
+/** Stand-in for the PostgreSQL function of this name. It only marks statements that are synced after they are acknowledged. */
 database.function('set_config', { varargs: true }, () => null);
 const behind = "set_config('synchronous_commit', 'off', true)";
 const syncBehind = database.prepare('pragma synchronous = normal');
 const syncFirst = database.prepare('pragma synchronous = full');
 
-/** Statements come again and again, and to prepare one can cost more than to run it. */
+/** Cache of prepared statements, because preparing a statement can cost more than running it. */
 const prepared = new Map();
 const mostPrepared = 100;
 
@@ -38,10 +38,10 @@ function run({ statement, givesRows }, parameters) {
 
 let log;
 let isSyncDue = false;
-/** Why the last sync failed; the next statement fails with it. */
+/** Error of the last sync. The next statement fails with it. */
 let unsynced;
 
-/** Puts on the disk what was answered before that. */
+/** Syncs the acknowledged writes to disk. */
 function syncLog() {
   isSyncDue = false;
   try {
@@ -65,7 +65,7 @@ function runAndSyncBehind(found, parameters) {
 
 function answer({ text, parameters }) {
   try {
-    // Not in a transaction, which would be left half open.
+    // Inside a transaction the error is not thrown, because the transaction would stay open.
     if (unsynced !== undefined && !database.isTransaction) throw unsynced;
     const found = prepare(text);
     return found.isBehind && !database.isTransaction ? runAndSyncBehind(found, parameters) : run(found, parameters);

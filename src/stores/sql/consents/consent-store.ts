@@ -16,7 +16,7 @@ import type { ConsentRow } from '../schema.ts';
 
 const formCheck = Compile(ConsentBody.properties.consent);
 
-/** Consents, a row each. */
+/** Consents in a table with one row per consent. */
 export class SqlConsentStore implements ConsentStore {
   readonly #database: SqlDatabase;
   readonly #reportInvalid: ReportInvalidEntry;

@@ -21,7 +21,9 @@ import { openSqlite } from './sqlite.ts';
 const fixture = fileURLToPath(import.meta.resolve('#test/put-and-tell.ts'));
 const consent = { deployment: 'app', form: { app: { consentRequired: true } }, acceptedAtMs: 1 };
 
-/** A process that puts consents, or responses; `said` resolves with all it said once that has the text. */
+/**
+ * Starts a process that stores consents or responses. `said` resolves with its output as soon as the output contains the text.
+ */
 function putAndTell(...args: readonly string[]) {
   const child: ChildProcess = spawn(process.execPath, [fixture, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
   let output = '';
@@ -50,8 +52,8 @@ async function idsOfResponses(kysely: Kysely<Schema>): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
-describe('SQLite', () => {
-  it('keeps what was answered when its process is killed that very moment', async () => {
+describe('SQLite database', () => {
+  it('keeps an acknowledged write if its process is killed immediately afterwards', async () => {
     await using fresh = await freshSqlite();
     const child = putAndTell(fresh.file, 'user');
     await child.said('done');
@@ -61,23 +63,20 @@ describe('SQLite', () => {
     expect(await new SqlConsentStore(database).list('user')).toHaveLength(1);
   });
 
-  it.each(['consents', 'responses'])(
-    'keeps %s that were answered when its process is killed in the middle of others',
-    async (kind) => {
-      await using fresh = await freshSqlite();
-      const child = putAndTell(fresh.file, 'user', '100000', kind);
-      await child.said('put 20\n');
-      await child.kill();
-      await using opened = await fresh.open();
-      const { database } = opened;
-      const kept = new Set(await database.run((kysely) => (kind === 'consents' ? consentedTo(kysely) : idsOfResponses(kysely))));
-      const answered = child.output().match(/\d+(?=\n)/g) ?? [];
-      expect(answered.length).toBeGreaterThan(20);
-      expect(answered.filter((id) => !kept.has(id))).toEqual([]);
-    },
-  );
+  it.each(['consents', 'responses'])('keeps acknowledged %s if its process is killed during further writes', async (kind) => {
+    await using fresh = await freshSqlite();
+    const child = putAndTell(fresh.file, 'user', '100000', kind);
+    await child.said('put 20\n');
+    await child.kill();
+    await using opened = await fresh.open();
+    const { database } = opened;
+    const kept = new Set(await database.run((kysely) => (kind === 'consents' ? consentedTo(kysely) : idsOfResponses(kysely))));
+    const answered = child.output().match(/\d+(?=\n)/g) ?? [];
+    expect(answered.length).toBeGreaterThan(20);
+    expect(answered.filter((id) => !kept.has(id))).toEqual([]);
+  });
 
-  it('is opened by processes that start together, and written by all of them', async () => {
+  it('opens in processes that start together and accepts writes from all of them', async () => {
     await using fresh = await freshSqlite();
     const children = ['one', 'two', 'three'].map((subject) => putAndTell(fresh.file, subject, '25'));
     await Promise.all(children.map(({ said }) => said('done')));
@@ -87,7 +86,7 @@ describe('SQLite', () => {
     for (const subject of ['one', 'two', 'three']) expect(await new SqlConsentStore(database).list(subject)).toHaveLength(25);
   });
 
-  it('is for nobody else to read, and secrets are not in its files', async () => {
+  it('is accessible only to its user and contains no secret in plain text', async () => {
     await using fresh = await freshSqlite();
     await using opened = await fresh.open();
     const { database } = opened;
@@ -113,7 +112,7 @@ describe('SQLite', () => {
     expect(found).not.toContain('canary');
   });
 
-  it('is refused where a later version made it, and left as it is', async () => {
+  it('rejects tables of a later version and leaves them unchanged', async () => {
     await using fresh = await freshSqlite();
     await (await fresh.open()).close();
     const raw = new DatabaseSync(fresh.file);
@@ -125,7 +124,7 @@ describe('SQLite', () => {
     await (await fresh.open()).close();
   });
 
-  it('is refused as a StoreFault where the file is none, or cannot be made', async () => {
+  it('fails to open with StoreError if the file is not a database or cannot be created', async () => {
     await using fresh = await freshSqlite();
     await (await fresh.open()).close();
     await writeFile(fresh.file, 'this is text, not a database, and long enough to be told from one. '.repeat(100));
@@ -135,7 +134,7 @@ describe('SQLite', () => {
     await expect(openSqlite(`${fresh.file}/below/parley.db`)).rejects.toThrow(StoreError);
   });
 
-  it('lets no transaction of another node come between what one reads and writes', async () => {
+  it('isolates the reads and writes of a transaction from transactions of other nodes', async () => {
     await using fresh = await freshSqlite();
     const nodes = [await fresh.open(), await fresh.open()];
     const countUp = ({ database }: OpenDatabase) =>
@@ -150,7 +149,7 @@ describe('SQLite', () => {
     for (const { close } of nodes) await close();
   });
 
-  it('waits for another process without holding up this one', async () => {
+  it('waits for another process without blocking this one', async () => {
     await using fresh = await freshSqlite();
     const { database, close } = await fresh.open();
     const other = new DatabaseSync(fresh.file);
@@ -185,7 +184,7 @@ describe('SQLite', () => {
     await close();
   });
 
-  it('does nothing that was given up already', async () => {
+  it('does not execute work whose time limit has expired', async () => {
     await using fresh = await freshSqlite();
     const { database, close } = await fresh.open({ timeoutMs: 100 });
     const store = new SqlConsentStore(database);
@@ -203,7 +202,7 @@ describe('SQLite', () => {
     raw.close();
   });
 
-  describe('on a disk that is full', () => {
+  describe('on a full disk', () => {
     const setRoom = ({ database }: OpenDatabase, pages: number) =>
       database.run((kysely) => sql`pragma max_page_count = ${sql.lit(pages)}`.execute(kysely));
     const large = { ...consent, form: { ['x'.repeat(100_000)]: { consentRequired: true } } };
@@ -220,7 +219,7 @@ describe('SQLite', () => {
               .execute(),
           ),
       ],
-    ])('says so as the cause of %s that failed', async (_, write) => {
+    ])('reports the full disk as the cause if %s fails', async (_, write) => {
       await using fresh = await freshSqlite();
       await using opened = await fresh.open();
       await setRoom(opened, 1);
@@ -229,7 +228,7 @@ describe('SQLite', () => {
       await expect(write(opened.database)).rejects.toMatchObject({ message, cause });
     });
 
-    it('knows that it takes no writes, tells so once, reads on, and takes writes again by itself', async () => {
+    it('rejects writes, reports it once, still reads, and accepts writes again automatically', async () => {
       await using fresh = await freshSqlite();
       const told: unknown[] = [];
       const opened = await openSqlite(
@@ -254,7 +253,7 @@ describe('SQLite', () => {
       raw.close();
     });
 
-    it('is not what a fault of another kind is taken for', async () => {
+    it('does not mistake other errors for a full disk', async () => {
       await using fresh = await freshSqlite();
       const noteRefused = vi.fn();
       const opened = await openSqlite(fresh.file, {}, { onRefused: noteRefused, onBack: () => undefined });
@@ -265,7 +264,7 @@ describe('SQLite', () => {
     });
   });
 
-  it('is of no use once it was closed', async () => {
+  it('rejects operations after it is closed', async () => {
     await using fresh = await freshSqlite();
     const { database, close } = await fresh.open();
     await close();
