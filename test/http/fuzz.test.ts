@@ -21,11 +21,11 @@ const stricter = new Set([
   // RFC 9110, 8.6 and RFC 9112, 6.1: such replies have no body, so none may be announced.
   'a body announced with status 1xx, 204 or 304',
   // Node skips a 101 without an upgrade field.
-  'an upgrade nobody asked for',
+  'an unrequested upgrade',
   // Sizes above 2^53 or of more than 16 digits; extensions above 1 kB or without a name or a value.
   'a chunk is too large',
   'a chunk line is too long',
-  'a chunk extension is not well formed',
+  'a chunk extension is malformed',
 ]);
 
 interface Outcome {
@@ -122,7 +122,7 @@ it(`accepts nothing Node's parser refuses, and hears the same, in ${runs} replie
       expect(node.why === '' || node.accepted, `Node: ${node.why}`).toBe(true);
       expect({ ...lean, why: '' }).toEqual({ ...node, why: '' });
     } else if (node.accepted) {
-      const why = lean.why.replace('the reply breaks HTTP: ', '').replace(/status \d+/, 'status 1xx, 204 or 304');
+      const why = lean.why.replace('the reply is not valid HTTP: ', '').replace(/status \d+/, 'status 1xx, 204 or 304');
       counts.stricter.set(why, (counts.stricter.get(why) ?? 0) + 1);
       expect(stricter, `refused: ${why}`).toContain(why);
     } else counts.bothRefuse++;

@@ -95,7 +95,7 @@ describe('LocalEmbedder.embed', () => {
     const first = embedder.embed(['slow 1', 'slow 2'], never);
     await expect(embedder.embed(['a', 'b'], never)).rejects.toMatchObject({
       kind: 'busy',
-      message: 'The embedder takes 3 texts at once, and 2 wait already.',
+      message: 'The embedder accepts 3 waiting texts, and 2 are already waiting.',
     });
     await first;
     expect(await embedder.embed(['a', 'b'], never)).toHaveLength(2);

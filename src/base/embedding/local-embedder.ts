@@ -87,7 +87,10 @@ export class LocalEmbedder {
     if (this.#isClosed) throw new EmbeddingError('closed', 'The embedder is closed.');
     const { waiting } = this;
     if (waiting + texts.length > this.#maxWaitingTexts) {
-      throw new EmbeddingError('busy', `The embedder takes ${this.#maxWaitingTexts} texts at once, and ${waiting} wait already.`);
+      throw new EmbeddingError(
+        'busy',
+        `The embedder accepts ${this.#maxWaitingTexts} waiting texts, and ${waiting} are already waiting.`,
+      );
     }
     return new Promise((resolve, reject) => {
       const onAbort = (): void => {

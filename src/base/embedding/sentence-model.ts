@@ -235,7 +235,7 @@ function createWeightReader(file: Uint8Array): ReadWeight {
   return (name) => {
     const described = isJsonObject(header) ? header[name] : undefined;
     const { dtype, data_offsets: offsets } = isJsonObject(described) ? described : {};
-    if (dtype !== 'F16' || !Array.isArray(offsets)) throw new Error(`the model has no 16 bit numbers named ${name}`);
+    if (dtype !== 'F16' || !Array.isArray(offsets)) throw new Error(`the model file has no 16-bit weights named ${name}`);
     const [from = 0, to = 0] = offsets.map((offset) => file.byteOffset + 8 + headerLength + Number(offset));
     return new Uint16Array(file.buffer.slice(from, to));
   };

@@ -55,17 +55,17 @@ const maxValidNames = 1000;
 /** Returns an error if the request must not be written to a socket, or null. Prevents header injection and a second framing. */
 export function findUnsendableError(request: HttpRequest): HttpError | null {
   const { protocol } = request.url;
-  if (protocol !== 'http:' && protocol !== 'https:') return new HttpError('unsendable', `cannot speak ${protocol}`);
+  if (protocol !== 'http:' && protocol !== 'https:') return new HttpError('unsendable', `unsupported protocol ${protocol}`);
   const { headers } = request;
   for (const name in headers) {
     if (!validNames.has(name)) {
       if (!isFieldName(name) || ownFields.has(name.toLowerCase()))
-        return new HttpError('unsendable', `header name may not be sent: ${JSON.stringify(name.slice(0, 80))}`);
+        return new HttpError('unsendable', `invalid or reserved header name ${JSON.stringify(name.slice(0, 80))}`);
       if (validNames.size < maxValidNames) validNames.add(name);
     }
     const value = headers[name] ?? '';
     if (findEnd(inValue, value, 0) < value.length)
-      return new HttpError('unsendable', `header ${name} has a character that may not be sent`);
+      return new HttpError('unsendable', `header ${name} contains an invalid character`);
   }
   return null;
 }

@@ -78,7 +78,7 @@ export class LeanConnection {
       return true;
     }
     if (exchange.stage === 'connecting') {
-      exchange.fail(new HttpError('malformed', 'a reply before the request'));
+      exchange.fail(new HttpError('malformed', 'the server replied before the request'));
       return true;
     }
     const parser = this.#parser;
@@ -92,7 +92,7 @@ export class LeanConnection {
       if (content !== '' && this.#exchange === exchange) exchange.bytes(content);
     }
     if (this.#exchange !== exchange) return true;
-    if (parser.error !== null) exchange.fail(new HttpError('malformed', `the reply breaks HTTP: ${parser.error}`));
+    if (parser.error !== null) exchange.fail(new HttpError('malformed', `the reply is not valid HTTP: ${parser.error}`));
     else if (parser.isDone) this.#finish(exchange);
     return true;
   };
@@ -167,7 +167,7 @@ export class LeanConnection {
       this.#sentAtMs = performance.now();
       exchange.onSent(this);
     } catch (cause) {
-      if (this.#exchange === exchange) exchange.fail(new HttpError('body', 'the body of the request broke off', cause));
+      if (this.#exchange === exchange) exchange.fail(new HttpError('body', 'the request body failed', cause));
     }
   }
 

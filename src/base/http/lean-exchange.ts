@@ -112,7 +112,7 @@ export class LeanExchange implements Exchange, Swept {
 
   onConnectionLost(cause: unknown): void {
     if (this.stage === 'connecting') this.fail(new HttpError('connect', 'no connection', cause));
-    else this.fail(new HttpError('closed', 'the connection closed before the reply was whole', cause));
+    else this.fail(new HttpError('closed', 'the connection closed before the reply was complete', cause));
   }
 
   fail(error: HttpError): void {
@@ -195,7 +195,7 @@ export class LeanExchange implements Exchange, Swept {
       case 'firstByteMs':
         return new HttpError('first_byte_timeout', `no reply within ${firstByteMs} ms`);
       case 'idleMs':
-        return new HttpError('idle_timeout', `the reply stood still for ${idleMs} ms`);
+        return new HttpError('idle_timeout', `the server sent no data for ${idleMs} ms`);
     }
   }
 }

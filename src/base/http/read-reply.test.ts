@@ -165,7 +165,7 @@ describe('HttpReply.body', () => {
   it('rejects a second concurrent read immediately', async () => {
     const { body } = await opened();
     void body.next();
-    await expect(body.next()).rejects.toThrow('not over');
+    await expect(body.next()).rejects.toThrow('the previous read has not finished');
   });
 });
 

@@ -148,7 +148,7 @@ class ReplyReader implements ReplyListener, ReplyBody, AsyncIterator<string, und
       return Promise.reject(this.#reason);
     }
     if (this.#ended) return Promise.resolve(endOfReply);
-    if (this.#resolveNext !== null) return Promise.reject(new Error('the last read is not over'));
+    if (this.#resolveNext !== null) return Promise.reject(new Error('the previous read has not finished'));
     return new Promise(this.#wait);
   }
 

@@ -122,7 +122,7 @@ export class ReplyParser {
 
   #passInterim({ status, keepAliveMs }: ReplyHead, end: number): number {
     this.#interimHeads += 1;
-    if (status === 101) return this.#fail('an upgrade nobody asked for', end);
+    if (status === 101) return this.#fail('an unrequested upgrade', end);
     if (keepAliveMs === 0) return this.#fail('an interim reply that closes', end);
     return this.#interimHeads > MAX_INTERIM_HEADS ? this.#fail('too many interim replies', end) : end;
   }
@@ -173,16 +173,16 @@ export class ReplyParser {
     const end = text.indexOf('\r\n', at);
     if ((end === -1 ? text.length : end) - start > MAX_CHUNK_LINE_BYTES) return this.#fail('a chunk line is too long', start);
     if (end === -1) return this.#storeRemainder(text, start);
-    if (!chunkExtensions.test(text.slice(at, end))) return this.#fail('a chunk extension is not well formed', start);
+    if (!chunkExtensions.test(text.slice(at, end))) return this.#fail('a chunk extension is malformed', start);
     this.#remaining = size;
     this.#state = size === 0 ? 'trailers' : 'chunk-data';
     return end + 2;
   }
 
   #readChunkEnd(text: string, at: number): number {
-    if (text.charCodeAt(at) !== CR) return this.#fail('a chunk is longer than it said', at);
+    if (text.charCodeAt(at) !== CR) return this.#fail('a chunk is longer than its size', at);
     if (at + 1 === text.length) return this.#storeRemainder(text, at);
-    if (text.charCodeAt(at + 1) !== LF) return this.#fail('a chunk is longer than it said', at);
+    if (text.charCodeAt(at + 1) !== LF) return this.#fail('a chunk is longer than its size', at);
     this.#state = 'chunk-size';
     return at + 2;
   }
@@ -281,7 +281,7 @@ function readFields(text: string, at: number, end: number, headers: Record<strin
     const colon = findEnd(inName, text, lineStart);
     if (colon === lineStart || text.charCodeAt(colon) !== COLON) return toNameError(text.slice(lineStart, end));
     const lineEnd = findEnd(inValue, text, colon + 1);
-    if (!text.startsWith('\r\n', lineEnd)) return 'a header value has a character that may not be there';
+    if (!text.startsWith('\r\n', lineEnd)) return 'a header value has an invalid character';
     const name = text.slice(lineStart, colon).toLowerCase();
     const isRepeated = headers === null || name in headers;
     if (isRepeated && framingFields.has(name)) return headers === null ? `${name} in a trailer` : `two ${name} fields`;
@@ -303,7 +303,7 @@ function sliceTrimmed(text: string, from: number, to: number): string {
 
 function toNameError(lines: string): string {
   const [line = ''] = lines.split('\r\n', 1);
-  return line.includes(':') ? 'a header name has a character that may not be there' : 'a header line has no colon';
+  return line.includes(':') ? 'a header name has an invalid character' : 'a header line has no colon';
 }
 
 function frame(status: number, isHttp10: boolean, headers: ReplyHeaders): ReplyHead | string {

@@ -67,6 +67,6 @@ function toResponse({ status, headers, body }: HttpReply): Response {
     return new Response(bytes, { status, headers });
   } catch (cause) {
     void close();
-    throw new HttpError('malformed', 'the head of the reply is not of the form that fetch knows', cause);
+    throw new HttpError('malformed', 'fetch does not accept the head of the reply', cause);
   }
 }

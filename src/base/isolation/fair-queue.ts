@@ -46,7 +46,7 @@ export class FairQueue {
     signal?.throwIfAborted();
     const queue = this.#waiting.get(owner) ?? [];
     if (queue.length >= this.#maxWaiting)
-      throw new IsolationError('busy', `${this.#maxWaiting} documents of this user wait to be read already; try again later`);
+      throw new IsolationError('busy', `${this.#maxWaiting} documents of this user are already waiting. Try again later`);
     this.#waiting.set(owner, queue);
     return new Promise((resolve, reject) => {
       const start = (): void => {
@@ -93,7 +93,7 @@ export class OwnerSlots {
   /** Runs the work and returns its result. Throws `NoSlotError`, without running the work, if no slot is free. */
   async run<Value>(owner: string, work: () => Promise<Value>): Promise<Value> {
     const used = this.#used.get(owner) ?? 0;
-    if (used >= this.#slots) throw new NoSlotError(`${this.#slots} of them are under way already`);
+    if (used >= this.#slots) throw new NoSlotError(`${this.#slots} operations are already in progress`);
     this.#used.set(owner, used + 1);
     try {
       return await work();

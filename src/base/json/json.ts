@@ -79,12 +79,12 @@ export function parseJson(text: string, bounds: JsonBounds = defaultJsonBounds, 
   try {
     value = JSON.parse(text);
   } catch (cause) {
-    throw new JsonError(`the text is not JSON${toErrorLocation(counted?.toFullText?.() ?? text)}`, cause);
+    throw new JsonError(`invalid JSON${toErrorLocation(counted?.toFullText?.() ?? text)}`, cause);
   }
   if (!hasInexactNumber(value, bounds)) return value;
   const maxNodes = bounds.maxNodes / secondVisit;
   if (text.length > maxNodes && countNodes(value) > maxNodes)
-    throw new JsonError(`the JSON has numbers beyond 2^53 among more than ${maxNodes} keys and items; send them as texts`);
+    throw new JsonError(`the JSON has numbers beyond 2^53 among more than ${maxNodes} keys and items. Send them as strings`);
   return JSON.parse(text, reviveUnrepresentable);
 }
 
@@ -125,7 +125,7 @@ function countNodes(value: unknown): number {
 function toErrorLocation(text: string): string {
   if (text.length > maxSearchedChars) return '';
   const { line, column } = findJsonError(text);
-  return ` from line ${line}, column ${column} on`;
+  return ` at line ${line}, column ${column}`;
 }
 
 function reviveUnrepresentable(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
@@ -210,7 +210,7 @@ export function checkLength(length: number, { maxParsedChars = Number.POSITIVE_I
   if (length <= maxParsedChars) return;
   const mebibytes = maxParsedChars / 1024 ** 2;
   throw new JsonError(
-    `the JSON has more than ${mebibytes} MiB beside long strings without escapes, where an escape counts as ${escapeChars} bytes`,
+    `the JSON has more than ${mebibytes} MiB in addition to long strings without escapes. An escape counts as ${escapeChars} bytes`,
   );
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { JsonError, type JsonObject, parseJson } from './json.ts';
 import { parseJsonBytes, toJsonPieces } from './raw-json.ts';
 
-const long = 'What a gateway adds to a call should be small. '.repeat(400);
+const long = 'The overhead of a gateway should be small. '.repeat(400);
 
 /** Returns the serialized value, or the message of the reader's error. */
 function verdict(read: () => unknown): unknown {
@@ -24,7 +24,7 @@ describe('parseJsonBytes', () => {
     ['a string alone', JSON.stringify(long)],
     ['an escape at the end of a long string', `{"a":"${long}\\""}`],
     ['a lone backslash at the end of a long string', `{"a":"${long}\\"}`],
-    ['an escape that is none in a long string', `{"a":"${long}\\x"}`],
+    ['an invalid escape in a long string', `{"a":"${long}\\x"}`],
     ['a line feed in a long string', `{"a":"${long}\n"}`],
     ['a line feed between tokens', `{"a":\n"${long}"}`],
     ['letters beyond ASCII', JSON.stringify({ a: `ä${long}`, [`ключ${long}`]: long })],
@@ -51,7 +51,7 @@ describe('parseJsonBytes', () => {
 
   it('rejects bytes that are not UTF-8', () => {
     const bytes = Buffer.concat([Buffer.from(`{"a":"${long}`), Buffer.from([0xc3]), Buffer.from('"}')]);
-    expect(verdict(() => parseJsonBytes(bytes))).toBe('it is not valid UTF-8');
+    expect(verdict(() => parseJsonBytes(bytes))).toBe('the text is not valid UTF-8');
   });
 });
 

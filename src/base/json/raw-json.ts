@@ -23,7 +23,7 @@ interface SourceText {
  * their length.
  */
 export function parseJsonBytes(bytes: Buffer, bounds: JsonBounds = defaultJsonBounds): unknown {
-  if (!isUtf8(bytes)) throw new JsonError('it is not valid UTF-8');
+  if (!isUtf8(bytes)) throw new JsonError('the text is not valid UTF-8');
   if (bytes.length < largeBytes) return parseJson(bytes.toString(), bounds);
   const withControls = hasControls(bytes);
   if (withControls && bytes.length <= manyChars) return parseJson(bytes.toString(), bounds);

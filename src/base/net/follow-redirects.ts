@@ -27,7 +27,7 @@ export async function openFollowingRedirects(
 
 function findRedirectTarget({ status, headers }: HttpReply, base: URL): URL | undefined {
   if (![301, 302, 303, 307, 308].includes(status) || headers.location === undefined) return undefined;
-  if (!URL.canParse(headers.location, base)) throw new HttpError('malformed', 'the server redirects to what is no address');
+  if (!URL.canParse(headers.location, base)) throw new HttpError('malformed', 'the server redirects to an invalid URL');
   return new URL(headers.location, base);
 }
 

@@ -40,7 +40,7 @@ describe.each(clients)('guardClient over %s', (_name, make) => {
       const server = await startServer((_request, response) => response.end());
       await expect(get(`http://inside.test:${server.port}/`, [], [address])).rejects.toMatchObject({
         kind: 'unsendable',
-        message: expect.stringContaining('inside.test is, or leads to, an address that outgoing calls may not reach'),
+        message: expect.stringContaining('inside.test is or resolves to a blocked address'),
       });
       expect(server.seen).toEqual([]);
     },

@@ -41,9 +41,9 @@ export class NetGuard {
   /** Throws `AddressRefusedError` if the URL is not plain http or https, has credentials, or names a blocked address. */
   checkUrl(url: URL): void {
     if (url.protocol !== 'http:' && url.protocol !== 'https:')
-      throw new AddressRefusedError(`${url.protocol} addresses are not called`);
+      throw new AddressRefusedError(`${url.protocol} URLs are not allowed`);
     if (url.username !== '' || url.password !== '')
-      throw new AddressRefusedError('addresses with a user name or password are not called');
+      throw new AddressRefusedError('URLs with a user name or password are not allowed');
     const host = toHost(url.hostname);
     if (this.#hosts.has(host)) return;
     const literal = host.replace(/^\[(.*)\]$/, '$1');
@@ -110,7 +110,5 @@ function toHost(name: string): string {
 }
 
 function toRefusedError(host: string): AddressRefusedError {
-  return new AddressRefusedError(
-    `${host} is, or leads to, an address that outgoing calls may not reach; security.allowPrivateNetworks can allow it`,
-  );
+  return new AddressRefusedError(`${host} is or resolves to a blocked address. Allow it with security.allowPrivateNetworks`);
 }

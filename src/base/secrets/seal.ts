@@ -106,15 +106,15 @@ export class Seal {
     const [, id = '', encoded = ''] = sealedForm.exec(sealed) ?? [];
     const key = this.#keys.get(id);
     const bytes = Buffer.from(encoded, 'base64url');
-    if (bytes.length < nonceBytes + tagBytes) throw new SealError('this is not a sealed text');
-    if (key === undefined) throw new SealError('the secret that this was sealed with is not at hand');
+    if (bytes.length < nonceBytes + tagBytes) throw new SealError('the text is not sealed');
+    if (key === undefined) throw new SealError('the text was sealed with an unknown secret');
     const options = { authTagLength: tagBytes };
     const decipher = createDecipheriv(algorithm, key.derive('seal'), bytes.subarray(0, nonceBytes), options);
     decipher.setAAD(Buffer.from(context)).setAuthTag(bytes.subarray(-tagBytes));
     try {
       return decipher.update(bytes.subarray(nonceBytes, -tagBytes), undefined, 'utf8') + decipher.final('utf8');
     } catch (cause) {
-      throw new SealError('the sealed text was altered, or belongs elsewhere', { cause });
+      throw new SealError('the sealed text was altered or was sealed for another context', { cause });
     }
   }
 

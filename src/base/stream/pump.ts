@@ -42,7 +42,7 @@ class Pump<Item> implements Handle {
   }
 
   cancel(): void {
-    this.#controller.abort(new Error('nobody wants the rest'));
+    this.#controller.abort(new Error('The consumer closed the stream'));
     this.resume();
   }
 

@@ -98,4 +98,4 @@ export class LocatedBlobStore implements BlobStore {
   }
 }
 
-const elsewhereMessage = 'the contents of files lie where this node cannot reach them, and /health says what its operator can do';
+const elsewhereMessage = 'the file contents are in a location that this node cannot reach, see /health';

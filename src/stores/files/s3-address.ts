@@ -37,16 +37,17 @@ export function toS3Address(text: string, environment: AwsEnvironment): S3Addres
   if (url?.protocol !== 's3:') throw new RangeError('must be s3://bucket/prefix');
   if (!bucketName.test(url.hostname)) throw new RangeError('must name a bucket: s3://bucket/prefix');
   if (url.username !== '' || url.password !== '' || url.port !== '')
-    throw new RangeError('takes credentials as ?accessKeyId=…&secretAccessKey=…, and another server as ?endpoint=…');
+    throw new RangeError('must name credentials as ?accessKeyId=…&secretAccessKey=… and another server as ?endpoint=…');
   const query = url.searchParams;
   const unknown = [...query.keys()].find((name) => !knownParameters.includes(name));
-  if (unknown !== undefined) throw new RangeError(`has an unknown parameter ${unknown}; known are ${knownParameters.join(', ')}`);
+  if (unknown !== undefined)
+    throw new RangeError(`has an unknown parameter ${unknown}. Known parameters: ${knownParameters.join(', ')}`);
   const endpoint = query.get('endpoint') ?? environment.AWS_ENDPOINT_URL_S3 ?? environment.AWS_ENDPOINT_URL;
   if (endpoint !== undefined && !/^https?:$/.test(URL.parse(endpoint)?.protocol ?? ''))
-    throw new RangeError('has an endpoint that is no http or https address');
+    throw new RangeError('has an endpoint that is not an http or https URL');
   // Pattern bound: an address in the configuration, which the operator writes.
   const prefix = url.pathname.replace(/^\/+|\/+$/g, '');
-  if (!/^[\w./-]*$/.test(prefix)) throw new RangeError('has a prefix with other characters than letters, digits and _ . / -');
+  if (!/^[\w./-]*$/.test(prefix)) throw new RangeError('has a prefix with characters other than letters, digits, and _ . / -');
   return {
     bucket: url.hostname,
     prefix: prefix === '' ? '' : `${prefix}/`,
@@ -62,6 +63,6 @@ function toCredentials(query: URLSearchParams, environment: AwsEnvironment): S3A
   const secret = isInAddress ? query.get('secretAccessKey') : environment.AWS_SECRET_ACCESS_KEY;
   const token = isInAddress ? query.get('sessionToken') : environment.AWS_SESSION_TOKEN;
   if (!id && !secret) return undefined;
-  if (!id || !secret) throw new RangeError('needs accessKeyId and secretAccessKey together');
+  if (!id || !secret) throw new RangeError('needs both accessKeyId and secretAccessKey');
   return { accessKeyId: id, secretAccessKey: new Secret(secret), sessionToken: token ? new Secret(token) : undefined };
 }

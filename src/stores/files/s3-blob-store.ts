@@ -135,7 +135,7 @@ async function toStoreError<Value>(work: Promise<Value>): Promise<Value> {
   try {
     return await work;
   } catch (cause) {
-    throw new StoreError('the store of files cannot be reached, or refused', { cause });
+    throw new StoreError('the file store is unavailable or rejected the request', { cause });
   }
 }
 

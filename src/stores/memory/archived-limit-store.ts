@@ -54,7 +54,7 @@ export class ArchivedLimitStore implements LimitStore {
       this.#isRestored = true;
       this.#saveLater();
     } catch (error) {
-      reportError('The counters of limits cannot be read from the database. The node tries again every second', error);
+      reportError('The limit counters cannot be read from the database. The node retries every second', error);
       if (!this.#isClosed) setTimeout(() => void this.restore(), restoreRetryMs).unref();
     }
   }
@@ -86,11 +86,11 @@ export class ArchivedLimitStore implements LimitStore {
     const { archive, clock, note, reportError } = this.#deps;
     try {
       await archive.save(changes, clock.epochMs());
-      if (this.#isFailing) note('The counters of limits are saved again');
+      if (this.#isFailing) note('The limit counters are saved again');
       this.#isFailing = false;
     } catch (error) {
       if (!this.#isFailing)
-        reportError('The counters of limits cannot be saved. A restart loses what is counted until then', error);
+        reportError('The limit counters cannot be saved. A restart loses the usage since the last save', error);
       this.#isFailing = true;
       this.#memory.markChanged(changes);
     }

@@ -72,7 +72,7 @@ export class RedisPerRequestKeys implements PerRequestKeys {
   async revoke(key: string): Promise<void> {
     const digest = toDigest(key);
     if (!this.#ownCallers.delete(digest)) return;
-    await this.#tryOrMarkOutdated('a per-request key could not be withdrawn', () =>
+    await this.#tryOrMarkOutdated('a per-request key could not be revoked', () =>
       this.#deps.link.run((redis) => redis.hdel(this.#hash, digest)),
     );
   }
@@ -93,7 +93,7 @@ export class RedisPerRequestKeys implements PerRequestKeys {
   async close(): Promise<void> {
     clearInterval(this.#renewal);
     this.#ownCallers.clear();
-    await this.#tryOrMarkOutdated('per-request keys could not be withdrawn', () =>
+    await this.#tryOrMarkOutdated('per-request keys could not be revoked', () =>
       this.#deps.link.run((redis) => redis.del(this.#hash)),
     );
   }
@@ -137,7 +137,7 @@ export class RedisPerRequestKeys implements PerRequestKeys {
     if (this.#ownCallers.size === 0 && !this.#isOutdated) return;
     this.#isOutdated = false;
     const fields = new Map([...this.#ownCallers].map(([digest, caller]) => [digest, toStored(caller)]));
-    await this.#tryOrMarkOutdated('per-request keys could not be put back', () =>
+    await this.#tryOrMarkOutdated('per-request keys could not be restored', () =>
       this.#deps.link.transact((step) => {
         const cleared = step.del(this.#hash);
         return fields.size === 0 ? cleared : cleared.hset(this.#hash, fields).pexpire(this.#hash, this.#lifetimeMs);
@@ -208,7 +208,7 @@ class KeyReports {
   /** Resolves when the other node has acknowledged the report, or when the report is lost. */
   async sendUsage(key: RemoteKey, usage: readonly ModelUsage[]): Promise<void> {
     await this.#send(key, { usage }).catch((error) =>
-      this.#deps.reportError('what a call used could not be reported to the node that made its key', error),
+      this.#deps.reportError('the usage of a call could not be reported to the node that issued its key', error),
     );
   }
 
@@ -234,12 +234,12 @@ class KeyReports {
   async #publish(id: number, { node, digest }: RemoteKey, report: KeyReport): Promise<void> {
     const { link } = this.#deps;
     const listenerCount = await link.publish(toChannel(node), JSON.stringify({ from: link.node, id, digest, ...report }));
-    if (listenerCount === 0) throw new StoreError('the node that made the key is gone');
+    if (listenerCount === 0) throw new StoreError('the node that issued the key has ended');
   }
 
   async #failWhenLate(stop: AbortSignal): Promise<never> {
     await this.#deps.clock.sleep(answerTimeoutMs, stop);
-    throw new StoreError('the node that made the key did not answer in time');
+    throw new StoreError('the node that issued the key did not answer in time');
   }
 
   async #onMessage(text: string): Promise<void> {
@@ -253,7 +253,7 @@ class KeyReports {
       // If the acknowledgement is lost, the other node reports an error.
       await this.#deps.link.publish(toChannel(from), JSON.stringify({ answers: id }));
     } catch (error) {
-      this.#deps.reportError('another node was not told that what happened with a key is known', error);
+      this.#deps.reportError('a report about a key could not be acknowledged to another node', error);
     }
   }
 }

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import type { Secret } from '#base/secrets/secret.ts';
 
-const formMessage = 'must be redis://[user:password@]host[:port][/database], or begin with rediss://, valkey:// or valkeys://';
+const formMessage = 'must be redis://[user:password@]host[:port][/database], or start with rediss://, valkey://, or valkeys://';
 /** Whether each scheme uses TLS. */
 const schemes: ReadonlyMap<string, boolean> = new Map([
   ['redis:', false],
@@ -45,6 +45,6 @@ function decode(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    throw new RedisAddressError('has a stray % in its user or password; write %25 for it');
+    throw new RedisAddressError('has a stray % in its user or password. Write %25 for it');
   }
 }

@@ -40,8 +40,8 @@ export class RedisLink {
   constructor({ connection, node, reportError }: LinkDeps) {
     this.node = node;
     this.#reportError = reportError;
-    this.#commands = this.#connect(connection, 'the shared store cannot be reached');
-    this.#subscriber = this.#connect(connection, 'what other nodes say cannot be heard');
+    this.#commands = this.#connect(connection, 'Redis is unavailable');
+    this.#subscriber = this.#connect(connection, 'Redis pub/sub is unavailable');
     this.#commands.on('ready', () => {
       for (const listener of this.#readyListeners) listener();
     });
@@ -117,7 +117,7 @@ export class RedisLink {
       try {
         listener(text);
       } catch (error) {
-        this.#reportError('what another node said could not be taken in', error);
+        this.#reportError('a message from another node could not be processed', error);
       }
     }
   }

@@ -44,7 +44,7 @@ export async function migrate(kysely: Kysely<Schema>, { types, lock }: Migration
 
 function toNewer(version: number): NewerDatabase {
   return new NewerDatabase(
-    `the database has tables of version ${version}, this program knows them up to ${migrations.length}: ` +
-      'start the version of Parley that made it, or a later one, or name another database',
+    `the database has schema version ${version}, but this program supports versions up to ${migrations.length}. ` +
+      'Start the version of Parley that created it or a later one, or use another database',
   );
 }

@@ -11,7 +11,7 @@ export function openSealed<Value>(seal: Seal, sealed: string, context: string): 
     return parseJson(seal.open(sealed, context), storedBounds) as Value;
   } catch (cause) {
     if (!(cause instanceof SealError)) throw cause;
-    throw new StoreError('what is stored cannot be decrypted', { cause });
+    throw new StoreError('stored data cannot be decrypted', { cause });
   }
 }
 

@@ -45,5 +45,5 @@ export function fromRecordList(text: string): readonly string[] {
 
 /** Throws `StoreError` if one of the keys is too long or cannot be stored. */
 export function requireStorable(...keys: readonly string[]): void {
-  if (!keys.every(isStorableKey)) throw new StoreError('the key is too long, or not a text that can be stored');
+  if (!keys.every(isStorableKey)) throw new StoreError('the key is too long or has characters that cannot be stored');
 }

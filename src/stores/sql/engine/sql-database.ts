@@ -93,7 +93,7 @@ class Deadline {
   }
 
   throwIfExpired(): void {
-    if (this.#isExpired) throw new Error('the time is over');
+    if (this.#isExpired) throw new Error('the time limit expired');
   }
 
   /** Settles with the work, or rejects as soon as the time limit expires. */
@@ -101,7 +101,7 @@ class Deadline {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         this.#isExpired = true;
-        reject(new Error('the time is over'));
+        reject(new Error('the time limit expired'));
       }, this.#ms).unref();
       work.then(resolve, reject).finally(() => clearTimeout(timer));
     });

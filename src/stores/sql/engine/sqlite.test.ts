@@ -118,7 +118,7 @@ describe('SQLite database', () => {
     const raw = new DatabaseSync(fresh.file);
     raw.exec('insert into parley_migrations (version) values (1000)');
     await expect(fresh.open()).rejects.toThrow(NewerDatabase);
-    await expect(fresh.open()).rejects.toThrow(/version 1000.*up to \d+: start the version/);
+    await expect(fresh.open()).rejects.toThrow(/version 1000.*up to \d+\. Start the version/);
     raw.exec('delete from parley_migrations where version = 1000');
     raw.close();
     await (await fresh.open()).close();
@@ -127,7 +127,7 @@ describe('SQLite database', () => {
   it('fails to open with StoreError if the file is not a database or cannot be created', async () => {
     await using fresh = await freshSqlite();
     await (await fresh.open()).close();
-    await writeFile(fresh.file, 'this is text, not a database, and long enough to be told from one. '.repeat(100));
+    await writeFile(fresh.file, 'This file contains text. It is not a database, but it is long enough for one. '.repeat(100));
     const refused = fresh.open();
     await expect(refused).rejects.toThrow(StoreError);
     await expect(refused).rejects.toMatchObject({ cause: expect.any(Error), message: expect.not.stringContaining(fresh.file) });

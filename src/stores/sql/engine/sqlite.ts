@@ -200,7 +200,7 @@ class ThreadConnection implements DatabaseConnection {
   }
 
   streamQuery(): never {
-    throw new Error('rows are not streamed');
+    throw new Error('streaming rows is not supported');
   }
 }
 

@@ -73,7 +73,7 @@ class PreparedStatement<Values, Row> {
     const built = this.#build(kysely, values).compile();
     const isSame =
       built.parameters.length === parameters.length && built.parameters.every((value, at) => value === parameters[at]);
-    if (!isSame) throw new TypeError('a statement names its values in another order than they are given in');
+    if (!isSame) throw new TypeError('the statement uses its values in another order than toParameters');
     return built;
   }
 }
