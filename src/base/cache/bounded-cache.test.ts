@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { BoundedCache, Caches } from './bounded-cache.ts';
 
 /** Returns a cache that holds at most `count` values of 1,000 bytes with keys of one letter. */
-function roomFor(count: number): BoundedCache<string> {
+function createCacheFor(count: number): BoundedCache<string> {
   return new BoundedCache({ maxBytes: count * 1_130, countBytes: ({ length }) => length });
 }
 
@@ -10,19 +10,19 @@ const value = 'x'.repeat(1_000);
 
 describe('BoundedCache', () => {
   it('never exceeds `maxBytes`', () => {
-    const cache = roomFor(10);
-    let most = 0;
+    const cache = createCacheFor(10);
+    let maxBytesSeen = 0;
     for (let nth = 0; nth < 1_000; nth += 1) {
       cache.set(`key ${nth % 37}`, 'x'.repeat((nth * 311) % 3_000));
       cache.find(`key ${nth % 5}`);
-      most = Math.max(most, cache.bytes);
+      maxBytesSeen = Math.max(maxBytesSeen, cache.bytes);
     }
-    expect(most).toBeGreaterThan(9_000);
-    expect(most).toBeLessThanOrEqual(11_300);
+    expect(maxBytesSeen).toBeGreaterThan(9_000);
+    expect(maxBytesSeen).toBeLessThanOrEqual(11_300);
   });
 
   it('evicts the oldest entries that were not read, and entries that were read after those', () => {
-    const cache = roomFor(3);
+    const cache = createCacheFor(3);
     for (const key of ['a', 'b', 'c']) cache.set(key, value);
     cache.find('a');
     cache.set('d', value);
@@ -33,18 +33,18 @@ describe('BoundedCache', () => {
   });
 
   it('counts a replaced value once, and a deleted value not at all', () => {
-    const cache = roomFor(3);
+    const cache = createCacheFor(3);
     cache.set('a', value);
-    const one = cache.bytes;
+    const bytesOfOne = cache.bytes;
     cache.set('a', value);
-    expect(cache.bytes).toBe(one);
+    expect(cache.bytes).toBe(bytesOfOne);
     cache.delete('a');
     cache.delete('a');
     expect(cache.bytes).toBe(0);
   });
 
   it('rejects a value that alone exceeds `maxBytes`, and keeps the existing entries', () => {
-    const cache = roomFor(2);
+    const cache = createCacheFor(2);
     cache.set('a', value);
     cache.set('b', 'x'.repeat(10_000));
     expect([cache.find('a'), cache.find('b')]).toEqual([value, undefined]);

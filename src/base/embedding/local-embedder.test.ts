@@ -9,7 +9,7 @@ const shared = new LocalEmbedder();
 afterAll(() => shared.close());
 
 /** A thread that counts the texts it receives, exits on "crash" and "leave", and delays each text that starts with "slow". */
-const standIn = new URL(
+const fakeWorker = new URL(
   `data:text/javascript,${encodeURIComponent(`
     import { parentPort } from 'node:worker_threads';
     let count = 0;
@@ -27,8 +27,8 @@ const standIn = new URL(
   `)}`,
 );
 
-function dot(one: Float32Array = new Float32Array(), other: Float32Array = new Float32Array()): number {
-  return one.reduce((sum, value, index) => sum + value * (other[index] ?? 0), 0);
+function dot(left: Float32Array = new Float32Array(), right: Float32Array = new Float32Array()): number {
+  return left.reduce((sum, value, index) => sum + value * (right[index] ?? 0), 0);
 }
 
 describe('LocalEmbedder with the real model', () => {
@@ -57,7 +57,7 @@ describe('LocalEmbedder with the real model', () => {
 
 describe('LocalEmbedder.embed', () => {
   it('rejects immediately when it is aborted, and the next request is answered', async () => {
-    const embedder = new LocalEmbedder({ worker: standIn });
+    const embedder = new LocalEmbedder({ worker: fakeWorker });
     const caller = new AbortController();
     const dropped = embedder.embed(['slow 1', 'slow 2', 'slow 3'], caller.signal);
     const next = embedder.embed(['next'], never);
@@ -76,7 +76,7 @@ describe('LocalEmbedder.embed', () => {
   });
 
   it('answers a short request before a long one ends', async () => {
-    const embedder = new LocalEmbedder({ worker: standIn });
+    const embedder = new LocalEmbedder({ worker: fakeWorker });
     const order: string[] = [];
     const long = embedder
       .embed(
@@ -91,7 +91,7 @@ describe('LocalEmbedder.embed', () => {
   });
 
   it('rejects too many texts with the numbers in the message', async () => {
-    const embedder = new LocalEmbedder({ worker: standIn, maxWaitingTexts: 3 });
+    const embedder = new LocalEmbedder({ worker: fakeWorker, maxWaitingTexts: 3 });
     const first = embedder.embed(['slow 1', 'slow 2'], never);
     await expect(embedder.embed(['a', 'b'], never)).rejects.toMatchObject({
       kind: 'busy',
@@ -104,7 +104,7 @@ describe('LocalEmbedder.embed', () => {
 
   it('returns cached vectors while they are in the cache', async () => {
     const embedder = new LocalEmbedder({
-      worker: standIn,
+      worker: fakeWorker,
       recent: new BoundedCache({ maxBytes: 280, countBytes: ({ byteLength }) => byteLength }),
     });
     expect((await embedder.embed(['a', 'b', 'a'], never)).map(([value]) => value)).toEqual([1, 2, 1]);
@@ -119,13 +119,13 @@ describe('EmbedderPool', () => {
 
   it('returns the vectors of a long request in the order of its texts', async () => {
     const pool = new EmbedderPool(2);
-    const [one, other] = await Promise.all([pool.embed(many, never), shared.embed(many, never)]);
-    expect(one).toEqual(other);
+    const [left, right] = await Promise.all([pool.embed(many, never), shared.embed(many, never)]);
+    expect(left).toEqual(right);
     await pool.close();
   });
 
   it('distributes a long request and answers a short one concurrently', async () => {
-    const pool = new EmbedderPool(2, { worker: standIn });
+    const pool = new EmbedderPool(2, { worker: fakeWorker });
     const slow = many.map((text) => `slow ${text}`);
     const order: string[] = [];
     const long = pool.embed(slow, never).then((vectors) => {
@@ -143,7 +143,7 @@ describe('EmbedderPool', () => {
   });
 
   it('fails the request if one thread exits, and works afterwards', async () => {
-    const pool = new EmbedderPool(2, { worker: standIn });
+    const pool = new EmbedderPool(2, { worker: fakeWorker });
     await expect(pool.embed([...many, 'crash'], never)).rejects.toMatchObject({ kind: 'crashed' });
     expect(await pool.embed(many, never)).toHaveLength(many.length);
     await pool.close();
@@ -152,16 +152,16 @@ describe('EmbedderPool', () => {
 
 describe('The thread of LocalEmbedder', () => {
   it.each(['crash', 'leave'])('fails the waiting requests if it exits (%s), and restarts with the next request', async (end) => {
-    const embedder = new LocalEmbedder({ worker: standIn });
-    const [one, other] = await Promise.allSettled([embedder.embed([end], never), embedder.embed(['waiting'], never)]);
-    expect(one).toMatchObject({ status: 'rejected', reason: { kind: 'crashed' } });
-    expect(other).toMatchObject({ status: 'rejected', reason: { kind: 'crashed' } });
+    const embedder = new LocalEmbedder({ worker: fakeWorker });
+    const [left, right] = await Promise.allSettled([embedder.embed([end], never), embedder.embed(['waiting'], never)]);
+    expect(left).toMatchObject({ status: 'rejected', reason: { kind: 'crashed' } });
+    expect(right).toMatchObject({ status: 'rejected', reason: { kind: 'crashed' } });
     expect(await embedder.embed(['again'], never)).toEqual([Float32Array.of(1)]);
     await embedder.close();
   });
 
   it('is stopped by close, which fails waiting and later requests', async () => {
-    const embedder = new LocalEmbedder({ worker: standIn });
+    const embedder = new LocalEmbedder({ worker: fakeWorker });
     const waiting = embedder.embed(['slow'], never);
     const outcome = expect(waiting).rejects.toMatchObject({ kind: 'closed' });
     await embedder.close();
@@ -171,7 +171,7 @@ describe('The thread of LocalEmbedder', () => {
   });
 
   it('is stopped when it was idle for a while, and restarts with the next request', async () => {
-    const embedder = new LocalEmbedder({ worker: standIn, idleMs: 1 });
+    const embedder = new LocalEmbedder({ worker: fakeWorker, idleMs: 1 });
     expect(await embedder.embed(['slow 1'], never)).toEqual([Float32Array.of(1)]);
     await vi.waitFor(async () => {
       await new Promise((resolve) => setTimeout(resolve, 20));
@@ -181,7 +181,7 @@ describe('The thread of LocalEmbedder', () => {
   });
 
   it('is not stopped during work, regardless of its duration', async () => {
-    const embedder = new LocalEmbedder({ worker: standIn, idleMs: 1 });
+    const embedder = new LocalEmbedder({ worker: fakeWorker, idleMs: 1 });
     const vectors = await embedder.embed(['slow 1', 'slow 2', 'slow 3'], never);
     expect(vectors).toEqual([Float32Array.of(1), Float32Array.of(2), Float32Array.of(3)]);
     await embedder.close();

@@ -34,7 +34,7 @@ class ScriptedClient implements HttpClient, Exchange {
   }
 }
 
-async function opened(signal = new AbortController().signal) {
+async function openScripted(signal = new AbortController().signal) {
   const client = new ScriptedClient();
   const opening = openReply(client, request, signal);
   client.listener.head(200, { a: 'b' });
@@ -44,7 +44,7 @@ async function opened(signal = new AbortController().signal) {
 
 describe('openReply', () => {
   it('resolves with the head', async () => {
-    const { reply } = await opened();
+    const { reply } = await openScripted();
     expect([reply.status, reply.headers]).toEqual([200, { a: 'b' }]);
   });
 
@@ -75,7 +75,7 @@ describe('openReply', () => {
 
 describe('HttpReply.body', () => {
   it('passes each piece to a waiting reader', async () => {
-    const { listener, body } = await opened();
+    const { listener, body } = await openScripted();
     const first = body.next();
     listener.bytes('a');
     expect(await first).toEqual({ done: false, value: 'a' });
@@ -86,7 +86,7 @@ describe('HttpReply.body', () => {
   });
 
   it('joins the pieces that arrive while the reader is busy', async () => {
-    const { listener, body } = await opened();
+    const { listener, body } = await openScripted();
     listener.bytes('a');
     listener.bytes('b');
     listener.end();
@@ -95,7 +95,7 @@ describe('HttpReply.body', () => {
   });
 
   it('pauses once above 64 kB queued, and resumes when drained', async () => {
-    const { client, listener, body } = await opened();
+    const { client, listener, body } = await openScripted();
     listener.bytes('x'.repeat(65_536));
     expect(client.done).toEqual([]);
     listener.bytes('y');
@@ -106,7 +106,7 @@ describe('HttpReply.body', () => {
   });
 
   it('throws an error once, after the content that arrived before it', async () => {
-    const { listener, body } = await opened();
+    const { listener, body } = await openScripted();
     listener.bytes('a');
     listener.fail(new HttpError('closed', 'no'));
     expect((await body.next()).value).toBe('a');
@@ -115,7 +115,7 @@ describe('HttpReply.body', () => {
   });
 
   it('throws an error to a waiting reader', async () => {
-    const { listener, body } = await opened();
+    const { listener, body } = await openScripted();
     const next = body.next();
     listener.fail(new HttpError('idle_timeout', 'no'));
     await expect(next).rejects.toMatchObject({ kind: 'idle_timeout' });
@@ -123,7 +123,7 @@ describe('HttpReply.body', () => {
 
   it.each(['waiting', 'busy'])('throws the reason immediately after an abort to a %s reader', async (how) => {
     const caller = new AbortController();
-    const { client, listener, body } = await opened(caller.signal);
+    const { client, listener, body } = await openScripted(caller.signal);
     const reason = new Error('gone');
     const waiting = how === 'waiting' ? body.next() : null;
     if (how === 'busy') listener.bytes('a');
@@ -135,7 +135,7 @@ describe('HttpReply.body', () => {
 
   it('ignores an abort after the end', async () => {
     const caller = new AbortController();
-    const { client, listener, body } = await opened(caller.signal);
+    const { client, listener, body } = await openScripted(caller.signal);
     listener.bytes('a');
     listener.end();
     caller.abort();
@@ -145,7 +145,7 @@ describe('HttpReply.body', () => {
   });
 
   it('cancels the exchange if the loop is left early', async () => {
-    const { client, listener, reply } = await opened();
+    const { client, listener, reply } = await openScripted();
     listener.bytes('a');
     for await (const piece of reply.body) {
       expect(piece).toBe('a');
@@ -155,7 +155,7 @@ describe('HttpReply.body', () => {
   });
 
   it('does not cancel the exchange if the loop is left after the end', async () => {
-    const { client, listener, reply } = await opened();
+    const { client, listener, reply } = await openScripted();
     listener.bytes('a');
     listener.end();
     for await (const _piece of reply.body) break;
@@ -163,7 +163,7 @@ describe('HttpReply.body', () => {
   });
 
   it('rejects a second concurrent read immediately', async () => {
-    const { body } = await opened();
+    const { body } = await openScripted();
     void body.next();
     await expect(body.next()).rejects.toThrow('the previous read has not finished');
   });
@@ -171,7 +171,7 @@ describe('HttpReply.body', () => {
 
 describe('readText', () => {
   it('reads UTF-8 that is split inside a character', async () => {
-    const { listener, reply } = await opened();
+    const { listener, reply } = await openScripted();
     const text = Buffer.from('grüße 👋').toString('latin1');
     const reading = readText(reply, 100);
     for (const byte of text) {
@@ -183,18 +183,18 @@ describe('readText', () => {
   });
 
   it('accepts exactly the maximum number of bytes', async () => {
-    const exact = await opened();
+    const exact = await openScripted();
     exact.listener.bytes('abc');
     exact.listener.end();
     expect(await readText(exact.reply, 3)).toBe('abc');
-    const over = await opened();
+    const over = await openScripted();
     over.listener.bytes('abcd');
     await expect(readText(over.reply, 3)).rejects.toMatchObject({ kind: 'too_large' });
     expect(over.client.done).toEqual(['cancel']);
   });
 
   it('throws the error of the reply', async () => {
-    const { listener, reply } = await opened();
+    const { listener, reply } = await openScripted();
     listener.fail(new HttpError('malformed', 'no'));
     await expect(readText(reply, 3)).rejects.toMatchObject({ kind: 'malformed' });
   });

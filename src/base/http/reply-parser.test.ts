@@ -180,15 +180,15 @@ describe('ReplyParser with split input', () => {
   it.each(replies.map((reply, nth) => [nth, reply] as const))(
     'reads reply %i the same, regardless of the split',
     (_nth, reply) => {
-      const whole = read([reply], true);
-      for (let at = 0; at <= reply.length; at++) expect(read([reply.slice(0, at), reply.slice(at)], true)).toEqual(whole);
-      expect(read([...reply], true)).toEqual(whole);
-      const places = fc.array(fc.nat(reply.length), { maxLength: 8 });
+      const expected = read([reply], true);
+      for (let at = 0; at <= reply.length; at++) expect(read([reply.slice(0, at), reply.slice(at)], true)).toEqual(expected);
+      expect(read([...reply], true)).toEqual(expected);
+      const positions = fc.array(fc.nat(reply.length), { maxLength: 8 });
       fc.assert(
-        fc.property(places, (cuts) => {
-          const ends = [...cuts.sort((one, other) => one - other), reply.length];
+        fc.property(positions, (splits) => {
+          const ends = [...splits.sort((one, other) => one - other), reply.length];
           const pieces = ends.map((end, nth) => reply.slice(ends[nth - 1] ?? 0, end));
-          expect(read(pieces, true)).toEqual(whole);
+          expect(read(pieces, true)).toEqual(expected);
         }),
       );
     },

@@ -40,7 +40,7 @@ export class Unpacker implements ReplyListener {
   /** Whether all content that arrived before the failure is decompressed. */
   #isFlushed = false;
   #isPaused = false;
-  #isOver = false;
+  #hasEnded = false;
 
   constructor(next: ReplyListener, reading: Reading) {
     this.#next = next;
@@ -56,7 +56,7 @@ export class Unpacker implements ReplyListener {
   }
 
   bytes(text: string): void {
-    if (this.#isOver || this.#error !== undefined) return;
+    if (this.#hasEnded || this.#error !== undefined) return;
     const piece = Buffer.from(text, 'latin1');
     this.#stream ??= this.#open(piece);
     if (!this.#stream.write(piece)) this.#reading.pauseReading();
@@ -64,12 +64,12 @@ export class Unpacker implements ReplyListener {
 
   end(): void {
     if (this.#stream !== undefined) this.#stream.end();
-    else if (!this.#isOver) this.#next.end();
+    else if (!this.#hasEnded) this.#next.end();
   }
 
   /** Decompression runs on another thread, so earlier content may still be in the stream. */
   fail(error: HttpError): void {
-    if (this.#isOver || this.#error !== undefined) return;
+    if (this.#hasEnded || this.#error !== undefined) return;
     this.#error = error;
     if (this.#stream === undefined) this.#end(error);
     else this.#stream.flush(() => this.#failIfRead());
@@ -87,21 +87,21 @@ export class Unpacker implements ReplyListener {
 
   /** Stops the decompression. The listener receives no further calls. */
   cancel(): void {
-    this.#isOver = true;
+    this.#hasEnded = true;
     this.#stream?.destroy();
   }
 
   #open(firstPiece: Buffer): Decompressor {
     const stream = createStream(this.#encoding, firstPiece);
     stream.on('data', (piece: Buffer) => {
-      if (this.#isOver) return;
+      if (this.#hasEnded) return;
       this.#next.bytes(piece.toString('latin1'));
       if (this.#isFlushed) this.#failIfRead();
     });
     stream.on('drain', () => this.#reading.resumeReading());
     stream.on('end', () => {
-      if (this.#isOver) return;
-      this.#isOver = true;
+      if (this.#hasEnded) return;
+      this.#hasEnded = true;
       this.#next.end();
     });
     stream.on('error', (cause) => {
@@ -118,7 +118,7 @@ export class Unpacker implements ReplyListener {
   }
 
   #end(error: HttpError): void {
-    if (this.#isOver) return;
+    if (this.#hasEnded) return;
     this.#reading.cancel();
     this.cancel();
     this.#next.fail(error);

@@ -100,8 +100,8 @@ function skip(pattern: RegExp, text: string, at: number): number {
 function findStringError(quoted: string): number | undefined {
   const positions = [quoted.search(control), findBadEscape(quoted)].filter((at) => at !== -1);
   if (positions.length > 0) return Math.min(...positions);
-  const isWhole = quoted.length > 1 && findStringEnd(quoted, 1) === quoted.length - 1;
-  return isWhole ? undefined : quoted.length;
+  const isClosed = quoted.length > 1 && findStringEnd(quoted, 1) === quoted.length - 1;
+  return isClosed ? undefined : quoted.length;
 }
 
 function findBadEscape(quoted: string): number {

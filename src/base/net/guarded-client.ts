@@ -27,12 +27,12 @@ function checkAddress(guard: NetGuard, request: HttpRequest): HttpError | null {
 }
 
 function failLater(listener: ReplyListener, error: HttpError): Exchange {
-  let isOver = false;
+  let isCancelled = false;
   process.nextTick(() => {
-    if (!isOver) listener.fail(error);
+    if (!isCancelled) listener.fail(error);
   });
   const cancel = (): void => {
-    isOver = true;
+    isCancelled = true;
   };
   const ignore = (): void => undefined;
   return { pause: ignore, resume: ignore, endWithin: ignore, cancel };

@@ -2,7 +2,7 @@ import type { LookupAddress } from 'node:dns';
 import { describe, expect, it } from 'vitest';
 import { AddressRefusedError, NetGuard } from './net-guard.ts';
 
-const nothingAllowed = new NetGuard([]);
+const strictGuard = new NetGuard([]);
 
 describe('NetGuard.checkUrl with a literal address', () => {
   it.each([
@@ -92,7 +92,7 @@ describe('NetGuard.checkUrl with a literal address', () => {
     ['blob', 'blob:http://127.0.0.1/1'],
     ['javascript', 'javascript:1'],
   ])('rejects %s', (_what, url) => {
-    expect(() => nothingAllowed.checkUrl(new URL(url))).toThrow(AddressRefusedError);
+    expect(() => strictGuard.checkUrl(new URL(url))).toThrow(AddressRefusedError);
   });
 
   it.each([
@@ -104,7 +104,7 @@ describe('NetGuard.checkUrl with a literal address', () => {
     'http://[::ffff:8.8.8.8]/',
     'https://example.com:8443/path',
   ])('accepts %s', (url) => {
-    expect(nothingAllowed.checkUrl(new URL(url))).toBeUndefined();
+    expect(strictGuard.checkUrl(new URL(url))).toBeUndefined();
   });
 
   it.each(['http://[fe80::1%25eth0]/', 'http://127.0.0.1%00.example.com/', 'http://256.256.256.256/', 'http://1.2.3.4.5/'])(
@@ -134,7 +134,7 @@ describe('NetGuard with allowed entries', () => {
 });
 
 describe('NetGuard.lookup', () => {
-  const found: Record<string, LookupAddress[]> = {
+  const addressesByHost: Record<string, LookupAddress[]> = {
     'public.test': [
       { address: '1.1.1.1', family: 4 },
       { address: '2606:4700::1111', family: 6 },
@@ -150,7 +150,7 @@ describe('NetGuard.lookup', () => {
     'Allowed.test.': [{ address: '10.9.9.9', family: 4 }],
   };
   const guard = new NetGuard(['allowed.test'], (hostname, _options, callback) => {
-    const addresses = found[hostname];
+    const addresses = addressesByHost[hostname];
     if (addresses) callback(null, addresses);
     else callback(Object.assign(new Error('not found'), { code: 'ENOTFOUND' }), []);
   });
@@ -160,7 +160,7 @@ describe('NetGuard.lookup', () => {
     });
 
   it('returns the checked addresses', async () => {
-    expect(await lookup('public.test', true)).toEqual(found['public.test']);
+    expect(await lookup('public.test', true)).toEqual(addressesByHost['public.test']);
     expect(await lookup('public.test', false)).toBe('1.1.1.1');
   });
 

@@ -9,7 +9,7 @@ const seal = new Seal([newer]);
 const rotating = new Seal([newer, older]);
 
 /** Returns the text with one character replaced by another of its alphabet. */
-function changed(text: string, index: number): string {
+function withChange(text: string, index: number): string {
   return text.slice(0, index) + (text[index] === 'A' ? 'B' : 'A') + text.slice(index + 1);
 }
 
@@ -17,8 +17,8 @@ describe('Seal.seal', () => {
   it('returns a text that opens to the original', () => {
     const text = fc.string({ unit: 'binary' });
     fc.assert(
-      fc.property(text, text, (one, place) => {
-        expect(seal.open(seal.seal(one, place), place)).toBe(one);
+      fc.property(text, text, (one, context) => {
+        expect(seal.open(seal.seal(one, context), context)).toBe(one);
       }),
     );
   });
@@ -41,13 +41,13 @@ describe('Seal.seal', () => {
 
   it('returns a text that does not open in another context', () => {
     const sealed = seal.seal('text', 'row 1');
-    for (const place of ['row 2', 'row 1 ', 'Row 1', '']) expect(() => seal.open(sealed, place)).toThrow(SealError);
+    for (const context of ['row 2', 'row 1 ', 'Row 1', '']) expect(() => seal.open(sealed, context)).toThrow(SealError);
   });
 
   it('returns a text that does not open if a single character is changed', () => {
     const sealed = seal.seal('some text', 'row');
     for (let index = 0; index < sealed.length - 1; index += 1) {
-      expect(() => seal.open(changed(sealed, index), 'row')).toThrow(SealError);
+      expect(() => seal.open(withChange(sealed, index), 'row')).toThrow(SealError);
     }
   });
 
@@ -66,11 +66,11 @@ describe('Seal.seal', () => {
     const old = new Seal([older]).seal('text', 'row');
     expect(rotating.open(old, 'row')).toBe('text');
     expect(rotating.isOutdated(old)).toBe(true);
-    const sealedAnew = rotating.seal('text', 'row');
-    expect(rotating.isOutdated(sealedAnew)).toBe(false);
-    expect(seal.open(sealedAnew, 'row')).toBe('text');
+    const resealed = rotating.seal('text', 'row');
+    expect(rotating.isOutdated(resealed)).toBe(false);
+    expect(seal.open(resealed, 'row')).toBe('text');
     expect(() => seal.open(old, 'row')).toThrow('sealed with an unknown secret');
-    expect(() => new Seal([older]).open(sealedAnew, 'row')).toThrow('sealed with an unknown secret');
+    expect(() => new Seal([older]).open(resealed, 'row')).toThrow('sealed with an unknown secret');
   });
 
   it('has a stable format, so that later versions open old texts', () => {
@@ -79,15 +79,15 @@ describe('Seal.seal', () => {
   });
 
   it('reveals no secret if the text does not open', () => {
-    const thrown = (() => {
+    const thrownError = (() => {
       try {
-        return seal.open(changed(seal.seal('canary', 'row'), 30), 'row');
-      } catch (fault) {
-        return fault as SealError;
+        return seal.open(withChange(seal.seal('canary', 'row'), 30), 'row');
+      } catch (caught) {
+        return caught as SealError;
       }
     })();
-    expect(thrown).toBeInstanceOf(SealError);
-    expect(JSON.stringify(seal) + String(thrown)).not.toMatch(/canary|secret of/);
+    expect(thrownError).toBeInstanceOf(SealError);
+    expect(JSON.stringify(seal) + String(thrownError)).not.toMatch(/canary|secret of/);
   });
 });
 
@@ -112,7 +112,7 @@ describe('Seal.sign', () => {
   it('returns a signature that is invalid if a single character is changed, added, or removed', () => {
     const signature = seal.sign('text', 'state');
     for (let index = 0; index < signature.length; index += 1) {
-      expect(seal.verify('text', changed(signature, index), 'state')).toBe(false);
+      expect(seal.verify('text', withChange(signature, index), 'state')).toBe(false);
     }
     for (const other of ['', '.', signature.slice(0, -1), `${signature}A`, `${signature}=`, ` ${signature}`, 'ünïcödé']) {
       expect(seal.verify('text', other, 'state')).toBe(false);

@@ -17,7 +17,7 @@ class PushedItems<Item> implements Sink<Item>, AsyncIterator<Item, undefined> {
   readonly #items: Item[] = [];
   readonly #onAbort = (): void => this.#cancel(this.#signal?.reason);
   #handle: Handle | undefined;
-  #isOver = false;
+  #isClosed = false;
   #failure: { readonly error: unknown } | undefined;
   #wake: (() => void) | undefined;
 
@@ -27,7 +27,7 @@ class PushedItems<Item> implements Sink<Item>, AsyncIterator<Item, undefined> {
   }
 
   async next(): Promise<IteratorResult<Item, undefined>> {
-    if (this.#handle === undefined && !this.#isOver) this.#open();
+    if (this.#handle === undefined && !this.#isClosed) this.#open();
     for (;;) {
       const item = this.#items.shift();
       if (item !== undefined) {
@@ -39,7 +39,7 @@ class PushedItems<Item> implements Sink<Item>, AsyncIterator<Item, undefined> {
         this.#failure = undefined;
         throw error;
       }
-      if (this.#isOver) return { done: true, value: undefined };
+      if (this.#isClosed) return { done: true, value: undefined };
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
       });
@@ -48,13 +48,13 @@ class PushedItems<Item> implements Sink<Item>, AsyncIterator<Item, undefined> {
 
   async return(): Promise<IteratorResult<Item, undefined>> {
     this.#items.length = 0;
-    if (!this.#isOver) this.#cancel(undefined);
+    if (!this.#isClosed) this.#cancel(undefined);
     this.#failure = undefined;
     return { done: true, value: undefined };
   }
 
   frame(item: Item): void {
-    if (this.#isOver) return;
+    if (this.#isClosed) return;
     this.#items.push(item);
     if (this.#items.length >= maxWaiting) this.#handle?.pause();
     this.#wake?.();
@@ -65,7 +65,7 @@ class PushedItems<Item> implements Sink<Item>, AsyncIterator<Item, undefined> {
   }
 
   fail(error: unknown): void {
-    if (!this.#isOver) this.#failure = { error };
+    if (!this.#isClosed) this.#failure = { error };
     this.#close();
   }
 
@@ -87,7 +87,7 @@ class PushedItems<Item> implements Sink<Item>, AsyncIterator<Item, undefined> {
   }
 
   #close(): void {
-    this.#isOver = true;
+    this.#isClosed = true;
     this.#signal?.removeEventListener('abort', this.#onAbort);
     this.#wake?.();
   }

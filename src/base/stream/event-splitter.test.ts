@@ -8,8 +8,8 @@ function pushAll(pieces: readonly string[]): string {
   return pieces.map((piece) => splitter.push(piece)).join('');
 }
 
-function cut(text: string, places: readonly number[]): string[] {
-  const sorted = [...new Set(places.map((place) => place % (text.length + 1)))].sort((a, b) => a - b);
+function splitAt(text: string, positions: readonly number[]): string[] {
+  const sorted = [...new Set(positions.map((position) => position % (text.length + 1)))].sort((a, b) => a - b);
   return [0, ...sorted].map((start, index) => text.slice(start, sorted[index] ?? text.length));
 }
 
@@ -44,9 +44,9 @@ describe('EventSplitter', () => {
     const line = constantFrom('data: {"a":1}', ': comment', 'event: x', 'data: \u00c3\u00a9', `data: ${'y'.repeat(300)}`);
     const ends = constantFrom('\n', '\r\n');
     assert(
-      property(array(line, { minLength: 1 }), ends, array(integer({ min: 0, max: 5000 })), (lines, end, places) => {
+      property(array(line, { minLength: 1 }), ends, array(integer({ min: 0, max: 5000 })), (lines, end, positions) => {
         const text = lines.map((each) => `${each}${end}${end}`).join('');
-        expect(pushAll(cut(text, places))).toBe(text.replaceAll('\r\n', '\n'));
+        expect(pushAll(splitAt(text, positions))).toBe(text.replaceAll('\r\n', '\n'));
       }),
     );
   });

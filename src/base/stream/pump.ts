@@ -24,7 +24,7 @@ class Pump<Item> implements Handle {
   readonly #sink: Sink<Item>;
   readonly #controller = new AbortController();
   #paused: Promise<void> | undefined;
-  #goOn: (() => void) | undefined;
+  #resolvePause: (() => void) | undefined;
 
   constructor(sink: Sink<Item>) {
     this.#sink = sink;
@@ -32,12 +32,12 @@ class Pump<Item> implements Handle {
 
   pause(): void {
     this.#paused ??= new Promise((resolve) => {
-      this.#goOn = resolve;
+      this.#resolvePause = resolve;
     });
   }
 
   resume(): void {
-    this.#goOn?.();
+    this.#resolvePause?.();
     this.#paused = undefined;
   }
 

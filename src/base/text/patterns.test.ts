@@ -75,12 +75,12 @@ test('runWithin returns the value of a function that finishes in time', () => {
 });
 
 test('runWithin rethrows the error of its function', () => {
-  const fault = new Error('no');
+  const thrownError = new Error('no');
   expect(() =>
     runWithin(1000, () => {
-      throw fault;
+      throw thrownError;
     }),
-  ).toThrow(fault);
+  ).toThrow(thrownError);
 });
 
 test.each<[string, () => unknown]>([

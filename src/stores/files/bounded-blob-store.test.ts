@@ -15,15 +15,15 @@ describe('BoundedBlobStore', () => {
       if ((await gate) === 'leave') throw new Error('the sender left');
     }
     const at = Promise.resolve('end' as const);
-    const whole = store.write('one', bytes(gates[0].promise));
-    const broken = store.write('two', bytes(gates[1].promise));
+    const complete = store.write('one', bytes(gates[0].promise));
+    const failed = store.write('two', bytes(gates[1].promise));
     await expect(store.write('three', bytes(at))).rejects.toMatchObject({ status: 503, code: 'overloaded' });
     expect(await readdir(folder)).not.toContain('three');
     gates[1].resolve('leave');
-    await expect(broken).rejects.toThrow('the sender left');
+    await expect(failed).rejects.toThrow('the sender left');
     await store.write('three', bytes(at));
     gates[0].resolve('end');
-    await whole;
+    await complete;
     expect((await readdir(folder)).sort()).toEqual(['one', 'three']);
   });
 });

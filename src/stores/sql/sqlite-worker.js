@@ -12,34 +12,34 @@ database.exec('pragma journal_mode = wal; pragma synchronous = full');
 
 /** Stand-in for the PostgreSQL function of this name. It only marks statements that are synced after they are acknowledged. */
 database.function('set_config', { varargs: true }, () => null);
-const behind = "set_config('synchronous_commit', 'off', true)";
-const syncBehind = database.prepare('pragma synchronous = normal');
-const syncFirst = database.prepare('pragma synchronous = full');
+const asyncCommit = "set_config('synchronous_commit', 'off', true)";
+const enableNormalSync = database.prepare('pragma synchronous = normal');
+const enableFullSync = database.prepare('pragma synchronous = full');
 
 /** Cache of prepared statements, because preparing a statement can cost more than running it. */
 const prepared = new Map();
-const mostPrepared = 100;
+const maxPrepared = 100;
 
 function prepare(text) {
-  let found = prepared.get(text);
-  if (found === undefined) {
-    if (prepared.size >= mostPrepared) prepared.clear();
+  let entry = prepared.get(text);
+  if (entry === undefined) {
+    if (prepared.size >= maxPrepared) prepared.clear();
     const statement = database.prepare(text);
-    found = { statement, givesRows: statement.columns().length > 0, isBehind: text.includes(behind) };
-    prepared.set(text, found);
+    entry = { statement, returnsRows: statement.columns().length > 0, isAsync: text.includes(asyncCommit) };
+    prepared.set(text, entry);
   }
-  return found;
+  return entry;
 }
 
-function run({ statement, givesRows }, parameters) {
-  if (givesRows) return { rows: statement.all(...parameters), changes: undefined };
+function run({ statement, returnsRows }, parameters) {
+  if (returnsRows) return { rows: statement.all(...parameters), changes: undefined };
   return { rows: [], changes: statement.run(...parameters).changes };
 }
 
 let log;
 let isSyncDue = false;
 /** Error of the last sync. The next statement fails with it. */
-let unsynced;
+let syncError;
 
 /** Syncs the acknowledged writes to disk. */
 function syncLog() {
@@ -48,16 +48,16 @@ function syncLog() {
     log ??= openSync(`${file}-wal`, 'r');
     fdatasyncSync(log);
   } catch (error) {
-    unsynced = error;
+    syncError = error;
   }
 }
 
-function runAndSyncBehind(found, parameters) {
-  syncBehind.run();
+function runAndSyncLater(entry, parameters) {
+  enableNormalSync.run();
   try {
-    return run(found, parameters);
+    return run(entry, parameters);
   } finally {
-    syncFirst.run();
+    enableFullSync.run();
     if (!isSyncDue) setImmediate(syncLog);
     isSyncDue = true;
   }
@@ -66,17 +66,17 @@ function runAndSyncBehind(found, parameters) {
 function answer({ text, parameters }) {
   try {
     // Inside a transaction the error is not thrown, because the transaction would stay open.
-    if (unsynced !== undefined && !database.isTransaction) throw unsynced;
-    const found = prepare(text);
-    return found.isBehind && !database.isTransaction ? runAndSyncBehind(found, parameters) : run(found, parameters);
+    if (syncError !== undefined && !database.isTransaction) throw syncError;
+    const entry = prepare(text);
+    return entry.isAsync && !database.isTransaction ? runAndSyncLater(entry, parameters) : run(entry, parameters);
   } catch (error) {
-    if (error === unsynced) unsynced = undefined;
+    if (error === syncError) syncError = undefined;
     return { error };
   }
 }
 
-parentPort?.on('message', (question) => {
-  if (question !== 'close') return parentPort?.postMessage(answer(question));
+parentPort?.on('message', (request) => {
+  if (request !== 'close') return parentPort?.postMessage(answer(request));
   database.close();
   parentPort?.close();
 });

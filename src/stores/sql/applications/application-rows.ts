@@ -135,7 +135,7 @@ function insertRow(transaction: Kysely<Schema>, row: WrittenRow): Promise<Unchan
   return transaction
     .insertInto('applications')
     .values(row)
-    .onConflict((there) => there.doNothing())
+    .onConflict((conflict) => conflict.doNothing())
     .returning(['owner', 'spelling', 'created_at_ms'])
     .executeTakeFirst();
 }

@@ -235,7 +235,7 @@ async function insertMoved(
       roles_etag,
       updated_at_ms: nowMs,
     })
-    .onConflict((there) => there.doNothing())
+    .onConflict((conflict) => conflict.doNothing())
     .returning('id')
     .executeTakeFirst();
   return inserted !== undefined;

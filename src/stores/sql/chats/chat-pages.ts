@@ -28,8 +28,8 @@ export async function listRows<Columns extends Listed>(
   for (const shelf of remainingShelves) {
     if (rows.length >= limit) break;
     const shelfQuery = kysely.selectFrom('chats').where('subject', '=', subject).where('shelf', '=', shelf);
-    const isBehind = sql<boolean>`(updated_at_ms, id) < (${after?.updatedAtMs ?? 0}, ${after?.id ?? ''})`;
-    const query = after?.shelf === shelf ? shelfQuery.where(isBehind) : shelfQuery;
+    const isAfterCursor = sql<boolean>`(updated_at_ms, id) < (${after?.updatedAtMs ?? 0}, ${after?.id ?? ''})`;
+    const query = after?.shelf === shelf ? shelfQuery.where(isAfterCursor) : shelfQuery;
     const ordered = query
       .orderBy('updated_at_ms', 'desc')
       .orderBy('id', 'desc')

@@ -59,7 +59,7 @@ export async function lockOwner(transaction: Kysely<Schema>, subject: string): P
   return transaction
     .insertInto('chat_owners')
     .values({ subject, revision: 0, forgotten_revision: 0, bytes: 0 })
-    .onConflict((there) => there.column('subject').doUpdateSet(({ ref }) => ({ revision: ref('chat_owners.revision') })))
+    .onConflict((conflict) => conflict.column('subject').doUpdateSet(({ ref }) => ({ revision: ref('chat_owners.revision') })))
     .returningAll()
     .executeTakeFirstOrThrow();
 }
@@ -86,8 +86,8 @@ export async function putTurns(transaction: Kysely<Schema>, rows: readonly ChatT
     await transaction
       .insertInto('chat_turns')
       .values(rows.slice(from, from + rowsAtOnce))
-      .onConflict((there) =>
-        there.columns(['subject', 'chat', 'id']).doUpdateSet(({ ref }) => ({
+      .onConflict((conflict) =>
+        conflict.columns(['subject', 'chat', 'id']).doUpdateSet(({ ref }) => ({
           revision: ref('excluded.revision'),
           bytes: ref('excluded.bytes'),
           sealed_turn: ref('excluded.sealed_turn'),

@@ -116,7 +116,7 @@ export class ChatSearch {
         // The first group may be large. A later large group starts a new page.
         if (readBytes > 0 && toRead > 0 && readBytes + toRead > getMaxBytes(chats)) return { chats, next: after };
         readBytes += toRead;
-        const last = addMatches(chats, group.rows, { fieldsOf: await this.#matchGroup(run, group), limit });
+        const last = addMatches(chats, group.rows, { findFields: await this.#matchGroup(run, group), limit });
         after = last && toCursor(last);
         if (chats.length === limit) return { chats, next: isLast && last === rows.at(-1) ? undefined : after };
       }
@@ -190,10 +190,10 @@ function getMaxBytes(chats: readonly ChatHead[]): number {
 function addMatches(
   chats: ChatHead[],
   rows: readonly SearchRow[],
-  { fieldsOf, limit }: { fieldsOf: (row: SearchRow) => JsonObject | undefined; limit: number },
+  { findFields, limit }: { findFields: (row: SearchRow) => JsonObject | undefined; limit: number },
 ): SearchRow | undefined {
   for (const row of rows) {
-    const fields = fieldsOf(row);
+    const fields = findFields(row);
     if (fields !== undefined) chats.push(toMatch(row, fields));
     if (chats.length === limit) return row;
   }

@@ -150,7 +150,7 @@ export class SqlChatStore implements ChatStore {
       await transaction
         .insertInto('chats')
         .values(storedRow)
-        .onConflict((same) => same.columns(['subject', 'id']).doUpdateSet(storedRow))
+        .onConflict((conflict) => conflict.columns(['subject', 'id']).doUpdateSet(storedRow))
         .execute();
       await setOwner(transaction, { ...owner, revision, bytes: owner.bytes + addedBytes });
       return { outcome: 'written', head: toHead(this.#seal, storedRow) };

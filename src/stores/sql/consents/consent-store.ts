@@ -46,7 +46,7 @@ export class SqlConsentStore implements ConsentStore {
       kysely
         .insertInto('consents')
         .values({ subject, deployment, ...values })
-        .onConflict((there) => there.columns(['subject', 'deployment']).doUpdateSet(values))
+        .onConflict((conflict) => conflict.columns(['subject', 'deployment']).doUpdateSet(values))
         .execute(),
     );
   }

@@ -22,15 +22,15 @@ const fixture = fileURLToPath(import.meta.resolve('#test/put-and-tell.ts'));
 const consent = { deployment: 'app', form: { app: { consentRequired: true } }, acceptedAtMs: 1 };
 
 /**
- * Starts a process that stores consents or responses. `said` resolves with its output as soon as the output contains the text.
+ * Starts a process that stores consents or responses. `waitForOutput` resolves with its output as soon as the output contains the text.
  */
-function putAndTell(...args: readonly string[]) {
+function startWriter(...args: readonly string[]) {
   const child: ChildProcess = spawn(process.execPath, [fixture, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
   let output = '';
-  const said = (text: string) =>
+  const waitForOutput = (text: string) =>
     new Promise<string>((resolve, reject) => {
-      child.stdout?.setEncoding('utf8').on('data', (more: string) => {
-        output += more;
+      child.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
+        output += chunk;
         if (output.includes(text)) resolve(output);
       });
       child.once('exit', () => reject(new Error(`it ended and said: ${output}`)));
@@ -39,15 +39,15 @@ function putAndTell(...args: readonly string[]) {
     child.kill('SIGKILL');
     if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
   };
-  return { said, kill, output: () => output };
+  return { waitForOutput, kill, output: () => output };
 }
 
-async function consentedTo(kysely: Kysely<Schema>): Promise<string[]> {
+async function listConsents(kysely: Kysely<Schema>): Promise<string[]> {
   const rows = await kysely.selectFrom('consents').select('deployment').execute();
   return rows.map(({ deployment }) => deployment);
 }
 
-async function idsOfResponses(kysely: Kysely<Schema>): Promise<string[]> {
+async function listResponseIds(kysely: Kysely<Schema>): Promise<string[]> {
   const rows = await kysely.selectFrom('responses').select('id').execute();
   return rows.map(({ id }) => id);
 }
@@ -55,8 +55,8 @@ async function idsOfResponses(kysely: Kysely<Schema>): Promise<string[]> {
 describe('SQLite database', () => {
   it('keeps an acknowledged write if its process is killed immediately afterwards', async () => {
     await using fresh = await freshSqlite();
-    const child = putAndTell(fresh.file, 'user');
-    await child.said('done');
+    const child = startWriter(fresh.file, 'user');
+    await child.waitForOutput('done');
     await child.kill();
     await using opened = await fresh.open();
     const { database } = opened;
@@ -65,21 +65,23 @@ describe('SQLite database', () => {
 
   it.each(['consents', 'responses'])('keeps acknowledged %s if its process is killed during further writes', async (kind) => {
     await using fresh = await freshSqlite();
-    const child = putAndTell(fresh.file, 'user', '100000', kind);
-    await child.said('put 20\n');
+    const child = startWriter(fresh.file, 'user', '100000', kind);
+    await child.waitForOutput('put 20\n');
     await child.kill();
     await using opened = await fresh.open();
     const { database } = opened;
-    const kept = new Set(await database.run((kysely) => (kind === 'consents' ? consentedTo(kysely) : idsOfResponses(kysely))));
-    const answered = child.output().match(/\d+(?=\n)/g) ?? [];
-    expect(answered.length).toBeGreaterThan(20);
-    expect(answered.filter((id) => !kept.has(id))).toEqual([]);
+    const storedIds = new Set(
+      await database.run((kysely) => (kind === 'consents' ? listConsents(kysely) : listResponseIds(kysely))),
+    );
+    const acknowledgedIds = child.output().match(/\d+(?=\n)/g) ?? [];
+    expect(acknowledgedIds.length).toBeGreaterThan(20);
+    expect(acknowledgedIds.filter((id) => !storedIds.has(id))).toEqual([]);
   });
 
   it('opens in processes that start together and accepts writes from all of them', async () => {
     await using fresh = await freshSqlite();
-    const children = ['one', 'two', 'three'].map((subject) => putAndTell(fresh.file, subject, '25'));
-    await Promise.all(children.map(({ said }) => said('done')));
+    const children = ['one', 'two', 'three'].map((subject) => startWriter(fresh.file, subject, '25'));
+    await Promise.all(children.map(({ waitForOutput }) => waitForOutput('done')));
     await Promise.all(children.map(({ kill }) => kill()));
     await using opened = await fresh.open();
     const { database } = opened;
@@ -137,14 +139,14 @@ describe('SQLite database', () => {
   it('isolates the reads and writes of a transaction from transactions of other nodes', async () => {
     await using fresh = await freshSqlite();
     const nodes = [await fresh.open(), await fresh.open()];
-    const countUp = ({ database }: OpenDatabase) =>
+    const increment = ({ database }: OpenDatabase) =>
       database.transact(async (transaction) => {
         const before = await transaction.selectFrom('buckets').select('used_bytes').executeTakeFirst();
         const counted = { bucket: 'b', used_bytes: (before?.used_bytes ?? 0) + 1 };
         await transaction.replaceInto('buckets').values(counted).execute();
         return counted.used_bytes;
       });
-    const counts = await Promise.all(Array.from({ length: 10 }, () => nodes.map(countUp)).flat());
+    const counts = await Promise.all(Array.from({ length: 10 }, () => nodes.map(increment)).flat());
     expect(Math.max(...counts)).toBe(20);
     for (const { close } of nodes) await close();
   });
@@ -192,9 +194,9 @@ describe('SQLite database', () => {
       await transaction.insertInto('buckets').values({ bucket: 'b', used_bytes: 1 }).execute();
       await sleep(200);
     });
-    const behind = store.put('user', consent);
+    const waiting = store.put('user', consent);
     await expect(late).rejects.toThrow(StoreError);
-    await expect(behind).rejects.toThrow(StoreError);
+    await expect(waiting).rejects.toThrow(StoreError);
     await vi.waitUntil(async () => (await store.list('user').catch(() => undefined)) !== undefined, { interval: 20 });
     await close();
     const raw = new DatabaseSync(fresh.file);
@@ -203,7 +205,7 @@ describe('SQLite database', () => {
   });
 
   describe('on a full disk', () => {
-    const setRoom = ({ database }: OpenDatabase, pages: number) =>
+    const setMaxPages = ({ database }: OpenDatabase, pages: number) =>
       database.run((kysely) => sql`pragma max_page_count = ${sql.lit(pages)}`.execute(kysely));
     const large = { ...consent, form: { ['x'.repeat(100_000)]: { consentRequired: true } } };
 
@@ -222,7 +224,7 @@ describe('SQLite database', () => {
     ])('reports the full disk as the cause if %s fails', async (_, write) => {
       await using fresh = await freshSqlite();
       await using opened = await fresh.open();
-      await setRoom(opened, 1);
+      await setMaxPages(opened, 1);
       const message = 'The store cannot be used at the moment: the database failed; try again.';
       const cause = expect.objectContaining({ message: 'database or disk is full' });
       await expect(write(opened.database)).rejects.toMatchObject({ message, cause });
@@ -230,23 +232,23 @@ describe('SQLite database', () => {
 
     it('rejects writes, reports it once, still reads, and accepts writes again automatically', async () => {
       await using fresh = await freshSqlite();
-      const told: unknown[] = [];
+      const reports: unknown[] = [];
       const opened = await openSqlite(
         fresh.file,
         {},
-        { onRefused: (thrown) => told.push(thrown), onBack: () => told.push('back') },
+        { onRefused: (thrown) => reports.push(thrown), onBack: () => reports.push('back') },
       );
       const store = new SqlConsentStore(opened.database);
       await store.put('user', consent);
-      await setRoom(opened, 1);
+      await setMaxPages(opened, 1);
       expect(opened.isWritable()).toBe(true);
       for (let nth = 0; nth < 3; nth += 1) await expect(store.put('user', large)).rejects.toThrow(StoreError);
       await vi.waitUntil(() => !opened.isWritable(), { interval: 5 });
       expect(await store.find('user', 'app')).toEqual(consent);
-      await setRoom(opened, 1_000_000);
+      await setMaxPages(opened, 1_000_000);
       await vi.waitUntil(() => opened.isWritable(), { interval: 20, timeout: 10_000 });
       await store.put('user', large);
-      expect(told).toEqual([expect.objectContaining({ message: 'database or disk is full' }), 'back']);
+      expect(reports).toEqual([expect.objectContaining({ message: 'database or disk is full' }), 'back']);
       await opened.close();
       const raw = new DatabaseSync(fresh.file);
       expect(raw.prepare("select name from sqlite_master where name = 'parley_trial'").all()).toEqual([]);
@@ -255,12 +257,12 @@ describe('SQLite database', () => {
 
     it('does not mistake other errors for a full disk', async () => {
       await using fresh = await freshSqlite();
-      const noteRefused = vi.fn();
-      const opened = await openSqlite(fresh.file, {}, { onRefused: noteRefused, onBack: () => undefined });
+      const refusedSpy = vi.fn();
+      const opened = await openSqlite(fresh.file, {}, { onRefused: refusedSpy, onBack: () => undefined });
       await expect(opened.database.run((kysely) => sql`select nothing`.execute(kysely))).rejects.toThrow(StoreError);
-      await setRoom(opened, 1_000_000);
+      await setMaxPages(opened, 1_000_000);
       await opened.close();
-      expect([opened.isWritable(), noteRefused.mock.calls]).toEqual([true, []]);
+      expect([opened.isWritable(), refusedSpy.mock.calls]).toEqual([true, []]);
     });
   });
 

@@ -3,8 +3,8 @@ import '#test/same-cases.ts';
 import { describe, expect, it } from 'vitest';
 import { toPrefixEnd } from './file-index.ts';
 
-function compare(one: string, another: string): number {
-  return Buffer.compare(Buffer.from(one), Buffer.from(another));
+function compare(left: string, right: string): number {
+  return Buffer.compare(Buffer.from(left), Buffer.from(right));
 }
 
 describe('toPrefixEnd', () => {

@@ -66,7 +66,7 @@ export class SqlFileIndex implements FileIndex {
       await transaction
         .insertInto('file_reservations')
         .values(row)
-        .onConflict((same) => same.column('blob').doUpdateSet(row))
+        .onConflict((conflict) => conflict.column('blob').doUpdateSet(row))
         .execute();
       return 'reserved';
     });
@@ -175,7 +175,7 @@ async function lockBucket(transaction: Kysely<Schema>, bucket: string): Promise<
   const { used_bytes } = await transaction
     .insertInto('buckets')
     .values({ bucket, used_bytes: 0 })
-    .onConflict((there) => there.column('bucket').doUpdateSet(({ ref }) => ({ used_bytes: ref('buckets.used_bytes') })))
+    .onConflict((conflict) => conflict.column('bucket').doUpdateSet(({ ref }) => ({ used_bytes: ref('buckets.used_bytes') })))
     .returning('used_bytes')
     .executeTakeFirstOrThrow();
   return used_bytes;
@@ -219,7 +219,7 @@ async function replaceRow(transaction: Kysely<Schema>, row: FileRow): Promise<vo
   await transaction
     .insertInto('files')
     .values(row)
-    .onConflict((there) => there.columns(['bucket', 'path']).doUpdateSet(row))
+    .onConflict((conflict) => conflict.columns(['bucket', 'path']).doUpdateSet(row))
     .execute();
 }
 

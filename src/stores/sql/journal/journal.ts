@@ -51,7 +51,7 @@ export class SqlJournal implements Journal {
   #usageInsert(kysely: Kysely<Schema>, rows: readonly UsageRow[]): string {
     if (rows.length === rowsAtOnce && this.#fullUsageInsert !== undefined) return this.#fullUsageInsert;
     const insert = kysely.insertInto('usage_records').values(rows);
-    const { sql: text } = insert.onConflict((there) => there.doNothing()).compile();
+    const { sql: text } = insert.onConflict((conflict) => conflict.doNothing()).compile();
     if (rows.length === rowsAtOnce) this.#fullUsageInsert = text;
     return text;
   }
@@ -62,8 +62,8 @@ export class SqlJournal implements Journal {
         kysely
           .insertInto('audit_records')
           .values(toUniqueRows(step))
-          .onConflict((there) =>
-            there
+          .onConflict((conflict) =>
+            conflict
               .column('id')
               .doUpdateSet(({ ref }) => ({
                 at_ms: ref('excluded.at_ms'),
@@ -85,10 +85,10 @@ export class SqlJournal implements Journal {
   }
 
   async listCalls({ fromMs, toMs, before, ...rest }: CallsQuery): Promise<readonly UsageRecord[]> {
-    const behind = before && { atMs: toBound(before.atMs), id: toStorable(before.id) };
+    const beforeRecord = before && { atMs: toBound(before.atMs), id: toStorable(before.id) };
     // Bounds the time on both ends, because not every index contains the ID after the time.
-    const endMs = Math.min(toBound(toMs), (behind?.atMs ?? Number.MAX_SAFE_INTEGER - 1) + 1);
-    const query = { ...rest, ...toStorableFilter(rest), before: behind, fromMs: toBound(fromMs), toMs: endMs };
+    const endMs = Math.min(toBound(toMs), (beforeRecord?.atMs ?? Number.MAX_SAFE_INTEGER - 1) + 1);
+    const query = { ...rest, ...toStorableFilter(rest), before: beforeRecord, fromMs: toBound(fromMs), toMs: endMs };
     return this.#database.run((kysely) => listCalls(kysely, query));
   }
 

@@ -50,8 +50,8 @@ export class SqlLimitCounters implements CounterArchive {
         kysely
           .insertInto('limit_counters')
           .values(rows)
-          .onConflict((there) =>
-            there.column('id').doUpdateSet(({ ref }) => ({
+          .onConflict((conflict) =>
+            conflict.column('id').doUpdateSet(({ ref }) => ({
               ends_at_ms: ref('excluded.ends_at_ms'),
               used: ref('excluded.used'),
             })),

@@ -53,7 +53,7 @@ export class SqlPassageIndex implements PassageIndex {
       kysely
         .insertInto('file_contents')
         .values({ blob, content })
-        .onConflict((there) => there.doNothing())
+        .onConflict((conflict) => conflict.doNothing())
         .execute(),
     );
   }
@@ -63,8 +63,8 @@ export class SqlPassageIndex implements PassageIndex {
       kysely
         .insertInto('leases')
         .values({ name, owner, until_ms: untilMs })
-        .onConflict((there) =>
-          there
+        .onConflict((conflict) =>
+          conflict
             .column('name')
             .doUpdateSet({ owner, until_ms: untilMs })
             .where(({ or, eb }) => or([eb('leases.owner', '=', owner), eb('leases.until_ms', '<', nowMs)])),
@@ -188,7 +188,7 @@ export class SqlPassageIndex implements PassageIndex {
       kysely
         .insertInto('passage_vectors')
         .values(row)
-        .onConflict((there) => there.columns(['document', 'model', 'first']).doUpdateSet({ count, vectors: row.vectors }))
+        .onConflict((conflict) => conflict.columns(['document', 'model', 'first']).doUpdateSet({ count, vectors: row.vectors }))
         .execute(),
     );
   }

@@ -22,8 +22,8 @@ describe('toIndexWords', () => {
   });
 
   it('returns only letters, digits, marks, and spaces, which no engine treats as query syntax', () => {
-    const odd = Array.from({ length: 0x3000 }, (_, code) => String.fromCharCode(code)).join(' ');
-    expect(toIndexWords(odd)).toMatch(/^[\p{L}\p{N}\p{M} ]*$/u);
+    const allCharacters = Array.from({ length: 0x3000 }, (_, code) => String.fromCharCode(code)).join(' ');
+    expect(toIndexWords(allCharacters)).toMatch(/^[\p{L}\p{N}\p{M} ]*$/u);
   });
 });
 
@@ -44,10 +44,10 @@ describe('toQueryWords', () => {
 
 describe('computeShare', () => {
   it('counts the query words that a text contains, regardless of their endings', () => {
-    const asked = toQueryWords('cleaning filters of the AB-12');
-    expect(computeShare(asked, 'Clean the filter of AB-12 weekly')).toBe(1);
-    expect(computeShare(asked, 'Clean it')).toBe(0.2);
-    expect(computeShare(asked, '')).toBe(0);
+    const queryWords = toQueryWords('cleaning filters of the AB-12');
+    expect(computeShare(queryWords, 'Clean the filter of AB-12 weekly')).toBe(1);
+    expect(computeShare(queryWords, 'Clean it')).toBe(0.2);
+    expect(computeShare(queryWords, '')).toBe(0);
     expect(computeShare([], 'text')).toBe(0);
   });
 });

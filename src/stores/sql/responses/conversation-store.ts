@@ -184,7 +184,7 @@ export class SqlConversationStore implements ConversationStore {
       before,
     }: { limit: number; order: 'asc' | 'desc'; after?: number | undefined; before?: number | undefined },
   ): Promise<ItemPage> {
-    const [behind, ahead] = order === 'asc' ? (['>', '<'] as const) : (['<', '>'] as const);
+    const [afterOperator, beforeOperator] = order === 'asc' ? (['>', '<'] as const) : (['<', '>'] as const);
     // The items nearest to `before` are selected in reverse order.
     const isBackward = before !== undefined && after === undefined;
     const direction = isBackward === (order === 'asc') ? 'desc' : 'asc';
@@ -193,8 +193,8 @@ export class SqlConversationStore implements ConversationStore {
       .select(itemColumns)
       .where('conversation', '=', conversation)
       .where('is_hidden', '=', 0);
-    if (after !== undefined) query = query.where('nth', behind, after);
-    if (before !== undefined) query = query.where('nth', ahead, before);
+    if (after !== undefined) query = query.where('nth', afterOperator, after);
+    if (before !== undefined) query = query.where('nth', beforeOperator, before);
     const rows = await query
       .orderBy('nth', direction)
       .limit(limit + 1)

@@ -69,7 +69,7 @@ async function writeEvents(
     const adding = kysely.insertInto('response_events').values(row);
     const replacement = { last: row.last, sealed_events: row.sealed_events };
     await (isOwn
-      ? adding.onConflict((there) => there.columns(['response', 'first']).doUpdateSet(replacement))
+      ? adding.onConflict((conflict) => conflict.columns(['response', 'first']).doUpdateSet(replacement))
       : adding
     ).execute();
   }

@@ -150,7 +150,7 @@ export class SqlRunStore implements RunStore {
       kysely
         .insertInto('leases')
         .values({ name: nodeLease(node), owner: node, until_ms: untilMs })
-        .onConflict((there) => there.column('name').doUpdateSet({ until_ms: untilMs }))
+        .onConflict((conflict) => conflict.column('name').doUpdateSet({ until_ms: untilMs }))
         .execute(),
     );
   }
