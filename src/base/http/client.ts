@@ -8,8 +8,8 @@ export interface HttpTimeouts {
   /** Maximum time to connect, including TLS, in milliseconds. */
   readonly connectMs: number;
   /**
-   * Maximum time from the end of the request to the first byte of the reply's content, in milliseconds. Also limits pauses of a
-   * server that stops reading a streamed body.
+   * Maximum time from the end of the request to the first byte of the reply's content, in milliseconds. Also limits how long a
+   * server may pause reading a streamed body.
    */
   readonly firstByteMs: number;
   /** Maximum time between two reads of the body, in milliseconds. Pauses of the exchange do not count. */

@@ -29,7 +29,7 @@ export const defaultJsonBounds: JsonBounds = { maxDepth: 64, maxNodes: 500_000, 
 export const escapeChars = 8;
 /** Escapes are counted only in texts that are longer than this. */
 export const manyChars = 4 * 1024 ** 2;
-/** Extra nodes that a key and a string count, in addition to the nodes of their separators. */
+/** Nodes that are counted at the colon of a key and at a string. Commas, objects, and arrays count as 1. */
 export const [keyNodes, textNodes] = [5, 1];
 const maxSearchedChars = 1024 ** 2;
 /** Slowdown factor if numbers must be kept as written, because parsing then visits each node a second time. */

@@ -206,14 +206,14 @@ class LimitLease {
   }
 }
 
-/**
- * Expiry of reservation keys. The following scripts each run atomically. A reservation key is a hash with one field per lease.
- * The leases are one hash with the end of each lease by the clock of Redis. Lua numbers are doubles, which are exact up to the
- * same bound as in JavaScript. Sums are capped there.
- */
-
+/** Expiry of a reservation key, in milliseconds. */
 const claimLifetimeMs = 86_400_000;
 
+/**
+ * Functions for the following scripts, each of which runs atomically. A reservation key is a hash with one field per lease. The
+ * leases are one hash with the end of each lease by the clock of Redis. Lua numbers are doubles, which are exact up to the same
+ * bound as in JavaScript. Sums are capped there.
+ */
 const sharedScript = `
 local function text(number) return string.format('%.0f', math.min(number, ${Number.MAX_SAFE_INTEGER})) end
 local function now()
