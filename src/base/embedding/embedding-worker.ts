@@ -23,10 +23,7 @@ parentPort?.on('message', (texts: string[]) => {
   );
 });
 
-/**
- * Frees the contents of the model file, 45 MB, which the model no longer needs. This thread would not collect its garbage for a
- * long time.
- */
+/** Frees the 45 MB of the model file. This thread would not collect its garbage for a long time. */
 function collectGarbage(): void {
   setFlagsFromString('--expose-gc');
   (runInNewContext('gc') as () => void)();

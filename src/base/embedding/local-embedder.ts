@@ -11,10 +11,7 @@ interface LocalEmbedderOptions {
   readonly maxWaitingTexts?: number;
   /** Cache of vectors. Default: a cache with `recentVectorBounds`. */
   readonly recent?: BoundedCache<Float32Array>;
-  /**
-   * Idle time in milliseconds after which the thread is stopped. The model takes about 150 MB and half a second of CPU time to
-   * load. Default: 5 minutes.
-   */
+  /** Idle time in ms before the thread stops. The model takes 150 MB, and half a second of a core to load. Default: 5 minutes. */
   readonly idleMs?: number;
   /** Code of the thread. Default: the code that runs the model. */
   readonly worker?: URL;
@@ -34,10 +31,7 @@ interface Job {
 }
 
 const defaultIdleMs = 300_000;
-/**
- * Number of texts that the thread receives at a time for a request with at least `minBatchedTexts` texts, so that it need not
- * wait for this thread after each text.
- */
+/** Number of texts that the thread receives at a time if a request has at least `minBatchedTexts` texts. */
 const batchSize = 4;
 const minBatchedTexts = 8;
 /** Longer texts are truncated. The model reads far less than this of any text. */
@@ -228,10 +222,7 @@ export class EmbeddingError extends Error {
   }
 }
 
-/**
- * Several threads with the same model. Long requests are distributed among all of them. Short requests go to the least busy
- * thread.
- */
+/** Several threads with the same model. All share long requests. Short requests go to the least busy thread. */
 export class EmbedderPool {
   readonly model: string;
   readonly dimensions: number;

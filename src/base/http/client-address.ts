@@ -58,10 +58,7 @@ function unmapAddress(address: string): string {
   return address.replace(/^::ffff:(?=\d+\.)/i, '');
 }
 
-/**
- * Returns a function that returns whether an address is in one of the networks, which are addresses or in CIDR notation. Invalid
- * addresses are in no network.
- */
+/** Returns a predicate for addresses in the networks (addresses or CIDR notation). Invalid addresses are in no network. */
 export function createNetworkMatcher(networks: readonly string[]): (address: string) => boolean {
   if (networks.length === 0) return () => false;
   const list = new BlockList();

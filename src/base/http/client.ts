@@ -16,10 +16,7 @@ export interface HttpTimeouts {
   readonly idleMs: number;
 }
 
-/**
- * Bytes, or latin1 text with one character per byte, complete or in pieces. Text is cheaper, because it is copied to the kernel
- * once and needs no buffer.
- */
+/** Bytes, or latin1 text with one character per byte, complete or in pieces. Text is cheaper, because it needs no buffer. */
 export type HttpBody = Buffer | string | readonly string[] | StreamedBody;
 
 /**
@@ -41,18 +38,12 @@ export interface HttpRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Absolute http: or https: URL. */
   readonly url: URL;
-  /**
-   * Header fields. The case of the names is preserved. Must not contain `host`, `content-length`, `connection`, or
-   * `transfer-encoding`, which the client sets.
-   */
+  /** Names keep their case. Must not contain `host`, `content-length`, `connection`, or `transfer-encoding`. */
   readonly headers: Readonly<Record<string, string>>;
   /** Body of the request, or null. Sent with `content-length` if the length is known. */
   readonly body: HttpBody | null;
   readonly timeouts: HttpTimeouts;
-  /**
-   * Whether the request must not be sent twice. Other requests are resent if a reused connection closes before the first byte of
-   * a reply.
-   */
+  /** Whether the request must not be sent twice. Others are resent if a reused connection closes before the reply starts. */
   readonly isOnce?: boolean;
   /** Whether compressed content is passed on without decompression. Default: false. */
   readonly keepsEncoding?: boolean;

@@ -1,9 +1,6 @@
 import { HttpError, type HttpRequest } from './client.ts';
 
-/**
- * Tables of the bytes that are allowed in the name of a header field (RFC 9110, 5.6.2) and in its value, for requests and
- * replies.
- */
+/** Tables of the bytes that are allowed in a header field name (RFC 9110, 5.6.2) and in a header field value. */
 export const [inName, inValue] = [toCharTable(/[!#$%&'*+\-.^_`|~0-9A-Za-z]/), toCharTable(/[\t -~\x80-\xff]/)];
 
 /** Header fields that belong to one connection (RFC 9110, 7.6.1), in lower case. */
@@ -21,10 +18,7 @@ const hopByHopNames = new Set([
 
 const plainConnectionValues = new Set(['', 'keep-alive', 'close']);
 
-/**
- * Returns the end of the run of allowed bytes that starts at `from`: the index of a line ending, of a forbidden byte, or of the
- * end of the text.
- */
+/** Returns the index of the first byte at or after `from` that is not allowed, or the length of the text. */
 export function findEnd(table: Uint8Array, text: string, from: number): number {
   let at = from;
   while (at < text.length && table[text.charCodeAt(at)] === 1) at++;
@@ -70,10 +64,7 @@ export function findUnsendableError(request: HttpRequest): HttpError | null {
   return null;
 }
 
-/**
- * Returns the hop-by-hop fields in lower case, which must not be forwarded. `connection` is the value of the `Connection` field,
- * which can name more of them.
- */
+/** Returns the lower-case hop-by-hop fields, which must not be forwarded. The `Connection` field can name more of them. */
 export function getHopByHopFields(connection: string | undefined): { has(name: string): boolean } {
   if (connection === undefined || plainConnectionValues.has(connection.trim().toLowerCase())) return hopByHopNames;
   return new Set([...hopByHopNames, ...connection.split(',').map((name) => name.trim().toLowerCase())]);

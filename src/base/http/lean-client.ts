@@ -114,10 +114,7 @@ function failExchange(exchange: LeanExchange, error: HttpError): void {
   exchange.fail(error);
 }
 
-/**
- * Connections to one origin. The most recently used connection is reused first, so that surplus connections stay idle until they
- * expire.
- */
+/** Connections to one origin. The most recently used one is reused first, so that surplus connections expire. */
 export class LeanPool implements ConnectionOwner, Swept {
   slot = -1;
   /** Whether the pool no longer keeps idle connections. Exchanges still work. */

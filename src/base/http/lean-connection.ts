@@ -6,10 +6,7 @@ import { noHeaders, ReplyParser } from './reply-parser.ts';
 import { waitForDrain } from './wait-for-drain.ts';
 
 const MAX_JOINED_BODY_BYTES = 12 * 1024;
-/**
- * Maximum delay of a close that crossed the request on the wire. A later close means that the server had started to process the
- * request.
- */
+/** Maximum delay of a close that crossed the request on the wire. After it, the server had started to process the request. */
 const CROSSED_MS = 1000;
 
 /** Callbacks from a connection to its pool. */
@@ -115,10 +112,7 @@ export class LeanConnection {
     exchange.onConnecting(this);
   }
 
-  /**
-   * Sends the exchange on an idle connection at the end of this turn of the event loop, because consecutive writes wake their
-   * reader only once.
-   */
+  /** Sends the exchange at the end of this event loop turn, because consecutive writes wake their reader only once. */
   send(exchange: LeanExchange): void {
     this.#exchange = exchange;
     this.#hasReceivedReply = false;

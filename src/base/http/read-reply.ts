@@ -16,17 +16,11 @@ export interface HttpReply {
 }
 
 interface ReplyBody extends AsyncIterable<string> {
-  /**
-   * Returns the complete content if it has already arrived, otherwise undefined. If it returns text, the body need not be
-   * iterated.
-   */
+  /** Returns the complete content if it has arrived, otherwise undefined. The body need not be iterated afterwards. */
   takeComplete?(): string | undefined;
 }
 
-/**
- * Sends the request and resolves with the reply's head, regardless of its status. Rejects with an `HttpError` or the signal's
- * reason.
- */
+/** Sends the request and resolves with the reply's head for any status. Rejects with `HttpError` or the signal's reason. */
 export function openReply(client: HttpClient, request: HttpRequest, signal: AbortSignal): Promise<HttpReply> {
   if (signal.aborted) return Promise.reject(signal.reason);
   return new Promise((resolve, reject) => {
@@ -35,10 +29,7 @@ export function openReply(client: HttpClient, request: HttpRequest, signal: Abor
   });
 }
 
-/**
- * Reads the complete body as UTF-8 text. Throws `HttpError` `too_large` and closes the connection if the body exceeds `maxBytes`.
- * Rethrows errors of the body.
- */
+/** Reads the complete body as UTF-8 text. Throws `HttpError` `too_large` above `maxBytes`, and rethrows errors of the body. */
 export async function readText(reply: HttpReply, maxBytes: number): Promise<string> {
   return (await readBytes(reply, maxBytes)).toString('utf8');
 }

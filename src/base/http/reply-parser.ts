@@ -25,9 +25,7 @@ type State = 'head' | 'length' | 'close' | 'chunk-size' | 'chunk-data' | 'chunk-
  */
 export class ReplyParser {
   status = 0;
-  /**
-   * Slices of the read, which keep the complete read in memory. The reader must reset this field after it has taken the headers.
-   */
+  /** Slices that keep the complete read in memory. The reader must reset this field after it has taken the headers. */
   headers: ReplyHeaders = noHeaders;
   content = '';
   error: string | null = null;
@@ -38,10 +36,7 @@ export class ReplyParser {
   keepAliveMs = 0;
   #state: State = 'head';
   #remainder = '';
-  /**
-   * Number of characters that were already searched without a match. Text that arrives byte by byte is not searched from its
-   * start again.
-   */
+  /** Number of characters searched without a match, so that text that arrives byte by byte is not searched again. */
   #searched = 0;
   #remaining = 0;
   /** Remaining number of bytes that the trailers may have. */
@@ -252,17 +247,11 @@ interface ReplyHead {
   readonly framing: Framing;
   /** Length of the body with framing `length`. */
   readonly length: number;
-  /**
-   * Maximum idle time of the connection afterwards, in milliseconds: 1 s less than the server's hint, or 4 s by default. With 0,
-   * the connection must be closed.
-   */
+  /** Idle time after the reply in milliseconds: 1 s less than the server's hint, 4 s by default, 0 to close it. */
   readonly keepAliveMs: number;
 }
 
-/**
- * Parses the status line and the fields between `at` and `end`, which excludes the empty line. Returns the error as text if the
- * head is invalid.
- */
+/** Parses the status line and fields between `at` and `end`, without the empty line. Returns the error as text if invalid. */
 function readHead(text: string, at: number, end: number): ReplyHead | string {
   const lineEnd = text.indexOf('\r\n', at);
   const line = statusLine.exec(text.slice(at, lineEnd));

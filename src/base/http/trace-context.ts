@@ -31,10 +31,7 @@ const maxTracestate = 512;
 const maxMembers = 32;
 const member = /^[a-z0-9][a-z0-9_\-*/@]{0,255}=[\x20-\x2b\x2d-\x3c\x3e-\x7e]{0,255}[\x21-\x2b\x2d-\x3c\x3e-\x7e]$/;
 
-/**
- * Returns a `tracestate` header that may be forwarded, or undefined if it is empty, malformed, or has more than 32 members or 512
- * characters.
- */
+/** Returns a `tracestate` header if it is valid and has at most 32 members and 512 characters, otherwise undefined. */
 export function boundTracestate(header: string | undefined): string | undefined {
   if (header === undefined || header === '' || header.length > maxTracestate) return undefined;
   const members = header

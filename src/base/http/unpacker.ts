@@ -17,10 +17,7 @@ interface Reading {
 
 const supportedEncodings: ReadonlySet<string> = new Set(['gzip', 'x-gzip', 'br', 'deflate']);
 
-/**
- * Returns whether an `Unpacker` can decompress a reply with these header fields (RFC 9110, 8.4). Only few servers compress
- * without being asked to.
- */
+/** Returns whether an `Unpacker` can decompress a reply with these header fields (RFC 9110, 8.4). */
 export function isCompressed(headers: ReplyHeaders): boolean {
   const encoding = headers['content-encoding'];
   return encoding !== undefined && supportedEncodings.has(encoding.trim().toLowerCase());
@@ -127,10 +124,7 @@ export class Unpacker implements ReplyListener {
 
 type Decompressor = BrotliDecompress | InflateRaw | Unzip;
 
-/**
- * Returns a stream for the encoding. Some servers send `deflate` without the zlib wrapper that it should have (RFC 9110,
- * 8.4.1.2).
- */
+/** Returns a stream for the encoding. Some servers send `deflate` without the zlib wrapper (RFC 9110, 8.4.1.2). */
 function createStream(encoding: string, [first = 0]: Buffer): Decompressor {
   if (encoding === 'br') return createBrotliDecompress();
   return encoding === 'deflate' && (first & 0x0f) !== 8 ? createInflateRaw() : createUnzip();

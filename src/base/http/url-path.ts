@@ -12,20 +12,14 @@ export function joinPath(base: URL, path: string): URL {
   return url;
 }
 
-/**
- * Returns the text after a prefix in the URL of a request, including the query. Returns undefined if the prefix does not end at a
- * segment boundary.
- */
+/** Returns the rest of a request URL after a prefix, with its query, or undefined if no path segment ends there. */
 export function urlBelow(prefix: string, url: string): string | undefined {
   if (!url.startsWith(prefix)) return undefined;
   const rest = url.slice(prefix.length);
   return prefix.endsWith('/') || /^(?:[/?]|$)/.test(rest) ? rest : undefined;
 }
 
-/**
- * Returns the path after a prefix in the URL of a request, still percent-encoded. Returns an empty string if the URL is not below
- * the prefix.
- */
+/** Returns the percent-encoded path after a prefix in a request URL, or an empty string if the URL is not below it. */
 export function pathBelow(prefix: string, url: string): string {
   return getPath(urlBelow(prefix, url) ?? '');
 }

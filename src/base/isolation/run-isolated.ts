@@ -89,10 +89,7 @@ export function runIsolated<Task>({ program, task, bytes, bounds, signal }: Isol
   });
 }
 
-/**
- * Returns the Node options for the permissions of the process. The thread that watches its memory is started before the right to
- * start threads is dropped.
- */
+/** Returns Node's permission options. The right to start threads is dropped after the thread that watches the memory starts. */
 function toPermissions(program: URL): readonly string[] {
   const readable = new Set([new URL('./', program), ...code].map((url) => fileURLToPath(url)).flatMap(listWithTarget));
   return ['--permission', '--allow-worker', ...[...readable].map((path) => `--allow-fs-read=${path}`)];

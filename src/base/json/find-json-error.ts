@@ -6,10 +6,7 @@ const escaped = /\\(?:["\\/bfnrt]|u[\da-fA-F]{4})/y;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
 const control = /[\u0000-\u001f]/;
 
-/**
- * Returns the line and the column, starting at 1, of the first character that makes a text invalid JSON. The result is
- * meaningless for valid JSON.
- */
+/** Returns line and column, starting at 1, of the first invalid character. The result is meaningless for valid JSON. */
 export function findJsonError(text: string): { readonly line: number; readonly column: number } {
   const errorIndex = new Reader(text).readToError();
   let line = 1;

@@ -48,9 +48,7 @@ export class JsonOutline {
   #text: string | undefined;
   #rest = '';
   #restStart = 0;
-  /**
-   * Difference between the cost of parsing and the number of bytes. Strings that are cut out reduce it, and escapes increase it.
-   */
+  /** Difference between the parsing cost and the number of bytes. Cut-out strings reduce it, and escapes increase it. */
   #extraCost = 0;
   #nextBackslash = -1;
   #lastString: Span = { start: 0, end: 0 };
@@ -67,10 +65,7 @@ export class JsonOutline {
     this.rest = this.#rest + this.text.slice(this.#restStart);
   }
 
-  /**
-   * The complete text as latin1 bytes. It is created when the first string is searched, so that a body without strings can be
-   * rejected sooner.
-   */
+  /** The complete text as latin1 bytes. Created at the first string, so that a body without strings is rejected sooner. */
   get text(): string {
     this.#text ??= this.#bytes.toString('latin1');
     return this.#text;
@@ -194,10 +189,7 @@ export class JsonOutline {
     this.#long.push(isSliceable ? this.text.slice(start, end) : this.#bytes.toString('utf8', start, end));
   }
 
-  /**
-   * Returns whether the string can be cut out. It must have no escapes and no control characters. In texts of at most `manyChars`
-   * bytes it must also be ASCII.
-   */
+  /** Returns whether the string can be cut out: no escapes, no control characters, and ASCII unless the text is large. */
   #isPlain(start: number, end: number): boolean {
     if (this.#hasBackslash(start, end)) return false;
     if (this.#hasControls && hasControls(this.#bytes.subarray(start, end))) return false;

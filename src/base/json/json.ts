@@ -40,10 +40,7 @@ const maxLoneSurrogates = 100_000;
 /** Length of an escape such as `\\ud800`. */
 const escapedChars = 6;
 
-/**
- * `JSON.rawJSON` and `JSON.isRawJSON` are not yet in the types of TypeScript. `rawJSON` returns a value that is serialized as the
- * given text.
- */
+/** Not yet in the types of TypeScript. `rawJSON` returns a value that is serialized as the given text. */
 const { rawJSON, isRawJSON } = JSON as unknown as { rawJSON(text: string): object; isRawJSON(value: unknown): boolean };
 
 /** Returns whether a value is a number that JavaScript cannot represent, kept as it was written. */
@@ -118,10 +115,7 @@ function countNodes(value: unknown): number {
   return Object.values(value).reduce((sum: number, item) => sum + countNodes(item), 1);
 }
 
-/**
- * Returns the position of the error as text. Returns an empty string for a long text, because the search takes many times as long
- * as parsing.
- */
+/** Returns the position of the error as text, or an empty string for a long text, because the search is slow. */
 function toErrorLocation(text: string): string {
   if (text.length > maxSearchedChars) return '';
   const { line, column } = findJsonError(text);
@@ -222,9 +216,7 @@ export function toTooDeepError({ maxDepth }: Pick<JsonBounds, 'maxDepth'>): Json
   return new JsonError(`the JSON is nested deeper than ${maxDepth} levels`);
 }
 
-/**
- * Returns whether a parsed value has a number that JavaScript cannot represent. Throws `JsonError` if the value exceeds a bound.
- */
+/** Returns whether a value has a number that JavaScript cannot represent. Throws `JsonError` if it exceeds a bound. */
 function hasInexactNumber(value: unknown, bounds: JsonBounds, depth = 0): boolean {
   if (typeof value === 'number') return !Number.isSafeInteger(value) && !isExact(value);
   if (typeof value !== 'object' || value === null) return false;

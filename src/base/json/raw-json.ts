@@ -40,10 +40,7 @@ export function parseJsonBytes(bytes: Buffer, bounds: JsonBounds = defaultJsonBo
   return value;
 }
 
-/**
- * Serializes a copy of a parsed object to pieces of latin1 bytes. Unchanged fields reuse the source text. Returns undefined if no
- * large field is unchanged.
- */
+/** Serializes a copy to pieces of latin1 bytes that reuse unchanged fields. Returns undefined if no large field is unchanged. */
 export function toJsonPieces(copy: JsonObject): readonly string[] | undefined {
   const source = (copy as { readonly [sourceKey]?: SourceText })[sourceKey];
   if (source === undefined) return undefined;
@@ -69,10 +66,7 @@ export function toJsonPieces(copy: JsonObject): readonly string[] | undefined {
 /** Longer bodies are not joined with the message head. */
 const maxJoinedChars = 12 * 1024;
 
-/**
- * Serializes a body. Unchanged large fields reuse the client's text. Small bodies become latin1 text, which is sent in one write
- * with the head.
- */
+/** Serializes a body. Unchanged large fields reuse the client's text. Small bodies are latin1 for one write with the head. */
 export function toBody(body: JsonObject): HttpBody {
   const pieces = toJsonPieces(body);
   if (pieces !== undefined) return pieces;

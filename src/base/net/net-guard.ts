@@ -10,10 +10,7 @@ type LookupAll = (
   callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
 ) => void;
 
-/**
- * The address of an outgoing call is blocked. The message may be shown to clients. It names the host as it was written, never a
- * resolved address.
- */
+/** A blocked address. The message may be shown to clients. It names the host as written, never a resolved address. */
 export class AddressRefusedError extends Error {
   constructor(message: string) {
     super(message);

@@ -9,10 +9,7 @@ import {
 } from 'node:crypto';
 import { Secret } from './secret.ts';
 
-/**
- * A sealed text was altered, was sealed for another context, or was sealed with an unknown secret. The message may be shown to
- * clients.
- */
+/** A sealed text was altered, or its context or secret is another one. The message may be shown to clients. */
 export class SealError extends Error {
   override readonly name = 'SealError';
 }
@@ -123,17 +120,12 @@ export class Seal {
     return sealedForm.exec(sealed)?.[1] !== this.#newest.id;
   }
 
-  /**
-   * Signs a text with HMAC-SHA256 for one purpose. The signature is not valid for another purpose. Purposes are constants of the
-   * program.
-   */
+  /** Signs a text with HMAC-SHA256. The signature is valid only for one purpose, which is a constant of the program. */
   sign(text: string, purpose: string): string {
     return createSignature(this.#newest, text, purpose);
   }
 
-  /**
-   * Returns whether the signature is valid for this text and purpose with any of the secrets. The comparison takes constant time.
-   */
+  /** Returns in constant time whether the signature is valid for this text and purpose with any of the secrets. */
   verify(text: string, signatureText: string, purpose: string): boolean {
     const key = this.#keys.get(signatureText.slice(0, signatureText.indexOf('.')));
     if (key === undefined) return false;

@@ -99,10 +99,7 @@ export class Channel<Item> {
   #wake: () => void = () => undefined;
   #hasEnded = false;
 
-  /**
-   * Resolves when the reader has received the item, or immediately if the reader has stopped. Writers that await the promise
-   * cannot flood the reader.
-   */
+  /** Resolves when the reader has received the item or has stopped. Writers that await it cannot flood the reader. */
   put(item: Item): Promise<void> {
     if (this.#hasEnded) return Promise.resolve();
     return new Promise((resolve) => {

@@ -3,19 +3,13 @@ export class EventTooLarge extends Error {
   override readonly name = 'EventTooLarge';
 }
 
-/**
- * Maximum number of lines in a large event. Readers split an event into lines, and 16 MiB of two-byte lines would block the event
- * loop for half a second.
- */
+/** Maximum number of lines in a large event, because 16 MiB of two-byte lines would block the event loop for half a second. */
 const maxLargeEventLines = 100_000;
 const minLargeEventBytes = 256 * 1024;
 
 const byteOrderMark = '\u00ef\u00bb\u00bf';
 
-/**
- * Splits the bytes of server-sent events (latin1 text) at the ends of complete events, regardless of how the reads split them.
- * Converts line endings to LF.
- */
+/** Splits server-sent events (latin1 text) where complete events end, for any split of the reads. Converts line ends to LF. */
 export class EventSplitter {
   /** Maximum size of one event in bytes. */
   maxEventBytes = 16 * 1024 * 1024;
@@ -26,10 +20,7 @@ export class EventSplitter {
   #endedWithCr = false;
   #atStart = true;
 
-  /**
-   * Returns the complete events up to now, each ended by an empty line, or an empty string if there are none. Throws
-   * `EventTooLarge`.
-   */
+  /** Returns the complete events up to now, each with its empty line, or an empty string. Throws `EventTooLarge`. */
   push(piece: string): string {
     const isOdd = this.#endedWithCr || piece.includes('\r') || (this.#atStart && piece.startsWith(byteOrderMark));
     const text = isOdd ? this.#toLf(piece) : piece;
@@ -82,9 +73,7 @@ export class EventSplitter {
   }
 }
 
-/**
- * Returns the event that starts at this index, including its empty line. If no empty line follows, returns the remaining text.
- */
+/** Returns the event that starts at this index with its empty line, or the remaining text if no empty line follows. */
 export function getEventAt(events: string, at: number): string {
   const end = events.indexOf('\n\n', at);
   return events.slice(at, end === -1 ? events.length : end + 2);

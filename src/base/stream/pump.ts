@@ -1,9 +1,6 @@
 import type { Handle, Sink } from './sink.ts';
 
-/**
- * Pushes the items of an iterable into a sink. `open` receives a signal that `cancel` aborts. If `open` throws or rejects, the
- * sink fails with that error.
- */
+/** Pushes the items of an iterable into a sink. `cancel` aborts the signal of `open`. Errors of `open` fail the sink. */
 export function pump<Item>(
   open: (signal: AbortSignal) => AsyncIterable<Item> | Promise<AsyncIterable<Item>>,
   sink: Sink<Item>,

@@ -12,9 +12,6 @@ export interface Handle {
   /** Pauses the source until `resume` (back-pressure). Items that are already on their way may still arrive. */
   pause(): void;
   resume(): void;
-  /**
-   * Stops the work immediately. The sink receives no further calls, not even `fail`, because the code that cancels knows the
-   * reason.
-   */
+  /** Stops the work immediately. The sink receives no further calls, not even `fail`. */
   cancel(): void;
 }

@@ -4,10 +4,7 @@ const charsBefore = 40;
 /** Markdown syntax that has no meaning in a single line of plain text. */
 const markup = /(?<!\w)\*+(?=\S)|(?<=\S)\*+(?!\w)|`+|^#+ /gm;
 
-/**
- * Returns one line of the text around the position with the most different words, or undefined if no word occurs. `words` must be
- * in lower case.
- */
+/** Returns one line around the position with the most different words, if any. `words` must be in lower case. */
 export function createExcerpt(text: string, words: readonly string[], chars = usualChars): string | undefined {
   const plain = text.replace(markup, '');
   const lower = plain.toLowerCase();

@@ -1,9 +1,7 @@
 const separators = [',', ';', '\t', '|'];
 const sniffedLength = 4000;
 
-/**
- * Parses values that are separated by commas, semicolons, tabs, or bars (RFC 4180). Trims each cell and skips rows without text.
- */
+/** Parses values separated by commas, semicolons, tabs, or bars (RFC 4180). Trims cells and skips rows without text. */
 export function readCsvRows(text: string): readonly (readonly string[])[] {
   return readRows(text, sniffSeparator(text)).filter((row) => row.some((cell) => cell.trim() !== ''));
 }

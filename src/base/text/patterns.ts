@@ -1,16 +1,10 @@
 import { RE2JS } from 're2js';
 
-/**
- * Minimum share of a core for a run that counts. A busy machine may give the thread less. A run that got less than this share of
- * its time is repeated once.
- */
+/** Minimum share of a core. A run that got less, because the machine is busy, is repeated once. */
 const minCpuShare = 1 / 2;
 const retryFactor = 4;
 
-/**
- * A pattern from outside is invalid, too large, or takes too long. The message can follow "the pattern cannot be used:" and may
- * be shown to clients.
- */
+/** A pattern from outside is invalid, too large, or too slow. The message may be shown, after "the pattern cannot be used:". */
 export class PatternError extends Error {
   override readonly name = 'PatternError';
   /** Whether the time limit was exceeded. */
@@ -116,7 +110,7 @@ function compileRe2(source: string): RE2JS {
 // One `\pL` takes RE2 as long as about 20 instructions: its tables are merged, sorted, and case-folded.
 const unicodeClassSize = 20;
 
-/** Returns about the number of instructions after `{n,m}` is unfolded, in time linear in the source. Invalid sources have a size too. */
+/** Estimates the number of instructions after `{n,m}` is unfolded, in linear time. Invalid sources have a size too. */
 function estimateProgramSize(source: string): number {
   const groups: number[] = [];
   let size = 0;
@@ -174,10 +168,7 @@ export function runWithin<Value>(timeoutMs: number, run: () => Value): Value {
   }
 }
 
-/**
- * Returns whether `runWithin` ended a run because its time was over. The error comes from another realm, so `instanceof` does not
- * work.
- */
+/** Returns whether `runWithin` ended a run at its time limit. The error is from another realm, so `instanceof` fails. */
 function isTimeout(error: unknown): boolean {
   return (error as { readonly code?: unknown } | null)?.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT';
 }

@@ -1,13 +1,8 @@
 const [quote, backslash] = [34, 92];
-/**
- * If matches are closer together than this many characters, a loop over all characters is faster than a search for each match.
- */
+/** If matches are closer together than this many characters, a loop over all characters is faster than a search for each. */
 const denseChars = 8;
 
-/**
- * Returns the index of the quote that closes the JSON string, or the length of the text if the string is not closed. `start` is
- * inside the string.
- */
+/** Returns the index of the closing quote of a JSON string, or the length of the text. `start` is inside the string. */
 export function findStringEnd(text: string, start: number): number {
   let at = text.indexOf('"', start);
   for (let searches = 1; at !== -1 && text.charCodeAt(at - 1) === backslash && isEscaped(text, at); searches += 1) {

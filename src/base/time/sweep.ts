@@ -43,10 +43,7 @@ export interface Swept extends Slotted {
   sweep(nowMs: number, elapsedMs: number): void;
 }
 
-/**
- * One timer for all time limits of a client, instead of one for each request. The timer is unreferenced and runs only while
- * objects are watched.
- */
+/** One timer for all time limits of a client. The timer is unreferenced and runs only while objects are watched. */
 export class Sweep extends Slots<Swept> {
   #timer: NodeJS.Timeout | null = null;
   #lastMs = 0;

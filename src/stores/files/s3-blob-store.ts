@@ -26,10 +26,7 @@ const idleMs = 300_000;
 const maxAttempts = 3;
 const pageSize = 500;
 
-/**
- * Stores contents as objects in a bucket of S3 or an S3-compatible service. `timeoutMs` limits each attempt of each request, up
- * to the head of the response.
- */
+/** Stores contents in a bucket of S3 or a compatible service. `timeoutMs` limits each attempt up to the head of the response. */
 export class S3BlobStore implements BlobStore {
   readonly #client: S3Client;
   readonly #bucket: string;
@@ -73,10 +70,7 @@ export class S3BlobStore implements BlobStore {
     await toStoreError(this.#client.send(new DeleteObjectCommand(this.#at(name))));
   }
 
-  /**
-   * Yields the names of contents that were written before `atMs`, in milliseconds since the epoch. Holds one page of names in
-   * memory.
-   */
+  /** Yields names of contents written before `atMs`, in milliseconds since the epoch. Holds one page of names in memory. */
   async *writtenBefore(atMs: number): AsyncIterable<string> {
     const listOptions = { Bucket: this.#bucket, Prefix: this.#prefix, Delimiter: '/', MaxKeys: pageSize };
     let ContinuationToken: string | undefined;
@@ -139,9 +133,7 @@ async function toStoreError<Value>(work: Promise<Value>): Promise<Value> {
   }
 }
 
-/**
- * Yields the bytes in parts of equal size, except for the last. Yields no part if there are no bytes. Holds one part in memory.
- */
+/** Yields the bytes in parts of equal size, except for the last. Yields no part for no bytes. Holds one part in memory. */
 export async function* toParts(
   bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   partBytes: number,

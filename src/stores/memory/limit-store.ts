@@ -29,9 +29,7 @@ export class MemoryLimitStore implements LimitStore {
   readonly #onChange: (() => void) | undefined;
   #changed: MemoryCounter[] = [];
 
-  /**
-   * `onChange` is called when the first counter changes after the last `consumeChanges`. Without it, changes are not collected.
-   */
+  /** `onChange` is called at the first change after the last `consumeChanges`. Without it, changes are not collected. */
   constructor(onChange?: () => void) {
     this.#onChange = onChange;
   }

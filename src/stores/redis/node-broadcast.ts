@@ -59,10 +59,7 @@ class NoticeSubscription {
   readonly #link: RedisLink;
   readonly #listener: NoticeListener;
   #last: string | undefined;
-  /**
-   * The stored notice at the time of the subscription. It is delivered only if it also arrives over the channel. Undefined until
-   * it is read.
-   */
+  /** The notice stored before the subscription, which is not delivered from the store. Undefined until it is read. */
   #atStart: string | null | undefined;
 
   constructor(link: RedisLink, listener: NoticeListener) {

@@ -183,17 +183,11 @@ interface KeyReportsDeps {
   readonly clock: Clock;
   /** Called with reports that were lost. */
   readonly reportError: (message: string, error: unknown) => void;
-  /**
-   * Called with a report from another node about a key of this node. The report is acknowledged when the promise resolves, and
-   * not if it rejects.
-   */
+  /** Called with a report from another node about a key of this node. Acknowledged when the promise resolves. */
   readonly deliver: (digest: string, report: KeyReport) => void | Promise<void>;
 }
 
-/**
- * Sends reports about keys to the nodes that issued them. The receiving node acknowledges each report, so that the sender can
- * wait until it is applied.
- */
+/** Sends reports about keys to the nodes that issued them, and waits until the receiving node acknowledges them. */
 class KeyReports {
   readonly #deps: KeyReportsDeps;
   /** Pending acknowledgements by report number. */

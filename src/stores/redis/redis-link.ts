@@ -167,10 +167,7 @@ export class RedisLink {
   }
 }
 
-/**
- * Errors of the client contain the sent command, which may be secret. Only their message is kept, or their code if they have no
- * message.
- */
+/** Keeps only the message or code of an error of the client, because it also contains the sent command, which may be secret. */
 function toStoreError(error: Error & { readonly code?: string }): StoreError {
   const cause = new Error(`Redis: ${error.message || error.code}`);
   return new StoreError(hasTimedOut(error) ? 'it did not answer in time' : 'it cannot be reached', { cause });
@@ -220,10 +217,7 @@ interface OpenRedisDeps extends Pick<LinkDeps, 'reportError'> {
   readonly randomBytes: (size: number) => Buffer;
 }
 
-/**
- * Connects to Redis or Valkey. Resolves when it is connected, or when the first attempt has failed and reconnecting continues.
- * Throws `RedisAddressError`.
- */
+/** Connects to Redis or Valkey. Resolves after the first attempt, also if it fails. Throws `RedisAddressError`. */
 export async function openRedis(address: Secret, { reportError, randomBytes }: OpenRedisDeps): Promise<RedisLink> {
   const node = randomBytes(nodeIdBytes).toString('base64url');
   const link = new RedisLink({ connection: parseRedisAddress(address), node, reportError });

@@ -140,10 +140,7 @@ function toPassageTables({ key, engine }: ColumnTypes): readonly string[] {
   ];
 }
 
-/**
- * Adds former versions of applications, and the roles that applications name, so that applications of a role are found without
- * decrypting them.
- */
+/** Adds former versions and roles of applications, so that applications of a role are found without decrypting them. */
 function toApplicationVersions({ key }: ColumnTypes): readonly string[] {
   return [
     'alter table applications add column version integer not null default 1',
@@ -188,9 +185,7 @@ function toUsageOfSubjects(): readonly string[] {
   return ['create index usage_records_of_subject on usage_records (subject, at_ms)'];
 }
 
-/**
- * Creates indexes for listing single calls, newest first, by deployment or project, and for the few calls that were not answered.
- */
+/** Creates indexes for listing calls, newest first, by deployment or project, and for the few unanswered calls. */
 function toUsageLists(): readonly string[] {
   return [
     'create index usage_records_of_deployment on usage_records (deployment, at_ms, id)',

@@ -91,10 +91,7 @@ function selectHeads(kysely: Kysely<Schema>): SelectQueryBuilder<Schema, 'applic
   return kysely.selectFrom('applications').select(['id', 'etag']);
 }
 
-/**
- * Returns applications with IDs after `after` whose roles are not recorded for their current ETag, because an earlier version of
- * the program wrote them.
- */
+/** Returns applications after an ID whose roles are not recorded, because an earlier version of the program wrote them. */
 export function findRowsOfUnknownRoles(kysely: Kysely<Schema>, after: string): Promise<readonly SealedRow[]> {
   return kysely
     .selectFrom('applications')

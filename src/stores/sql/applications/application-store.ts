@@ -31,16 +31,10 @@ import {
 } from './application-rows.ts';
 import { findVersionRow, listVersions } from './application-versions.ts';
 
-/**
- * Reads have no limit on nodes and accept `__proto__` keys, so that entries stored under older rules stay readable. One row must
- * not block a complete list.
- */
+/** Bounds of reads. They are wider than those of writes, so that entries stored under older rules stay readable. */
 const storedBounds = { maxDepth: defaultJsonBounds.maxDepth, maxNodes: Number.POSITIVE_INFINITY, allowsProto: true };
 
-/**
- * Applications of users in a table with one row per application. The complete entry is sealed. Unchanged applications are
- * decrypted once and cached.
- */
+/** Applications of users, one row each with a sealed entry. Unchanged applications are decrypted once and cached. */
 export class SqlApplicationStore implements ApplicationStore {
   readonly #database: SqlDatabase;
   readonly #seal: Seal;
@@ -151,10 +145,7 @@ export class SqlApplicationStore implements ApplicationStore {
     });
   }
 
-  /**
-   * Records the roles of applications that an earlier version of the program wrote, once per application. Applications that
-   * cannot be opened have no roles.
-   */
+  /** Records once the roles of applications that an earlier version wrote. Those that cannot be opened have no roles. */
   async #recordUnknownRoles(): Promise<void> {
     for (let after: string | undefined = ''; after !== undefined; ) {
       const behind: string = after;

@@ -48,9 +48,7 @@ export interface Listing {
 /** Maximum number of changed rows for updating a list. With more, it is read again. */
 const maxChanged = 500;
 
-/**
- * Returns the current rows of an earlier list. Returns undefined if too many rows changed, so that the list must be read again.
- */
+/** Returns the current rows of an earlier list, or undefined if too many rows changed and the list must be read again. */
 export async function updateListing(
   kysely: Kysely<Schema>,
   subject: string,

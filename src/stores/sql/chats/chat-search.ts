@@ -60,10 +60,7 @@ export class ChatSearch {
     this.#deps = deps;
   }
 
-  /**
-   * Finds the chats that contain every word. A page ends when its limit of decrypted bytes is reached, and `next` is the cursor
-   * of the following page.
-   */
+  /** Finds the chats that contain every word. A page ends at its limit of decrypted bytes, and `next` continues the search. */
   async find(subject: string, query: ChatSearchQuery): Promise<ChatListPage> {
     const page = this.#findAfter(this.#searches.get(subject), subject, query);
     this.#searches.set(subject, page);

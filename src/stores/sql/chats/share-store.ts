@@ -108,10 +108,7 @@ function openTitle(seal: Seal, row: Omit<SealedShare, 'sealed_content'>): string
   return String(openSealed(seal, row.sealed_title, toSealContext('title', row)));
 }
 
-/**
- * Decrypts the snapshot of a share. Returns undefined, as if the share did not exist, if another version stored it in an unknown
- * form.
- */
+/** Decrypts the snapshot of a share. Returns undefined if another version stored it in an unknown form. */
 export function openSnapshot(seal: Seal, row: SealedShare): ChatSnapshot | undefined {
   const { deployment, turns, files } = openSealedObject(seal, row.sealed_content, toSealContext('content', row));
   const areFiles = (list: unknown): list is SharedFile[] =>

@@ -91,10 +91,7 @@ async function lock(transaction: Kysely<Schema>): Promise<void> {
 
 const presentPollMs = 10_000;
 const awayPollMs = 1_000;
-/**
- * SQLSTATE classes of temporary errors: broken connections, too many connections, and a server that starts or stops. All other
- * errors are permanent.
- */
+/** SQLSTATE classes of temporary errors: broken or too many connections, a server that starts or stops. Others are permanent. */
 const temporaryCodes = /^(08|53|57P)/;
 
 interface AvailabilityMonitorDeps {
@@ -179,10 +176,7 @@ class PostgresAvailabilityMonitor implements AvailabilityMonitor {
   }
 }
 
-/**
- * Returns whether a retry is unlikely to help, for example because of a wrong password, a missing or newer database, or an
- * invalid address.
- */
+/** Returns whether a retry cannot help, for example because of a wrong password, a newer database, or an invalid address. */
 function isRefusal(error: unknown): boolean {
   if (error instanceof DatabaseError) return !temporaryCodes.test(error.code ?? '');
   return error instanceof NewerDatabase || error instanceof TypeError;
@@ -197,10 +191,7 @@ interface PoolLimits {
 
 const int8 = 20;
 
-/**
- * A pool that opens connections on demand and discards connections that do not respond, so that it recovers when the server is
- * back.
- */
+/** A pool that opens connections on demand and discards unresponsive ones, so that it recovers when the server is back. */
 class ReconnectingPool implements PostgresPool {
   readonly options = {};
   readonly #pool: Pool;
@@ -235,10 +226,7 @@ class ReconnectingPool implements PostgresPool {
 /** A connection without cursors, which are not used here. */
 type CursorlessClient = Pick<PostgresPoolClient, 'release'>;
 
-/**
- * A connection of the pool while it is in use. After an error that did not come from the server, no further queries are sent on
- * it.
- */
+/** A connection in use. After an error that did not come from the server, no further queries are sent on it. */
 class Connection {
   readonly #client: PoolClient;
   #error: Error | undefined;

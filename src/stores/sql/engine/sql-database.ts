@@ -76,10 +76,7 @@ export class SqlDatabase {
   }
 }
 
-/**
- * Time limit of an operation. Every operation has one, so it is only a timer: an abort signal costs as much as the rest of an
- * operation.
- */
+/** Time limit of an operation. It is only a timer, because an abort signal costs as much as the rest of an operation. */
 class Deadline {
   readonly #ms: number;
   #isExpired = false;

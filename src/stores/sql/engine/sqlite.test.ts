@@ -21,9 +21,7 @@ import { openSqlite } from './sqlite.ts';
 const fixture = fileURLToPath(import.meta.resolve('#test/put-and-tell.ts'));
 const consent = { deployment: 'app', form: { app: { consentRequired: true } }, acceptedAtMs: 1 };
 
-/**
- * Starts a process that stores consents or responses. `waitForOutput` resolves with its output as soon as the output contains the text.
- */
+/** Starts a process that stores consents or responses. `waitForOutput` resolves when its output contains the text. */
 function startWriter(...args: readonly string[]) {
   const child: ChildProcess = spawn(process.execPath, [fixture, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
   let output = '';

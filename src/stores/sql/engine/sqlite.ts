@@ -57,10 +57,7 @@ export async function openSqlite(
   }
 }
 
-/**
- * Writes and removes as much data as a typical call. A smaller change could succeed on a full disk, because it may need no
- * additional space.
- */
+/** Writes and removes as much data as a typical call. A smaller change could succeed on a full disk. */
 async function tryWrite(kysely: Kysely<Schema>): Promise<void> {
   await kysely.transaction().execute(async (transaction) => {
     await sql`create table if not exists parley_trial (content blob)`.execute(transaction);
@@ -172,10 +169,7 @@ class ThreadDriver implements Driver {
     await connection.executeQuery(CompiledQuery.raw('commit'));
   }
 
-  /**
-   * SQLite rolls back automatically after some errors, such as a full disk. The error of the second rollback must not hide the
-   * original error.
-   */
+  /** SQLite already rolled back after some errors, such as a full disk. A second rollback must not hide them. */
   async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
     await connection.executeQuery(CompiledQuery.raw('rollback')).catch(() => undefined);
   }

@@ -20,10 +20,7 @@ import type { FileRow, ReservationRow, Schema } from '../schema.ts';
 /** Maximum number of paths in one query. It exceeds the number of files that one application may name. */
 const pathsPerQuery = 1000;
 
-/**
- * Files in a table with one row each. Writes to one bucket are serialized by its row in `buckets`, which holds the sum of their
- * bytes.
- */
+/** Files, one row each. The row of a bucket in `buckets` holds the sum of their bytes and serializes the writes. */
 export class SqlFileIndex implements FileIndex {
   readonly #database: SqlDatabase;
 
@@ -252,9 +249,7 @@ function toFile(row: FileRow): IndexedFile {
 const lastCodePoint = 0x10ffff;
 const surrogates = { first: 0xd800, last: 0xdfff };
 
-/**
- * Returns the first text, by code points, that sorts after all texts with the prefix. Returns undefined if there is no such text.
- */
+/** Returns the first text, by code points, that sorts after all texts with the prefix, if there is such a text. */
 export function toPrefixEnd(prefix: string): string | undefined {
   const points = Array.from(prefix, (character) => character.codePointAt(0) ?? 0);
   while (points.at(-1) === lastCodePoint) points.pop();
@@ -292,10 +287,7 @@ async function dropExpired(transaction: Kysely<Schema>, bucket: string, nowMs: n
   await transaction.deleteFrom('file_reservations').where('bucket', '=', bucket).where('until_ms', '<=', nowMs).execute();
 }
 
-/**
- * Returns the bytes that are freed when an upload replaces the file at this path. If several uploads replace it, only the first
- * may count them.
- */
+/** Returns the bytes that an upload frees by replacing the file. Only the first of several uploads may count them. */
 function countReplaced({ rows }: ReservedSpace, path: string, existingBytes: number): number {
   return rows.some((row) => row.path === path && row.replaced_bytes > 0) ? 0 : existingBytes;
 }

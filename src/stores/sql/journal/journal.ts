@@ -23,10 +23,7 @@ import type { AuditRow, Schema, UsageRow } from '../schema.ts';
  */
 const rowsAtOnce = 500;
 
-/**
- * Usage and audit journal with one row for each record. An existing record stays unchanged, except that a later rating replaces
- * an earlier one.
- */
+/** Usage and audit journal, one row per record. Only a later rating replaces an existing record. */
 export class SqlJournal implements Journal {
   readonly #database: SqlDatabase;
   #fullUsageInsert: string | undefined;
@@ -44,10 +41,7 @@ export class SqlJournal implements Journal {
     );
   }
 
-  /**
-   * Returns the insert statement for these rows. The statement for a full batch is compiled once, because compiling takes longer
-   * than running it.
-   */
+  /** Returns the insert statement. It is compiled once for a full batch, because that takes longer than running it. */
   #usageInsert(kysely: Kysely<Schema>, rows: readonly UsageRow[]): string {
     if (rows.length === rowsAtOnce && this.#fullUsageInsert !== undefined) return this.#fullUsageInsert;
     const insert = kysely.insertInto('usage_records').values(rows);
@@ -105,9 +99,7 @@ export class SqlJournal implements Journal {
     return rows.map(toAudit);
   }
 
-  /**
-   * Inserts the items in batches, so that other statements can run in between. After a failure, all items may be appended again.
-   */
+  /** Inserts in batches, so that other statements can run in between. After a failure, all items may be appended again. */
   async #append<Item>(items: readonly Item[], insert: (step: readonly Item[]) => Promise<unknown>): Promise<void> {
     for (let first = 0; first < items.length; first += rowsAtOnce) {
       await insert(items.slice(first, first + rowsAtOnce));

@@ -20,10 +20,7 @@ const rightsCheck = Compile(
   }),
 );
 const usesPerBatch = 200;
-/**
- * Retention of the row of a deleted key, so that all nodes learn of the deletion. It must exceed the time after which a node
- * without updates reads all keys again.
- */
+/** Retention of deleted keys. It must exceed the time after which a node without updates reads all keys again. */
 const deletedForMs = 10 * 60_000;
 /** Retention of expired keys. Those of an owner are deleted earlier, when the owner creates another key. */
 const expiredForMs = 30 * 24 * 60 * 60_000;

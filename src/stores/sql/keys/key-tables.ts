@@ -36,9 +36,7 @@ export interface KeyRow {
   readonly created_at_ms: number;
   readonly expires_at_ms: number;
   readonly last_used_at_ms: number | null;
-  /**
-   * Null if the key is not deleted. The row of a deleted key is retained for a while, so that every node learns of the deletion.
-   */
+  /** Null if the key is not deleted. The row is retained for a while, so that every node learns of the deletion. */
   readonly deleted_at_ms: number | null;
 }
 

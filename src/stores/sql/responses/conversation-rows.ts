@@ -23,10 +23,7 @@ export function openItem(
   return openSealedObject(seal, sealed_item, toItemContext(conversation, nth));
 }
 
-/**
- * Appends items. Returns undefined if the conversation does not exist. Returns `existingId` and adds no item if an item with that
- * ID already exists.
- */
+/** Appends items, or none if an ID already exists (`existingId`). Returns undefined if there is no conversation. */
 export async function appendItems(
   { kysely, seal }: Writing,
   ref: ConversationRef,

@@ -45,10 +45,7 @@ function createEndStatement(isAsync: boolean): PreparedStatement<Ended, { readon
   );
 }
 
-/**
- * A statement with a constant text. Kysely builds it once, and later runs only replace the parameters. Building can take as long
- * as writing a row.
- */
+/** A statement with a constant text. Kysely builds it once, because that can take as long as writing a row. */
 class PreparedStatement<Values, Row> {
   readonly #build: (kysely: Kysely<Schema>, values: Values) => Compilable<Row>;
   readonly #toParameters: (values: Values) => readonly unknown[];

@@ -26,10 +26,7 @@ export async function sweepResponses(kysely: Kysely<Schema>, nowMs: number): Pro
   }
 }
 
-/**
- * Deletes the oldest finished responses of a user until the user's stored bytes are at most `maxBytes`. Returns the bytes that
- * remain.
- */
+/** Deletes a user's oldest finished responses down to `maxBytes` of stored bytes. Returns the bytes that remain. */
 export async function freeSpace(kysely: Kysely<Schema>, subject: string, maxBytes: number): Promise<number> {
   let usedBytes = await readUsedBytes(kysely, subject);
   while (usedBytes > maxBytes) {

@@ -10,9 +10,7 @@ interface Ending {
   readonly kysely: Kysely<Schema>;
   readonly seal: Seal;
   readonly statements: ResponseStatements;
-  /**
-   * Whether the owning node ends the response. It may have written the last events before without receiving the acknowledgement.
-   */
+  /** Whether the owning node ends the response. It may already have written the last events without acknowledgement. */
   readonly isOwn: boolean;
   /** Whether all writes of this end may be committed asynchronously. */
   readonly isAsync: boolean;
@@ -23,10 +21,7 @@ export function canCommitAsync({ response, turn }: EndedResponse): boolean {
   return turn === undefined && !response.isBackground;
 }
 
-/**
- * Writes the end of a response if the node still owns it, and returns whether it did. Releases the conversation of the run in any
- * case.
- */
+/** Writes the end of a response if the node owns it, and returns whether it does. Always releases the conversation. */
 export async function endRun(
   { kysely, seal, statements, isOwn, isAsync }: Ending,
   { response, turn, events }: EndedResponse,
