@@ -138,7 +138,7 @@ describe('an addon', () => {
       { name: 'Gone', reason: 'The addon cannot be loaded: its server answered 404.' },
       {
         name: 'inside',
-        reason: expect.stringContaining('169.254.169.254 is, or leads to, an address that outgoing calls may not reach'),
+        reason: expect.stringContaining('169.254.169.254 is or resolves to a blocked address'),
       },
       { name: 'page', reason: 'The addon cannot be loaded: its server answered 401.' },
     ]);

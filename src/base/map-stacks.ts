@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { SourceMap } from 'node:module';
 
 /**
- * Stacks of the built service show the lines of the sources. What is built loads this first, in each thread; a map is read with the
- * first stack that needs it. Node's own support reads each file once more at the start, to be ready for a stack: 6 MB in the
- * smallest process.
+ * Maps the stack traces of the built service to the source files. Built programs load this module first in each thread. A source
+ * map is read when the first stack trace needs it. Node's own source map support would read each file a second time at startup,
+ * which takes 6 MB in the smallest process.
  */
 function mapStacks(): void {
   const maps = new Map<string, SourceMap | undefined>();

@@ -126,7 +126,7 @@ describe('an import is rejected', () => {
   it('where the network guard refuses the address', async () => {
     await using own = await startService({});
     const { error } = await importOf({ url: `${shopUrl}/openapi.json` }, withKey(), own);
-    expect(error.message).toContain('127.0.0.1 is, or leads to, an address that outgoing calls may not reach');
+    expect(error.message).toContain('127.0.0.1 is or resolves to a blocked address');
   });
 
   it('without a key, of another type, and where the document is too large', async () => {

@@ -31,10 +31,10 @@ async function answerTo(body: string): Promise<[status: number, message: string 
 
 describe('a body that would take long to parse', () => {
   it.each([
-    ['spaces', `{"messages":[]${fill(' ')}}`, 'more than 32 MiB beside long strings without escapes'],
-    ['line breaks', `{"messages":[]${fill('\n')}}`, 'more than 32 MiB beside long strings without escapes'],
-    ['digits', `{"messages":[],"n":${fill('1')}}`, 'more than 32 MiB beside long strings without escapes'],
-    ['escaped quotes', saying(fill('\\"', 10 * megabyte)), 'more than 32 MiB beside long strings without escapes'],
+    ['spaces', `{"messages":[]${fill(' ')}}`, 'more than 32 MiB in addition to long strings without escapes'],
+    ['line breaks', `{"messages":[]${fill('\n')}}`, 'more than 32 MiB in addition to long strings without escapes'],
+    ['digits', `{"messages":[],"n":${fill('1')}}`, 'more than 32 MiB in addition to long strings without escapes'],
+    ['escaped quotes', saying(fill('\\"', 10 * megabyte)), 'more than 32 MiB in addition to long strings without escapes'],
     ['quotes', fill('"'), 'more than 500000 keys and items'],
     ['empty texts', `[${fill('"",', 2 * megabyte)}1]`, 'more than 500000 keys and items'],
     [

@@ -25,7 +25,7 @@ const stricter = new Set([
   // Sizes above 2^53 or of more than 16 digits; extensions above 1 kB or without a name or a value.
   'a chunk is too large',
   'a chunk line is too long',
-  'a chunk extension is not well formed',
+  'a chunk extension is malformed',
 ]);
 
 interface Outcome {
@@ -124,7 +124,7 @@ it(`accepts only replies that Node's parser accepts, with the same content, in $
       expect(node.why === '' || node.accepted, `Node: ${node.why}`).toBe(true);
       expect({ ...lean, why: '' }).toEqual({ ...node, why: '' });
     } else if (node.accepted) {
-      const why = lean.why.replace('the reply breaks HTTP: ', '').replace(/status \d+/, 'status 1xx, 204 or 304');
+      const why = lean.why.replace('the reply is not valid HTTP: ', '').replace(/status \d+/, 'status 1xx, 204 or 304');
       counts.stricter.set(why, (counts.stricter.get(why) ?? 0) + 1);
       expect(stricter, `refused: ${why}`).toContain(why);
     } else counts.bothRefuse++;

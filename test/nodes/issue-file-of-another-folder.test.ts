@@ -47,7 +47,7 @@ describe('two nodes on one database', () => {
     await using node = await start('two');
     const refused = await get(node, `${path}/kept.txt`);
     expect([refused.status, refused.error.code, refused.headers['retry-after']]).toEqual([503, 'overloaded', '1']);
-    expect(refused.error.message).toContain('the contents of files lie where this node cannot reach them');
+    expect(refused.error.message).toContain('the file contents are in a location that this node cannot reach');
     expect(await put(node, 'lost.txt')).toBe(503);
     expect(await readdir(join(folder.path, 'two/files'))).toEqual([]);
     expect(await healthOf(node)).toMatchObject({ status: 'degraded', codes: ['files_elsewhere'], ready: 200 });

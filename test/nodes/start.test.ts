@@ -63,7 +63,7 @@ describe('a node that finds PostgreSQL later, but made by a later version', () =
     const environment = { PARLEY_DATABASE_URL: url, PARLEY_SECRET: secret };
     await using node = await startProcess({ configuration, environment });
     await postgres.start();
-    await node.untilOutput(/the database has tables of version 1000/);
+    await node.untilOutput(/the database has schema version 1000/);
     expect(await healthOf(node)).toMatchObject({ codes: ['database_away'], ready: 503 });
     expect((await node.chat('demo', { messages: hello })).status).toBe(200);
   });
@@ -74,7 +74,7 @@ describe('a node that starts without Redis', () => {
     const port = await freePort();
     const environment = { PARLEY_REDIS_URL: `redis://127.0.0.1:${port}`, PARLEY_SECRET: secret };
     await using node = await startProcess({ configuration, environment });
-    await node.untilOutput(/the shared store cannot be reached/);
+    await node.untilOutput(/Redis is unavailable/);
     expect(await healthOf(node)).toMatchObject({ codes: ['redis_away'], ready: 503, hindrances: ['redis_away'] });
     expect((await node.chat('demo', { messages: hello })).status).toBe(503);
     await using _redis = await startRedis('--port', String(port));

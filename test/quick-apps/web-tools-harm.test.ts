@@ -41,9 +41,9 @@ describe('a model that means harm', () => {
   it('reaches nothing private, also by way of a redirect', async () => {
     const tool = operation();
     const { rig } = await call(toolset(tool), {}, { security: { allowPrivateNetworks: [] } });
-    expect(toldTo(rig)).toEqual([expect.stringContaining('may not reach')]);
+    expect(toldTo(rig)).toEqual([expect.stringContaining('is or resolves to a blocked address')]);
     api.script(({ response }) => void response.writeHead(302, { location: 'http://169.254.169.254/latest/meta-data' }).end());
     const redirected = await call(toolset(tool, { type: 'bearer', token: 'sesame' }), {});
-    expect(toldTo(redirected.rig)).toEqual([expect.stringContaining('169.254.169.254 is, or leads to, an address')]);
+    expect(toldTo(redirected.rig)).toEqual([expect.stringContaining('169.254.169.254 is or resolves to a blocked address')]);
   });
 });

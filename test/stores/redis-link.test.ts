@@ -34,10 +34,10 @@ describe('a link to a Redis', () => {
       expect(thrown).toBeInstanceOf(StoreError);
       expect(thrown).toMatchObject({ message: expect.stringContaining('it cannot be reached') });
     }
-    await vi.waitFor(() => expect(node.noted.join('\n')).toContain('the shared store cannot be reached'), 8_000);
+    await vi.waitFor(() => expect(node.noted.join('\n')).toContain('Redis is unavailable'), 8_000);
     await redis.start();
     expect(await vi.waitFor(() => increment(node.link), 5_000)).toBe(1);
-    expect(node.noted.filter((note) => note.startsWith('the shared store cannot be reached'))).toHaveLength(1);
+    expect(node.noted.filter((note) => note.startsWith('Redis is unavailable'))).toHaveLength(1);
   });
 
   it('never repeats a command that was in flight when it broke', async () => {
@@ -259,6 +259,6 @@ describe('notices between nodes', () => {
       await new RedisNodeBroadcast(other.link).publish({ topic: 'configuration', text: 'a' });
       expect(heard).toContain('a');
     });
-    expect(node.noted).toContain('what another node said could not be taken in: no (undefined)');
+    expect(node.noted).toContain('a message from another node could not be processed: no (undefined)');
   });
 });

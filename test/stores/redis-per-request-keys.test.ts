@@ -212,7 +212,7 @@ describe('the usage of calls with a key', () => {
     await third[Symbol.asyncDispose]();
     await vi.waitFor(async () => {
       await chain?.report([usage('m', 1)]);
-      expect(other.noted.join()).toContain('what a call used could not be reported to the node that made its key');
+      expect(other.noted.join()).toContain('the usage of a call could not be reported to the node that issued its key');
     }, waiting);
   });
 
@@ -300,7 +300,7 @@ describe('per-request keys while Redis is unavailable', () => {
     ]);
     await store.stop();
     await node.keys.revoke(ended);
-    expect(node.noted.join()).toContain('a per-request key could not be withdrawn');
+    expect(node.noted.join()).toContain('a per-request key could not be revoked');
     await store.start();
     const { chain } = await vi.waitFor(() => find(far, kept), waiting);
     expect(await far.keys.find(ended)).toBeUndefined();

@@ -164,6 +164,6 @@ function toHttpError(error: Error, connecting: boolean): HttpError {
     error instanceof errors.HeadersOverflowError ||
     error instanceof errors.ResponseContentLengthMismatchError ||
     error.message === 'bad upgrade';
-  if (isMalformed) return new HttpError('malformed', 'the reply breaks HTTP', error);
-  return new HttpError('closed', 'the connection closed before the reply was whole', error);
+  if (isMalformed) return new HttpError('malformed', 'the reply is not valid HTTP', error);
+  return new HttpError('closed', 'the connection closed before the reply was complete', error);
 }

@@ -1,28 +1,28 @@
 import { describe, expect, it } from 'vitest';
 import { BoundedCache, Caches } from './bounded-cache.ts';
 
-/** Room for so many values of 1,000 bytes with one letter as key. */
-function roomFor(count: number): BoundedCache<string> {
+/** Returns a cache that holds at most `count` values of 1,000 bytes with keys of one letter. */
+function createCacheFor(count: number): BoundedCache<string> {
   return new BoundedCache({ maxBytes: count * 1_130, countBytes: ({ length }) => length });
 }
 
 const value = 'x'.repeat(1_000);
 
-describe('a bounded cache', () => {
-  it('never holds more bytes than it may, whatever comes', () => {
-    const cache = roomFor(10);
-    let most = 0;
+describe('BoundedCache', () => {
+  it('never exceeds `maxBytes`', () => {
+    const cache = createCacheFor(10);
+    let maxBytesSeen = 0;
     for (let nth = 0; nth < 1_000; nth += 1) {
       cache.set(`key ${nth % 37}`, 'x'.repeat((nth * 311) % 3_000));
       cache.find(`key ${nth % 5}`);
-      most = Math.max(most, cache.bytes);
+      maxBytesSeen = Math.max(maxBytesSeen, cache.bytes);
     }
-    expect(most).toBeGreaterThan(9_000);
-    expect(most).toBeLessThanOrEqual(11_300);
+    expect(maxBytesSeen).toBeGreaterThan(9_000);
+    expect(maxBytesSeen).toBeLessThanOrEqual(11_300);
   });
 
-  it('lets go of the oldest that was not used, and of used ones after that', () => {
-    const cache = roomFor(3);
+  it('evicts the oldest entries that were not read, and entries that were read after those', () => {
+    const cache = createCacheFor(3);
     for (const key of ['a', 'b', 'c']) cache.set(key, value);
     cache.find('a');
     cache.set('d', value);
@@ -32,25 +32,25 @@ describe('a bounded cache', () => {
     expect(cache.find('e')).toBe(value);
   });
 
-  it('counts a value that takes the place of another once, and one that was dropped not at all', () => {
-    const cache = roomFor(3);
+  it('counts a replaced value once, and a deleted value not at all', () => {
+    const cache = createCacheFor(3);
     cache.set('a', value);
-    const one = cache.bytes;
+    const bytesOfOne = cache.bytes;
     cache.set('a', value);
-    expect(cache.bytes).toBe(one);
+    expect(cache.bytes).toBe(bytesOfOne);
     cache.delete('a');
     cache.delete('a');
     expect(cache.bytes).toBe(0);
   });
 
-  it('does not keep what alone is too much, and keeps the others', () => {
-    const cache = roomFor(2);
+  it('rejects a value that alone exceeds `maxBytes`, and keeps the existing entries', () => {
+    const cache = createCacheFor(2);
     cache.set('a', value);
     cache.set('b', 'x'.repeat(10_000));
     expect([cache.find('a'), cache.find('b')]).toEqual([value, undefined]);
   });
 
-  it('counts keys, so that long ones are bounded too', () => {
+  it('counts the bytes of keys, so that long keys are bounded too', () => {
     const cache = new BoundedCache<boolean>({ maxBytes: 10_000, countBytes: () => 1 });
     for (let nth = 0; nth < 100; nth += 1) cache.set(`${nth}`.padStart(1_000), true);
     expect(cache.bytes).toBeLessThanOrEqual(10_000);
@@ -58,8 +58,8 @@ describe('a bounded cache', () => {
   });
 });
 
-describe('the caches of a node', () => {
-  it('tell their sizes by name, the newest of a name', () => {
+describe('Caches', () => {
+  it('lists the sizes by name, with the newest cache of each name', () => {
     const caches = new Caches();
     const bounds = { maxBytes: 10_000, countBytes: (text: string) => text.length };
     caches.open('first', bounds).set('a', value);

@@ -1,24 +1,27 @@
-/** What an entry takes beside its key and its value: places in a map, headers of objects. */
+/** Estimated overhead of an entry in addition to its key and value: map slots and object headers. */
 const entryBytes = 120;
 
 export interface BoundedCacheOptions<Value> {
-  /** Of all entries together; what alone is more is not kept. */
+  /** Maximum size of all entries together. A single entry that exceeds it is not stored. */
   readonly maxBytes: number;
-  /** About how many bytes a value takes. */
+  /** Returns the approximate size of a value in bytes. */
   readonly countBytes: (value: Value) => number;
 }
 
 interface Entry<Value> {
   readonly value: Value;
   readonly bytes: number;
-  /** Since room was last made for others at its place. */
+  /** Whether the entry was read since the last eviction pass that visited it. */
   wasUsed: boolean;
 }
 
-/** Keeps values up to so many bytes. Those go first that are oldest and were not used since others went: to find one costs no more than a look. */
+/**
+ * Stores values up to a maximum number of bytes. Evicts entries with the CLOCK algorithm (second chance): the oldest entry goes
+ * first, unless it was read since the last pass. An eviction costs no more than a lookup on average.
+ */
 export class BoundedCache<Value> {
   readonly #options: BoundedCacheOptions<Value>;
-  /** The oldest stand first. */
+  /** Entries in insertion order, oldest first. */
   readonly #entries = new Map<string, Entry<Value>>();
   #bytes = 0;
 
@@ -26,7 +29,7 @@ export class BoundedCache<Value> {
     this.#options = options;
   }
 
-  /** About how much is kept, keys included. */
+  /** Approximate size of all entries in bytes, including their keys. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -42,7 +45,7 @@ export class BoundedCache<Value> {
     return entry.value;
   }
 
-  /** In the place of what was kept for the key. */
+  /** Stores a value and replaces the existing value of the key. */
   set(key: string, value: Value): void {
     const { countBytes, maxBytes } = this.#options;
     this.delete(key);
@@ -60,7 +63,7 @@ export class BoundedCache<Value> {
     this.#bytes -= entry.bytes;
   }
 
-  /** Lets go until no more bytes are left. */
+  /** Evicts entries until at most `maxBytes` remain. */
   #evict(maxBytes: number): void {
     for (const [oldest, entry] of this.#entries) {
       this.#entries.delete(oldest);
@@ -75,17 +78,17 @@ export class BoundedCache<Value> {
   }
 }
 
-/** How much a cache keeps, in bytes. */
+/** Size of a cache in bytes. */
 interface CacheSize {
   readonly name: string;
   readonly bytes: number;
 }
 
-/** The caches of a node, so that the size of each one can be told. */
+/** The named caches of a node, so that the size of each can be reported. */
 export class Caches {
   readonly #byName = new Map<string, { readonly bytes: number }>();
 
-  /** An empty cache. It takes the place of the one that had this name before, as with the parts of a new configuration. */
+  /** Returns an empty cache and replaces the cache that had this name, for example when a new configuration is applied. */
   open<Value>(name: string, options: BoundedCacheOptions<Value>): BoundedCache<Value> {
     const cache = new BoundedCache(options);
     this.#byName.set(name, cache);

@@ -7,36 +7,36 @@ const clock: Clock = { nowMs: () => 0, epochMs: () => 0, sleep: () => Promise.re
 
 function openCache(maxBytes: number) {
   const kept = new BoundedCache<Expiring<string>>({ maxBytes, countBytes: toExpiringBytes((text) => text.length) });
-  const made: string[] = [];
+  const createdKeys: string[] = [];
   const cache = new ExpiringCache({ clock, store: kept, failureFreshMs: 0 });
   const get = (key: string, chars = 1_000): Promise<string> =>
     cache.get(key, async () => {
-      made.push(key);
+      createdKeys.push(key);
       return { value: key.padEnd(chars), freshMs: 1_000 };
     });
-  return { kept, made, get };
+  return { kept, createdKeys, get };
 }
 
-it('what was made counts by what it takes, once that is known', async () => {
+it('ExpiringCache counts the size of a value as soon as the value is created', async () => {
   const { kept, get } = openCache(100_000);
-  const making = get('a', 50_000);
+  const creation = get('a', 50_000);
   expect(kept.bytes).toBeLessThan(1_000);
-  await making;
+  await creation;
   expect(kept.bytes).toBeGreaterThan(50_000);
 });
 
-it('few large values are kept, however many are asked for, and those asked for meanwhile are made once', async () => {
-  const { kept, made, get } = openCache(100_000);
+it('ExpiringCache stays within `maxBytes` with large values, and creates a value once for concurrent reads', async () => {
+  const { kept, createdKeys, get } = openCache(100_000);
   for (let nth = 0; nth < 50; nth += 1) await Promise.all([get(`key ${nth}`, 30_000), get(`key ${nth}`, 30_000)]);
-  expect(made).toHaveLength(50);
+  expect(createdKeys).toHaveLength(50);
   expect(kept.bytes).toBeLessThanOrEqual(100_000);
   await get('key 49');
-  expect(made).toHaveLength(50);
+  expect(createdKeys).toHaveLength(50);
   await get('key 0');
-  expect(made).toHaveLength(51);
+  expect(createdKeys).toHaveLength(51);
 });
 
-it('what fails is made again', async () => {
+it('ExpiringCache creates a value again after a failure', async () => {
   const { kept } = openCache(100_000);
   const cache = new ExpiringCache({ clock, store: kept, failureFreshMs: 0 });
   await expect(cache.get('a', () => Promise.reject(new Error('away')))).rejects.toThrow('away');

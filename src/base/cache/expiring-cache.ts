@@ -1,7 +1,7 @@
 import type { Clock } from '../time/clock.ts';
 import type { BoundedCache } from './bounded-cache.ts';
 
-/** What was made, and how many milliseconds from now it may be used. */
+/** A created value and how many milliseconds from now it may be used. */
 export interface ExpiringValue<Value> {
   readonly value: Value;
   readonly freshMs: number;
@@ -9,30 +9,30 @@ export interface ExpiringValue<Value> {
 
 export interface ExpiringCacheOptions<Value> {
   readonly clock: Clock;
-  /** Where they are kept, as `expiringBytes` counts them. */
+  /** Cache of the entries. It must count them with `toExpiringBytes`. */
   readonly store: BoundedCache<Expiring<Value>>;
-  /** Milliseconds a failure is given again instead of a new try; 0: not at all. */
+  /** Lifetime of a cached failure in milliseconds. With 0, failures are not cached. */
   readonly failureFreshMs: number;
 }
 
-/** What is being made, or came or failed. */
+/** A cached value that is being created, is ready, or has failed. */
 export interface Expiring<Value> {
   readonly promise: Promise<Value>;
-  /** Set once it came. */
+  /** Set when the value is ready. */
   value: Value | undefined;
-  /** On the clock's `nowMs`; infinite while it is being made. */
+  /** Time on the clock's `nowMs`. Infinite while the value is being created. */
   freshUntilMs: number;
 }
 
-/** Of a promise and its end. */
+/** Estimated size of an entry without its value, in bytes. */
 const expiringEntryBytes = 300;
 
-/** How many bytes an entry takes, for a cache of those whose values take as many as `bytesOf` says. */
+/** Returns a function that counts the bytes of an entry, for a cache whose values have the size that `countBytes` returns. */
 export function toExpiringBytes<Value>(countBytes: (value: Value) => number): (entry: Expiring<Value>) => number {
   return ({ value }) => expiringEntryBytes + (value === undefined ? 0 : countBytes(value));
 }
 
-/** Keeps what is costly to get: one making at a time for a key, everyone who asks meanwhile waits for the same. */
+/** Caches values that are expensive to create. Creates at most one value per key at a time. Concurrent reads share it. */
 export class ExpiringCache<Value> {
   readonly #options: ExpiringCacheOptions<Value>;
 
@@ -47,7 +47,7 @@ export class ExpiringCache<Value> {
     return this.#start(key, make).promise;
   }
 
-  /** Drops the value of the key if it is the one meant: a newer one stays. */
+  /** Deletes the entry of the key if it still holds this value. A newer value stays. */
   forget(key: string, value: Value): void {
     const { store } = this.#options;
     if (store.find(key)?.value === value) store.delete(key);
@@ -65,7 +65,7 @@ export class ExpiringCache<Value> {
       ({ value, freshMs }) => {
         entry.value = value;
         entry.freshUntilMs = clock.nowMs() + freshMs;
-        // Only now it is known how much it takes.
+        // Stores the entry again, because its size is known only now.
         if (store.find(key) === entry) store.set(key, entry);
       },
       () => {

@@ -9,10 +9,10 @@ import { readVocabulary } from './word-pieces.ts';
 
 const lowerPriority = 10;
 
-/** Runs in a thread of its own: texts come in, their vectors go out. */
+/** Code of the embedder's thread: receives texts and returns their vectors. */
 const sentences = new SentenceModel(readFileSync(model.weightsPath), readVocabulary(readFileSync(model.tokenizerPath, 'utf8')));
 collectGarbage();
-// Calls are answered, and documents read, ahead of vectors. On Linux the priority is that of this thread alone.
+// Requests and document parsing take precedence over vectors. On Linux the priority applies to this thread only.
 if (process.platform === 'linux') setPriority(lowerPriority);
 
 parentPort?.on('message', (texts: string[]) => {
@@ -23,7 +23,7 @@ parentPort?.on('message', (texts: string[]) => {
   );
 });
 
-/** The model has what it needs of its file, 45 MB, which would stay until this thread collects its garbage, for which it has no reason. */
+/** Frees the 45 MB of the model file. This thread would not collect its garbage for a long time. */
 function collectGarbage(): void {
   setFlagsFromString('--expose-gc');
   (runInNewContext('gc') as () => void)();

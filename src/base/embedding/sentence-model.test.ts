@@ -21,13 +21,13 @@ it.each([
   ['accents, ligatures and quotes', 'Größe naïve ñandú İstanbul ﬁne ½ ① — “quoted” l’été'],
   ['other scripts', '猫が好き Ὀδυσσεύς привет नमस्ते 안녕하세요 สวัสดี'],
   ['odd characters', '\u0000\u200b\u00ad\ufffd \u{1f600} a\tb\nc'],
-])('gives the vector of another implementation for %s', async (_what, text) => {
+])('SentenceModel returns the same vector as the reference implementation for %s', async (_what, text) => {
   const [wanted = []] = await (await reference).embed([text]);
   const vector = sentences.embed(text);
   expect(vector.reduce((sum, value, at) => sum + value * (wanted[at] ?? 0), 0)).toBeGreaterThan(0.9999);
 });
 
-it('gives a text the same vector whatever came before', () => {
+it('SentenceModel returns the same vector for a text regardless of earlier texts', () => {
   const first = sentences.embed('a dog');
   sentences.embed(prose);
   expect(sentences.embed('a dog')).toEqual(first);

@@ -5,11 +5,11 @@ import { WordPieces } from './word-pieces.ts';
 const [width, inner, heads, layers] = [384, 1536, 12, 6];
 const maxTokens = 256;
 const pageBytes = 65_536;
-/** Greatest number that a weight is kept as. */
+/** Maximum absolute value of a stored weight. */
 const weightLimit = 2047;
 const sumLimit = 2 ** 31 - 2 ** 24;
 
-/** What scripts/embedding-kernels.assemblyscript has. */
+/** Exports of scripts/embedding-kernels.assemblyscript. */
 interface Kernels {
   quantize(x: number, out: number, scales: number, n: number, k: number, limit: number): void;
   multiply(
@@ -30,14 +30,14 @@ interface Kernels {
   attend(rows: number, out: number, scratch: number, n: number, heads: number): void;
 }
 
-/** A matrix in memory: m rows of k whole numbers, with the scales of the rows, and what is added. */
+/** A matrix in the WebAssembly memory: m rows of k integers, with the scales of the rows and the bias. */
 interface Matrix {
   readonly weights: number;
   readonly scales: number;
   readonly bias: number;
   readonly k: number;
   readonly m: number;
-  /** Greatest number that it may be multiplied with. */
+  /** Maximum absolute value of the integers that it can be multiplied with. */
   readonly limit: number;
 }
 
@@ -56,9 +56,9 @@ interface Layer {
 }
 
 /**
- * The MiniLM sentence model with 6 layers, which gives vectors of 384 numbers and length 1. Its weights are kept as whole
- * numbers of 12 bits, and what they are multiplied with in about as many as their sums leave room for, 12 or more: a processor
- * multiplies eight of them at once, and the vectors are those of the model to three digits.
+ * The MiniLM sentence model with 6 layers, which returns vectors of 384 numbers and length 1. Weights are 12-bit integers. Inputs
+ * are quantized to as many bits as their sums allow, 12 or more. A processor multiplies eight such integers at a time, and the
+ * vectors match those of the original model to three digits.
  */
 export class SentenceModel {
   readonly #halfFloats = createHalfFloatTable();
@@ -80,7 +80,7 @@ export class SentenceModel {
     readonly scratch: number;
   };
 
-  /** `weights` in the form of safetensors. */
+  /** `weights` is a file in the safetensors format. */
   constructor(weights: Uint8Array, vocabulary: ReadonlyMap<string, number>) {
     this.#pieces = new WordPieces(vocabulary);
     const { exports } = new WebAssembly.Instance(new WebAssembly.Module(Buffer.from(kernels, 'base64')), {
@@ -117,7 +117,7 @@ export class SentenceModel {
     return mean.map((value) => value / length);
   }
 
-  /** Puts what the model knows of each piece and each place where x is. */
+  /** Writes the normalized input embeddings of the pieces and their positions to `x`. */
   #write(ids: readonly number[]): void {
     const { x, out } = this.#pointers;
     const rows = new Float32Array(this.#memory.buffer, x, (ids.length + 1) * width);
@@ -128,7 +128,7 @@ export class SentenceModel {
     }
     new Float32Array(this.#memory.buffer, out, (ids.length + 1) * width).fill(0);
     this.#kernels.addNormalize(x, out, this.#inputNorm.weight, this.#inputNorm.bias, ids.length, width);
-    // Rows are multiplied in pairs.
+    // Rows are multiplied in pairs, so the row after the last must be zero.
     rows.fill(0, ids.length * width);
   }
 
@@ -164,7 +164,7 @@ export class SentenceModel {
     };
   }
 
-  /** Several below each other. */
+  /** Stacks several weight matrices vertically and quantizes them. */
   #matrix(readWeight: ReadWeight, names: readonly string[], k: number): Matrix {
     const values = names.map((name) => this.#toNumbers(readWeight(`${name}.weight`)));
     const m = values.reduce((sum, { length }) => sum + length, 0) / k;
@@ -211,7 +211,7 @@ export class SentenceModel {
   }
 }
 
-/** Writes a row as whole numbers; gives what they are to be multiplied with, and how large they are together. */
+/** Quantizes a row to integers. Returns their scale and the sum of their absolute values. */
 function quantizeRow(row: Float32Array, to: Int16Array): { readonly scale: number; readonly sum: number } {
   let greatest = 1e-9;
   for (const value of row) greatest = Math.max(greatest, Math.abs(value));
@@ -225,23 +225,23 @@ function quantizeRow(row: Float32Array, to: Int16Array): { readonly scale: numbe
   return { scale, sum };
 }
 
-/** Numbers of a model by name, as they lie in its file: 16 bits each. */
+/** Returns the numbers of a weight by its name, as 16-bit floats. */
 type ReadWeight = (name: string) => Uint16Array;
 
-/** Reads a file in the form of safetensors whose numbers have 16 bits. Throws if it lacks what is asked for. */
+/** Returns a reader for a safetensors file with 16-bit floats. The reader throws if the file does not contain the weight. */
 function createWeightReader(file: Uint8Array): ReadWeight {
   const headerLength = Number(new DataView(file.buffer, file.byteOffset, 8).getBigUint64(0, true));
   const header = parseJson(new TextDecoder().decode(file.subarray(8, 8 + headerLength)));
   return (name) => {
     const described = isJsonObject(header) ? header[name] : undefined;
     const { dtype, data_offsets: offsets } = isJsonObject(described) ? described : {};
-    if (dtype !== 'F16' || !Array.isArray(offsets)) throw new Error(`the model has no 16 bit numbers named ${name}`);
+    if (dtype !== 'F16' || !Array.isArray(offsets)) throw new Error(`the model file has no 16-bit weights named ${name}`);
     const [from = 0, to = 0] = offsets.map((offset) => file.byteOffset + 8 + headerLength + Number(offset));
     return new Uint16Array(file.buffer.slice(from, to));
   };
 }
 
-/** What numbers of 16 bits stand for, as IEEE 754 has it: by their bits. */
+/** Returns a table of all IEEE 754 half-precision floats, indexed by their bits. */
 function createHalfFloatTable(): Float32Array {
   return Float32Array.from({ length: 65_536 }, (_, bits) => fromHalf(bits));
 }

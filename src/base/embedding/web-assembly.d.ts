@@ -1,9 +1,9 @@
-/** What is used of WebAssembly: the types of Node do not have it, and those of browsers are not for the service. */
+/** The used part of WebAssembly. The types of Node do not include it, and the types of browsers are not used in the service. */
 declare namespace WebAssembly {
   class Memory {
     constructor(size: { readonly initial: number });
     readonly buffer: ArrayBuffer;
-    /** In pages of 64 KiB. */
+    /** Grows the memory by a number of 64 KiB pages. */
     grow(pages: number): number;
   }
   class Module {

@@ -1,32 +1,32 @@
 import { isJsonObject, parseJson } from '../json/json.ts';
 
-/** Longer words are not known by their pieces. */
+/** Longer words become the unknown token. */
 const maxWordChars = 100;
 const ignoredCharacter = /[\p{C}\uFFFD]/gu;
 const ideograph =
   /[\u4E00-\u9FFF\u3400-\u4DBF\uF900-\uFAFF\u{20000}-\u{2A6DF}\u{2A700}-\u{2B73F}\u{2B740}-\u{2B81F}\u{2B820}-\u{2CEAF}\u{2F800}-\u{2FA1F}]/gu;
-/** Words, and signs that stand alone. */
+/** Matches words and single punctuation characters. */
 const part = /[\p{P}$+<=>^`|~]|[^\s\p{P}$+<=>^`|~]+/gu;
 
-/** The pieces of a tokenizer's file with their numbers. */
+/** Reads the pieces and their ids from a tokenizer file. */
 export function readVocabulary(json: string): ReadonlyMap<string, number> {
   const file = parseJson(json);
   const { vocab } = isJsonObject(file) && isJsonObject(file.model) ? file.model : {};
   return new Map(Object.entries(isJsonObject(vocab) ? vocab : {}).map(([piece, id]) => [piece, Number(id)]));
 }
 
-/** Cuts texts into the pieces of words that a BERT model without upper case knows, as numbers. */
+/** Tokenizer of an uncased BERT model. Splits texts into word pieces and returns their ids. */
 export class WordPieces {
   readonly #ids: ReadonlyMap<string, number>;
   readonly #unknown: number;
 
-  /** `vocabulary`: pieces with their numbers; what goes on in a word begins with `##`. */
+  /** `vocabulary` maps pieces to ids. Pieces that continue a word start with `##`. */
   constructor(vocabulary: ReadonlyMap<string, number>) {
     this.#ids = vocabulary;
     this.#unknown = vocabulary.get('[UNK]') ?? 0;
   }
 
-  /** At most so many, with the marks of beginning and end. */
+  /** Returns at most `maxPieces` ids, including the marks for start and end. */
   tokenize(text: string, maxPieces: number): number[] {
     const [startId = 0, endId = 0] = [this.#ids.get('[CLS]'), this.#ids.get('[SEP]')];
     const ids = [startId];
@@ -37,7 +37,7 @@ export class WordPieces {
     return [...ids.slice(0, maxPieces - 1), endId];
   }
 
-  /** The longest piece first; a word with a piece that is not known is not known. */
+  /** Matches the longest piece first. A word with an unknown piece becomes the unknown token. */
   #tokenizeWord(word: string): number[] {
     const signs = [...word];
     if (signs.length > maxWordChars) return [this.#unknown];

@@ -2,20 +2,20 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { BlockList, isIP, isIPv6 } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 
-/** The values of `X-Real-IP`, `X-Forwarded-For` and `X-Forwarded-Proto` (docs/wire.md, Add-in). */
+/** Values of `X-Real-IP`, `X-Forwarded-For`, and `X-Forwarded-Proto` (docs/wire.md, Add-in). */
 export interface ClientAddress {
   readonly realIp: string;
   readonly forwardedFor: string;
   readonly proto: 'http' | 'https';
 }
 
-/** The request whose caller's address is asked for. */
+/** The request whose client address is resolved. */
 export interface RequestOrigin {
   readonly socket: { readonly remoteAddress?: string | undefined };
   readonly headers: IncomingHttpHeaders;
 }
 
-/** The other end of a connection. */
+/** The remote end of a connection. */
 interface Peer {
   readonly address: string;
   readonly isSecure: boolean;
@@ -26,8 +26,9 @@ export function toPeer(socket: RequestOrigin['socket']): Peer {
 }
 
 /**
- * Who calls. The address of the connection replaces what a caller says of its own; only what a trusted proxy says
- * counts, and then the nearest address that is no trusted proxy is the caller's.
+ * Returns the address of the client. Headers count only if the connection comes from a trusted proxy. The client is then the last
+ * address in `X-Forwarded-For` that is not a trusted proxy. Otherwise the address of the connection replaces the client's
+ * headers.
  */
 export function resolveClientAddress(
   peer: Peer,
@@ -52,12 +53,12 @@ function toProto(field: string | string[] | undefined): 'http' | 'https' | undef
   return last === 'http' || last === 'https' ? last : undefined;
 }
 
-/** An IPv4 address that came over an IPv6 socket, as IPv4. */
+/** Converts an IPv4-mapped IPv6 address to IPv4. */
 function unmapAddress(address: string): string {
   return address.replace(/^::ffff:(?=\d+\.)/i, '');
 }
 
-/** Tells whether an address is in one of the networks, given as addresses or in CIDR notation. What is no address is in none. */
+/** Returns a predicate for addresses in the networks (addresses or CIDR notation). Invalid addresses are in no network. */
 export function createNetworkMatcher(networks: readonly string[]): (address: string) => boolean {
   if (networks.length === 0) return () => false;
   const list = new BlockList();

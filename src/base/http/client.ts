@@ -1,28 +1,32 @@
 import type { LookupFunction } from 'node:net';
 import type { Handle } from '../stream/sink.ts';
 
-/** Header fields of a reply: lower-case names, repeated fields joined by ", ". A null-prototype object. */
+/** Header fields of a reply in a null-prototype object. Names are in lower case. Repeated fields are joined by ", ". */
 export type ReplyHeaders = Readonly<Record<string, string>>;
 
 export interface HttpTimeouts {
-  /** Milliseconds until the connection (TLS included) stands. */
+  /** Maximum time to connect, including TLS, in milliseconds. */
   readonly connectMs: number;
-  /** Milliseconds from the request being sent, or from its reader standing still, to the first byte of the reply's content. */
+  /**
+   * Maximum time from the end of the request to the first byte of the reply's content, in milliseconds. Also limits how long a
+   * server may pause reading a streamed body.
+   */
   readonly firstByteMs: number;
-  /** Milliseconds between two reads of the body; the time the exchange is paused does not count. */
+  /** Maximum time between two reads of the body, in milliseconds. Pauses of the exchange do not count. */
   readonly idleMs: number;
 }
 
-/** Bytes, or latin1 text (one char a byte), whole or in pieces. Text is cheaper: it is copied for the kernel once, and needs no buffer. */
+/** Bytes, or latin1 text with one character per byte, complete or in pieces. Text is cheaper, because it needs no buffer. */
 export type HttpBody = Buffer | string | readonly string[] | StreamedBody;
 
 /**
- * A body that is sent as it comes, no faster than the other side reads it; on a connection of its own, and never anew. If it throws, the
- * exchange fails with the fault `body`, whose cause that is. A reply may come ahead of its end.
+ * A body that is sent piece by piece, no faster than the server reads it. It uses a new connection and is never resent. If the
+ * iterable throws, the exchange fails with `HttpError` `body`, and the error is its `cause`. The reply may start before the body
+ * ends.
  */
 export interface StreamedBody {
   readonly pieces: AsyncIterable<Uint8Array>;
-  /** Bytes in all; undefined: it is sent in chunks. */
+  /** Total number of bytes. If undefined, the body is sent in chunks. */
   readonly length: number | undefined;
 }
 
@@ -32,56 +36,62 @@ export function isStreamed(body: HttpBody | null): body is StreamedBody {
 
 export interface HttpRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** Absolute http: or https: address. */
+  /** Absolute http: or https: URL. */
   readonly url: URL;
-  /** Names as they shall be sent; no `host`, `content-length`, `connection` or `transfer-encoding`: the client sets those. */
+  /** Names keep their case. Must not contain `host`, `content-length`, `connection`, or `transfer-encoding`. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Sent with `content-length`, if that is known; null for none. */
+  /** Body of the request, or null. Sent with `content-length` if the length is known. */
   readonly body: HttpBody | null;
   readonly timeouts: HttpTimeouts;
-  /** Whether it does harm to send it twice. Else it is sent anew if a kept connection closes before a byte of a reply. */
+  /** Whether the request must not be sent twice. Others are resent if a reused connection closes before the reply starts. */
   readonly isOnce?: boolean;
-  /** Whether content that comes packed is passed on packed; default no. */
+  /** Whether compressed content is passed on without decompression. Default: false. */
   readonly keepsEncoding?: boolean;
 }
 
 /**
- * Takes one reply. Order: `head`, then `bytes` any number of times, then `end`; `fail` may take the place of any next one, and is the last.
- * Nothing is called before `send` has returned. No method may throw.
+ * Receiver of one reply: one call to `head`, then any number of calls to `bytes`, then `end`. At any point, `fail` may be called
+ * instead and is the last call. No method is called before `send` returns. No method may throw.
  */
 export interface ReplyListener {
   head(status: number, headers: ReplyHeaders): void;
-  /** Content after transfer decoding, as latin1 text (one char a byte), never empty: all that one socket read brought. */
+  /** Content of one socket read after transfer decoding, as latin1 text (one character per byte). Never empty. */
   bytes(text: string): void;
   end(): void;
   fail(error: HttpError): void;
 }
 
 /**
- * What the one who asked may do while the reply comes. `pause` stops reading the socket, from the head on; what was read
- * already (one read at most) may still come. `cancel` closes the connection if the reply was not whole.
+ * Control over a request in progress. `pause` stops reading the socket after the head. Content that was already read, at most one
+ * read, may still arrive. `cancel` closes the connection if the reply is incomplete.
  */
 export interface Exchange extends Handle {
-  /** Closes the connection unless the reply is whole so many milliseconds from now, however much of it still comes. */
+  /** Closes the connection after `ms` milliseconds unless the reply is complete by then, even if content still arrives. */
   endWithin(ms: number): void;
 }
 
-/** An HTTP/1.1 client with kept-alive connections. One for the process. Follows no redirects. Content that came as gzip, br or deflate is unpacked; the header fields then say neither its encoding nor its length. */
+/**
+ * HTTP/1.1 client with keep-alive connections. A process has one. It does not follow redirects. It decompresses gzip, br, and
+ * deflate, and then removes the content encoding and length from the header fields.
+ */
 export interface HttpClient {
   send(request: HttpRequest, listener: ReplyListener): Exchange;
-  /** Closes idle connections, waits for no one. Running exchanges go on; nothing may be sent afterwards. */
+  /** Closes idle connections without waiting. Exchanges in progress continue. `send` must not be called afterwards. */
   close(): void;
 }
 
-/** What both clients can be told when they are built. */
+/** Options of both clients. */
 export interface HttpClientOptions {
-  /** Trusted certificates in PEM. Absent: those of the process (its bundle, `NODE_EXTRA_CA_CERTS`). */
+  /** Trusted certificates in PEM. Default: those of the process (its bundle and `NODE_EXTRA_CA_CERTS`). */
   readonly ca?: string;
-  /** Finds the addresses of a host name; a guard can refuse some here. Absent: `dns.lookup`. Not asked for literal addresses. */
+  /** Resolves a host name. A guard can block addresses here. Default: `dns.lookup`. Not called for literal addresses. */
   readonly lookup?: LookupFunction;
 }
 
-/** `unsendable`: the request itself is at fault (a header with a line break, a protocol other than http). `body`: what the body comes from threw. `too_large`: the reader's own limit, see `readText`. */
+/**
+ * `unsendable`: the request itself is invalid, for example because of a header with a line break or a protocol other than http.
+ * `body`: the source of the request body threw. `too_large`: the reader's own limit was exceeded, see `readText`.
+ */
 export type HttpErrorKind =
   | 'connect'
   | 'connect_timeout'
@@ -93,7 +103,7 @@ export type HttpErrorKind =
   | 'body'
   | 'too_large';
 
-/** Why an exchange failed. `cause` holds what the socket said; it is for logs only. */
+/** Error of an exchange. `cause` holds the error of the socket and is for logs only. */
 export class HttpError extends Error {
   readonly kind: HttpErrorKind;
 

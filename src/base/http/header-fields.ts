@@ -1,6 +1,6 @@
 import { HttpError, type HttpRequest } from './client.ts';
 
-/** Which bytes may stand in the name of a header field (RFC 9110, 5.6.2), and which in its value: for what is sent and what is received. */
+/** Tables of the bytes that are allowed in a header field name (RFC 9110, 5.6.2) and in a header field value. */
 export const [inName, inValue] = [toCharTable(/[!#$%&'*+\-.^_`|~0-9A-Za-z]/), toCharTable(/[\t -~\x80-\xff]/)];
 
 /** Header fields that belong to one connection (RFC 9110, 7.6.1), in lower case. */
@@ -18,19 +18,19 @@ const hopByHopNames = new Set([
 
 const plainConnectionValues = new Set(['', 'keep-alive', 'close']);
 
-/** Where a run of such bytes that begins at `from` ends: at a line end, or at what may not be there. */
+/** Returns the index of the first byte at or after `from` that is not allowed, or the length of the text. */
 export function findEnd(table: Uint8Array, text: string, from: number): number {
   let at = from;
   while (at < text.length && table[text.charCodeAt(at)] === 1) at++;
   return at;
 }
 
-/** Whether a header field may have the name. */
+/** Returns whether the text is a valid header field name. */
 export function isFieldName(name: string): boolean {
   return name !== '' && findEnd(inName, name, 0) === name.length;
 }
 
-/** Whether a header field may have the value. */
+/** Returns whether the text is a valid header field value. */
 export function isFieldValue(value: string): boolean {
   return findEnd(inValue, value, 0) === value.length;
 }
@@ -39,40 +39,41 @@ function toCharTable(chars: RegExp): Uint8Array {
   return Uint8Array.from({ length: 256 }, (_, code) => (chars.test(String.fromCharCode(code)) ? 1 : 0));
 }
 
-/** What the client writes itself. */
+/** Header fields that the client sets itself. */
 export const ownFields: ReadonlySet<string> = new Set(['host', 'content-length', 'connection', 'transfer-encoding']);
 
-/** Names that were found good; few are ever sent. */
+/** Cache of valid names. Only few different names are ever sent. */
 const validNames = new Set<string>();
 const maxValidNames = 1000;
 
-/** Why the request may not be written to a socket, or null. Guards against header injection and a second framing. */
+/** Returns an error if the request must not be written to a socket, or null. Prevents header injection and a second framing. */
 export function findUnsendableError(request: HttpRequest): HttpError | null {
   const { protocol } = request.url;
-  if (protocol !== 'http:' && protocol !== 'https:') return new HttpError('unsendable', `cannot speak ${protocol}`);
+  if (protocol !== 'http:' && protocol !== 'https:') return new HttpError('unsendable', `unsupported protocol ${protocol}`);
   const { headers } = request;
   for (const name in headers) {
     if (!validNames.has(name)) {
       if (!isFieldName(name) || ownFields.has(name.toLowerCase()))
-        return new HttpError('unsendable', `header name may not be sent: ${JSON.stringify(name.slice(0, 80))}`);
+        return new HttpError('unsendable', `invalid or reserved header name ${JSON.stringify(name.slice(0, 80))}`);
       if (validNames.size < maxValidNames) validNames.add(name);
     }
     const value = headers[name] ?? '';
     if (findEnd(inValue, value, 0) < value.length)
-      return new HttpError('unsendable', `header ${name} has a character that may not be sent`);
+      return new HttpError('unsendable', `header ${name} contains an invalid character`);
   }
   return null;
 }
 
-/** Tells which fields, by names in lower case, are not to be passed on; `connection` is the field that can name more of them. */
+/** Returns the lower-case hop-by-hop fields, which must not be forwarded. The `Connection` field can name more of them. */
 export function getHopByHopFields(connection: string | undefined): { has(name: string): boolean } {
   if (connection === undefined || plainConnectionValues.has(connection.trim().toLowerCase())) return hopByHopNames;
   return new Set([...hopByHopNames, ...connection.split(',').map((name) => name.trim().toLowerCase())]);
 }
 
 /**
- * Returns whether a header field, by its name in lower case, belongs to one of the families. A family is the beginning of names up to and with a
- * hyphen: `x-sendfile-` has `x-sendfile` and `x-sendfile-type`. Underscores count as hyphens, since servers behind CGI cannot tell them apart.
+ * Returns whether a header field belongs to one of the families. `name` is in lower case. A family is a name prefix that includes
+ * a hyphen: `x-sendfile-` contains `x-sendfile` and `x-sendfile-type`. Underscores count as hyphens, because servers behind CGI
+ * cannot distinguish them.
  */
 export function isInFamily(name: string, families: ReadonlySet<string>): boolean {
   const ended = `${name.replaceAll('_', '-')}-`;

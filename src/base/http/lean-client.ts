@@ -19,15 +19,16 @@ const MAX_POOLS = 1000;
 interface Target {
   readonly href: string;
   readonly pool: LeanPool;
-  /** Path and query, host, as they stand in a request head. */
+  /** Path with query, and host, as written in a request head. */
   readonly path: string;
   readonly host: string;
 }
 
 /**
- * An HTTP/1.1 client straight over sockets: one write for each request, one shared read buffer, one timer for all time limits.
- * A request on a reused connection that closes before any byte of the reply is resent once on a fresh one, POST too: the server
- * most likely closed the idle connection while the request was under way. A server may thus see a request twice.
+ * HTTP/1.1 client directly on sockets, with one write per request, one shared read buffer, and one timer for all time limits. If
+ * a reused connection closes before the first byte of the reply, the request is resent once on a new connection. This includes
+ * POST requests, because the server most likely closed the idle connection while the request was on its way. A server may
+ * therefore receive a request twice.
  */
 export class LeanClient implements HttpClient {
   readonly #options: HttpClientOptions;
@@ -113,10 +114,10 @@ function failExchange(exchange: LeanExchange, error: HttpError): void {
   exchange.fail(error);
 }
 
-/** The connections to one origin. The one used last is taken first, so that surplus ones stay idle until they expire. */
+/** Connections to one origin. The most recently used one is reused first, so that surplus connections expire. */
 export class LeanPool implements ConnectionOwner, Swept {
   slot = -1;
-  /** Whether it keeps no idle connections any more; exchanges still work. */
+  /** Whether the pool no longer keeps idle connections. Exchanges still work. */
   isClosed = false;
   readonly #target: ConnectionTarget;
   readonly #sweep: Sweep;
@@ -133,7 +134,7 @@ export class LeanPool implements ConnectionOwner, Swept {
   }
 
   send(exchange: LeanExchange): void {
-    // A body that comes once must not meet a connection that is about to close.
+    // A streamed body cannot be resent, so it must not use a connection that may be about to close.
     if (typeof exchange.body !== 'string' && isStreamed(exchange.body)) return this.resend(exchange);
     const nowMs = performance.now();
     for (let connection = this.#idle.pop(); connection !== undefined; connection = this.#idle.pop()) {

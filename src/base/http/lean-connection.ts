@@ -6,27 +6,27 @@ import { noHeaders, ReplyParser } from './reply-parser.ts';
 import { waitForDrain } from './wait-for-drain.ts';
 
 const MAX_JOINED_BODY_BYTES = 12 * 1024;
-/** A close that crosses the request on the wire arrives within this time; a later one means that the server had begun to work. */
+/** Maximum delay of a close that crossed the request on the wire. After it, the server had started to process the request. */
 const CROSSED_MS = 1000;
 
-/** What a connection reports to its pool. */
+/** Callbacks from a connection to its pool. */
 export interface ConnectionOwner {
-  /** The reply is whole, the connection may carry another request. */
+  /** Called when the reply is complete and the connection can carry another request. */
   onReleased(connection: LeanConnection, keepAliveMs: number): void;
-  /** The exchange is to be sent again, on a fresh connection. */
+  /** Called when the exchange must be sent again on a new connection. */
   resend(exchange: LeanExchange): void;
   onClosed(connection: LeanConnection): void;
   onSession(session: Buffer): void;
 }
 
-/** Where to connect. `readBuffer` is shared by all connections: each read is copied out before any other callback runs. */
+/** Target of a connection. All connections share `readBuffer`: each read is copied out before any other callback runs. */
 export interface ConnectionTarget extends SocketTarget {
   readonly readBuffer: Buffer;
 }
 
-/** A kept-alive connection that carries one exchange at a time. */
+/** Keep-alive connection that carries one exchange at a time. */
 export class LeanConnection {
-  /** On the clock of `performance.now`, while idle. */
+  /** End of the idle time on the clock of `performance.now`. Valid while the connection is idle. */
   idleUntilMs = 0;
   isClosed = false;
   readonly #owner: ConnectionOwner;
@@ -38,10 +38,10 @@ export class LeanConnection {
   #hasReceivedReply = false;
   #sentAtMs = 0;
   #isPaused = false;
-  /** Whether the end of a streamed body is still to come. */
+  /** Whether the end of a streamed body is not sent yet. */
   #isStreaming = false;
 
-  /** Writes the request, unless its exchange is over. */
+  /** Writes the request, unless its exchange has ended. */
   static #write(connection: LeanConnection, exchange: LeanExchange): void {
     if (connection.#exchange !== exchange) return;
     connection.#sentAtMs = performance.now();
@@ -66,7 +66,7 @@ export class LeanConnection {
     exchange.onSent(connection);
   }
 
-  /** Takes what one read brought; true: reading goes on. */
+  /** Processes one read. Returns true to continue reading. */
   readonly #read = (size: number, buffer: Uint8Array): boolean => {
     const text = (buffer as Buffer).toString('latin1', 0, size);
     const exchange = this.#exchange;
@@ -75,7 +75,7 @@ export class LeanConnection {
       return true;
     }
     if (exchange.stage === 'connecting') {
-      exchange.fail(new HttpError('malformed', 'a reply before the request'));
+      exchange.fail(new HttpError('malformed', 'the server replied before the request'));
       return true;
     }
     const parser = this.#parser;
@@ -89,12 +89,12 @@ export class LeanConnection {
       if (content !== '' && this.#exchange === exchange) exchange.bytes(content);
     }
     if (this.#exchange !== exchange) return true;
-    if (parser.error !== null) exchange.fail(new HttpError('malformed', `the reply breaks HTTP: ${parser.error}`));
+    if (parser.error !== null) exchange.fail(new HttpError('malformed', `the reply is not valid HTTP: ${parser.error}`));
     else if (parser.isDone) this.#finish(exchange);
     return true;
   };
 
-  /** Connects and sends the exchange as soon as the connection stands. */
+  /** Connects, and sends the exchange as soon as the connection is established. */
   constructor(target: ConnectionTarget, session: Buffer | null, owner: ConnectionOwner, exchange: LeanExchange) {
     this.#owner = owner;
     this.#exchange = exchange;
@@ -112,7 +112,7 @@ export class LeanConnection {
     exchange.onConnecting(this);
   }
 
-  /** Sends on an idle connection, at the end of this turn of the event loop: writes made back to back wake their reader once. */
+  /** Sends the exchange at the end of this event loop turn, because consecutive writes wake their reader only once. */
   send(exchange: LeanExchange): void {
     this.#exchange = exchange;
     this.#hasReceivedReply = false;
@@ -138,7 +138,7 @@ export class LeanConnection {
     if (exchange !== null) LeanConnection.#write(this, exchange);
   }
 
-  /** Writes a body as it comes, until its end or that of the exchange. */
+  /** Writes a streamed body until it or its exchange ends. */
   async #stream(exchange: LeanExchange, { pieces, length }: StreamedBody): Promise<void> {
     const socket = this.#socket;
     const isChunked = length === undefined;
@@ -161,11 +161,11 @@ export class LeanConnection {
       this.#sentAtMs = performance.now();
       exchange.onSent(this);
     } catch (cause) {
-      if (this.#exchange === exchange) exchange.fail(new HttpError('body', 'the body of the request broke off', cause));
+      if (this.#exchange === exchange) exchange.fail(new HttpError('body', 'the request body failed', cause));
     }
   }
 
-  /** Resolves when the other side has read on, or the connection is closed. */
+  /** Resolves when the server has read the pending data, or the connection is closed. */
   async #waitForDrain(exchange: LeanExchange): Promise<void> {
     exchange.onSending(this, true);
     await waitForDrain(this.#socket);
@@ -208,24 +208,24 @@ export class LeanConnection {
   }
 }
 
-/** Where a socket leads. */
+/** Target of a socket. */
 interface SocketTarget {
   readonly isSecure: boolean;
-  /** A name or a literal address, IPv6 without brackets. */
+  /** Host name or literal address. IPv6 addresses have no brackets. */
   readonly host: string;
   readonly port: number;
-  /** As in HttpClientOptions. */
+  /** See `HttpClientOptions`. */
   readonly ca: string | undefined;
   readonly lookup: LookupFunction | undefined;
 }
 
-/** Reads go to `onread`, never to `data`. */
+/** Reads are passed to `onread`. The `data` event is never emitted. */
 function openTcp(target: SocketTarget, onread: OnReadOpts): Socket {
   const { host, port, lookup } = target;
   return netConnect({ host, port, onread, ...(lookup && { lookup }) });
 }
 
-/** As `openTcp`, with the server's certificate verified for its name or address. `session` shortens the handshake. */
+/** Like `openTcp`, but verifies that the server's certificate matches the host. `session` shortens the handshake. */
 function openTls(target: SocketTarget, session: Buffer | null, onread: OnReadOpts): Socket {
   const { host, port, lookup, ca } = target;
   const options: ConnectionOptions & { onread: OnReadOpts } = {

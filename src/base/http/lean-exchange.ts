@@ -13,41 +13,41 @@ import { isCompressed, Unpacker } from './unpacker.ts';
 
 const noBody = '';
 
-/** Where an exchange stands; each stage but the last has a time limit of its own. */
+/** Stage of an exchange. Each stage except the last has its own time limit. */
 type ExchangeStage = 'connecting' | 'sending' | 'waiting' | 'body' | 'over';
 
-/** The part of a connection that an exchange steers. */
+/** The part of a connection that an exchange controls. */
 export interface Carrier {
   destroy(): void;
   setPaused(paused: boolean): void;
 }
 
 /**
- * One request under way, its time limits, and at most one final call of its listener. Drops the request when the reply begins.
- * A limit counts whole sweeps after it was armed, so it fires up to 100 ms late and never early.
+ * One request in progress with its time limits. Calls `end` or `fail` of its listener at most once. Releases the request when the
+ * reply starts. A time limit counts complete sweeps after it was set, so it fires up to 100 ms late and never early.
  */
 export class LeanExchange implements Exchange, Swept {
   listener: ReplyListener;
   stage: ExchangeStage = 'connecting';
   slot = -1;
-  /** Request line and fields with the empty line, as latin1 text. */
+  /** Request line and header fields with the empty line, as latin1 text. */
   requestHead: string;
   body: HttpBody;
   mayBeResent: boolean;
   #carrier: Carrier | null = null;
-  /** Of a reply that came packed. */
+  /** Set if the reply is compressed. */
   #unpacker: Unpacker | undefined;
   #isPaused = false;
-  /** Whether the other side takes no more of the body for now. */
+  /** Whether the server currently does not read the body. */
   #isStalled = false;
   readonly #keepsEncoding: boolean;
   readonly #timeouts: HttpTimeouts;
   readonly #sweep: Sweep;
   #limit: keyof HttpTimeouts = 'connectMs';
   #remainingMs = 0;
-  /** Whether the time of the limit begins anew with the next sweep. */
+  /** Whether the time limit restarts with the next sweep. */
   #isRearmed = true;
-  /** Time left for the rest of a reply that is not needed any more; see `endWithin`. */
+  /** Remaining time for a reply that is no longer needed, see `endWithin`. */
   #endsWithinMs: number | undefined;
 
   constructor(request: HttpRequest, requestHead: string, listener: ReplyListener, sweep: Sweep) {
@@ -68,7 +68,7 @@ export class LeanExchange implements Exchange, Swept {
     this.#isRearmed = true;
   }
 
-  /** A body is on its way: only while the other side does not take it, `firstByteMs` counts. */
+  /** Called while a body is being sent. `firstByteMs` counts only while the server does not read it. */
   onSending(carrier: Carrier, isStalled: boolean): void {
     if (this.stage !== 'connecting' && this.stage !== 'sending') return;
     this.#carrier = carrier;
@@ -86,7 +86,7 @@ export class LeanExchange implements Exchange, Swept {
     this.#isRearmed = true;
   }
 
-  /** Some servers send the head at once: `firstByteMs` counts on until the first byte of content. */
+  /** `firstByteMs` continues until the first byte of content, because some servers send the head immediately. */
   head(status: number, headers: ReplyHeaders): void {
     this.requestHead = '';
     this.body = noBody;
@@ -103,7 +103,7 @@ export class LeanExchange implements Exchange, Swept {
     this.listener.bytes(content);
   }
 
-  /** The reply is whole and the connection serves this exchange no longer. */
+  /** Ends the exchange. The reply is complete and the connection no longer serves this exchange. */
   complete(): void {
     this.#carrier = null;
     this.stage = 'over';
@@ -112,7 +112,7 @@ export class LeanExchange implements Exchange, Swept {
 
   onConnectionLost(cause: unknown): void {
     if (this.stage === 'connecting') this.fail(new HttpError('connect', 'no connection', cause));
-    else this.fail(new HttpError('closed', 'the connection closed before the reply was whole', cause));
+    else this.fail(new HttpError('closed', 'the connection closed before the reply was complete', cause));
   }
 
   fail(error: HttpError): void {
@@ -170,7 +170,7 @@ export class LeanExchange implements Exchange, Swept {
     if (this.#remainingMs <= 0) this.fail(this.#toTimeoutError());
   }
 
-  /** Closes the connection and forgets the request. */
+  /** Closes the connection and releases the request. */
   #drop(): void {
     const carrier = this.#carrier;
     this.complete();
@@ -195,7 +195,7 @@ export class LeanExchange implements Exchange, Swept {
       case 'firstByteMs':
         return new HttpError('first_byte_timeout', `no reply within ${firstByteMs} ms`);
       case 'idleMs':
-        return new HttpError('idle_timeout', `the reply stood still for ${idleMs} ms`);
+        return new HttpError('idle_timeout', `the server sent no data for ${idleMs} ms`);
     }
   }
 }

@@ -7,7 +7,7 @@ it.each([
   ['text/html;charset="utf-8, \\"x\\""; a=b ', 'text/html'],
   ['application/vnd.plotly.v1+json', 'application/vnd.plotly.v1+json'],
   ['text/plain;', 'text/plain'],
-])('%j is %s', (text, essence) => {
+])('toEssence(%j) returns %s', (text, essence) => {
   expect(toEssence(text)).toBe(essence);
 });
 
@@ -21,11 +21,11 @@ it.each([
   ],
   ...['application/pdf;text/html', 'text/html\r\nx: y', 'text/html;x="a', 'text/html;x="\n"', 'application/pdf\0', 'text/hтml'],
   `text/${'x'.repeat(300)}`,
-])('%j is none', (text) => {
+])('toEssence(%j) returns undefined', (text) => {
   expect(toEssence(text)).toBeUndefined();
 });
 
-it('a long row of parameters is read at once', () => {
+it('toEssence reads many parameters in linear time', () => {
   expect(toEssence(`a/b${';'.repeat(200)}"`)).toBeUndefined();
   expect(toEssence(`a/b${'; a=b '.repeat(35)},`)).toBeUndefined();
 });

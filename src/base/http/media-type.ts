@@ -7,8 +7,8 @@ const mediaType = new RegExp(
 const maxChars = 255;
 
 /**
- * Type and subtype of a media type in lower case, without its parameters (RFC 9110, 8.3.1); undefined for anything else, such
- * as a list of them, of which a browser would take the last.
+ * Returns the type and subtype of a media type in lower case, without parameters (RFC 9110, 8.3.1). Returns undefined for any
+ * other text, such as a list of media types. A browser would use the last type of a list.
  */
 export function toEssence(text: string): string | undefined {
   return text.length > maxChars ? undefined : mediaType.exec(text)?.[1]?.toLowerCase();

@@ -34,7 +34,7 @@ class ScriptedClient implements HttpClient, Exchange {
   }
 }
 
-async function opened(signal = new AbortController().signal) {
+async function openScripted(signal = new AbortController().signal) {
   const client = new ScriptedClient();
   const opening = openReply(client, request, signal);
   client.listener.head(200, { a: 'b' });
@@ -43,26 +43,26 @@ async function opened(signal = new AbortController().signal) {
 }
 
 describe('openReply', () => {
-  it('resolves at the head', async () => {
-    const { reply } = await opened();
+  it('resolves with the head', async () => {
+    const { reply } = await openScripted();
     expect([reply.status, reply.headers]).toEqual([200, { a: 'b' }]);
   });
 
-  it('rejects with the fault that came before the head', async () => {
+  it('rejects with an error that occurs before the head', async () => {
     const client = new ScriptedClient();
     const opening = openReply(client, request, new AbortController().signal);
     client.listener.fail(new HttpError('connect', 'no'));
     await expect(opening).rejects.toMatchObject({ kind: 'connect' });
   });
 
-  it('sends nothing for a signal that is aborted already', async () => {
+  it('sends no request if the signal is already aborted', async () => {
     const client = new ScriptedClient();
     const reason = new Error('gone');
     await expect(openReply(client, request, AbortSignal.abort(reason))).rejects.toBe(reason);
     expect(() => client.listener).toThrow();
   });
 
-  it('aborts the exchange and rejects with the reason while it waits for the head', async () => {
+  it('cancels the exchange and rejects with the reason if it is aborted before the head', async () => {
     const client = new ScriptedClient();
     const caller = new AbortController();
     const reason = new Error('gone');
@@ -73,9 +73,9 @@ describe('openReply', () => {
   });
 });
 
-describe('the body of a reply', () => {
-  it('hands a waiting reader each piece', async () => {
-    const { listener, body } = await opened();
+describe('HttpReply.body', () => {
+  it('passes each piece to a waiting reader', async () => {
+    const { listener, body } = await openScripted();
     const first = body.next();
     listener.bytes('a');
     expect(await first).toEqual({ done: false, value: 'a' });
@@ -85,8 +85,8 @@ describe('the body of a reply', () => {
     expect(await body.next()).toEqual({ done: true, value: undefined });
   });
 
-  it('joins what came while the reader was busy', async () => {
-    const { listener, body } = await opened();
+  it('joins the pieces that arrive while the reader is busy', async () => {
+    const { listener, body } = await openScripted();
     listener.bytes('a');
     listener.bytes('b');
     listener.end();
@@ -94,8 +94,8 @@ describe('the body of a reply', () => {
     expect((await body.next()).done).toBe(true);
   });
 
-  it('pauses above 64 kB queued, once, and resumes when drained', async () => {
-    const { client, listener, body } = await opened();
+  it('pauses once above 64 kB queued, and resumes when drained', async () => {
+    const { client, listener, body } = await openScripted();
     listener.bytes('x'.repeat(65_536));
     expect(client.done).toEqual([]);
     listener.bytes('y');
@@ -105,8 +105,8 @@ describe('the body of a reply', () => {
     expect(client.done).toEqual(['pause', 'resume']);
   });
 
-  it('throws a fault once, after what came before it', async () => {
-    const { listener, body } = await opened();
+  it('throws an error once, after the content that arrived before it', async () => {
+    const { listener, body } = await openScripted();
     listener.bytes('a');
     listener.fail(new HttpError('closed', 'no'));
     expect((await body.next()).value).toBe('a');
@@ -114,16 +114,16 @@ describe('the body of a reply', () => {
     expect((await body.next()).done).toBe(true);
   });
 
-  it('throws a fault to a waiting reader', async () => {
-    const { listener, body } = await opened();
+  it('throws an error to a waiting reader', async () => {
+    const { listener, body } = await openScripted();
     const next = body.next();
     listener.fail(new HttpError('idle_timeout', 'no'));
     await expect(next).rejects.toMatchObject({ kind: 'idle_timeout' });
   });
 
-  it.each(['waiting', 'busy'])('throws the reason at once after an abort to a %s reader', async (how) => {
+  it.each(['waiting', 'busy'])('throws the reason immediately after an abort to a %s reader', async (how) => {
     const caller = new AbortController();
-    const { client, listener, body } = await opened(caller.signal);
+    const { client, listener, body } = await openScripted(caller.signal);
     const reason = new Error('gone');
     const waiting = how === 'waiting' ? body.next() : null;
     if (how === 'busy') listener.bytes('a');
@@ -133,9 +133,9 @@ describe('the body of a reply', () => {
     expect((await body.next()).done).toBe(true);
   });
 
-  it('heeds no abort after the end', async () => {
+  it('ignores an abort after the end', async () => {
     const caller = new AbortController();
-    const { client, listener, body } = await opened(caller.signal);
+    const { client, listener, body } = await openScripted(caller.signal);
     listener.bytes('a');
     listener.end();
     caller.abort();
@@ -144,8 +144,8 @@ describe('the body of a reply', () => {
     expect(client.done).toEqual([]);
   });
 
-  it('aborts the exchange when the loop is left early', async () => {
-    const { client, listener, reply } = await opened();
+  it('cancels the exchange if the loop is left early', async () => {
+    const { client, listener, reply } = await openScripted();
     listener.bytes('a');
     for await (const piece of reply.body) {
       expect(piece).toBe('a');
@@ -154,24 +154,24 @@ describe('the body of a reply', () => {
     expect(client.done).toEqual(['cancel']);
   });
 
-  it('aborts nothing when the loop is left after the end', async () => {
-    const { client, listener, reply } = await opened();
+  it('does not cancel the exchange if the loop is left after the end', async () => {
+    const { client, listener, reply } = await openScripted();
     listener.bytes('a');
     listener.end();
     for await (const _piece of reply.body) break;
     expect(client.done).toEqual([]);
   });
 
-  it('refuses a second read at once', async () => {
-    const { body } = await opened();
+  it('rejects a second concurrent read immediately', async () => {
+    const { body } = await openScripted();
     void body.next();
-    await expect(body.next()).rejects.toThrow('not over');
+    await expect(body.next()).rejects.toThrow('the previous read has not finished');
   });
 });
 
 describe('readText', () => {
-  it('reads UTF-8 over cuts inside a character', async () => {
-    const { listener, reply } = await opened();
+  it('reads UTF-8 that is split inside a character', async () => {
+    const { listener, reply } = await openScripted();
     const text = Buffer.from('grüße 👋').toString('latin1');
     const reading = readText(reply, 100);
     for (const byte of text) {
@@ -182,19 +182,19 @@ describe('readText', () => {
     expect(await reading).toBe('grüße 👋');
   });
 
-  it('takes as many bytes as allowed and not one more', async () => {
-    const exact = await opened();
+  it('accepts exactly the maximum number of bytes', async () => {
+    const exact = await openScripted();
     exact.listener.bytes('abc');
     exact.listener.end();
     expect(await readText(exact.reply, 3)).toBe('abc');
-    const over = await opened();
+    const over = await openScripted();
     over.listener.bytes('abcd');
     await expect(readText(over.reply, 3)).rejects.toMatchObject({ kind: 'too_large' });
     expect(over.client.done).toEqual(['cancel']);
   });
 
-  it('throws the fault', async () => {
-    const { listener, reply } = await opened();
+  it('throws the error of the reply', async () => {
+    const { listener, reply } = await openScripted();
     listener.fail(new HttpError('malformed', 'no'));
     await expect(readText(reply, 3)).rejects.toMatchObject({ kind: 'malformed' });
   });

@@ -3,23 +3,24 @@ import { type Exchange, type HttpClient, HttpError, type HttpRequest, type Reply
 const MAX_QUEUED_BYTES = 64 * 1024;
 const endOfReply: IteratorReturnResult<undefined> = { done: true, value: undefined };
 
-/** A reply whose head came. */
+/** A reply whose head has arrived. */
 export interface HttpReply {
   readonly status: number;
   readonly headers: ReplyHeaders;
   /**
-   * Content as latin1 text (one char a byte); what came while the reader was busy is joined into one piece. To be read once, one `next` at a time.
-   * Throws the signal's reason after an abort, an HttpFault after what came before it. Leaving the loop early closes the connection.
+   * Content as latin1 text (one character per byte). Pieces that arrive while the reader is busy are joined. The body can be read
+   * once, with one `next` at a time. After an abort it throws the signal's reason. After an `HttpError` it first returns the
+   * content that arrived before. Leaving the loop early closes the connection.
    */
   readonly body: ReplyBody;
 }
 
 interface ReplyBody extends AsyncIterable<string> {
-  /** The whole content, if it has come already: taken so, it need not be iterated. Else undefined. */
+  /** Returns the complete content if it has arrived, otherwise undefined. The body need not be iterated afterwards. */
   takeComplete?(): string | undefined;
 }
 
-/** Sends the request; resolves at the reply's head, whatever its status. Rejects with an HttpFault or the signal's reason. */
+/** Sends the request and resolves with the reply's head for any status. Rejects with `HttpError` or the signal's reason. */
 export function openReply(client: HttpClient, request: HttpRequest, signal: AbortSignal): Promise<HttpReply> {
   if (signal.aborted) return Promise.reject(signal.reason);
   return new Promise((resolve, reject) => {
@@ -28,12 +29,12 @@ export function openReply(client: HttpClient, request: HttpRequest, signal: Abor
   });
 }
 
-/** The whole body as text, read as UTF-8. Throws HttpFault `too_large` above `maxBytes` (and closes), or what the body throws. */
+/** Reads the complete body as UTF-8 text. Throws `HttpError` `too_large` above `maxBytes`, and rethrows errors of the body. */
 export async function readText(reply: HttpReply, maxBytes: number): Promise<string> {
   return (await readBytes(reply, maxBytes)).toString('utf8');
 }
 
-/** The whole body as it came. Throws as `readText` does. */
+/** Reads the complete body as bytes. Throws like `readText`. */
 export async function readBytes(reply: HttpReply, maxBytes: number): Promise<Buffer> {
   let text = '';
   for await (const piece of reply.body) {
@@ -138,7 +139,7 @@ class ReplyReader implements ReplyListener, ReplyBody, AsyncIterator<string, und
       return Promise.reject(this.#reason);
     }
     if (this.#ended) return Promise.resolve(endOfReply);
-    if (this.#resolveNext !== null) return Promise.reject(new Error('the last read is not over'));
+    if (this.#resolveNext !== null) return Promise.reject(new Error('the previous read has not finished'));
     return new Promise(this.#wait);
   }
 

@@ -28,7 +28,7 @@ const head = (...fields: string[]): string => `HTTP/1.1 200 OK\r\n${fields.map((
 const chunked = (body: string): string => head('Transfer-Encoding: chunked') + body;
 const okHead = head('Content-Length: 2');
 
-describe('ReplyParser takes', () => {
+describe('ReplyParser accepts', () => {
   it.each([
     ['no reason phrase', 'HTTP/1.1 200\r\nContent-Length: 2\r\n\r\nok'],
     ['an empty reason phrase', 'HTTP/1.1 200 \r\nContent-Length: 2\r\n\r\nok'],
@@ -50,11 +50,11 @@ describe('ReplyParser takes', () => {
     expect(read([start, body], true)).toMatchObject({ content: 'ok', isDone: true, keepAliveMs: 0 });
   });
 
-  it.each([204, 304])('no body with %i', (status) => {
+  it.each([204, 304])('a reply without a body and with status %i', (status) => {
     expect(read([`HTTP/1.1 ${status} x\r\n\r\n`])).toMatchObject({ status, content: '', isDone: true, keepAliveMs: 4000 });
   });
 
-  it('a length with 304, without a body', () => {
+  it('a length without a body and with status 304', () => {
     expect(read(['HTTP/1.1 304 x\r\nContent-Length: 5\r\n\r\n'])).toMatchObject({ isDone: true, hasSurplus: false });
   });
 
@@ -67,7 +67,7 @@ describe('ReplyParser takes', () => {
   });
 });
 
-describe('ReplyParser refuses', () => {
+describe('ReplyParser rejects', () => {
   it.each([
     ['another protocol', 'SSH-2.0-x\r\n'],
     ['HTTP/2 in clear', 'HTTP/2.0 200 OK\r\n\r\n'],
@@ -136,7 +136,7 @@ describe('ReplyParser refuses', () => {
   });
 });
 
-describe('ReplyParser on the connection afterwards', () => {
+describe('ReplyParser after a complete reply', () => {
   it.each([
     ['4 s by default', head('Content-Length: 0'), 4000],
     ['the hint less a second', head('Keep-Alive: timeout=60, max=10', 'Content-Length: 0'), 59_000],
@@ -148,11 +148,11 @@ describe('ReplyParser on the connection afterwards', () => {
     ['not at all in HTTP/1.0', 'HTTP/1.0 200 OK\r\nContent-Length: 0\r\n\r\n', 0],
     ['when HTTP/1.0 says so', 'HTTP/1.0 200 OK\r\nConnection: Keep-Alive\r\nContent-Length: 0\r\n\r\n', 4000],
     ['not when a token only contains close', head('Connection: closed', 'Content-Length: 0'), 4000],
-  ])('keeps it %s', (_what, text, keepAliveMs) => {
+  ])('keeps the connection %s', (_what, text, keepAliveMs) => {
     expect(read([text])).toMatchObject({ isDone: true, keepAliveMs });
   });
 
-  it('tells surplus bytes, in the same read or the next', () => {
+  it('reports surplus bytes in the same read or the next', () => {
     expect(read([`${okHead}okHTTP/1.1`])).toMatchObject({ content: 'ok', isDone: true, hasSurplus: true });
     expect(read([`${okHead}ok`, 'x'])).toMatchObject({ content: 'ok', isDone: true, hasSurplus: true });
   });
@@ -166,7 +166,7 @@ describe('ReplyParser on the connection afterwards', () => {
   });
 });
 
-describe('ReplyParser and splits', () => {
+describe('ReplyParser with split input', () => {
   const replies = [
     `HTTP/1.1 100 Continue\r\n\r\n${head('A: b', 'Content-Length: 5')}hello`,
     chunked('5;a="b"\r\nhello\r\nC\r\n, wide world\r\n0\r\nA: b\r\n\r\n'),
@@ -177,17 +177,20 @@ describe('ReplyParser and splits', () => {
     `${head()}hello`,
   ];
 
-  it.each(replies.map((reply, nth) => [nth, reply] as const))('reads reply %i the same, cut anywhere', (_nth, reply) => {
-    const whole = read([reply], true);
-    for (let at = 0; at <= reply.length; at++) expect(read([reply.slice(0, at), reply.slice(at)], true)).toEqual(whole);
-    expect(read([...reply], true)).toEqual(whole);
-    const places = fc.array(fc.nat(reply.length), { maxLength: 8 });
-    fc.assert(
-      fc.property(places, (cuts) => {
-        const ends = [...cuts.sort((one, other) => one - other), reply.length];
-        const pieces = ends.map((end, nth) => reply.slice(ends[nth - 1] ?? 0, end));
-        expect(read(pieces, true)).toEqual(whole);
-      }),
-    );
-  });
+  it.each(replies.map((reply, nth) => [nth, reply] as const))(
+    'reads reply %i the same, regardless of the split',
+    (_nth, reply) => {
+      const expected = read([reply], true);
+      for (let at = 0; at <= reply.length; at++) expect(read([reply.slice(0, at), reply.slice(at)], true)).toEqual(expected);
+      expect(read([...reply], true)).toEqual(expected);
+      const positions = fc.array(fc.nat(reply.length), { maxLength: 8 });
+      fc.assert(
+        fc.property(positions, (splits) => {
+          const ends = [...splits.sort((one, other) => one - other), reply.length];
+          const pieces = ends.map((end, nth) => reply.slice(ends[nth - 1] ?? 0, end));
+          expect(read(pieces, true)).toEqual(expected);
+        }),
+      );
+    },
+  );
 });

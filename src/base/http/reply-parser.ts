@@ -12,33 +12,34 @@ const HTTP_PREFIX = 'HTTP/1.';
 
 const chunkExtensions =
   /^(?:;[!#$%&'*+\-.^_`|~0-9A-Za-z]+(?:=(?:[!#$%&'*+\-.^_`|~0-9A-Za-z]+|"(?:[\t !#-[\]-~\x80-\xff]|\\[\t -~\x80-\xff])*"))?)+$/;
-/** The value of each hexadecimal digit; -1 for other chars. */
+/** Value of each hexadecimal digit by character code, or -1 for other characters. */
 const digits = Int8Array.from({ length: 128 }, (_, code) => '0123456789abcdef'.indexOf(String.fromCharCode(code).toLowerCase()));
 
 type State = 'head' | 'length' | 'close' | 'chunk-size' | 'chunk-data' | 'chunk-end' | 'trailers' | 'done' | 'failed';
 
 /**
- * Reads one HTTP/1.1 reply from latin1 text that may be split anywhere. Stricter than RFC 9112 wherever leniency could let two readers
- * see two different replies: one framing only, CRLF only, no folded lines, bounded heads, chunk lines and trailers.
- * After each `feed`: `status` is 0 until the final head came; `content` is what this call brought; `isDone` and `fault` tell the end.
+ * Parses one HTTP/1.1 reply from latin1 text that may be split anywhere. Stricter than RFC 9112 wherever two lenient parsers
+ * could disagree: accepts only one framing and only CRLF, rejects folded lines, and limits the size of heads, chunk lines, and
+ * trailers. After each `feed`, `status` is 0 until the final head has arrived, `content` holds the content of this call, and
+ * `isDone` or `error` reports the end.
  */
 export class ReplyParser {
   status = 0;
-  /** Slices that keep the whole read in memory; whoever takes them drops them here. */
+  /** Slices that keep the complete read in memory. The reader must reset this field after it has taken the headers. */
   headers: ReplyHeaders = noHeaders;
   content = '';
   error: string | null = null;
   isDone = false;
-  /** Bytes followed the reply: they belong to no request, so the connection must not be reused. */
+  /** Whether bytes followed the reply. They belong to no request, so the connection must not be reused. */
   hasSurplus = false;
-  /** As in ReplyHead; valid once the reply is done. */
+  /** See `ReplyHead`. Valid once the reply is complete. */
   keepAliveMs = 0;
   #state: State = 'head';
   #remainder = '';
-  /** How many chars were searched without a match: text that comes byte by byte is not searched from its start again. */
+  /** Number of characters searched without a match, so that text that arrives byte by byte is not searched again. */
   #searched = 0;
   #remaining = 0;
-  /** Bytes that the trailers may still have. */
+  /** Remaining number of bytes that the trailers may have. */
   #budget = MAX_HEAD_BYTES;
   #interimHeads = 0;
 
@@ -90,7 +91,7 @@ export class ReplyParser {
     if (this.isDone && position < text.length) this.hasSurplus = true;
   }
 
-  /** The server ended its side. True if that is how this reply ends. */
+  /** Called when the server ends its side. Returns true if the reply is thereby complete. */
   endOfInput(): boolean {
     if (this.#state === 'close') this.#state = 'done';
     this.isDone = this.#state === 'done';
@@ -116,7 +117,7 @@ export class ReplyParser {
 
   #passInterim({ status, keepAliveMs }: ReplyHead, end: number): number {
     this.#interimHeads += 1;
-    if (status === 101) return this.#fail('an upgrade nobody asked for', end);
+    if (status === 101) return this.#fail('an unrequested upgrade', end);
     if (keepAliveMs === 0) return this.#fail('an interim reply that closes', end);
     return this.#interimHeads > MAX_INTERIM_HEADS ? this.#fail('too many interim replies', end) : end;
   }
@@ -167,16 +168,16 @@ export class ReplyParser {
     const end = text.indexOf('\r\n', at);
     if ((end === -1 ? text.length : end) - start > MAX_CHUNK_LINE_BYTES) return this.#fail('a chunk line is too long', start);
     if (end === -1) return this.#storeRemainder(text, start);
-    if (!chunkExtensions.test(text.slice(at, end))) return this.#fail('a chunk extension is not well formed', start);
+    if (!chunkExtensions.test(text.slice(at, end))) return this.#fail('a chunk extension is malformed', start);
     this.#remaining = size;
     this.#state = size === 0 ? 'trailers' : 'chunk-data';
     return end + 2;
   }
 
   #readChunkEnd(text: string, at: number): number {
-    if (text.charCodeAt(at) !== CR) return this.#fail('a chunk is longer than it said', at);
+    if (text.charCodeAt(at) !== CR) return this.#fail('a chunk is longer than its size', at);
     if (at + 1 === text.length) return this.#storeRemainder(text, at);
-    if (text.charCodeAt(at + 1) !== LF) return this.#fail('a chunk is longer than it said', at);
+    if (text.charCodeAt(at + 1) !== LF) return this.#fail('a chunk is longer than its size', at);
     this.#state = 'chunk-size';
     return at + 2;
   }
@@ -223,7 +224,7 @@ const DEFAULT_KEEP_ALIVE_MS = 4000;
 const KEEP_ALIVE_MARGIN_MS = 1000;
 const MAX_KEEP_ALIVE_MS = 600_000;
 
-/** Fields that say where a body ends: they stand in the head, and once. */
+/** Fields that determine the end of a body. They are allowed only in the head and only once. */
 const framingFields: ReadonlySet<string> = new Set(['content-length', 'transfer-encoding']);
 const statusLine = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [\t -~\x80-\xff]*)?$/;
 const contentLength = /^\d{1,15}$/;
@@ -234,23 +235,23 @@ const keepAliveToken = /(?:^|,)[ \t]*keep-alive[ \t]*(?:,|$)/i;
 // Pattern bound: linear. The word after a run of spaces fails immediately inside the run.
 const keepAliveSeconds = /(?:^|[,; \t])timeout[ \t]*=[ \t]*"?(\d{1,9})/i;
 
-/** The fields of no head. */
+/** Empty header fields. */
 export const noHeaders: ReplyHeaders = Object.freeze(Object.create(null));
 
-/** How the end of a body is found (RFC 9112, 6.3). */
+/** Method that determines the end of a body (RFC 9112, 6.3). */
 type Framing = 'none' | 'length' | 'chunked' | 'close';
 
 interface ReplyHead {
   readonly status: number;
   readonly headers: ReplyHeaders;
   readonly framing: Framing;
-  /** Of the body, with framing `length`. */
+  /** Length of the body with framing `length`. */
   readonly length: number;
-  /** How long the connection may be kept idle afterwards: a second less than the server says, 4 s by default; 0 for not at all. */
+  /** Idle time after the reply in milliseconds: 1 s less than the server's hint, 4 s by default, 0 to close it. */
   readonly keepAliveMs: number;
 }
 
-/** Reads a head: status line and fields, between `at` and `end`, without the empty line. Gives what is wrong with it as text. */
+/** Parses the status line and fields between `at` and `end`, without the empty line. Returns the error as text if invalid. */
 function readHead(text: string, at: number, end: number): ReplyHead | string {
   const lineEnd = text.indexOf('\r\n', at);
   const line = statusLine.exec(text.slice(at, lineEnd));
@@ -261,7 +262,7 @@ function readHead(text: string, at: number, end: number): ReplyHead | string {
   return frame(Number(line[2]), line[1] === '0', headers);
 }
 
-/** Reads the lines between `at` and `end` into `headers`, if there is one. Gives what is wrong with them. */
+/** Parses the lines between `at` and `end` into `headers`, unless it is null. Returns the error as text, or null. */
 function readFields(text: string, at: number, end: number, headers: Record<string, string> | null): string | null {
   let lineStart = at;
   for (let count = 0; lineStart < end; count++) {
@@ -269,7 +270,7 @@ function readFields(text: string, at: number, end: number, headers: Record<strin
     const colon = findEnd(inName, text, lineStart);
     if (colon === lineStart || text.charCodeAt(colon) !== COLON) return toNameError(text.slice(lineStart, end));
     const lineEnd = findEnd(inValue, text, colon + 1);
-    if (!text.startsWith('\r\n', lineEnd)) return 'a header value has a character that may not be there';
+    if (!text.startsWith('\r\n', lineEnd)) return 'a header value has an invalid character';
     const name = text.slice(lineStart, colon).toLowerCase();
     const isRepeated = headers === null || name in headers;
     if (isRepeated && framingFields.has(name)) return headers === null ? `${name} in a trailer` : `two ${name} fields`;
@@ -280,7 +281,7 @@ function readFields(text: string, at: number, end: number, headers: Record<strin
   return null;
 }
 
-/** Only space and tab are stripped: `String.trim` would take a no-break space too. */
+/** Strips only spaces and tabs. `String.trim` would also strip no-break spaces. */
 function sliceTrimmed(text: string, from: number, to: number): string {
   let start = from;
   let end = to;
@@ -291,7 +292,7 @@ function sliceTrimmed(text: string, from: number, to: number): string {
 
 function toNameError(lines: string): string {
   const [line = ''] = lines.split('\r\n', 1);
-  return line.includes(':') ? 'a header name has a character that may not be there' : 'a header line has no colon';
+  return line.includes(':') ? 'a header name has an invalid character' : 'a header line has no colon';
 }
 
 function frame(status: number, isHttp10: boolean, headers: ReplyHeaders): ReplyHead | string {

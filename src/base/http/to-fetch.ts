@@ -11,15 +11,15 @@ const never = new AbortController().signal;
 
 export interface FetchBounds {
   readonly timeouts: HttpTimeouts;
-  /** Bytes of a whole reply. */
+  /** Maximum size of a complete reply in bytes. */
   readonly maxBytes: number;
-  /** Bytes of each event of a stream; absent: as many. */
+  /** Maximum size of each event of a stream in bytes. Default: `maxBytes`. */
   readonly maxEventBytes?: number;
 }
 
 /**
- * A fetch over our own client, for libraries that take one. Rejects with an HttpFault or the signal's reason, as does its
- * body while it is read; what is read stays unread until it is asked for. Follows no redirects, decompresses nothing.
+ * Returns a fetch over our own client, for libraries that accept one. Its calls and their bodies reject with an `HttpError` or
+ * the signal's reason. Content is read from the socket only on demand. It does not follow redirects.
  */
 export function toFetch(http: HttpClient, { timeouts, maxBytes, maxEventBytes = maxBytes }: FetchBounds): Fetch {
   return async (url, init = {}) => {
@@ -38,7 +38,7 @@ function isMethod(method: string): method is HttpRequest['method'] {
   return methods.has(method);
 }
 
-/** Small texts as latin1, which goes out in one write with the head. */
+/** Returns small texts as latin1, which is sent in one write with the head. */
 async function toBody(body: RequestInit['body']): Promise<HttpRequest['body']> {
   if (body === undefined || body === null) return null;
   if (typeof body === 'string' && body.length <= maxJoinedChars) return toLatin1(body);
@@ -67,6 +67,6 @@ function toResponse({ status, headers, body }: HttpReply): Response {
     return new Response(bytes, { status, headers });
   } catch (cause) {
     void close();
-    throw new HttpError('malformed', 'the head of the reply is not of the form that fetch knows', cause);
+    throw new HttpError('malformed', 'fetch does not accept the head of the reply', cause);
   }
 }

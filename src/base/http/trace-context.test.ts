@@ -5,18 +5,18 @@ import { boundTracestate, parseTraceparent, TraceIds, toTraceparent } from './tr
 const traceId = '0af7651916cd43dd8448eb211c80319c';
 const spanId = 'b7ad6b7169203331';
 
-describe('a traceparent', () => {
-  test('of version 00 is read and written back', () => {
+describe('parseTraceparent', () => {
+  test('reads version 00, and toTraceparent writes it back', () => {
     const place = parseTraceparent(`00-${traceId}-${spanId}-01`);
     expect(place).toEqual({ traceId, spanId, isSampled: true });
     expect(place && toTraceparent(place)).toBe(`00-${traceId}-${spanId}-01`);
   });
 
-  test('without the flag of sampling is not sampled', () => {
+  test('returns `isSampled` false without the sampled flag', () => {
     expect(parseTraceparent(`00-${traceId}-${spanId}-02`)?.isSampled).toBe(false);
   });
 
-  test('of a later version is read with more at its end', () => {
+  test('reads a later version with extra fields at its end', () => {
     expect(parseTraceparent(`cc-${traceId}-${spanId}-01-what-else`)).toEqual({ traceId, spanId, isSampled: true });
   });
 
@@ -35,13 +35,13 @@ describe('a traceparent', () => {
     `cc-${traceId}-${spanId}-01.more`,
     `cc-${traceId}-${spanId}-01-${'x'.repeat(300)}`,
     `00-${traceId}-${spanId}-01\r\nx-evil: 1`,
-  ])('that breaks the form is ignored: %j', (header) => {
+  ])('returns undefined for an invalid header: %j', (header) => {
     expect(parseTraceparent(header)).toBeUndefined();
   });
 });
 
-describe('a tracestate', () => {
-  test('is passed on in its order, without blank members', () => {
+describe('boundTracestate', () => {
+  test('keeps the order and removes blank members', () => {
     expect(boundTracestate('rojo=00f067aa0ba902b7, ,tenant@sys=t61rcWkgMzE')).toBe(
       'rojo=00f067aa0ba902b7,tenant@sys=t61rcWkgMzE',
     );
@@ -58,13 +58,13 @@ describe('a tracestate', () => {
     'a=ü',
     `a=${'x'.repeat(600)}`,
     Array.from({ length: 33 }, (_, index) => `k${index}=1`).join(','),
-  ])('that breaks the form or a bound is dropped: %j', (header) => {
+  ])('returns undefined for an invalid or too large header: %j', (header) => {
     expect(boundTracestate(header)).toBeUndefined();
   });
 });
 
-describe('ids', () => {
-  test('are hexadecimal, of the right length and all different', () => {
+describe('TraceIds', () => {
+  test('returns unique hexadecimal ids of the correct length', () => {
     const ids = new TraceIds((bytes) => void randomFillSync(bytes));
     const made = Array.from({ length: 2_000 }, () => ids.root().traceId);
     expect(made.every((id) => /^[0-9a-f]{32}$/.test(id))).toBe(true);
@@ -72,7 +72,7 @@ describe('ids', () => {
     expect(ids.spanId()).toMatch(/^[0-9a-f]{16}$/);
   });
 
-  test('are never all zero', () => {
+  test('never returns an id of zeros', () => {
     let draws = 0;
     const ids = new TraceIds((bytes) => {
       draws += 1;

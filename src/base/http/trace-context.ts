@@ -1,4 +1,4 @@
-/** One place in a W3C trace: who called, and whether it is recorded. */
+/** Position in a W3C trace: the calling span and whether the trace is recorded. */
 export interface TraceParent {
   /** 32 lower-case hex digits, not all zero. */
   readonly traceId: string;
@@ -11,7 +11,7 @@ const traceparentForm = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{
 const noTrace = '0'.repeat(32);
 const noSpan = '0'.repeat(16);
 
-/** Reads a `traceparent` header strictly (W3C Trace Context, level 2); undefined if it must be ignored. */
+/** Parses a `traceparent` header strictly (W3C Trace Context, level 2). Returns undefined if the header must be ignored. */
 export function parseTraceparent(header: string | undefined): TraceParent | undefined {
   if (header === undefined || header.length > 256) return undefined;
   const match = traceparentForm.exec(header);
@@ -22,7 +22,7 @@ export function parseTraceparent(header: string | undefined): TraceParent | unde
   return { traceId, spanId, isSampled: (Number.parseInt(flags, 16) & 1) === 1 };
 }
 
-/** A `traceparent` header of version 00. */
+/** Returns a `traceparent` header of version 00. */
 export function toTraceparent({ traceId, spanId, isSampled }: TraceParent): string {
   return `00-${traceId}-${spanId}-${isSampled ? '01' : '00'}`;
 }
@@ -31,7 +31,7 @@ const maxTracestate = 512;
 const maxMembers = 32;
 const member = /^[a-z0-9][a-z0-9_\-*/@]{0,255}=[\x20-\x2b\x2d-\x3c\x3e-\x7e]{0,255}[\x21-\x2b\x2d-\x3c\x3e-\x7e]$/;
 
-/** A `tracestate` header that may be passed on; undefined if it is empty, malformed, or over 32 members or 512 characters. */
+/** Returns a `tracestate` header if it is valid and has at most 32 members and 512 characters, otherwise undefined. */
 export function boundTracestate(header: string | undefined): string | undefined {
   if (header === undefined || header === '' || header.length > maxTracestate) return undefined;
   const members = header
@@ -44,7 +44,7 @@ export function boundTracestate(header: string | undefined): string | undefined 
 
 const poolBytes = 4096;
 
-/** Makes random ids of traces and spans, many from one draw of randomness. */
+/** Generates random trace and span ids. Each read of random bytes supplies many ids. */
 export class TraceIds {
   readonly #fill: (bytes: Buffer) => void;
   readonly #pool = Buffer.alloc(poolBytes);
@@ -55,7 +55,7 @@ export class TraceIds {
     this.#fill = fill;
   }
 
-  /** The first place of a new trace; it is recorded unless `isSampled` says no. */
+  /** Returns the root of a new trace. It is recorded unless `isSampled` returns false. */
   root(isSampled?: (traceId: string) => boolean): TraceParent {
     const ids = this.#next(24);
     const [traceId, spanId] = [ids.slice(0, noTrace.length), ids.slice(noTrace.length)];

@@ -14,7 +14,7 @@ function record() {
     head: () => undefined,
     bytes: (text: string) => void calls.push(text),
     end: () => resolve(void calls.push('end')),
-    fail: (fault: HttpError) => resolve(void calls.push(`fail: ${fault.kind}`)),
+    fail: (error: HttpError) => resolve(void calls.push(`fail: ${error.kind}`)),
   };
   return { calls, ended, listener };
 }

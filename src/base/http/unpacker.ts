@@ -8,7 +8,7 @@ import {
 } from 'node:zlib';
 import { HttpError, type ReplyHeaders, type ReplyListener } from './client.ts';
 
-/** Reading from the socket, as the one who unpacks steers it. */
+/** Control over reading from the socket. */
 interface Reading {
   pauseReading(): void;
   resumeReading(): void;
@@ -17,15 +17,15 @@ interface Reading {
 
 const supportedEncodings: ReadonlySet<string> = new Set(['gzip', 'x-gzip', 'br', 'deflate']);
 
-/** Whether an `Unpacker` can unpack a reply with these header fields; few servers send what nobody asked for (RFC 9110, 8.4). */
+/** Returns whether an `Unpacker` can decompress a reply with these header fields (RFC 9110, 8.4). */
 export function isCompressed(headers: ReplyHeaders): boolean {
   const encoding = headers['content-encoding'];
   return encoding !== undefined && supportedEncodings.has(encoding.trim().toLowerCase());
 }
 
 /**
- * Stands between a connection and the listener of a reply, and unpacks its content: gzip, br or deflate. How much comes out is for the
- * listener to bound: a pause of it holds back what is not unpacked yet, and the socket.
+ * Decompresses the content of a reply (gzip, br, or deflate) between a connection and its listener. The listener must bound the
+ * decompressed size: if it pauses, content that is not decompressed yet and the socket are held back.
  */
 export class Unpacker implements ReplyListener {
   readonly #next: ReplyListener;
@@ -37,7 +37,7 @@ export class Unpacker implements ReplyListener {
   /** Whether all content that arrived before the failure is decompressed. */
   #isFlushed = false;
   #isPaused = false;
-  #isOver = false;
+  #hasEnded = false;
 
   constructor(next: ReplyListener, reading: Reading) {
     this.#next = next;
@@ -53,7 +53,7 @@ export class Unpacker implements ReplyListener {
   }
 
   bytes(text: string): void {
-    if (this.#isOver || this.#error !== undefined) return;
+    if (this.#hasEnded || this.#error !== undefined) return;
     const piece = Buffer.from(text, 'latin1');
     this.#stream ??= this.#open(piece);
     if (!this.#stream.write(piece)) this.#reading.pauseReading();
@@ -61,12 +61,12 @@ export class Unpacker implements ReplyListener {
 
   end(): void {
     if (this.#stream !== undefined) this.#stream.end();
-    else if (!this.#isOver) this.#next.end();
+    else if (!this.#hasEnded) this.#next.end();
   }
 
-  /** Decompression runs on another thread, so content that arrived earlier may still be in the stream. */
+  /** Decompression runs on another thread, so earlier content may still be in the stream. */
   fail(error: HttpError): void {
-    if (this.#isOver || this.#error !== undefined) return;
+    if (this.#hasEnded || this.#error !== undefined) return;
     this.#error = error;
     if (this.#stream === undefined) this.#end(error);
     else this.#stream.flush(() => this.#failIfRead());
@@ -82,23 +82,23 @@ export class Unpacker implements ReplyListener {
     this.#stream?.resume();
   }
 
-  /** Nothing more reaches the listener. */
+  /** Stops the decompression. The listener receives no further calls. */
   cancel(): void {
-    this.#isOver = true;
+    this.#hasEnded = true;
     this.#stream?.destroy();
   }
 
   #open(firstPiece: Buffer): Decompressor {
     const stream = createStream(this.#encoding, firstPiece);
     stream.on('data', (piece: Buffer) => {
-      if (this.#isOver) return;
+      if (this.#hasEnded) return;
       this.#next.bytes(piece.toString('latin1'));
       if (this.#isFlushed) this.#failIfRead();
     });
     stream.on('drain', () => this.#reading.resumeReading());
     stream.on('end', () => {
-      if (this.#isOver) return;
-      this.#isOver = true;
+      if (this.#hasEnded) return;
+      this.#hasEnded = true;
       this.#next.end();
     });
     stream.on('error', (cause) => {
@@ -115,7 +115,7 @@ export class Unpacker implements ReplyListener {
   }
 
   #end(error: HttpError): void {
-    if (this.#isOver) return;
+    if (this.#hasEnded) return;
     this.#reading.cancel();
     this.cancel();
     this.#next.fail(error);
@@ -124,7 +124,7 @@ export class Unpacker implements ReplyListener {
 
 type Decompressor = BrotliDecompress | InflateRaw | Unzip;
 
-/** Some servers send `deflate` without the frame of zlib that it should have (RFC 9110, 8.4.1.2). */
+/** Returns a stream for the encoding. Some servers send `deflate` without the zlib wrapper (RFC 9110, 8.4.1.2). */
 function createStream(encoding: string, [first = 0]: Buffer): Decompressor {
   if (encoding === 'br') return createBrotliDecompress();
   return encoding === 'deflate' && (first & 0x0f) !== 8 ? createInflateRaw() : createUnzip();

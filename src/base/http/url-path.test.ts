@@ -8,11 +8,11 @@ it.each([
   ['https://host/v1/', 'https://host/v1/chat/completions'],
   ['https://host/v1//', 'https://host/v1/chat/completions'],
   ['https://host/v1?key=a#part', 'https://host/v1/chat/completions?key=a#part'],
-])('joins a path to %s', (base, joined) => {
+])('joinPath returns %s', (base, joined) => {
   expect(joinPath(new URL(base), 'chat/completions').href).toBe(joined);
 });
 
-it('leaves the base as it is', () => {
+it('joinPath does not change the base URL', () => {
   const base = new URL('https://host/v1');
   joinPath(base, 'models');
   expect(base.href).toBe('https://host/v1');
@@ -23,7 +23,7 @@ it.each([
   ['/', ''],
   ['a', 'a'],
   ['/a/b///', '/a/b'],
-])('trims the slashes at the end of "%s"', (text, trimmed) => expect(trimEndSlashes(text)).toBe(trimmed));
+])('trimEndSlashes removes the slashes at the end of "%s"', (text, trimmed) => expect(trimEndSlashes(text)).toBe(trimmed));
 
 it.each([
   ['/addin', '/addin', ''],
@@ -34,9 +34,9 @@ it.each([
   ['/v1/files/', '/v1/files/b/a%2Fb?x', 'b/a%2Fb?x'],
   ['/v1/files/', '/v1/files', undefined],
   ['/v1/files/', 'http://host/v1/files/b', undefined],
-])('below %s, %s is %s', (prefix, url, rest) => {
+])('urlBelow(%s, %s) returns %s', (prefix, url, rest) => {
   expect(urlBelow(prefix, url)).toBe(rest);
   expect(pathBelow(prefix, url)).toBe((rest ?? '').split('?')[0]);
 });
 
-it('cuts the query off a URL', () => expect(getPath('/a?b=/c?d')).toBe('/a'));
+it('getPath removes the query of a URL', () => expect(getPath('/a?b=/c?d')).toBe('/a'));

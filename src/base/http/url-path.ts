@@ -1,36 +1,36 @@
-/** A path or an address without the slashes at its end. */
+/** Removes the slashes at the end of a path or URL. */
 export function trimEndSlashes(text: string): string {
   let end = text.length;
   while (text.charAt(end - 1) === '/') end -= 1;
   return text.slice(0, end);
 }
 
-/** The address of a path below a base address, which may end with a slash or not; its query stays. */
+/** Returns the URL of a path below a base URL, which may end with a slash. Keeps the query of the base URL. */
 export function joinPath(base: URL, path: string): URL {
   const url = new URL(base);
   url.pathname = `${trimEndSlashes(url.pathname)}/${path}`;
   return url;
 }
 
-/** What follows a prefix in the URL of a request, the query included; undefined if the prefix does not end where a segment does. */
+/** Returns the rest of a request URL after a prefix, with its query, or undefined if no path segment ends there. */
 export function urlBelow(prefix: string, url: string): string | undefined {
   if (!url.startsWith(prefix)) return undefined;
   const rest = url.slice(prefix.length);
   return prefix.endsWith('/') || /^(?:[/?]|$)/.test(rest) ? rest : undefined;
 }
 
-/** The path that follows a prefix in the URL of a request, still percent-encoded; empty if the URL is not below the prefix. */
+/** Returns the percent-encoded path after a prefix in a request URL, or an empty string if the URL is not below it. */
 export function pathBelow(prefix: string, url: string): string {
   return getPath(urlBelow(prefix, url) ?? '');
 }
 
-/** The path of a request's URL, still percent-encoded. */
+/** Returns the path of a request's URL, still percent-encoded. */
 export function getPath(url: string): string {
   const [path = ''] = url.split('?', 1);
   return path;
 }
 
-/** The address with the parts of a query added whose names its own query does not have. */
+/** Returns the URL with the parameters of `query` added, except those whose names the URL already has. */
 export function addQuery(base: URL, query: string): URL {
   const url = new URL(base);
   const existingNames = new Set(url.searchParams.keys());

@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream';
 
-/** Resolves when the other side has caught up, or the stream is closed. */
+/** Resolves when the stream no longer needs to drain or is closed. */
 export function waitForDrain(stream: Writable): Promise<void> {
   if (!stream.writableNeedDrain || stream.destroyed) return Promise.resolve();
   return new Promise((resolve) => {

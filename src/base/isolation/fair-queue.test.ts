@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { NoSlotError, OwnerSlots } from './fair-queue.ts';
 
-it('An owner has so many things done at once, others as many, and each slot is free again', async () => {
+it('OwnerSlots bounds the concurrent work of each owner separately and frees the slot of finished work', async () => {
   const slots = new OwnerSlots(2);
   const first = Promise.withResolvers<string>();
   const second = Promise.withResolvers<string>();

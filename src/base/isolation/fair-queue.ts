@@ -1,17 +1,17 @@
 import { IsolationError } from './run-isolated.ts';
 
 interface FairQueueOptions {
-  /** How many things are done at once, each of another owner. */
+  /** Maximum number of tasks that run concurrently. Each owner has at most one running task. */
   readonly slots: number;
-  /** How many of one owner may wait; default: any number. */
+  /** Maximum number of waiting tasks per owner. Default: no limit. */
   readonly maxWaiting?: number;
 }
 
-/** A line for work that is heavy: what one owner has waits for what it has already, and owners take turns. */
+/** Queue for expensive work. Runs at most one task per owner at a time, and owners take turns. */
 export class FairQueue {
   readonly #slots: number;
   readonly #maxWaiting: number;
-  /** By owner, the one whose turn is next first. */
+  /** Waiting tasks by owner. The owner whose turn is next comes first. */
   readonly #waiting = new Map<string, (() => void)[]>();
   readonly #running = new Set<string>();
 
@@ -20,7 +20,10 @@ export class FairQueue {
     this.#maxWaiting = maxWaiting;
   }
 
-  /** What the work gives, once its turn has come. Throws IsolationFault `busy`, and the signal's reason if it is aborted before its turn. */
+  /**
+   * Runs the work when its turn comes and returns its result. Throws `IsolationError` `busy` if too many tasks of the owner wait,
+   * and the signal's reason if it is aborted before its turn.
+   */
   async run<Value>(owner: string, work: () => Promise<Value>, signal?: AbortSignal): Promise<Value> {
     await this.#waitForTurn(owner, signal);
     try {
@@ -30,7 +33,7 @@ export class FairQueue {
     }
   }
 
-  /** Whoever was served goes behind the others. */
+  /** Moves the owner to the end of the order. */
   #release(owner: string): void {
     this.#running.delete(owner);
     const queue = this.#waiting.get(owner);
@@ -43,7 +46,7 @@ export class FairQueue {
     signal?.throwIfAborted();
     const queue = this.#waiting.get(owner) ?? [];
     if (queue.length >= this.#maxWaiting)
-      throw new IsolationError('busy', `${this.#maxWaiting} documents of this user wait to be read already; try again later`);
+      throw new IsolationError('busy', `${this.#maxWaiting} documents of this user are already waiting. Try again later`);
     this.#waiting.set(owner, queue);
     return new Promise((resolve, reject) => {
       const start = (): void => {
@@ -73,12 +76,12 @@ export class FairQueue {
   }
 }
 
-/** Too much of one owner is under way. */
+/** The owner already has the maximum number of running tasks. */
 export class NoSlotError extends Error {
   override readonly name = 'NoSlotError';
 }
 
-/** Lets each owner have so many things done at once, and refuses what is more. */
+/** Limits the concurrent tasks of each owner. Rejects tasks above the limit. */
 export class OwnerSlots {
   readonly #slots: number;
   readonly #used = new Map<string, number>();
@@ -87,10 +90,10 @@ export class OwnerSlots {
     this.#slots = slots;
   }
 
-  /** What the work gives. Rejects with NoSlotFault before it begins, or with what it throws. */
+  /** Runs the work and returns its result. Throws `NoSlotError`, without running the work, if no slot is free. */
   async run<Value>(owner: string, work: () => Promise<Value>): Promise<Value> {
     const used = this.#used.get(owner) ?? 0;
-    if (used >= this.#slots) throw new NoSlotError(`${this.#slots} of them are under way already`);
+    if (used >= this.#slots) throw new NoSlotError(`${this.#slots} operations are already in progress`);
     this.#used.set(owner, used + 1);
     try {
       return await work();

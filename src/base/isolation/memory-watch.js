@@ -1,8 +1,8 @@
 import { parentPort, workerData } from 'node:worker_threads';
 
 /*
- * Runs in a thread beside the work of an isolated process, and ends that process when it takes more memory than it may, or when nobody waits for it
- * any more. JavaScript, as sqlite-worker.js is: a thread that reads TypeScript takes longer to start and more memory.
+ * Runs in a separate thread of an isolated process. Kills the process if it exceeds its memory limit or if its parent is gone.
+ * Plain JavaScript like sqlite-worker.js, because a thread that loads TypeScript takes longer to start and more memory.
  */
 const { maxBytes, parent } = workerData;
 const everyMs = 5;

@@ -4,32 +4,32 @@ import { sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freeBytes } from '../text/bytes.ts';
 
-/** Bounds of work in a process of its own. */
+/** Limits for work in a separate process. */
 export interface IsolationBounds {
   readonly timeoutMs: number;
-  /** MiB that the process may take, Node itself included (about 60). */
+  /** Maximum memory of the process in MiB, including Node itself (about 60 MiB). */
   readonly maxMemoryMb: number;
 }
 
-/** What a process is to do. */
+/** Work for a separate process. */
 interface IsolatedWork<Task> {
-  /** A module that calls `serveIsolated`. */
+  /** URL of a module that calls `serveIsolated`. */
   readonly program: URL;
-  /** What structured clone can copy. */
+  /** Input of the work. Must be structured-cloneable. */
   readonly task: Task;
-  /** Given away. */
+  /** Input bytes. Their memory is freed when the process ends, so the caller must not use them afterwards. */
   readonly bytes: Uint8Array;
   readonly bounds: IsolationBounds;
   readonly signal: AbortSignal;
 }
 
-/** What goes to a process. */
+/** Message to the process. */
 export interface IsolatedRequest {
   readonly task: unknown;
   readonly maxMemoryMb: number;
 }
 
-/** What comes from it: any number of parts, then `isLast`. */
+/** Message from the process: any number of parts. The final part has `isLast`. */
 export interface IsolatedPart {
   readonly part: unknown;
   readonly isLast: boolean;
@@ -45,10 +45,10 @@ const code = [
 ];
 
 /**
- * Lets a process of its own read what somebody sent, so that neither its time nor its memory is this one's: it ends when it is done,
- * or is ended when it takes too much, and all it took is given back. It has no environment and no credentials, and by Node's permission
- * model it reads no files but Parley's own code, writes none, opens no sockets and starts no processes. Gives the parts
- * that the program gave. Throws IsolationFault, the signal's reason.
+ * Processes untrusted input in a separate process, so that it cannot exhaust the time or memory of this process. The child
+ * process ends after its work, or is killed if it exceeds its limits. It has no environment and no credentials. By Node's
+ * permission model it reads only Parley's own code and the files next to its program, and it cannot write files, open sockets, or
+ * start processes. Returns the parts that the program sends. Throws `IsolationError`, or the signal's reason if it is aborted.
  */
 export function runIsolated<Task>({ program, task, bytes, bounds, signal }: IsolatedWork<Task>): Promise<unknown[]> {
   signal.throwIfAborted();
@@ -57,13 +57,13 @@ export function runIsolated<Task>({ program, task, bytes, bounds, signal }: Isol
     env: {},
     execArgv: [`--max-old-space-size=${maxMemoryMb}`, `--stack-size=${stackKb}`, ...toPermissions(program)],
     serialization: 'advanced',
-    // What libraries print about a document is not logged.
+    // Libraries may print parts of the document, which must not be logged.
     stdio: ['pipe', 'ignore', 'ignore', 'ipc'],
   });
   setOomPriority(child);
   const request: IsolatedRequest = { task, maxMemoryMb };
   child.send(request, () => undefined);
-  // A process that ends without having read everything is told of by its end.
+  // Errors of the pipe are ignored: if the process ends early, its `close` event reports the error.
   child.stdin?.on('error', () => undefined).end(bytes);
   return new Promise<unknown[]>((resolve, reject) => {
     const timeout = setTimeout(() => fail(new IsolationError('late', `it took more than ${timeoutMs / 1000} s`)), timeoutMs);
@@ -78,7 +78,7 @@ export function runIsolated<Task>({ program, task, bytes, bounds, signal }: Isol
       if (isLast) resolve(parts);
     });
     child.on('error', () => fail(new IsolationError('crashed', 'its process cannot be started')));
-    // Not 'exit': what it said before may still be on its way.
+    // Uses `close`, not `exit`, because messages may still arrive after `exit`.
     child.on('close', () => reject(toIsolationError(child, maxMemoryMb)));
     child.on('close', () => {
       clearTimeout(timeout);
@@ -89,32 +89,29 @@ export function runIsolated<Task>({ program, task, bytes, bounds, signal }: Isol
   });
 }
 
-/**
- * Returns the Node options for the permissions of the process. The thread that watches its memory is started before the right to
- * start threads is dropped.
- */
+/** Returns Node's permission options. The right to start threads is dropped after the thread that watches the memory starts. */
 function toPermissions(program: URL): readonly string[] {
   const readable = new Set([new URL('./', program), ...code].map((url) => fileURLToPath(url)).flatMap(listWithTarget));
   return ['--permission', '--allow-worker', ...[...readable].map((path) => `--allow-fs-read=${path}`)];
 }
 
-/** Modules are loaded from where a link leads: `node_modules` may be one. */
+/** Returns the path and the target of its links. Node loads modules from the target, and `node_modules` may be a link. */
 function listWithTarget(path: string): readonly string[] {
   if (!existsSync(path)) return [];
   const target = realpathSync(path);
   return [path, path.endsWith(sep) ? `${target}${sep}` : target];
 }
 
-/** Where the kernel runs out of memory it ends that process, and not this one. */
+/** Makes the kernel kill the child process, not this one, if the system runs out of memory. */
 function setOomPriority({ pid }: ChildProcess): void {
   try {
     if (pid !== undefined) writeFileSync(`/proc/${pid}/oom_score_adj`, '1000');
   } catch {
-    // Only Linux has it.
+    // Only Linux has this file.
   }
 }
 
-/** Only its own watch, the kernel short of memory, and V8 short of heap end a process by these signals. */
+/** Returns `memory` for signals that only the memory watch, the kernel's OOM killer, and an exhausted V8 heap send. */
 function toIsolationError({ signalCode }: ChildProcess, maxMemoryMb: number): IsolationError {
   const isMemory = signalCode === 'SIGKILL' || signalCode === 'SIGABRT' || signalCode === 'SIGTRAP' || signalCode === 'SIGILL';
   return isMemory
@@ -122,10 +119,13 @@ function toIsolationError({ signalCode }: ChildProcess, maxMemoryMb: number): Is
     : new IsolationError('crashed', 'its process ended unexpectedly');
 }
 
-/** `late`: it took too long; `memory`: it needs more than it may have; `crashed`: it ended otherwise; `busy`: too much of its owner waits already. */
+/**
+ * `late`: the work exceeded its time limit. `memory`: the work exceeded its memory limit. `crashed`: the process ended for
+ * another reason. `busy`: too many tasks of the owner are waiting.
+ */
 export type IsolationReason = 'late' | 'memory' | 'crashed' | 'busy';
 
-/** Why work that was given away came to nothing. */
+/** Error of work in a separate process. */
 export class IsolationError extends Error {
   override readonly name = 'IsolationError';
   readonly reason: IsolationReason;

@@ -3,12 +3,12 @@ import { buffer } from 'node:stream/consumers';
 import { Worker } from 'node:worker_threads';
 import type { IsolatedPart, IsolatedRequest } from './run-isolated.ts';
 
-/** Tells the process that waits of a part of the outcome. */
+/** Sends a part of the result to the parent process. Resolves when it is sent. */
 export type SendPart = (part: unknown) => Promise<void>;
 
 /**
- * What a program for `runIsolated` calls, once: its work gets the task and the bytes, and gives the last part of the outcome; parts before
- * it are given as they are made, since a large one holds up who takes it.
+ * Entry point of a program for `runIsolated`. Call it once. `work` receives the task and the bytes and returns the last part of
+ * the result. It can send earlier parts with `sendPart`, because one large message would block the event loop of the parent.
  */
 export async function serveIsolated<Task>(
   work: (task: Task, bytes: Uint8Array<ArrayBuffer>, sendPart: SendPart) => Promise<unknown>,
@@ -25,7 +25,7 @@ export async function serveIsolated<Task>(
   process.exit();
 }
 
-/** From a thread of its own, since the work may leave this one no moment. */
+/** Watches the memory from a separate thread, because the work may block this one. */
 async function watchMemory(maxMemoryMb: number): Promise<void> {
   const watch = new Worker(new URL('./memory-watch.js', import.meta.url), {
     workerData: { maxBytes: maxMemoryMb * 1024 ** 2, parent: process.ppid },

@@ -1,18 +1,18 @@
 import { findStringEnd } from '../text/string-end.ts';
 import { chars, parseJson } from './json.ts';
 
-/** An object or a list that is open at some place of a text. */
+/** An open object or array. */
 interface OpenContainer {
-  /** Of an object, those that were there already; undefined for a list. */
+  /** Keys of the object up to now. Undefined for an array. */
   readonly keys: Set<string> | undefined;
-  /** The key or the number of the item at this place. */
+  /** Current key or index. */
   at: string | number;
   expectsKey: boolean;
 }
 
 /**
- * The path of the first key that stands twice in one object of a JSON text; undefined if there is none. What reads such a text takes the one
- * or the other. The text must be known to be JSON.
+ * Returns the path of the first key that occurs twice in one object, or undefined if there is none. Parsers differ: some use the
+ * first value, others the last. The text must be valid JSON.
  */
 export function findDuplicateKey(text: string): readonly (string | number)[] | undefined {
   const open: OpenContainer[] = [];
@@ -50,7 +50,7 @@ function advance(inner: OpenContainer | undefined): void {
   else inner.expectsKey = true;
 }
 
-/** Whether the key is new in its object. */
+/** Returns whether the key is new in its object. */
 function addKey(inner: OpenContainer, quotedKey: string): boolean {
   const key = quotedKey.includes('\\') ? String(parseJson(quotedKey)) : quotedKey.slice(1, -1);
   inner.at = key;

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { findJsonError } from './find-json-error.ts';
 
-describe('the place where a text stops being JSON', () => {
+describe('findJsonError', () => {
   it.each([
     ['', 1, 1],
     ['oops', 1, 1],
@@ -22,12 +22,12 @@ describe('the place where a text stops being JSON', () => {
     ['["a\nb"]', 1, 4],
     ['[01]', 1, 2],
     ['[tru]', 1, 2],
-  ])('is told of %j', (text, line, column) => {
+  ])('returns the position of the error in %j', (text, line, column) => {
     expect(() => JSON.parse(text)).toThrow();
     expect(findJsonError(text)).toEqual({ line, column });
   });
 
-  it('is never behind the place at which a text was broken', () => {
+  it('never returns a position after an inserted control character', () => {
     const broken = fc.tuple(fc.json(), fc.nat()).map(([json, at]) => ({ json, at: at % (json.length + 1) }));
     fc.assert(
       fc.property(broken, ({ json, at }) => {

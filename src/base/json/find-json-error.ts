@@ -6,7 +6,7 @@ const escaped = /\\(?:["\\/bfnrt]|u[\da-fA-F]{4})/y;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
 const control = /[\u0000-\u001f]/;
 
-/** Where a text stops being JSON: the line and the column, from 1, of the first char that cannot stand there. Meaningless for a text that is JSON. */
+/** Returns line and column, starting at 1, of the first invalid character. The result is meaningless for valid JSON. */
 export function findJsonError(text: string): { readonly line: number; readonly column: number } {
   const errorIndex = new Reader(text).readToError();
   let line = 1;
@@ -22,7 +22,7 @@ type Expected = 'value' | 'value or ]' | 'key or }' | 'key' | 'colon' | 'comma o
 
 class Reader {
   readonly #text: string;
-  /** What closes each object and list that is open. */
+  /** Closing characters of the open objects and arrays. */
   readonly #openEnds: ('}' | ']')[] = [];
   #expected: Expected = 'value';
   #at = 0;
@@ -87,18 +87,18 @@ class Reader {
   }
 }
 
-/** The place behind what a sticky pattern takes there. */
+/** Returns the index after the match of a sticky pattern, or `at` if it does not match. */
 function skip(pattern: RegExp, text: string, at: number): number {
   pattern.lastIndex = at;
   return pattern.test(text) ? pattern.lastIndex : at;
 }
 
-/** Within a string, which may lack its end. */
+/** Returns the index of the first error in a string, which may lack its closing quote. */
 function findStringError(quoted: string): number | undefined {
   const positions = [quoted.search(control), findBadEscape(quoted)].filter((at) => at !== -1);
   if (positions.length > 0) return Math.min(...positions);
-  const isWhole = quoted.length > 1 && findStringEnd(quoted, 1) === quoted.length - 1;
-  return isWhole ? undefined : quoted.length;
+  const isClosed = quoted.length > 1 && findStringEnd(quoted, 1) === quoted.length - 1;
+  return isClosed ? undefined : quoted.length;
 }
 
 function findBadEscape(quoted: string): number {

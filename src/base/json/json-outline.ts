@@ -16,28 +16,28 @@ import {
   toTooManyNodesError,
 } from './json.ts';
 
-/** Shorter strings are left to the parser, shorter fields are written anew. */
+/** Minimum length of strings that are cut out and of fields whose text is reused. */
 const longChars = 512;
-/** Stands for a long string while the rest of its text is parsed; nobody outside can guess it. */
+/** Placeholder of a long string while the rest of the text is parsed. It is random, so that clients cannot guess it. */
 const mark = `${randomUUID()}:`;
 
-/** By byte: 1 for those of `chars`. */
+/** Indexed by byte value: 1 for the characters in `chars`. */
 const isStructural = Uint8Array.from({ length: 256 }, (_, byte) => (Object.values<number>(chars).includes(byte) ? 1 : 0));
 
-/** A part of the text. */
+/** Part of the text. `end` is exclusive. */
 export interface Span {
   readonly start: number;
   readonly end: number;
 }
 
 /**
- * Splits a JSON text into its long plain strings and the rest, of which it counts what would be made of it. Meaningless for a text that is
- * not JSON. Throws JsonFault as soon as a bound is broken.
+ * Splits a JSON text into its long plain strings and the rest, and counts the nodes of the rest. The result is meaningless for
+ * invalid JSON. Throws `JsonError` as soon as a bound is exceeded.
  */
 export class JsonOutline {
-  /** As latin1 bytes, with marks in the place of the long strings. */
+  /** The text as latin1 bytes, with marks in place of the long strings. */
   readonly rest: string;
-  /** Whether `text` is the text as it is read, too. */
+  /** Whether all bytes are ASCII, so that `text` needs no decoding. */
   readonly isAscii: boolean;
   keyCount = 0;
   readonly #long: string[] = [];
@@ -48,7 +48,7 @@ export class JsonOutline {
   #text: string | undefined;
   #rest = '';
   #restStart = 0;
-  /** What is left to the parser, as it costs: what has been cut out is taken off, escapes are added. */
+  /** Difference between the parsing cost and the number of bytes. Cut-out strings reduce it, and escapes increase it. */
   #extraCost = 0;
   #nextBackslash = -1;
   #lastString: Span = { start: 0, end: 0 };
@@ -65,7 +65,7 @@ export class JsonOutline {
     this.rest = this.#rest + this.text.slice(this.#restStart);
   }
 
-  /** The whole text, as latin1 bytes; made when a string is looked for, so that a body without one is refused sooner. */
+  /** The complete text as latin1 bytes. Created at the first string, so that a body without strings is rejected sooner. */
   get text(): string {
     this.#text ??= this.#bytes.toString('latin1');
     return this.#text;
@@ -76,7 +76,7 @@ export class JsonOutline {
     return this.rest.length * 2 < this.text.length;
   }
 
-  /** The fields of the text's object that are long, by name. */
+  /** Returns the long fields of the top-level object by name. */
   mapFields(value: JsonObject): ReadonlyMap<string, Span & { readonly value: unknown }> {
     return new Map(
       this.#fields.map(({ name, start, end }) => {
@@ -86,7 +86,7 @@ export class JsonOutline {
     );
   }
 
-  /** Puts the long strings in the place of their marks, everywhere in an object or array. Gives the number of keys. */
+  /** Replaces the marks by the long strings everywhere in an object or array. Returns the number of keys. */
   restore(parent: object): number {
     if (Array.isArray(parent)) {
       let keys = 0;
@@ -139,7 +139,7 @@ export class JsonOutline {
     checkLength(at + this.#extraCost, this.#bounds);
   }
 
-  /** Where the scan is over, or a bound is broken. */
+  /** Returns the index at which the scan ends, because the text ends or a bound is exceeded. */
   #getScanEnd(): number {
     return Math.min(this.#bytes.length, (this.#bounds.maxParsedChars ?? Number.POSITIVE_INFINITY) - this.#extraCost + 1);
   }
@@ -161,7 +161,7 @@ export class JsonOutline {
     this.#field = undefined;
   }
 
-  /** Gives the place of the quote that closes the string. */
+  /** Returns the index of the quote that closes the string. */
   #skipString(start: number): number {
     const end = findStringEnd(this.text, start + 1);
     this.#lastString = { start, end: end + 1 };
@@ -189,7 +189,7 @@ export class JsonOutline {
     this.#long.push(isSliceable ? this.text.slice(start, end) : this.#bytes.toString('utf8', start, end));
   }
 
-  /** Whether the string has no escapes and no control characters, and is ASCII: of large texts others are cut out as well. */
+  /** Returns whether the string can be cut out: no escapes, no control characters, and ASCII unless the text is large. */
   #isPlain(start: number, end: number): boolean {
     if (this.#hasBackslash(start, end)) return false;
     if (this.#hasControls && hasControls(this.#bytes.subarray(start, end))) return false;

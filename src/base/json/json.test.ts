@@ -4,17 +4,17 @@ import { defaultJsonBounds, JsonError, parseJson, tryParseJson } from './json.ts
 
 const bounds = { ...defaultJsonBounds, maxNodes: 20 };
 
-describe('JSON from outside', () => {
+describe('parseJson', () => {
   it.each([
     ['lists in a list', `[${'[],'.repeat(20)}[]]`],
     ['numbers', `[${'1,'.repeat(20)}1]`],
     ['keys', `{${Array.from({ length: 15 }, (_, at) => `"${at}":1`).join(',')}}`],
-    ['what is no JSON in the end', `[${'[],'.repeat(20)}`],
-  ])('is refused before it is parsed where it has too many nodes: %s', (_what, text) => {
+    ['text that is not JSON at its end', `[${'[],'.repeat(20)}`],
+  ])('rejects a text with too many nodes before parsing it: %s', (_what, text) => {
     expect(() => parseJson(text, bounds)).toThrow(`more than ${bounds.maxNodes} keys and items`);
   });
 
-  it('is refused where it is nested too deeply, long or short, closed or not', () => {
+  it('rejects a text that is nested too deeply, long or short, closed or not', () => {
     for (const text of ['['.repeat(65), `${'['.repeat(65)}${']'.repeat(65)}`, '{"a":'.repeat(70)])
       expect(() => parseJson(text, { ...defaultJsonBounds, maxNodes: 60 })).toThrow(JsonError);
     const deep = `${'['.repeat(65)}${']'.repeat(65)}`;
@@ -22,23 +22,23 @@ describe('JSON from outside', () => {
     expect(parseJson(deep.slice(1, -1))).toHaveLength(1);
   });
 
-  it('may have any number of signs inside its texts', () => {
+  it('does not count structural characters inside strings', () => {
     const text = JSON.stringify({ a: '[{,:'.repeat(100), '\\"[': ['\\', '\\\\"', '{'.repeat(100)] });
     expect(parseJson(text, { ...bounds, maxNodes: 30 })).toEqual(JSON.parse(text));
   });
 
-  it('costs little where it has too many nodes', async () => {
+  it('rejects a text with too many nodes quickly', async () => {
     const text = `[${'[],'.repeat(5_000_000)}[]]`;
     expect(await measureLongestHold(() => expect(tryParseJson(text)).toBeUndefined())).toBeLessThan(1000);
   });
 
-  it('keeps such numbers among many others only where there is no bound', () => {
+  it('keeps unrepresentable numbers among many nodes only if there is no bound', () => {
     const text = `[12345678901234567890${',1'.repeat(60_000)}]`;
     expect(() => parseJson(text)).toThrow('among more than 50000 keys and items');
     expect(parseJson(text, { ...defaultJsonBounds, maxNodes: Number.POSITIVE_INFINITY })).toHaveLength(60_001);
   });
 
-  it('keeps numbers that JavaScript has none for as they were written', () => {
+  it('keeps numbers that JavaScript cannot represent as they were written', () => {
     const text = '{"a":[12345678901234567890,-9007199254740993,1e400],"b":[1.5,9007199254740991,-0,1e20,0.1]}';
     expect(JSON.stringify(parseJson(text))).toBe(
       '{"a":[12345678901234567890,-9007199254740993,1e400],"b":[1.5,9007199254740991,0,100000000000000000000,0.1]}',
@@ -51,7 +51,7 @@ it('counts escapes in linear time if no string has one', async () => {
   expect(await measureLongestHold(() => parseJson(text))).toBeLessThan(1000);
 });
 
-describe('surrogates', () => {
+describe('parseJson with surrogates', () => {
   it.each([
     ['high', '\\ud800'],
     ['low', '\\uDC00'],

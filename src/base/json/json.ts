@@ -3,7 +3,7 @@ import { findJsonError } from './find-json-error.ts';
 
 export type JsonObject = { [key: string]: unknown };
 
-/** The text is not JSON, or breaks a bound. The message may be shown. */
+/** The text is not JSON or exceeds a bound. The message may be shown to clients. */
 export class JsonError extends Error {
   constructor(message: string, cause?: unknown) {
     super(message, { cause });
@@ -12,38 +12,38 @@ export class JsonError extends Error {
 }
 
 export interface JsonBounds {
-  /** How deep arrays and objects may be nested. */
+  /** Maximum nesting depth of arrays and objects. */
   readonly maxDepth: number;
-  /** How many values and items the whole may have. A string counts as 2, a key as 6, anything else as 1: that is what they cost. */
+  /** Maximum number of nodes. A string counts as 2, a key as 6, any other value as 1, in proportion to their costs. */
   readonly maxNodes: number;
-  /** How long the text may be that is parsed in one go, an escape as `escapeChars`; absent: as long as can be. */
+  /** Maximum length of text that is parsed in one step. An escape counts as `escapeChars`. Undefined means no limit. */
   readonly maxParsedChars?: number;
-  /** Whether a key may be `__proto__`: for readers that keep such keys. */
+  /** Whether `__proto__` is accepted as a key, for readers that keep such keys. */
   readonly allowsProto?: boolean;
 }
 
-/** What can be parsed and looked through in a tenth of a second, more or less: nobody else is served meanwhile. */
+/** Bounds for parsing and visiting a value in about a tenth of a second, because the event loop is blocked meanwhile. */
 export const defaultJsonBounds: JsonBounds = { maxDepth: 64, maxNodes: 500_000, maxParsedChars: 32 * 1024 ** 2 };
 
-/** An escape costs as much as so many plain chars. */
+/** Cost of an escape, in plain characters. */
 export const escapeChars = 8;
-/** Escapes are counted in longer texts only. */
+/** Escapes are counted only in texts that are longer than this. */
 export const manyChars = 4 * 1024 ** 2;
-/** What a key and a text cost beside what parts them. */
+/** Nodes that are counted at the colon of a key and at a string. Commas, objects, and arrays count as 1. */
 export const [keyNodes, textNodes] = [5, 1];
 const maxSearchedChars = 1024 ** 2;
-/** To keep numbers that JavaScript has none for, each node is visited a second time, which takes so many times as long. */
+/** Slowdown factor if numbers must be kept as written, because parsing then visits each node a second time. */
 const secondVisit = 10;
 
-/** A lone surrogate takes 0.2 µs to be written again, a hundred times as long as any other character. */
+/** Writing a lone surrogate takes 0.2 µs, a hundred times as long as any other character. */
 const maxLoneSurrogates = 100_000;
-/** Characters of an escape such as `\\ud800`. */
+/** Length of an escape such as `\\ud800`. */
 const escapedChars = 6;
 
-/** Not in the types of the language yet: a value that is written as that text. */
+/** Not yet in the types of TypeScript. `rawJSON` returns a value that is serialized as the given text. */
 const { rawJSON, isRawJSON } = JSON as unknown as { rawJSON(text: string): object; isRawJSON(value: unknown): boolean };
 
-/** Whether a value is a number that JavaScript has none for, kept as it was written. */
+/** Returns whether a value is a number that JavaScript cannot represent, kept as it was written. */
 export const isWrittenNumber = isRawJSON;
 
 /** Returns whether a value is a number beyond 1.8e308, as `parseJson` keeps it or as other parsers do. */
@@ -52,40 +52,40 @@ export function isInfinite(value: unknown): boolean {
   return isRawJSON(value) && !Number.isFinite(Number(JSON.stringify(value)));
 }
 
-/** What JSON is made of, outside of its strings. */
+/** Structural characters of JSON. */
 export const chars = { quote: 34, comma: 44, colon: 58, opening: 123, closing: 125, openingList: 91, closingList: 93 } as const;
 
 const integer = /^-?\d+$/;
 
-/** A text that is known to be short, and to have few nodes. */
+/** Options for a text whose length and nodes were already checked. */
 interface CountedText {
-  /** The text that it is a part of; absent: it is all. */
+  /** Returns the text that this text is a part of. Undefined if the text is complete. */
   readonly toFullText?: (() => string) | undefined;
 }
 
 /**
- * Parses text from outside. Keys named `__proto__` are refused: a copy of the value would lose them. Integers beyond 2^53 and
- * numbers beyond 1.8e308 become what is written as they came, and is no number. Throws JsonFault, which tells a place in
- * what `toWhole` gives if the text is only a part.
+ * Parses text from outside. Rejects keys named `__proto__`, because a copy of the object would lose them. Integers beyond 2^53
+ * and numbers beyond 1.8e308 become raw JSON objects that are serialized as they were written. Throws `JsonError`. If the text is
+ * only a part, the error names the position in the result of `toFullText`.
  */
 export function parseJson(text: string, bounds: JsonBounds = defaultJsonBounds, counted?: CountedText): unknown {
-  // A text has no more nodes than chars, so a short one cannot break the bound.
+  // A text cannot have more nodes than characters, so a short text cannot exceed the bound.
   if (counted === undefined && text.length > bounds.maxNodes) checkBounds(text, bounds);
   if (text.length > maxLoneSurrogates * escapedChars) rejectLoneSurrogates(text);
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch (cause) {
-    throw new JsonError(`the text is not JSON${toErrorLocation(counted?.toFullText?.() ?? text)}`, cause);
+    throw new JsonError(`invalid JSON${toErrorLocation(counted?.toFullText?.() ?? text)}`, cause);
   }
   if (!hasInexactNumber(value, bounds)) return value;
   const maxNodes = bounds.maxNodes / secondVisit;
   if (text.length > maxNodes && countNodes(value) > maxNodes)
-    throw new JsonError(`the JSON has numbers beyond 2^53 among more than ${maxNodes} keys and items; send them as texts`);
+    throw new JsonError(`the JSON has numbers beyond 2^53 among more than ${maxNodes} keys and items. Send them as strings`);
   return JSON.parse(text, reviveUnrepresentable);
 }
 
-/** Throws `JsonFault` for too many escapes of surrogates that are not part of a pair. */
+/** Throws `JsonError` if the text has too many escapes of surrogates that are not part of a pair. */
 function rejectLoneSurrogates(text: string): void {
   if (!text.includes('\\ud') && !text.includes('\\uD')) return;
   let lone = 0;
@@ -115,11 +115,11 @@ function countNodes(value: unknown): number {
   return Object.values(value).reduce((sum: number, item) => sum + countNodes(item), 1);
 }
 
-/** The place in words; nothing for a long text, since to look for it takes many times as long as to parse. */
+/** Returns the position of the error as text, or an empty string for a long text, because the search is slow. */
 function toErrorLocation(text: string): string {
   if (text.length > maxSearchedChars) return '';
   const { line, column } = findJsonError(text);
-  return ` from line ${line}, column ${column} on`;
+  return ` at line ${line}, column ${column}`;
 }
 
 function reviveUnrepresentable(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
@@ -128,14 +128,14 @@ function reviveUnrepresentable(_key: string, value: unknown, context?: { readonl
   return !Number.isFinite(value) || integer.test(source) ? rawJSON(source) : value;
 }
 
-/** Whether a number is sure to be the one that was written, as far as its whole part goes. */
+/** Returns whether a number is certainly the one that was written, at least in its integer part. */
 function isExact(value: number): boolean {
   return Number.isSafeInteger(value) || (Number.isFinite(value) && !Number.isInteger(value));
 }
 
-/** Parses text that may be anything; undefined if it is not JSON within the bounds. */
+/** Parses text that may be anything. Returns undefined if it is not JSON within the bounds. */
 export function tryParseJson(text: string, bounds: JsonBounds = defaultJsonBounds): unknown {
-  // Event streams can have 100,000 events without data, and the error for each takes 10 µs.
+  // Event streams can have 100,000 events without data, and each error takes 10 µs.
   if (text === '') return undefined;
   try {
     return parseJson(text, bounds);
@@ -144,19 +144,19 @@ export function tryParseJson(text: string, bounds: JsonBounds = defaultJsonBound
   }
 }
 
-/** A number that is kept as it was written is an object to JavaScript, and none here. */
+/** Returns whether a value is a JSON object. A number that is kept as written is an object in JavaScript, but not in JSON. */
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawJSON(value);
 }
 
-/** Counts in the text what would be made of it: to make it can take thirty times the room of the text. */
+/** Counts the nodes in the text before it is parsed, because the parsed value can take thirty times the memory of the text. */
 function checkBounds(text: string, bounds: JsonBounds): void {
   const { maxDepth, maxNodes } = bounds;
   let cost = text.length;
   checkLength(cost, bounds);
   let nodes = 0;
   let depth = 0;
-  // The next backslash of the text, so that strings without one do not search for it again.
+  // Index of the next backslash, so that strings without one do not search for it again.
   let backslashAt = -1;
   for (let at = 0; at < text.length; at += 1) {
     const char = text.charCodeAt(at);
@@ -193,18 +193,18 @@ function checkBounds(text: string, bounds: JsonBounds): void {
   checkLength(cost, bounds);
 }
 
-/** Returns the position of the next backslash, or the length of the text if there is none. */
+/** Returns the index of the next backslash, or the length of the text if there is none. */
 function findBackslash(text: string, start: number): number {
   const at = text.indexOf('\\', start);
   return at === -1 ? text.length : at;
 }
 
-/** Throws JsonFault if that many chars are too many to be parsed in one go. */
+/** Throws `JsonError` if the length exceeds `maxParsedChars`. */
 export function checkLength(length: number, { maxParsedChars = Number.POSITIVE_INFINITY }: JsonBounds): void {
   if (length <= maxParsedChars) return;
   const mebibytes = maxParsedChars / 1024 ** 2;
   throw new JsonError(
-    `the JSON has more than ${mebibytes} MiB beside long strings without escapes, where an escape counts as ${escapeChars} bytes`,
+    `the JSON has more than ${mebibytes} MiB in addition to long strings without escapes. An escape counts as ${escapeChars} bytes`,
   );
 }
 
@@ -216,7 +216,7 @@ export function toTooDeepError({ maxDepth }: Pick<JsonBounds, 'maxDepth'>): Json
   return new JsonError(`the JSON is nested deeper than ${maxDepth} levels`);
 }
 
-/** Whether a parsed value has a number that JavaScript has none for. Throws JsonFault if it breaks a bound. */
+/** Returns whether a value has a number that JavaScript cannot represent. Throws `JsonError` if it exceeds a bound. */
 function hasInexactNumber(value: unknown, bounds: JsonBounds, depth = 0): boolean {
   if (typeof value === 'number') return !Number.isSafeInteger(value) && !isExact(value);
   if (typeof value !== 'object' || value === null) return false;
@@ -233,7 +233,7 @@ function hasInexactNumber(value: unknown, bounds: JsonBounds, depth = 0): boolea
   return isFound;
 }
 
-/** The keys that a JSON pointer such as `/a/b~1c` leads along (RFC 6901), in their order. */
+/** Returns the keys of a JSON pointer such as `/a/b~1c` in order (RFC 6901). */
 export function parsePointer(pointer: string): string[] {
   return pointer
     .split('/')

@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { JsonError, type JsonObject, parseJson } from './json.ts';
 import { parseJsonBytes, toJsonPieces } from './raw-json.ts';
 
-const long = 'What a gateway adds to a call should be small. '.repeat(400);
+const long = 'The overhead of a gateway should be small. '.repeat(400);
 
-/** What a reader gives for a text: its value, or the message of its fault. */
-function verdict(read: () => unknown): unknown {
+/** Returns the serialized value, or the message of the reader's error. */
+function toOutcome(read: () => unknown): unknown {
   try {
     return JSON.stringify(read());
   } catch (thrown) {
@@ -24,7 +24,7 @@ describe('parseJsonBytes', () => {
     ['a string alone', JSON.stringify(long)],
     ['an escape at the end of a long string', `{"a":"${long}\\""}`],
     ['a lone backslash at the end of a long string', `{"a":"${long}\\"}`],
-    ['an escape that is none in a long string', `{"a":"${long}\\x"}`],
+    ['an invalid escape in a long string', `{"a":"${long}\\x"}`],
     ['a line feed in a long string', `{"a":"${long}\n"}`],
     ['a line feed between tokens', `{"a":\n"${long}"}`],
     ['letters beyond ASCII', JSON.stringify({ a: `ä${long}`, [`ключ${long}`]: long })],
@@ -40,18 +40,18 @@ describe('parseJsonBytes', () => {
     ['half of a pair of surrogates', `{"a":"${long}","b":"\\ud800"}`],
   ];
 
-  it.each(texts)('reads as parseJson does: %s', (_name, text) => {
+  it.each(texts)('returns the same result as parseJson for %s', (_name, text) => {
     const bytes = Buffer.from(text);
     expect(bytes.length).toBeGreaterThan(16 * 1024);
     for (const offset of [0, 1, 2, 3]) {
       const shifted = Buffer.concat([Buffer.alloc(offset), bytes]).subarray(offset);
-      expect(verdict(() => parseJsonBytes(shifted))).toEqual(verdict(() => parseJson(text)));
+      expect(toOutcome(() => parseJsonBytes(shifted))).toEqual(toOutcome(() => parseJson(text)));
     }
   });
 
-  it('refuses bytes that are not UTF-8', () => {
+  it('rejects bytes that are not UTF-8', () => {
     const bytes = Buffer.concat([Buffer.from(`{"a":"${long}`), Buffer.from([0xc3]), Buffer.from('"}')]);
-    expect(verdict(() => parseJsonBytes(bytes))).toBe('it is not valid UTF-8');
+    expect(toOutcome(() => parseJsonBytes(bytes))).toBe('the text is not valid UTF-8');
   });
 });
 
@@ -59,61 +59,61 @@ describe('toJsonPieces', () => {
   const text = `{"model":"a", "messages": [{"role":"user","content":"${long}"}],"seed":1.0}`;
   const parsed = (json: string) => parseJsonBytes(Buffer.from(json)) as JsonObject;
 
-  it('lets a field that is the same out as it came, and writes the others', () => {
+  it('reuses the text of unchanged fields and serializes the others', () => {
     expect(written({ ...parsed(text), model: 'b', none: undefined })).toBe(
       `{"model":"b","messages": [{"role":"user","content":"${long}"}],"seed":1}`,
     );
   });
 
-  it('writes a field anew that is another object', () => {
+  it('serializes a field again if it is another object', () => {
     const request = parsed(text);
     const copy = { ...request, tools: [], messages: [...(request.messages as unknown[])] };
     expect(toJsonPieces(copy)).toBeUndefined();
   });
 
-  it('remembers nothing of an object with a key that is there twice, however deep', () => {
+  it('returns undefined for an object with a duplicate key at any depth', () => {
     const twice = text.replace('"role":"user"', '"role":"user","role":"system"');
     expect(parsed(twice)).toEqual(JSON.parse(twice));
     expect(toJsonPieces(parsed(twice))).toBeUndefined();
   });
 
-  it('takes the later of two fields of one name for none', () => {
+  it('returns undefined if a large field occurs twice', () => {
     const twice = `{"a":"${long}","a":"${long}"}`;
     expect(toJsonPieces(parsed(twice))).toBeUndefined();
   });
 
-  it('remembers nothing of small texts', () => {
+  it('returns undefined for small texts', () => {
     expect(toJsonPieces(parsed('{"a":1}'))).toBeUndefined();
   });
 });
 
-describe('what is parsed of bytes', () => {
-  /** Numbers of a fixed sequence, below `most`. */
-  function numbers(start: number): (most: number) => number {
+describe('parseJsonBytes and toJsonPieces', () => {
+  /** Returns a generator of a fixed pseudorandom sequence of integers below its argument. */
+  function numbers(start: number): (max: number) => number {
     let state = start;
-    return (most) => {
+    return (max) => {
       state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-      return Math.floor((state / 2 ** 32) * most);
+      return Math.floor((state / 2 ** 32) * max);
     };
   }
 
   const below = numbers(20261122);
-  const oneOf = <Item>(items: readonly Item[]): Item => items[below(items.length)] as Item;
+  const pick = <Item>(items: readonly Item[]): Item => items[below(items.length)] as Item;
   const toText = (): string => {
-    const text = long.slice(0, oneOf([0, 3, 20, 511, 512, 513, 2000, 5000]));
-    const odd = oneOf(['', '', '', '\\', '\n', 'ä', '👋', '\u0000', '\ud800', '"', '__proto__']);
-    return oneOf([text + odd, odd + text, text.replace('small', `s${odd}mall`)]);
+    const text = long.slice(0, pick([0, 3, 20, 511, 512, 513, 2000, 5000]));
+    const unusual = pick(['', '', '', '\\', '\n', 'ä', '👋', '\u0000', '\ud800', '"', '__proto__']);
+    return pick([text + unusual, unusual + text, text.replace('small', `s${unusual}mall`)]);
   };
   const toValue = (depth: number): unknown => {
     const kind = below(depth > 4 ? 3 : 7);
     if (kind < 2) return toText();
-    if (kind === 2) return oneOf([0, -1, 1.5, 1e21, 1e-7, true, false, null]);
+    if (kind === 2) return pick([0, -1, 1.5, 1e21, 1e-7, true, false, null]);
     const values = Array.from({ length: below(6) }, () => toValue(depth + 1));
     return kind < 5 ? values : Object.fromEntries(values.map((value, at) => [below(9) === 0 ? toText() : `key${at}`, value]));
   };
-  const toBroken = (text: string): string => {
+  const damage = (text: string): string => {
     const [at, count] = [below(text.length), below(3) + 1];
-    const odd = oneOf([
+    const unusual = pick([
       '"',
       '\\',
       '{',
@@ -130,20 +130,20 @@ describe('what is parsed of bytes', () => {
       '\\u00',
       'ä',
     ]);
-    return oneOf([text, text, text.slice(0, at) + odd + text.slice(at), text.slice(0, at) + text.slice(at + count)]);
+    return pick([text, text, text.slice(0, at) + unusual + text.slice(at), text.slice(0, at) + text.slice(at + count)]);
   };
   const nextText = (): string => {
     const object = { pad: long.slice(0, below(long.length)), a: toValue(1), b: toValue(1), c: toValue(1) };
     const json = JSON.stringify(object, null, below(8) === 0 ? 1 : undefined);
-    return toBroken(below(5) === 0 ? json.replaceAll('":', '": ').replaceAll(',"', ', "') : json);
+    return damage(below(5) === 0 ? json.replaceAll('":', '": ').replaceAll(',"', ', "') : json);
   };
 
-  it('is what parseJson makes of the text, and is written as the same, for 2,000 texts', () => {
+  it('match parseJson and JSON.stringify for 2,000 texts', () => {
     const seen = { refused: 0, written: 0 };
     for (let count = 0; count < 2000; count += 1) {
       const text = Buffer.from(nextText()).toString();
-      const found = verdict(() => parseJsonBytes(Buffer.from(text)));
-      expect(found).toEqual(verdict(() => parseJson(text)));
+      const found = toOutcome(() => parseJsonBytes(Buffer.from(text)));
+      expect(found).toEqual(toOutcome(() => parseJson(text)));
       const value = attempt(() => parseJsonBytes(Buffer.from(text)) as JsonObject);
       const pieces = value === undefined ? undefined : toJsonPieces({ ...value, pad: 'other' });
       if (value === undefined) seen.refused += 1;

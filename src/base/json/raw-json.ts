@@ -4,25 +4,26 @@ import { freeBytes, fromLatin1, hasControls, toLatin1 } from '../text/bytes.ts';
 import { defaultJsonBounds, isJsonObject, type JsonBounds, JsonError, type JsonObject, manyChars, parseJson } from './json.ts';
 import { JsonOutline, type Span } from './json-outline.ts';
 
-/** Smaller texts are parsed and written as a whole. */
+/** Smaller texts are parsed and serialized without an outline. */
 const largeBytes = 16 * 1024;
 
-/** Where an object that was parsed keeps the text it came from. Copies of the object take it along. */
+/** Key for the source text of a parsed object. Copies made with object spread keep it. */
 const sourceKey = Symbol('written');
 
 interface SourceText {
-  /** As latin1 bytes. */
+  /** The text as latin1 bytes. */
   readonly text: string;
   /** Long fields of the object. */
   readonly fields: ReadonlyMap<string, Span & { readonly value: unknown }>;
 }
 
 /**
- * Parses JSON from outside, as `parseJson` does, and frees its bytes. Of a large object it remembers where its fields stand in the
- * text, for `toJsonPieces`. Long strings are not parsed but cut out first: a sliced string costs nothing, however long it is.
+ * Parses JSON from outside like `parseJson`, and frees the bytes of large texts. A large object stores the positions of its
+ * fields in the text for `toJsonPieces`. Long strings are not parsed but sliced from the text, which costs nothing regardless of
+ * their length.
  */
 export function parseJsonBytes(bytes: Buffer, bounds: JsonBounds = defaultJsonBounds): unknown {
-  if (!isUtf8(bytes)) throw new JsonError('it is not valid UTF-8');
+  if (!isUtf8(bytes)) throw new JsonError('the text is not valid UTF-8');
   if (bytes.length < largeBytes) return parseJson(bytes.toString(), bounds);
   const withControls = hasControls(bytes);
   if (withControls && bytes.length <= manyChars) return parseJson(bytes.toString(), bounds);
@@ -33,20 +34,17 @@ export function parseJsonBytes(bytes: Buffer, bounds: JsonBounds = defaultJsonBo
   const holder = { parsed: parseJson(rest, bounds, { toFullText }) };
   const isFaithful = outline.restore(holder) - 1 === outline.keyCount;
   const value: unknown = holder.parsed;
-  // The parser keeps one value of a repeated key: a text with a value that nobody checked is not passed on.
+  // The parser keeps only one value of a duplicate key. A text with an unchecked second value must not be passed on.
   if (isFaithful && !withControls && isJsonObject(value))
     Object.assign(value, { [sourceKey]: { text: outline.text, fields: outline.mapFields(value) } });
   return value;
 }
 
-/**
- * The JSON of a copy of a parsed object, as latin1 bytes in pieces: fields that are still what was parsed go out as they came.
- * Undefined if none of them is large.
- */
+/** Serializes a copy to pieces of latin1 bytes that reuse unchanged fields. Returns undefined if no large field is unchanged. */
 export function toJsonPieces(copy: JsonObject): readonly string[] | undefined {
   const source = (copy as { readonly [sourceKey]?: SourceText })[sourceKey];
   if (source === undefined) return undefined;
-  // Otherwise a large body without such a field would be written twice.
+  // Without this check, a large body without such a field would be serialized twice.
   const hasUnchanged = [...source.fields].some(([key, { value }]) => copy[key] === value);
   if (!hasUnchanged) return undefined;
   const pieces: string[] = [];
@@ -65,10 +63,10 @@ export function toJsonPieces(copy: JsonObject): readonly string[] | undefined {
   return pieces;
 }
 
-/** Larger bodies are written apart from their head. */
+/** Longer bodies are not joined with the message head. */
 const maxJoinedChars = 12 * 1024;
 
-/** The JSON of a body: large fields of the caller's as they came; small bodies as latin1 text, which goes out in one write with the head. */
+/** Serializes a body. Unchanged large fields reuse the client's text. Small bodies are latin1 for one write with the head. */
 export function toBody(body: JsonObject): HttpBody {
   const pieces = toJsonPieces(body);
   if (pieces !== undefined) return pieces;

@@ -2,12 +2,12 @@ import { type HttpClient, HttpError, type HttpRequest } from '../http/client.ts'
 import { type HttpReply, openReply } from '../http/read-reply.ts';
 
 const maxRedirects = 5;
-/** What may go to another origin: nothing that a credential could be in. */
+/** Header fields that may be sent to another origin, because they never contain credentials. */
 const harmlessHeaders = new Set(['accept', 'accept-encoding', 'accept-language', 'user-agent']);
 
 /**
- * Sends the request and follows up to five redirects as the fetch standard does. To another origin it carries no header field
- * but harmless ones, and never a body. Each address goes through the client, and so through its guard. Rejects with HttpFault.
+ * Sends the request and follows up to five redirects as the fetch standard does. A redirect to another origin carries only
+ * harmless header fields and never a body. Every address passes through the client and its guard. Rejects with `HttpError`.
  */
 export async function openFollowingRedirects(
   client: HttpClient,
@@ -27,7 +27,7 @@ export async function openFollowingRedirects(
 
 function findRedirectTarget({ status, headers }: HttpReply, base: URL): URL | undefined {
   if (![301, 302, 303, 307, 308].includes(status) || headers.location === undefined) return undefined;
-  if (!URL.canParse(headers.location, base)) throw new HttpError('malformed', 'the server redirects to what is no address');
+  if (!URL.canParse(headers.location, base)) throw new HttpError('malformed', 'the server redirects to an invalid URL');
   return new URL(headers.location, base);
 }
 
@@ -50,7 +50,7 @@ function omitHeaders(headers: HttpRequest['headers'], isDropped: (name: string) 
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !isDropped(name.toLowerCase())));
 }
 
-/** Lets go of a reply whose body nobody wants. */
+/** Cancels a reply without reading its body. */
 export async function discardReply({ body }: HttpReply): Promise<void> {
   await body[Symbol.asyncIterator]().return?.();
 }

@@ -13,34 +13,34 @@ const clients: [name: string, make: (options: HttpClientOptions) => HttpClient][
   ['lean', (options) => new LeanClient(options)],
 ];
 
-describe.each(clients)('a guarded client over %s', (_name, make) => {
+describe.each(clients)('guardClient over %s', (_name, make) => {
   const get = async (url: string, allowed: readonly string[], answers: readonly string[]) => {
-    const looked: string[] = [];
+    const lookedUpHosts: string[] = [];
     const guard = new NetGuard(allowed, (host, _options, callback) => {
-      looked.push(host);
-      const address = answers[Math.min(looked.length, answers.length) - 1] ?? '';
+      lookedUpHosts.push(host);
+      const address = answers[Math.min(lookedUpHosts.length, answers.length) - 1] ?? '';
       callback(null, [{ address, family: address.includes(':') ? 6 : 4 }] satisfies LookupAddress[]);
     });
     const client = guardClient(guard, (lookup) => make({ lookup }));
     onTestFinished(() => client.close());
     const timeouts = { connectMs: 60_000, firstByteMs: 60_000, idleMs: 60_000 };
     const reply = await openReply(client, { method: 'GET', url: new URL(url), headers: {}, body: null, timeouts }, never);
-    return { text: await readText(reply, 1000), looked };
+    return { text: await readText(reply, 1000), lookedUpHosts };
   };
 
-  it('connects to the address that was checked, though the name’s next answer is another', async () => {
+  it('connects to the checked address, even if the next lookup returns another', async () => {
     const server = await startServer((request, response) => response.end(request.headers.host));
-    const { text, looked } = await get(`http://rebinding.test:${server.port}/`, ['127.0.0.1'], ['127.0.0.1', '10.0.0.1']);
-    expect([text, looked]).toEqual([`rebinding.test:${server.port}`, ['rebinding.test']]);
+    const { text, lookedUpHosts } = await get(`http://rebinding.test:${server.port}/`, ['127.0.0.1'], ['127.0.0.1', '10.0.0.1']);
+    expect([text, lookedUpHosts]).toEqual([`rebinding.test:${server.port}`, ['rebinding.test']]);
   });
 
   it.each(['127.0.0.1', '10.0.0.1', '169.254.169.254', '::1', '::ffff:127.0.0.1', 'fd00:ec2::254'])(
-    'does not connect where a name stands for %s, and says why',
+    'does not connect to a name that resolves to %s, and reports the reason',
     async (address) => {
       const server = await startServer((_request, response) => response.end());
       await expect(get(`http://inside.test:${server.port}/`, [], [address])).rejects.toMatchObject({
         kind: 'unsendable',
-        message: expect.stringContaining('inside.test is, or leads to, an address that outgoing calls may not reach'),
+        message: expect.stringContaining('inside.test is or resolves to a blocked address'),
       });
       expect(server.seen).toEqual([]);
     },

@@ -3,8 +3,8 @@ import { type Exchange, type HttpClient, HttpError, type HttpRequest, type Reply
 import { AddressRefusedError, type NetGuard } from './net-guard.ts';
 
 /**
- * A client that cannot be led to a refused address: each request's address is checked, and each connection goes to an
- * address that was checked. `makeClient` must use the lookup it is given. A refusal is an HttpFault `unsendable`.
+ * Returns a client that cannot reach blocked addresses. It checks the address of each request and connects only to checked
+ * addresses. `makeClient` must use the given lookup. A blocked request fails with `HttpError` `unsendable`.
  */
 export function guardClient(guard: NetGuard, makeClient: (lookup: LookupFunction) => HttpClient): HttpClient {
   const client = makeClient(guard.lookup);
@@ -27,18 +27,18 @@ function checkAddress(guard: NetGuard, request: HttpRequest): HttpError | null {
 }
 
 function failLater(listener: ReplyListener, error: HttpError): Exchange {
-  let isOver = false;
+  let isCancelled = false;
   process.nextTick(() => {
-    if (!isOver) listener.fail(error);
+    if (!isCancelled) listener.fail(error);
   });
   const cancel = (): void => {
-    isOver = true;
+    isCancelled = true;
   };
   const ignore = (): void => undefined;
   return { pause: ignore, resume: ignore, endWithin: ignore, cancel };
 }
 
-/** Says why if the connection failed because of the guard. */
+/** Replaces the error of a connection that the guard blocked by the guard's error. */
 class ExplainingListener implements ReplyListener {
   readonly #listener: ReplyListener;
 

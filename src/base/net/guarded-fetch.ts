@@ -2,21 +2,22 @@ import type { Agent, fetch as send } from 'undici';
 import { HttpError } from '../http/client.ts';
 import type { NetGuard } from './net-guard.ts';
 
-/** `fetch` as libraries take it. */
+/** `fetch` with the parameters that libraries use. */
 export type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
 
 const maxHeaderBytes = 64 * 1024;
 
-/** How undici sends, and the connections it sends on. */
+/** The `fetch` of undici and its connections. */
 interface Sender {
   readonly send: typeof send;
   readonly dispatcher: Agent;
 }
 
 /**
- * A fetch that cannot be led to a refused address: each request's address is checked, and each connection goes to an address
- * that was checked. It follows no redirects: whoever does comes back here for each. Has no time limits but `connectMs`, which
- * is milliseconds until the connection stands. Rejects with AddressRefused, or with what undici throws. The first request loads undici.
+ * Returns a fetch that cannot reach blocked addresses. It checks the address of each request and connects only to checked
+ * addresses. It does not follow redirects: the client must call it again for each redirect. `connectMs` is the connect timeout in
+ * milliseconds. There is no other time limit. Rejects with `AddressRefusedError`, or with the error of undici. The first request
+ * loads undici.
  */
 export function createGuardedFetch(guard: NetGuard, connectMs: number): Fetch {
   let sender: Promise<Sender> | undefined;
@@ -25,7 +26,7 @@ export function createGuardedFetch(guard: NetGuard, connectMs: number): Fetch {
     guard.checkUrl(target);
     const headers = new Headers(init.headers);
     headers.delete('host');
-    // The types of undici and of Node describe the same objects and do not know each other.
+    // The types of undici and of Node describe the same objects but are not compatible.
     sender ??= openSender(guard, connectMs);
     const { send, dispatcher } = await sender;
     const request = { ...init, headers: [...headers], redirect: 'manual', dispatcher } as unknown as Parameters<typeof send>[1];
@@ -46,8 +47,8 @@ async function openSender(guard: NetGuard, connectMs: number): Promise<Sender> {
 }
 
 /**
- * The same response with a bound on what is read of it after decoding: on the whole, or, of a stream of events, on each. What is
- * larger breaks off with an HttpFault `too_large`, with which `onExceeded` is called as well.
+ * Returns the response with a limit on its decoded bytes. For an event stream, the limit applies to each event, otherwise to the
+ * complete body. If the limit is exceeded, calls `onExceeded` with an `HttpError` `too_large` and ends the body with it.
  */
 export function limitBytes(response: Response, maxBytes: number, onExceeded: (error: HttpError) => void): Response {
   const { body, headers, status, statusText } = response;
@@ -64,7 +65,7 @@ export function limitBytes(response: Response, maxBytes: number, onExceeded: (er
   return new Response(body.pipeThrough(bounded), { headers, status, statusText });
 }
 
-/** Whether the body comes as events. */
+/** Returns whether the body is a stream of server-sent events. */
 export function isEventStream({ headers }: Response): boolean {
   return headers.get('content-type')?.startsWith('text/event-stream') === true;
 }

@@ -2,9 +2,9 @@ import type { LookupAddress } from 'node:dns';
 import { describe, expect, it } from 'vitest';
 import { AddressRefusedError, NetGuard } from './net-guard.ts';
 
-const nothingAllowed = new NetGuard([]);
+const strictGuard = new NetGuard([]);
 
-describe('an address written out', () => {
+describe('NetGuard.checkUrl with a literal address', () => {
   it.each([
     ['loopback', 'http://127.0.0.1/'],
     ['loopback, another', 'http://127.255.255.254/'],
@@ -91,8 +91,8 @@ describe('an address written out', () => {
     ['data', 'data:text/plain,hi'],
     ['blob', 'blob:http://127.0.0.1/1'],
     ['javascript', 'javascript:1'],
-  ])('is refused: %s', (_what, url) => {
-    expect(() => nothingAllowed.checkUrl(new URL(url))).toThrow(AddressRefusedError);
+  ])('rejects %s', (_what, url) => {
+    expect(() => strictGuard.checkUrl(new URL(url))).toThrow(AddressRefusedError);
   });
 
   it.each([
@@ -103,17 +103,17 @@ describe('an address written out', () => {
     'http://[2606:4700::1111]/',
     'http://[::ffff:8.8.8.8]/',
     'https://example.com:8443/path',
-  ])('passes: %s', (url) => {
-    expect(nothingAllowed.checkUrl(new URL(url))).toBeUndefined();
+  ])('accepts %s', (url) => {
+    expect(strictGuard.checkUrl(new URL(url))).toBeUndefined();
   });
 
   it.each(['http://[fe80::1%25eth0]/', 'http://127.0.0.1%00.example.com/', 'http://256.256.256.256/', 'http://1.2.3.4.5/'])(
-    'is no address at all: %s',
+    'never gets an invalid address such as %s',
     (url) => expect(() => new URL(url)).toThrow(TypeError),
   );
 });
 
-describe('what is allowed', () => {
+describe('NetGuard with allowed entries', () => {
   const guard = new NetGuard(['10.1.0.0/16', '127.0.0.1', 'fd00::/8', 'Tools.Internal', '::ffff:192.168.7.7']);
 
   it.each([
@@ -123,18 +123,18 @@ describe('what is allowed', () => {
     'http://[::ffff:10.1.2.3]/',
     'http://192.168.7.7/',
     'http://tools.internal./',
-  ])('may be reached: %s', (url) => expect(guard.checkUrl(new URL(url))).toBeUndefined());
+  ])('accepts %s', (url) => expect(guard.checkUrl(new URL(url))).toBeUndefined());
 
   it.each(['http://10.2.0.1/', 'http://127.0.0.2/', 'http://[fc00::1]/', 'http://[::1]/', 'ftp://10.1.2.3/'])(
-    'is no more than that: %s',
+    'still rejects %s',
     (url) => {
       expect(() => guard.checkUrl(new URL(url))).toThrow(AddressRefusedError);
     },
   );
 });
 
-describe('a host name', () => {
-  const found: Record<string, LookupAddress[]> = {
+describe('NetGuard.lookup', () => {
+  const addressesByHost: Record<string, LookupAddress[]> = {
     'public.test': [
       { address: '1.1.1.1', family: 4 },
       { address: '2606:4700::1111', family: 6 },
@@ -150,7 +150,7 @@ describe('a host name', () => {
     'Allowed.test.': [{ address: '10.9.9.9', family: 4 }],
   };
   const guard = new NetGuard(['allowed.test'], (hostname, _options, callback) => {
-    const addresses = found[hostname];
+    const addresses = addressesByHost[hostname];
     if (addresses) callback(null, addresses);
     else callback(Object.assign(new Error('not found'), { code: 'ENOTFOUND' }), []);
   });
@@ -159,24 +159,24 @@ describe('a host name', () => {
       guard.lookup(hostname, { all }, (error, address) => resolve(error ?? address));
     });
 
-  it('leads to the addresses that were checked', async () => {
-    expect(await lookup('public.test', true)).toEqual(found['public.test']);
+  it('returns the checked addresses', async () => {
+    expect(await lookup('public.test', true)).toEqual(addressesByHost['public.test']);
     expect(await lookup('public.test', false)).toBe('1.1.1.1');
   });
 
   it.each(['mixed.test', 'local.test', 'scoped.test', 'odd.test', 'empty.test'])(
-    'is refused for any one of its addresses: %s',
+    'rejects a host if any of its addresses is blocked: %s',
     async (name) => {
       expect(await lookup(name, true)).toBeInstanceOf(AddressRefusedError);
       expect(await lookup(name, false)).toBeInstanceOf(AddressRefusedError);
     },
   );
 
-  it('that is allowed may stand for anything', async () => {
+  it('accepts any address of an allowed host', async () => {
     expect(await lookup('Allowed.test.', false)).toBe('10.9.9.9');
   });
 
-  it('that is not known stays not known', async () => {
+  it('passes on the error for an unknown host', async () => {
     expect(await lookup('nowhere.test', true)).toMatchObject({ code: 'ENOTFOUND' });
   });
 });

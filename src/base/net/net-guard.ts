@@ -10,7 +10,7 @@ type LookupAll = (
   callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
 ) => void;
 
-/** An outgoing call may not go there. The message may be shown; it names the host as it was written, never an address found. */
+/** A blocked address. The message may be shown to clients. It names the host as written, never a resolved address. */
 export class AddressRefusedError extends Error {
   constructor(message: string) {
     super(message);
@@ -19,35 +19,35 @@ export class AddressRefusedError extends Error {
 }
 
 /**
- * Keeps outgoing calls that others can steer away from private, local and reserved addresses (field notes, attack 1).
- * Both doors are needed: `checkUrl` sees what is written in an address, `lookup` what a host name stands for at the moment
- * it is connected to, so that no second look at the name can give another answer.
+ * Blocks outgoing calls to private, local, and reserved addresses, for calls whose address comes from outside (SSRF). Both checks
+ * are needed: `checkUrl` checks literal addresses, and `lookup` checks the resolved addresses at the moment of the connection. A
+ * second lookup therefore cannot return another address (DNS rebinding).
  */
 export class NetGuard {
   readonly #networks: readonly Network[];
   readonly #hosts: ReadonlySet<string>;
   readonly #lookupAll: LookupAll;
 
-  /** `allowed`: networks in CIDR notation, addresses and host names that may be reached all the same. */
+  /** `allowedEntries` are exceptions: networks in CIDR notation, addresses, and host names. */
   constructor(allowedEntries: readonly string[], lookupAll: LookupAll = systemLookup) {
     this.#networks = allowedEntries.filter(isNetwork).map(toNetwork);
     this.#hosts = new Set(allowedEntries.filter((entry) => !isNetwork(entry)).map(toHost));
     this.#lookupAll = lookupAll;
   }
 
-  /** Throws AddressRefused if the address is not plain http or https, carries credentials, or names a refused address. */
+  /** Throws `AddressRefusedError` if the URL is not plain http or https, has credentials, or names a blocked address. */
   checkUrl(url: URL): void {
     if (url.protocol !== 'http:' && url.protocol !== 'https:')
-      throw new AddressRefusedError(`${url.protocol} addresses are not called`);
+      throw new AddressRefusedError(`${url.protocol} URLs are not allowed`);
     if (url.username !== '' || url.password !== '')
-      throw new AddressRefusedError('addresses with a user name or password are not called');
+      throw new AddressRefusedError('URLs with a user name or password are not allowed');
     const host = toHost(url.hostname);
     if (this.#hosts.has(host)) return;
     const literal = host.replace(/^\[(.*)\]$/, '$1');
     if (ipaddr.isValid(literal) && !this.#canReach(ipaddr.parse(literal))) throw toRefusedError(host);
   }
 
-  /** For `lookup` of a socket: gives the addresses of a host only if every one of them may be reached. */
+  /** The `lookup` option of a socket. Returns the addresses of a host only if every one of them is allowed. */
   readonly lookup: LookupFunction = (hostname, options, callback) => {
     this.#lookupAll(hostname, { ...options, all: true }, (error, addresses) => {
       const isRefused =
@@ -76,12 +76,12 @@ export class NetGuard {
 const globalUnicast: Network = [ipaddr.parse('2000::'), 3];
 
 /**
- * Addresses that no registry reserves and that lead to a service of the machine's own network: the platform endpoint of Azure
- * (wire server, DNS, health probes). The metadata services of the other clouds have link-local, shared or reserved addresses.
+ * Addresses that no registry reserves but that lead to a service of the machine's own network: the platform endpoint of Azure
+ * (wire server, DNS, health probes). The metadata services of the other clouds have link-local, shared, or reserved addresses.
  */
 const platformServices: ReadonlySet<string> = new Set(['168.63.129.16']);
 
-/** Everything that a registry gives a special meaning is refused, and all of IPv6 that is not given out. */
+/** Returns false for all ranges with a special purpose in a registry, and for unassigned IPv6 ranges. */
 function isPublic(address: Address): boolean {
   if (address.range() !== 'unicast') return false;
   if (address instanceof ipaddr.IPv4) return !platformServices.has(address.toString());
@@ -107,7 +107,5 @@ function toHost(name: string): string {
 }
 
 function toRefusedError(host: string): AddressRefusedError {
-  return new AddressRefusedError(
-    `${host} is, or leads to, an address that outgoing calls may not reach; security.allowPrivateNetworks can allow it`,
-  );
+  return new AddressRefusedError(`${host} is or resolves to a blocked address. Allow it with security.allowPrivateNetworks`);
 }

@@ -9,7 +9,7 @@ import {
 } from 'node:crypto';
 import { Secret } from './secret.ts';
 
-/** A sealed text was altered, belongs elsewhere, or was sealed with a secret that is not at hand. The message may be shown. */
+/** A sealed text was altered, or its context or secret is another one. The message may be shown to clients. */
 export class SealError extends Error {
   override readonly name = 'SealError';
 }
@@ -20,15 +20,15 @@ const tagBytes = 16;
 const keyBytes = 32;
 const sealedForm = /^s1\.([\w-]{8})\.([\w-]+)$/;
 
-/** Secrets of one text, separated by commas, newest first: what `PARLEY_SECRET` holds. Empty if there are none. */
+/** Parses the comma-separated secrets of `PARLEY_SECRET`, newest first. Returns an empty list if there are none. */
 export function toSecrets(text: string): readonly Secret[] {
   const parts = text.split(',').map((part) => part.trim());
   return parts.filter((part) => part !== '').map((part) => new Secret(part));
 }
 
-/** What is derived from one secret. */
+/** Keys that are derived from one secret. */
 class Key {
-  /** Says which secret it was, and nothing of it. */
+  /** Identifies the secret without revealing it. */
   readonly id: string;
   readonly #secret: Secret;
   readonly #derived = new Map<string, Buffer>();
@@ -48,7 +48,7 @@ class Key {
   }
 }
 
-/** Of one text: a nonce is never used again. */
+/** A cipher for one text. Its nonce is never reused. */
 interface Cipher {
   readonly nonce: Buffer;
   readonly cipher: CipherGCM;
@@ -60,13 +60,13 @@ function toCipher(key: Buffer): Cipher {
 }
 
 /**
- * Encrypts and signs texts with keys derived from secrets. The first secret seals and signs, all of them open and verify:
- * so a secret is changed by putting the new one first.
+ * Encrypts and signs texts with keys that are derived from secrets. The first secret seals and signs, and all secrets open and
+ * verify. To rotate a secret, put the new one first.
  */
 export class Seal {
   readonly #newest: Key;
   readonly #keys: ReadonlyMap<string, Key>;
-  /** Made ahead while nobody waits: half of what sealing a short text takes. */
+  /** A cipher that is prepared while the event loop is idle, because creating it takes half of the time to seal a short text. */
   #spareCipher: Cipher | undefined;
   #isSpareDue = false;
 
@@ -77,7 +77,7 @@ export class Seal {
     this.#keys = new Map([...older, newest].map((key) => [key.id, key]));
   }
 
-  /** Encrypts a text (AES-256-GCM). It opens only if the same `place` is named: the id of the row it lies in. */
+  /** Encrypts a text with AES-256-GCM. It opens only with the same `context`, which is the id of the row that holds it. */
   seal(text: string, context: string): string {
     const { nonce, cipher } = this.#takeCipher();
     cipher.setAAD(Buffer.from(context));
@@ -98,34 +98,34 @@ export class Seal {
     return cipher;
   }
 
-  /** The text that was sealed for this place. Throws SealFault. */
+  /** Decrypts a text that was sealed for this context. Throws `SealError`. */
   open(sealed: string, context: string): string {
     const [, id = '', encoded = ''] = sealedForm.exec(sealed) ?? [];
     const key = this.#keys.get(id);
     const bytes = Buffer.from(encoded, 'base64url');
-    if (bytes.length < nonceBytes + tagBytes) throw new SealError('this is not a sealed text');
-    if (key === undefined) throw new SealError('the secret that this was sealed with is not at hand');
+    if (bytes.length < nonceBytes + tagBytes) throw new SealError('the text is not sealed');
+    if (key === undefined) throw new SealError('the text was sealed with an unknown secret');
     const options = { authTagLength: tagBytes };
     const decipher = createDecipheriv(algorithm, key.derive('seal'), bytes.subarray(0, nonceBytes), options);
     decipher.setAAD(Buffer.from(context)).setAuthTag(bytes.subarray(-tagBytes));
     try {
       return decipher.update(bytes.subarray(nonceBytes, -tagBytes), undefined, 'utf8') + decipher.final('utf8');
     } catch (cause) {
-      throw new SealError('the sealed text was altered, or belongs elsewhere', { cause });
+      throw new SealError('the sealed text was altered or was sealed for another context', { cause });
     }
   }
 
-  /** Whether a text was sealed with an older secret, and should be sealed anew before that secret is given up. */
+  /** Returns whether a text was sealed with an older secret. Seal such texts again before you remove that secret. */
   isOutdated(sealed: string): boolean {
     return sealedForm.exec(sealed)?.[1] !== this.#newest.id;
   }
 
-  /** Signs a text (HMAC-SHA256) for one purpose, a word of the program: it is not valid for another. */
+  /** Signs a text with HMAC-SHA256. The signature is valid only for one purpose, which is a constant of the program. */
   sign(text: string, purpose: string): string {
     return createSignature(this.#newest, text, purpose);
   }
 
-  /** Whether the signature was given to this text for this purpose, with any of the secrets; in constant time. */
+  /** Returns in constant time whether the signature is valid for this text and purpose with any of the secrets. */
   verify(text: string, signatureText: string, purpose: string): boolean {
     const key = this.#keys.get(signatureText.slice(0, signatureText.indexOf('.')));
     if (key === undefined) return false;

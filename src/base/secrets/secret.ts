@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 
-/** A value that must not be seen: prints, serialises and joins as `***`. */
+/** A value that must not be disclosed. It is printed, serialized, and joined as `***`. */
 export class Secret {
   readonly #value: string;
 

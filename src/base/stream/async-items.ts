@@ -1,11 +1,11 @@
 import type { Handle, Sink } from './sink.ts';
 
-/** Items that may wait for their reader before their source is paused. */
+/** Maximum number of unread items before the source is paused. */
 const maxWaiting = 64;
 
 /**
- * What is pushed into a sink, for a reader that takes it item by item: `start` is called with the first read. A slow reader
- * pauses the source; one that leaves the loop early, or whose signal is aborted, cancels it.
+ * Returns an async iterable of the items that `start` pushes into its sink. `start` is called at the first read. A slow reader
+ * pauses the source. A reader that leaves the loop early, or an aborted signal, cancels the source.
  */
 export function toAsyncIterable<Item>(start: (sink: Sink<Item>) => Handle, signal?: AbortSignal): AsyncIterable<Item> {
   return { [Symbol.asyncIterator]: () => new PushedItems(start, signal) };
@@ -17,7 +17,7 @@ class PushedItems<Item> implements Sink<Item>, AsyncIterator<Item, undefined> {
   readonly #items: Item[] = [];
   readonly #onAbort = (): void => this.#cancel(this.#signal?.reason);
   #handle: Handle | undefined;
-  #isOver = false;
+  #isClosed = false;
   #failure: { readonly error: unknown } | undefined;
   #wake: (() => void) | undefined;
 
@@ -27,7 +27,7 @@ class PushedItems<Item> implements Sink<Item>, AsyncIterator<Item, undefined> {
   }
 
   async next(): Promise<IteratorResult<Item, undefined>> {
-    if (this.#handle === undefined && !this.#isOver) this.#open();
+    if (this.#handle === undefined && !this.#isClosed) this.#open();
     for (;;) {
       const item = this.#items.shift();
       if (item !== undefined) {
@@ -39,7 +39,7 @@ class PushedItems<Item> implements Sink<Item>, AsyncIterator<Item, undefined> {
         this.#failure = undefined;
         throw error;
       }
-      if (this.#isOver) return { done: true, value: undefined };
+      if (this.#isClosed) return { done: true, value: undefined };
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
       });
@@ -48,13 +48,13 @@ class PushedItems<Item> implements Sink<Item>, AsyncIterator<Item, undefined> {
 
   async return(): Promise<IteratorResult<Item, undefined>> {
     this.#items.length = 0;
-    if (!this.#isOver) this.#cancel(undefined);
+    if (!this.#isClosed) this.#cancel(undefined);
     this.#failure = undefined;
     return { done: true, value: undefined };
   }
 
   frame(item: Item): void {
-    if (this.#isOver) return;
+    if (this.#isClosed) return;
     this.#items.push(item);
     if (this.#items.length >= maxWaiting) this.#handle?.pause();
     this.#wake?.();
@@ -65,7 +65,7 @@ class PushedItems<Item> implements Sink<Item>, AsyncIterator<Item, undefined> {
   }
 
   fail(error: unknown): void {
-    if (!this.#isOver) this.#failure = { error };
+    if (!this.#isClosed) this.#failure = { error };
     this.#close();
   }
 
@@ -87,19 +87,19 @@ class PushedItems<Item> implements Sink<Item>, AsyncIterator<Item, undefined> {
   }
 
   #close(): void {
-    this.#isOver = true;
+    this.#isClosed = true;
     this.#signal?.removeEventListener('abort', this.#onAbort);
     this.#wake?.();
   }
 }
 
-/** Hands items from many writers to one reader, in the order they were put. */
+/** Passes items from many writers to one reader, in the order of the calls to `put`. */
 export class Channel<Item> {
   readonly #items: { item: Item; onTaken: () => void }[] = [];
   #wake: () => void = () => undefined;
   #hasEnded = false;
 
-  /** Resolves when the reader took it, at once if nobody reads any more: a writer that waits cannot flood the reader. */
+  /** Resolves when the reader has received the item or has stopped. Writers that await it cannot flood the reader. */
   put(item: Item): Promise<void> {
     if (this.#hasEnded) return Promise.resolve();
     return new Promise((resolve) => {
@@ -108,7 +108,7 @@ export class Channel<Item> {
     });
   }
 
-  /** What was put before is still read. */
+  /** Ends the channel. The reader still receives the items that were put before. */
   end(): void {
     this.#hasEnded = true;
     this.#wake();

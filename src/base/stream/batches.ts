@@ -1,4 +1,4 @@
-/** So many are written at once. */
+/** Maximum number of items in one write. */
 const maxBatchItems = 100;
 
 interface Waiting<Item, Result> {
@@ -8,20 +8,20 @@ interface Waiting<Item, Result> {
 }
 
 /**
- * Writes items together that come while others are being written: to write many at once costs little more than to write one.
- * What comes within one turn of the event loop goes together too.
+ * Writes items in batches. Items that arrive during a write, or within the same turn of the event loop, form the next batch. A
+ * batch costs little more than a single item.
  */
 export class Batches<Item, Result> {
   readonly #write: (items: readonly Item[]) => Promise<readonly Result[]>;
   #waiting: Waiting<Item, Result>[] = [];
   #isWriting = false;
 
-  /** `write` gives a result for each item, in their order. */
+  /** `write` must return one result per item, in the order of the items. */
   constructor(write: (items: readonly Item[]) => Promise<readonly Result[]>) {
     this.#write = write;
   }
 
-  /** Resolves once the item is written. Fails with what its batch fails with. */
+  /** Resolves with the result of the item after it is written. Rejects with the error of its batch. */
   add(item: Item): Promise<Result> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ item, resolve, reject });

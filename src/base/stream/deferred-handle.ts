@@ -1,6 +1,6 @@
 import type { Handle } from './sink.ts';
 
-/** Steers work that begins later: a pause or cancel that comes before holds from the beginning. */
+/** Controls work that starts later. A pause or cancel that comes before the start applies from the start. */
 export class DeferredHandle implements Handle {
   #work: Handle | undefined;
   #isPaused = false;
@@ -10,19 +10,22 @@ export class DeferredHandle implements Handle {
     return this.#isCancelled;
   }
 
-  /** Begins the work, unless it was cancelled before. May be called again for work that takes the place of this one. */
+  /** Starts the work, unless it was canceled before. May be called again to replace the current work. */
   start(begin: () => Handle): void {
     if (!this.#isCancelled) this.follow(begin());
   }
 
-  /** Steers work that has begun. */
+  /** Controls work that has already started. */
   follow(work: Handle): void {
     if (this.#isCancelled) return work.cancel();
     this.#work = work;
     if (this.#isPaused) work.pause();
   }
 
-  /** Begins with what `prepare` resolves with; its signal is aborted if the work is cancelled before. `fail` is called with what either throws. */
+  /**
+   * Starts the work with the value that `prepare` resolves with. If the work is canceled before, the signal of `prepare` is
+   * aborted. `fail` is called with errors of `prepare` and `begin`, unless the work was canceled.
+   */
   startAfter<Value>(
     prepare: (signal: AbortSignal) => Promise<Value>,
     begin: (value: Value) => Handle,

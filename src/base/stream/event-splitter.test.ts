@@ -8,13 +8,13 @@ function pushAll(pieces: readonly string[]): string {
   return pieces.map((piece) => splitter.push(piece)).join('');
 }
 
-function cut(text: string, places: readonly number[]): string[] {
-  const sorted = [...new Set(places.map((place) => place % (text.length + 1)))].sort((a, b) => a - b);
+function splitAt(text: string, positions: readonly number[]): string[] {
+  const sorted = [...new Set(positions.map((position) => position % (text.length + 1)))].sort((a, b) => a - b);
   return [0, ...sorted].map((start, index) => text.slice(start, sorted[index] ?? text.length));
 }
 
 describe('EventSplitter', () => {
-  it('gives whole events and keeps what is not whole', () => {
+  it('returns complete events and keeps an incomplete rest', () => {
     const splitter = new EventSplitter();
     expect(splitter.push('data: 1\n\nda')).toBe('data: 1\n\n');
     expect(splitter.rest).toBe('da');
@@ -23,49 +23,49 @@ describe('EventSplitter', () => {
     expect(splitter.rest).toBe('');
   });
 
-  it('reads every kind of line end', () => {
+  it('reads every kind of line ending', () => {
     for (const end of ['\n', '\r\n', '\r']) {
       expect(pushAll([`data: 1${end}${end}data: 2${end}${end}`, 'x'])).toBe('data: 1\n\ndata: 2\n\n');
     }
   });
 
-  it('takes no longer for a large event in small reads than for what is in them', () => {
+  it('takes time in proportion to the bytes for a large event in small reads', () => {
     const splitter = new EventSplitter();
     const piece = 'x'.repeat(256);
     for (let at = 0; at < 60_000; at += 1) splitter.push(piece);
     expect(splitter.push('\n\n')).toHaveLength(60_000 * 256 + 2);
   });
 
-  it('passes over a byte order mark', () => {
+  it('skips a byte order mark', () => {
     expect(pushAll(['\u00ef\u00bb\u00bfdata: 1\n\n'])).toBe('data: 1\n\n');
   });
 
-  it('gives the same events wherever the bytes are cut', () => {
+  it('returns the same events regardless of how the bytes are split', () => {
     const line = constantFrom('data: {"a":1}', ': comment', 'event: x', 'data: \u00c3\u00a9', `data: ${'y'.repeat(300)}`);
     const ends = constantFrom('\n', '\r\n');
     assert(
-      property(array(line, { minLength: 1 }), ends, array(integer({ min: 0, max: 5000 })), (lines, end, places) => {
+      property(array(line, { minLength: 1 }), ends, array(integer({ min: 0, max: 5000 })), (lines, end, positions) => {
         const text = lines.map((each) => `${each}${end}${end}`).join('');
-        expect(pushAll(cut(text, places))).toBe(text.replaceAll('\r\n', '\n'));
+        expect(pushAll(splitAt(text, positions))).toBe(text.replaceAll('\r\n', '\n'));
       }),
     );
   });
 
-  it('reads an event far larger than one read', () => {
+  it('reads an event that is far larger than one read', () => {
     const event = `data: ${'x'.repeat(300_000)}\n\n`;
     const pieces = event.match(/[\s\S]{1,1000}/g) ?? [];
     expect(pushAll(pieces)).toBe(event);
   });
 
-  it('refuses an event without an end', () => {
+  it('rejects an event without an end that exceeds the limit', () => {
     const splitter = new EventSplitter();
     splitter.maxEventBytes = 10;
     expect(() => splitter.push('data: 12345678')).toThrow(EventTooLarge);
   });
 });
 
-describe('eventData', () => {
-  it('leaves out comments and joins the data lines of one event', () => {
+describe('listEventData', () => {
+  it('omits comments and joins the data lines of one event', () => {
     expect(listEventData(': ping\n\ndata: a\ndata: b\n\nevent: x\ndata:c\n\ndata\n\n')).toEqual(['a\nb', 'c', '']);
   });
 });

@@ -1,26 +1,26 @@
-/** An event grew past a bound without an end. */
+/** An event exceeded its limit of bytes or lines before it ended. */
 export class EventTooLarge extends Error {
   override readonly name = 'EventTooLarge';
 }
 
-/** Readers split an event into lines, and 16 MiB of two-byte lines hold the event loop for half a second. */
+/** Maximum number of lines in a large event, because 16 MiB of two-byte lines would block the event loop for half a second. */
 const maxLargeEventLines = 100_000;
 const minLargeEventBytes = 256 * 1024;
 
 const byteOrderMark = '\u00ef\u00bb\u00bf';
 
-/** Cuts server-sent-event bytes (latin1 text) where whole events end, wherever the reads were cut. Line ends come out as LF. */
+/** Splits server-sent events (latin1 text) where complete events end, for any split of the reads. Converts line ends to LF. */
 export class EventSplitter {
-  /** Bound of one event. */
+  /** Maximum size of one event in bytes. */
   maxEventBytes = 16 * 1024 * 1024;
   #rest = '';
-  /** Lines of the rest after its first `minLargeEventBytes`, so that events of usual size are not counted. */
+  /** Number of lines after the first `minLargeEventBytes` of the rest. Lines of events of the usual size are not counted. */
   #restLines = 0;
   #restEndsWithLf = false;
   #endedWithCr = false;
   #atStart = true;
 
-  /** The whole events that are there now, each ended by an empty line; '' when none is. */
+  /** Returns the complete events up to now, each with its empty line, or an empty string. Throws `EventTooLarge`. */
   push(piece: string): string {
     const isOdd = this.#endedWithCr || piece.includes('\r') || (this.#atStart && piece.startsWith(byteOrderMark));
     const text = isOdd ? this.#toLf(piece) : piece;
@@ -29,13 +29,13 @@ export class EventSplitter {
     if (end === text.length - 2 && this.#rest === '' && end !== -1) return text;
     if (end !== -1) return this.#split(this.#rest + text.slice(0, end + 2), text.slice(end + 2));
     if (this.#restEndsWithLf && text.startsWith('\n')) return this.#split(`${this.#rest}\n`, text.slice(1));
-    // Only the piece is looked into: what waits is joined where its event ends, or each read would copy all of it.
+    // Only the new piece is searched. The rest is joined where its event ends, because otherwise each read would copy all of it.
     if (this.#rest.length > minLargeEventBytes) this.#countLines(text);
     this.#storeRest(this.#rest + text, text === '' ? this.#restEndsWithLf : text.endsWith('\n'));
     return '';
   }
 
-  /** What was left without an end when the stream closed. */
+  /** The incomplete event at the end of the stream, or an empty string. */
   get rest(): string {
     return this.#rest;
   }
@@ -73,13 +73,13 @@ export class EventSplitter {
   }
 }
 
-/** The event that begins there, its empty line included; what is left if there is no other, such as an empty line too many. */
+/** Returns the event that starts at this index with its empty line, or the remaining text if no empty line follows. */
 export function getEventAt(events: string, at: number): string {
   const end = events.indexOf('\n\n', at);
   return events.slice(at, end === -1 ? events.length : end + 2);
 }
 
-/** The data of each event in whole events with LF line ends; events without data (comments) are left out. */
+/** Returns the data of each event. Expects complete events with LF line endings. Skips events without data, such as comments. */
 export function listEventData(events: string): string[] {
   const list: string[] = [];
   for (const event of events.split('\n\n')) {

@@ -1,9 +1,6 @@
 import type { Handle, Sink } from './sink.ts';
 
-/**
- * Pushes the items of an iterable into a sink. `open` gets the signal that `cancel` aborts; if it throws or
- * rejects, the sink fails with that error.
- */
+/** Pushes the items of an iterable into a sink. `cancel` aborts the signal of `open`. Errors of `open` fail the sink. */
 export function pump<Item>(
   open: (signal: AbortSignal) => AsyncIterable<Item> | Promise<AsyncIterable<Item>>,
   sink: Sink<Item>,
@@ -13,7 +10,7 @@ export function pump<Item>(
   return activePump;
 }
 
-/** The same with one item. */
+/** Pushes one item into a sink. */
 export function pumpOne<Item>(make: (signal: AbortSignal) => Promise<Item>, sink: Sink<Item>): Handle {
   return pump(async function* (signal) {
     yield await make(signal);
@@ -24,7 +21,7 @@ class Pump<Item> implements Handle {
   readonly #sink: Sink<Item>;
   readonly #controller = new AbortController();
   #paused: Promise<void> | undefined;
-  #goOn: (() => void) | undefined;
+  #resolvePause: (() => void) | undefined;
 
   constructor(sink: Sink<Item>) {
     this.#sink = sink;
@@ -32,24 +29,24 @@ class Pump<Item> implements Handle {
 
   pause(): void {
     this.#paused ??= new Promise((resolve) => {
-      this.#goOn = resolve;
+      this.#resolvePause = resolve;
     });
   }
 
   resume(): void {
-    this.#goOn?.();
+    this.#resolvePause?.();
     this.#paused = undefined;
   }
 
   cancel(): void {
-    this.#controller.abort(new Error('nobody wants the rest'));
+    this.#controller.abort(new Error('The consumer closed the stream'));
     this.resume();
   }
 
   async run(open: (signal: AbortSignal) => AsyncIterable<Item> | Promise<AsyncIterable<Item>>): Promise<void> {
     const { signal } = this.#controller;
     try {
-      // Nothing is pushed before `pump` has returned.
+      // Nothing may be pushed before `pump` returns.
       await undefined;
       for await (const item of await open(signal)) {
         if (signal.aborted) return;

@@ -1,4 +1,4 @@
-/** The outcome of the work, or the signal's reason as soon as it is aborted: does not wait for work that ignores the signal. */
+/** Settles with the work, or rejects with the signal's reason without waiting for work that ignores the signal. */
 export function raceAbort<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
   return new Promise((resolve, reject) => {
     const onAbort = (): void => reject(signal.reason);

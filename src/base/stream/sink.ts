@@ -1,19 +1,17 @@
-/**
- * Takes items as they come: `frame` any number of times, then `end` or `fail`, exactly once, and nothing after it.
- */
+/** Receiver of pushed items: any number of calls to `frame`, then exactly one call to `end` or `fail`. */
 export interface Sink<Item> {
   frame(item: Item): void;
-  /** All items have come. */
+  /** Called after the last item. */
   end(): void;
-  /** No more items come, because of this error. */
+  /** Called with the error that ended the stream early. */
   fail(error: unknown): void;
 }
 
-/** Steers what pushes into a sink. Every method may be called at any time, more than once, also from inside the sink. */
+/** Controls the source that pushes into a sink. Every method may be called at any time, repeatedly, and from inside the sink. */
 export interface Handle {
-  /** Back-pressure: asks for nothing more until `resume`. What is on its way already may still come. */
+  /** Pauses the source until `resume` (back-pressure). Items that are already on their way may still arrive. */
   pause(): void;
   resume(): void;
-  /** Stops the work at once. Nothing more is pushed, not even `fail`: whoever cancels knows why. */
+  /** Stops the work immediately. The sink receives no further calls, not even `fail`. */
   cancel(): void;
 }

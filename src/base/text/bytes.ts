@@ -1,4 +1,4 @@
-/** Whether there are control characters. Line breaks between tokens count too: indented JSON is parsed as a whole. */
+/** Returns whether the bytes contain control characters. Line breaks between JSON tokens count too. */
 export function hasControls(bytes: Buffer): boolean {
   const skipped = Math.min((4 - (bytes.byteOffset % 4)) % 4, bytes.length);
   const words = new Uint32Array(bytes.buffer, bytes.byteOffset + skipped, (bytes.length - skipped) >> 2);
@@ -8,7 +8,7 @@ export function hasControls(bytes: Buffer): boolean {
     let borrows = 0;
     for (let at = block; at < end; at += 1) {
       const word = words[at] as number;
-      // A byte below 32 borrows, and has no highest bit of its own.
+      // A byte below 32 borrows and does not have its own highest bit set.
       borrows |= (word - 0x20202020) & ~word & 0x80808080;
     }
     if (borrows !== 0) return true;
@@ -18,19 +18,22 @@ export function hasControls(bytes: Buffer): boolean {
   return false;
 }
 
-/** The UTF-8 bytes of a text, one char a byte: what sockets here read and write. Whether all is ASCII is told by the length: a search for other chars takes five times as long. */
+/**
+ * Returns the UTF-8 bytes of a text as latin1, one character per byte. Sockets in this code read and write such text. Compares
+ * lengths to detect ASCII, because a search for other characters takes five times as long.
+ */
 export function toLatin1(text: string): string {
   return Buffer.byteLength(text) === text.length ? text : Buffer.from(text, 'utf8').toString('latin1');
 }
 
-/** The text whose UTF-8 bytes these chars are. Bytes that are not UTF-8 become U+FFFD. */
+/** Decodes UTF-8 bytes that are stored as latin1 characters. Invalid UTF-8 becomes U+FFFD. */
 export function fromLatin1(bytes: string): string {
   return Buffer.byteLength(bytes) === bytes.length ? bytes : Buffer.from(bytes, 'latin1').toString('utf8');
 }
 
 /**
- * Gives the memory of bytes back at once, if nothing else is in it. The collector finds it late, since it sees of a large buffer only
- * the handle; with bodies of 200 kB it works twice as hard then.
+ * Frees the memory of the bytes immediately if they fill their buffer. The garbage collector frees large buffers late, because it
+ * sees only the small handle. With bodies of 200 kB it would work twice as hard.
  */
 export function freeBytes(bytes: Uint8Array): void {
   const { buffer } = bytes;

@@ -1,13 +1,10 @@
 const usualChars = 160;
 const charsBefore = 40;
 // Pattern bound: linear. Inside a run of asterisks, the next asterisk is not a space, so every search succeeds.
-/** Marks of Markdown that say nothing in a line by itself. */
+/** Markdown syntax that has no meaning in a single line of plain text. */
 const markup = /(?<!\w)\*+(?=\S)|(?<=\S)\*+(?!\w)|`+|^#+ /gm;
 
-/**
- * A line of a text around a place where words stand, as many different ones as can be; undefined where none of them stands in
- * it. `words` are in lower case.
- */
+/** Returns one line around the position with the most different words, if any. `words` must be in lower case. */
 export function createExcerpt(text: string, words: readonly string[], chars = usualChars): string | undefined {
   const plain = text.replace(markup, '');
   const lower = plain.toLowerCase();
@@ -26,20 +23,20 @@ function countWithin(positions: readonly number[], from: number, chars: number):
   return positions.filter((position) => position >= from && position < from + chars - charsBefore).length;
 }
 
-/** Where the first word between two places begins. */
+/** Returns the start of the first word between two positions. */
 function findWordStart(text: string, from: number, to: number): number {
   if (from === 0) return 0;
   const gap = text.slice(from, to).search(/\s/);
   return gap < 0 ? to : from + gap + 1;
 }
 
-/** The same of the first of several texts that has as many of the words as any. */
+/** Returns an excerpt of the text that `findBest` selects, or undefined if no word occurs. */
 export function createExcerptOfTexts(texts: readonly string[], words: readonly string[]): string | undefined {
   const best = texts[findBest(texts, words)];
   return best === undefined ? undefined : createExcerpt(best, words);
 }
 
-/** Which of several texts is the first with as many of the words as any; -1 where none of them stands in any. */
+/** Returns the index of the first text that contains the most words, or -1 if no text contains any. */
 export function findBest(texts: readonly string[], words: readonly string[]): number {
   const counts = texts.map((text) => {
     const lower = text.toLowerCase();

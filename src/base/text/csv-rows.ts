@@ -1,12 +1,12 @@
 const separators = [',', ';', '\t', '|'];
 const sniffedLength = 4000;
 
-/** The rows of values parted by commas, semicolons, tabs or bars (RFC 4180), each cell without the spaces around it; rows without any text are left out. */
+/** Parses values separated by commas, semicolons, tabs, or bars (RFC 4180). Trims cells and skips rows without text. */
 export function readCsvRows(text: string): readonly (readonly string[])[] {
   return readRows(text, sniffSeparator(text)).filter((row) => row.some((cell) => cell.trim() !== ''));
 }
 
-/** The one that stands most often in the first line; of several, the first. */
+/** Returns the separator that occurs most often in the first line. If several are equal, the earlier in `separators` wins. */
 function sniffSeparator(text: string): string {
   const [line = ''] = text.slice(0, sniffedLength).split('\n');
   const counts = separators.map((separator) => line.split(separator).length);
@@ -34,7 +34,7 @@ function readRows(text: string, separator: string): string[][] {
 
 interface Cell {
   readonly cell: string;
-  /** Where the separator, the line feed or the end of the text is. */
+  /** Index of the separator, the line feed, or the end of the text. */
   readonly end: number;
 }
 
@@ -44,7 +44,7 @@ function readPlain(text: string, from: number, separator: string): Cell {
   return { cell: text.slice(from, end), end };
 }
 
-/** What follows the closing quote up to the separator belongs to the cell as well. */
+/** Text between the closing quote and the separator belongs to the cell too. */
 function readQuoted(text: string, from: number, separator: string): Cell {
   let cell = '';
   let at = from + 1;

@@ -1,4 +1,4 @@
-/** The text as a regular expression that matches just it, with and without the flag `u`. */
+/** Returns a regular expression source that matches exactly this text, with and without the `u` flag. */
 export function escapePattern(text: string): string {
   return text.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&');
 }

@@ -1,21 +1,21 @@
 import { randomFillSync } from 'node:crypto';
 
-/** How an id of this kind looks. */
+/** Format of an id from `createLetterIds`. */
 export const letterId = /^[a-p]{8}(-[a-p]{4}){3}-[a-p]{12}$/;
 const idBytes = 16;
-/** So many ids are made of one read of random bytes. */
+/** Number of ids that are made from one read of random bytes. */
 const idsAtOnce = 128;
-/** Dashes stand where a UUID has them. */
+/** Byte indexes after which a dash follows, as in a UUID. */
 const dashAfter: ReadonlySet<number> = new Set([3, 5, 7, 9]);
 const firstLetter = 97;
-/** Each byte as two letters from `a` to `p`. */
+/** Each byte value as two letters from `a` to `p`. */
 const letters = Array.from({ length: 256 }, (_, byte) =>
   String.fromCharCode(firstLetter + (byte >> 4), firstLetter + (byte & 15)),
 );
 
 /**
- * Makes ids of 128 random bits in letters and dashes alone: some clients look for numbers such as 429 in the text of an
- * error, and take an id that has one by chance for a status.
+ * Returns a generator of ids with 128 random bits. The ids consist of letters and dashes only, because some clients search error
+ * texts for numbers such as 429 and would mistake digits of an id for a status.
  */
 export function createLetterIds(): () => string {
   const pool = Buffer.alloc(idBytes * idsAtOnce);

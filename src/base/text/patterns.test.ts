@@ -69,18 +69,18 @@ describe('withPatterns', () => {
   });
 });
 
-test('a run that is done in time gives its value', () => {
+test('runWithin returns the value of a function that finishes in time', () => {
   const value = { a: 1 };
   expect(runWithin(1000, () => value)).toBe(value);
 });
 
-test('a run that fails throws what it threw', () => {
-  const fault = new Error('no');
+test('runWithin rethrows the error of its function', () => {
+  const thrownError = new Error('no');
   expect(() =>
     runWithin(1000, () => {
-      throw fault;
+      throw thrownError;
     }),
-  ).toThrow(fault);
+  ).toThrow(thrownError);
 });
 
 test.each<[string, () => unknown]>([
@@ -91,11 +91,11 @@ test.each<[string, () => unknown]>([
     },
   ],
   ['a regular expression', () => /^(a+)+$/.test(`${'a'.repeat(100)}!`)],
-])('%s that would go on for ever is broken off', async (_name, run) => {
+])('runWithin stops %s that would never finish', async (_name, run) => {
   expect(await measureLongestHold(() => expect(() => runWithin(50, run)).toThrow('timed out'))).toBeLessThan(2000);
 });
 
-test('a run that got little processor time is repeated', () => {
+test('runWithin repeats a run that got little processor time', () => {
   let runs = 0;
   const waitOnce = (): string => {
     runs += 1;

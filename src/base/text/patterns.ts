@@ -1,13 +1,13 @@
 import { RE2JS } from 're2js';
 
-/** A busy machine gives the thread only a part of a core. A run that got less than half of its time is repeated once. */
+/** Minimum share of a core. A run that got less, because the machine is busy, is repeated once. */
 const minCpuShare = 1 / 2;
 const retryFactor = 4;
 
-/** A pattern from outside is invalid, too large, or takes too long. The message can follow "the pattern cannot be used:" and may be shown. */
+/** A pattern from outside is invalid, too large, or too slow. The message may be shown, after "the pattern cannot be used:". */
 export class PatternError extends Error {
   override readonly name = 'PatternError';
-  /** Whether the time was over. */
+  /** Whether the time limit was exceeded. */
   readonly isTimeout: boolean;
 
   constructor(message: string, { isTimeout = false } = {}) {
@@ -16,7 +16,7 @@ export class PatternError extends Error {
   }
 }
 
-/** Bounds of a pattern. The time to match grows with the program size times the length of the text. */
+/** Limits of a pattern. The time to match grows with the program size times the length of the text. */
 export interface PatternLimits {
   /** Default: 1000. */
   readonly maxSourceChars?: number;
@@ -24,7 +24,7 @@ export interface PatternLimits {
   readonly maxProgramSize?: number;
 }
 
-/** The two operations that `withPatterns` allows while its clock runs. Both throw PatternError. */
+/** The two operations that `withPatterns` allows while its clock runs. Both throw `PatternError`. */
 export interface PatternRun {
   compile(source: string, limits?: PatternLimits): Pattern;
   /** Returns whether the pattern matches somewhere in the text. */
@@ -110,7 +110,7 @@ function compileRe2(source: string): RE2JS {
 // One `\pL` takes RE2 as long as about 20 instructions: its tables are merged, sorted, and case-folded.
 const unicodeClassSize = 20;
 
-/** Returns about the number of instructions after `{n,m}` is unfolded, in time linear in the source. Invalid sources have a size too. */
+/** Estimates the number of instructions after `{n,m}` is unfolded, in linear time. Invalid sources have a size too. */
 function estimateProgramSize(source: string): number {
   const groups: number[] = [];
   let size = 0;
@@ -168,7 +168,7 @@ export function runWithin<Value>(timeoutMs: number, run: () => Value): Value {
   }
 }
 
-/** Returns whether `runWithin` ended a run because its time was over. The error is of another realm, so `instanceof` does not hold. */
+/** Returns whether `runWithin` ended a run at its time limit. The error is from another realm, so `instanceof` fails. */
 function isTimeout(error: unknown): boolean {
   return (error as { readonly code?: unknown } | null)?.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT';
 }

@@ -1,4 +1,4 @@
-/** Returns the text without the run of these characters at its end. A pattern such as `/x+$/` tries every run of a text and is quadratic. */
+/** Returns the text without these characters at its end. A pattern such as `/x+$/` would take quadratic time. */
 export function trimEnd(text: string, characters: string): string {
   let end = text.length;
   while (end > 0 && characters.includes(text.charAt(end - 1))) end -= 1;

@@ -1,8 +1,8 @@
 const [quote, backslash] = [34, 92];
-/** If matches are closer together than so many chars, a look at every char is faster than a search for each. */
+/** If matches are closer together than this many characters, a loop over all characters is faster than a search for each. */
 const denseChars = 8;
 
-/** Where the JSON string that goes on here is closed; the end of the text if it is not. */
+/** Returns the index of the closing quote of a JSON string, or the length of the text. `start` is inside the string. */
 export function findStringEnd(text: string, start: number): number {
   let at = text.indexOf('"', start);
   for (let searches = 1; at !== -1 && text.charCodeAt(at - 1) === backslash && isEscaped(text, at); searches += 1) {
@@ -12,7 +12,7 @@ export function findStringEnd(text: string, start: number): number {
   return at === -1 ? text.length : at;
 }
 
-/** How many escapes a part of a JSON string has; it begins with none that is half. */
+/** Counts the escapes in a part of a JSON string. `start` must not be inside an escape. */
 export function countEscapes(text: string, start: number, end: number): number {
   let count = 0;
   for (let at = nextBackslash(text, start); at !== -1 && at < end; at = nextBackslash(text, at + 2)) count += 1;

@@ -3,22 +3,22 @@ import { trimEnd } from './shorten.ts';
 /** Vocabularies of OpenAI's models. */
 export type Vocabulary = 'o200k_base' | 'cl100k_base';
 
-/** Text as tokens of a vocabulary. */
+/** Tokenizer for one vocabulary. */
 export interface Tokens {
   count(text: string): number;
-  /** The text's start, at most so many tokens long. */
+  /** Returns the start of the text, at most `maxTokens` tokens long. */
   first(text: string, maxTokens: number): string;
 }
 
-/** Beyond this a count is taken in proportion, so that no text holds up the process. */
+/** Longer texts are counted up to this length and extrapolated, so that no text blocks the process. */
 const maxCountedChars = 100_000;
 /** The tokenizer's time grows with the square of a run without a break. */
 const longRun = /\S{256}|\s{256}/;
 const pieces = /\s{0,128}\S{1,128}|\s{1,128}/g;
-/** Marks such as <|endoftext|> in a text from outside are plain text. */
+/** Tokenizes marks such as <|endoftext|> as plain text, because texts come from outside. */
 const asPlainText = { disallowedSpecial: new Set<string>() };
 
-/** Loads the vocabulary (about 120 ms) on first use. */
+/** Loads the vocabulary on first use, which takes about 120 ms. */
 export async function loadTokens(vocabulary: Vocabulary = 'o200k_base'): Promise<Tokens> {
   const { countTokens, encode, decode } = await load(vocabulary);
   return {

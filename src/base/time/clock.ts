@@ -1,10 +1,10 @@
-/** Time as a value, so that tests can hold it. */
+/** Source of time that tests can replace. */
 export interface Clock {
-  /** Milliseconds that only go forward, from any start, with fractions. */
+  /** Monotonic time in milliseconds, with fractions and an arbitrary start. */
   nowMs(): number;
   /** Milliseconds since the epoch. */
   epochMs(): number;
-  /** Resolves after a time; rejects with the signal's reason when it is aborted. */
+  /** Resolves after `ms` milliseconds. Rejects with the signal's reason if it is aborted. */
   sleep(ms: number, signal: AbortSignal): Promise<void>;
 }
 

@@ -1,21 +1,21 @@
-/** Work that is done again and again, never twice at the same time, until it is closed. An outage is told once. */
+/** Runs tasks at fixed intervals until it is closed. Runs of the same task never overlap. Reports an outage once. */
 export class Recurring {
   readonly #reportError: (message: string, error: unknown) => void;
   readonly #timers: NodeJS.Timeout[] = [];
   readonly #busy = new Set<string>();
-  /** What failed the last time. */
+  /** Descriptions of the tasks whose last run failed. */
   readonly #failing = new Set<string>();
 
   constructor(reportError: (message: string, error: unknown) => void) {
     this.#reportError = reportError;
   }
 
-  /** `what` tells that it failed. */
+  /** Runs `work` every `ms` milliseconds. `description` identifies the task and is the message if it fails. */
   every(ms: number, description: string, work: () => Promise<void>): void {
     this.#timers.push(setInterval(() => void this.#once(description, work), ms).unref());
   }
 
-  /** The same, and for the first time now. */
+  /** Like `every`, but also runs the task immediately. */
   startAndEvery(ms: number, description: string, work: () => Promise<void>): void {
     this.every(ms, description, work);
     void this.#once(description, work);
@@ -40,13 +40,13 @@ export class Recurring {
 }
 
 /**
- * Reads that never overlap. Each call gets a read that starts after it, so that the read sees the writes before the call. `isBehind`
- * is true after a write until a read succeeds.
+ * Reads that never overlap. Each call to `run` gets a read that starts after the call, so that the read sees earlier writes.
+ * `isBehind` is true after a write until a read succeeds.
  */
 export class FreshRead {
   readonly #read: () => Promise<void>;
   #current: Promise<void> = Promise.resolve();
-  /** The read that starts after the current one, which may have missed a write. */
+  /** The read that starts after the current one. The current read may have missed a write. */
   #next: Promise<void> | undefined;
   isBehind = false;
 
@@ -65,7 +65,10 @@ export class FreshRead {
     return this.#next;
   }
 
-  /** Writes. Resolves after a read, also if the write fails, since it may have happened. If the read fails, the next one is due. */
+  /**
+   * Runs a write. Resolves after a read, also if the write fails, because a failed write may still have taken effect. If the read
+   * fails, `isBehind` stays true.
+   */
   async write<Value>(write: () => Promise<Value>): Promise<Value> {
     this.isBehind = true;
     try {

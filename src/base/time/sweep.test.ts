@@ -8,7 +8,7 @@ function namesIn(slots: Slots<ReturnType<typeof named>>): string[] {
 }
 
 describe('Slots', () => {
-  it('holds an item once, until it is deleted', () => {
+  it('holds an item once until it is deleted', () => {
     const slots = new Slots<ReturnType<typeof named>>();
     const [a, b] = [named('a'), named('b')];
     slots.add(a);
@@ -20,7 +20,7 @@ describe('Slots', () => {
     expect([slots.size, namesIn(slots)]).toEqual([1, ['b']]);
   });
 
-  it('gives the place of a deleted item to the next', () => {
+  it('reuses the slot of a deleted item for the next item', () => {
     const slots = new Slots<ReturnType<typeof named>>();
     const [a, b, c] = [named('a'), named('b'), named('c')];
     for (const item of [a, b]) slots.add(item);
@@ -32,7 +32,7 @@ describe('Slots', () => {
     expect(slots.size).toBe(0);
   });
 
-  it('visits each of the rest if a visit deletes', () => {
+  it('visits each remaining item if a visit deletes items', () => {
     const slots = new Slots<ReturnType<typeof named>>();
     const items = ['a', 'b', 'c', 'd'].map(named);
     for (const item of items) slots.add(item);

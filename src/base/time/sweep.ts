@@ -1,17 +1,17 @@
-/** What `Slots` can hold: the item keeps its own place, -1 while it has none. */
+/** An item of `Slots`. It stores its own index, which is -1 while it is in no set. */
 export interface Slotted {
   slot: number;
 }
 
 /**
- * A set of objects that come and go with every call, in one array whose places are used again. A `Set` that is added to and deleted
- * from makes a new table every few hundred times; a discarded one in the old generation keeps alive all that was in it, whole
- * calls, until the next full garbage collection.
+ * A set of objects that are added and removed with every call, stored in one array with reusable slots. A `Set` allocates a new
+ * table after every few hundred additions and deletions. A discarded table in the old generation keeps its entries, and with them
+ * complete calls, alive until the next full garbage collection.
  */
 export class Slots<Item extends Slotted> {
-  /** How many there are; changed by `add` and `delete` alone. */
+  /** Number of items. Only `add` and `delete` change it. */
   size = 0;
-  /** A place is undefined while nobody has it. While they are visited, any may come and go. */
+  /** The items. Free slots are undefined. Items may be added and removed during iteration. */
   readonly slots: (Item | undefined)[] = [];
   readonly #free: number[] = [];
 
@@ -34,13 +34,16 @@ export class Slots<Item extends Slotted> {
 
 const TICK_MS = 50;
 
-/** Something whose time may run out. */
+/** An object with a time limit. */
 export interface Swept extends Slotted {
-  /** Called about every 50 ms while watched. `elapsedMs` is bounded, so that a stalled event loop expires nothing unread. */
+  /**
+   * Called about every 50 ms while the object is watched. `elapsedMs` is bounded, so that a stalled event loop does not expire
+   * objects whose input is still unread.
+   */
   sweep(nowMs: number, elapsedMs: number): void;
 }
 
-/** One timer for all time limits of a client, instead of one for each request. It runs, unreferenced, only while something is watched. */
+/** One timer for all time limits of a client. The timer is unreferenced and runs only while objects are watched. */
 export class Sweep extends Slots<Swept> {
   #timer: NodeJS.Timeout | null = null;
   #lastMs = 0;

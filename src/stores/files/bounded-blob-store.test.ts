@@ -4,8 +4,8 @@ import { openFolder } from '#test/temporary-folder.ts';
 import { BoundedBlobStore } from './bounded-blob-store.ts';
 import { DiskBlobStore } from './disk-blob-store.ts';
 
-describe('contents that are stored at once', () => {
-  it('are bounded: further ones are refused, and room is made by each that ends', async () => {
+describe('BoundedBlobStore', () => {
+  it('rejects writes above the limit, and frees the slot of each write that ends', async () => {
     await using temporary = await openFolder();
     const { path: folder } = temporary;
     const store = new BoundedBlobStore(await DiskBlobStore.open(folder), 2);
@@ -15,15 +15,15 @@ describe('contents that are stored at once', () => {
       if ((await gate) === 'leave') throw new Error('the sender left');
     }
     const at = Promise.resolve('end' as const);
-    const whole = store.write('one', bytes(gates[0].promise));
-    const broken = store.write('two', bytes(gates[1].promise));
+    const complete = store.write('one', bytes(gates[0].promise));
+    const failed = store.write('two', bytes(gates[1].promise));
     await expect(store.write('three', bytes(at))).rejects.toMatchObject({ status: 503, code: 'overloaded' });
     expect(await readdir(folder)).not.toContain('three');
     gates[1].resolve('leave');
-    await expect(broken).rejects.toThrow('the sender left');
+    await expect(failed).rejects.toThrow('the sender left');
     await store.write('three', bytes(at));
     gates[0].resolve('end');
-    await whole;
+    await complete;
     expect((await readdir(folder)).sort()).toEqual(['one', 'three']);
   });
 });

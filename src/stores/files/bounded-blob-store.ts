@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import type { BlobStore, ByteRange } from '#domain/files/blob-store.ts';
 import { UploadSlots } from '#services/files/upload-slots.ts';
 
-/** A store of contents that takes so many at once; further ones are a StoreFault. */
+/** A blob store with a maximum number of concurrent writes. Further writes throw `StoreError`. */
 export class BoundedBlobStore implements BlobStore {
   readonly #store: BlobStore;
   readonly #slots: UploadSlots;

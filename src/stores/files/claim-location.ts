@@ -2,22 +2,22 @@ import { text } from 'node:stream/consumers';
 import type { BlobStore } from '#domain/files/blob-store.ts';
 
 export interface LocationClaim {
-  /** The name of the database whose files' contents lie there. */
+  /** The name of the database whose file contents are stored in this location. */
   readonly database: string;
   readonly nowMs: number;
 }
 
-/** What is written under this name, which no content has, says whose contents lie there. */
+/** Name of the blob that records which database owns the location. No file content has this name. */
 export const claimName = 'parley-database';
 
-/** The claim of a database, made at a moment in milliseconds since the epoch. */
+/** Returns the claim of a database. `atMs` is in milliseconds since the epoch. */
 export function toClaim(database: string, atMs: number): string {
   return `${database} ${atMs}`;
 }
 
 /**
- * Claims a place of contents for one database, unless another has it. Gives since when it is claimed, in milliseconds
- * since the epoch; undefined if it is another's. Throws StoreFault.
+ * Claims a location for the contents of one database, unless another database owns it. Returns the time of the claim in
+ * milliseconds since the epoch, or undefined if another database owns the location. Throws `StoreError`.
  */
 export async function claimLocation(
   blobs: Pick<BlobStore, 'read' | 'write'>,

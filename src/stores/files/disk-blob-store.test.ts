@@ -8,13 +8,13 @@ async function* bytes(...texts: string[]): AsyncGenerator<Uint8Array> {
   for (const text of texts) yield Buffer.from(text);
 }
 
-describe('a folder of files', () => {
+describe('DiskBlobStore', () => {
   async function withFolder(work: (data: string) => Promise<void>): Promise<void> {
     await using folder = await openFolder();
     await work(folder.path);
   }
 
-  it('is open to nobody else', () =>
+  it('creates a folder and files that only the user of the process can access', () =>
     withFolder(async (data) => {
       const store = await DiskBlobStore.open(join(data, 'new/files'));
       await store.write('a', bytes('x'));
@@ -22,7 +22,7 @@ describe('a folder of files', () => {
       expect((await stat(join(data, 'new/files/a'))).mode & 0o777).toBe(0o600);
     }));
 
-  it('keeps files over a restart, and is cleared of what a crash left unfinished', () =>
+  it('keeps files across a restart and deletes unfinished files', () =>
     withFolder(async (data) => {
       await (await DiskBlobStore.open(join(data, 'files'))).write('a', bytes('one', ' two'));
       await writeFile(join(data, 'files/b.part'), 'half');

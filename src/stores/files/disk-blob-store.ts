@@ -7,7 +7,7 @@ import { StoreError } from '#domain/store-error.ts';
 const partSuffix = '.part';
 const dayMs = 86_400_000;
 
-/** Contents as files of one folder. Names must be plain: they become the names of these files. */
+/** Stores contents as files in one folder. The names become file names, so they must not contain path separators. */
 export class DiskBlobStore implements BlobStore {
   readonly #folder: string;
 
@@ -15,10 +15,7 @@ export class DiskBlobStore implements BlobStore {
     this.#folder = folder;
   }
 
-  /**
-   * Makes the folder if it is not there, and clears it of what a crash left unfinished: all of it if one process has the folder
-   * to itself, else what is older than a day.
-   */
+  /** Creates the folder and deletes unfinished files of a crash. In a shared folder, they must be older than a day. */
   static async open(folder: string, { isShared = false, nowMs = Date.now() } = {}): Promise<DiskBlobStore> {
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const unfinishedNames = (await readdir(folder)).filter((name) => name.endsWith(partSuffix));
@@ -52,7 +49,7 @@ export class DiskBlobStore implements BlobStore {
     await toStoreError(rm(join(this.#folder, name), { force: true }));
   }
 
-  /** Names of what was written before a moment, in milliseconds since the epoch. */
+  /** Yields the names of contents that were written before `atMs`, in milliseconds since the epoch. */
   async *writtenBefore(atMs: number): AsyncIterable<string> {
     for await (const { name } of await toStoreError(opendir(this.#folder))) {
       if (name.endsWith(partSuffix)) continue;
@@ -61,7 +58,7 @@ export class DiskBlobStore implements BlobStore {
     }
   }
 
-  /** A name is as durable as its folder. Windows sees to it by itself, and opens no folders. */
+  /** A new file name is durable only after its folder is synced. Windows does this automatically and cannot open folders. */
   async #sync(): Promise<void> {
     if (process.platform === 'win32') return;
     const folder = await open(this.#folder, 'r');

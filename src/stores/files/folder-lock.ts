@@ -4,19 +4,20 @@ import { DatabaseSync } from 'node:sqlite';
 /** SQLITE_BUSY. */
 const busy = 5;
 
-/** Holds a folder for one process. */
+/** Exclusive lock on a folder. */
 export interface FolderLock {
   release(): void;
 }
 
 /**
- * Takes a folder for this process, by the lock of an empty database in it: the system lets go of it however the process ends.
- * Gives undefined where another process has it. Throws what the system says where no lock can be had there.
+ * Locks a folder for this process with the lock of an empty SQLite database in it. The operating system releases the lock however
+ * the process ends. Returns undefined if another process holds the lock. Rethrows the system's error if the folder does not
+ * support locks.
  */
 export function lockFolder(folder: string): FolderLock | undefined {
   const database = new DatabaseSync(join(folder, 'lock'), { timeout: 0 });
   try {
-    // With no file of a journal beside it: nothing is ever written.
+    // With an in-memory journal, SQLite creates no journal file. Nothing is ever written.
     database.exec('pragma journal_mode = memory; begin exclusive');
     return { release: () => database.close() };
   } catch (error) {

@@ -6,17 +6,17 @@ import { StoreError } from '#domain/store-error.ts';
 import { claimName, toClaim } from './claim-location.ts';
 
 export interface LocatedBlobStoreDeps {
-  /** What the database knows. */
+  /** The location that is recorded in the database. */
   readonly location: ContentsLocation;
   readonly epochMs: () => number;
-  /** Called once if the contents lie elsewhere, with the name that their place has, or would have. */
+  /** Called once if the contents are stored elsewhere, with the recorded or expected name of their location. */
   readonly onElsewhere: (name: string) => void;
 }
 
 /**
- * A place of contents beside a database that other nodes share: as long as it is not known to be the place of that database's
- * contents nothing is read there and nothing written, since other nodes would not find it. The first write makes it the place
- * if there is none.
+ * A blob store for a database that other nodes share. Throws `StoreError` for reads and writes if the contents of the database
+ * are stored elsewhere, because other nodes would not find them here. The first write claims this location if the database has
+ * none.
  */
 export class LocatedBlobStore implements BlobStore {
   readonly #store: BlobStore;
@@ -30,7 +30,7 @@ export class LocatedBlobStore implements BlobStore {
     this.#deps = deps;
   }
 
-  /** Whether the contents were found to lie elsewhere when it was looked for last. */
+  /** Whether the last check found that the contents are stored elsewhere. */
   get isElsewhere(): boolean {
     return this.#isElsewhere;
   }
@@ -50,7 +50,11 @@ export class LocatedBlobStore implements BlobStore {
     return this.#store.delete(name);
   }
 
-  /** Looks where the contents lie; `claims` makes this their place if they have none. Throws StoreFault. */
+  /**
+   * Determines where the contents of the database are stored. If the database has no recorded location, this location is recorded
+   * if it already has a claim, or contents of the database. With `claims`, it is also recorded if the database has no contents
+   * yet. Throws `StoreError`.
+   */
   async locate({ claims }: { claims: boolean }): Promise<'here' | 'nowhere' | 'elsewhere'> {
     if (this.#isHere) return 'here';
     let unconfirmed: string | undefined;
@@ -78,7 +82,7 @@ export class LocatedBlobStore implements BlobStore {
     if ((await this.locate(options)) === 'elsewhere') throw new StoreError(elsewhereMessage);
   }
 
-  /** What is written in the place about itself. */
+  /** Returns the claim that is stored in this location, if any. */
   async #readClaim(): Promise<string | undefined> {
     const content = await this.#store.read(claimName, undefined);
     return content && (await text(content)).trim();
@@ -94,4 +98,4 @@ export class LocatedBlobStore implements BlobStore {
   }
 }
 
-const elsewhereMessage = 'the contents of files lie where this node cannot reach them, and /health says what its operator can do';
+const elsewhereMessage = 'the file contents are in a location that this node cannot reach, see /health';

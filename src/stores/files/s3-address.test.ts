@@ -4,8 +4,8 @@ import { toS3Address } from './s3-address.ts';
 
 const keys = 'accessKeyId=id&secretAccessKey=canary';
 
-describe('an address of S3', () => {
-  it('names bucket, prefix, region, endpoint and credentials', () => {
+describe('toS3Address', () => {
+  it('reads bucket, prefix, region, endpoint, and credentials', () => {
     const address = toS3Address(
       `s3://bucket/a/b/?region=eu-1&endpoint=https%3A%2F%2Fs3.example%3A9000&${keys}&sessionToken=canary2`,
       {},
@@ -17,13 +17,13 @@ describe('an address of S3', () => {
     expect(inspect(address) + JSON.stringify(address)).not.toContain('canary');
   });
 
-  it('needs no more than a bucket', () => {
+  it('requires only a bucket', () => {
     const address = { bucket: 'bucket', prefix: '', region: 'us-east-1', endpoint: undefined, credentials: undefined };
     expect(toS3Address('s3://bucket', {})).toEqual(address);
     expect(toS3Address('s3://bucket/', {})).toEqual(address);
   });
 
-  it('is completed by the environment, and wins over it', () => {
+  it('uses the environment for missing parts only', () => {
     const environment = {
       AWS_REGION: 'from-env',
       AWS_ENDPOINT_URL: 'http://env.example',
@@ -57,7 +57,7 @@ describe('an address of S3', () => {
     's3://bucket?endpoint=nonsense',
     's3://bucket/%41',
     's3://bucket/a b',
-  ])('is not %s, and the reason shows no secret', (text) => {
+  ])('rejects %s without revealing a secret', (text) => {
     expect(() => toS3Address(text, {})).toThrow(RangeError);
     expect(() => toS3Address(text, {})).not.toThrow(/canary/);
   });

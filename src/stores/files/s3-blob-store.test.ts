@@ -10,13 +10,13 @@ async function* from(pieces: readonly Uint8Array[]): AsyncGenerator<Uint8Array> 
   yield* pieces;
 }
 
-it('cuts bytes into parts of one size, whatever pieces they come in', async () => {
+it('toParts splits bytes into parts of equal size, regardless of the input pieces', async () => {
   const pieces = fastCheck.array(fastCheck.uint8Array({ maxLength: 30 }), { maxLength: 12 });
   await fastCheck.assert(
-    fastCheck.asyncProperty(pieces, fastCheck.integer({ min: 1, max: 20 }), async (given, partBytes) => {
+    fastCheck.asyncProperty(pieces, fastCheck.integer({ min: 1, max: 20 }), async (input, partBytes) => {
       const parts: Buffer[] = [];
-      for await (const part of toParts(from(given), partBytes)) parts.push(part);
-      expect(Buffer.concat(parts).equals(Buffer.concat(given))).toBe(true);
+      for await (const part of toParts(from(input), partBytes)) parts.push(part);
+      expect(Buffer.concat(parts).equals(Buffer.concat(input))).toBe(true);
       for (const part of parts.slice(0, -1)) expect(part.length).toBe(partBytes);
       expect(parts.every(({ length }) => length > 0 && length <= partBytes)).toBe(true);
     }),
@@ -27,33 +27,33 @@ async function* bytes(...texts: string[]): AsyncGenerator<Uint8Array> {
   for (const text of texts) yield Buffer.from(text);
 }
 
-describe('an S3', () => {
-  it('that never answers is waited for a bounded time', async () => {
-    await using there = await openScriptedS3(silence);
-    const { store } = there;
-    const asked = [store.read('a', undefined), store.write('a', bytes('x')), store.delete('a')];
-    for (const outcome of await Promise.allSettled(asked))
+describe('S3BlobStore', () => {
+  it('rejects with StoreError if the server never answers', async () => {
+    await using s3 = await openScriptedS3(silence);
+    const { store } = s3;
+    const operations = [store.read('a', undefined), store.write('a', bytes('x')), store.delete('a')];
+    for (const outcome of await Promise.allSettled(operations))
       expect(outcome).toEqual({ status: 'rejected', reason: expect.any(StoreError) });
-    expect(there.upstream.requests.length).toBe(9);
+    expect(s3.upstream.requests.length).toBe(9);
   }, 15_000);
 
-  it('that refuses is no file that is not there', async () => {
+  it('rejects with StoreError if access is denied', async () => {
     const denied: Reply = ({ response }) => void response.writeHead(403).end('<Error><Code>AccessDenied</Code></Error>');
-    await using there = await openScriptedS3(denied);
-    await expect(there.store.read('a', undefined)).rejects.toThrow(StoreError);
+    await using s3 = await openScriptedS3(denied);
+    await expect(s3.store.read('a', undefined)).rejects.toThrow(StoreError);
   });
 
-  it('that is no bucket is no file that is not there', async () => {
+  it('rejects with StoreError if the bucket does not exist', async () => {
     const absent: Reply = ({ response }) => void response.writeHead(404).end('<Error><Code>NoSuchBucket</Code></Error>');
-    await using there = await openScriptedS3(absent);
-    await expect(there.store.read('a', undefined)).rejects.toThrow(StoreError);
+    await using s3 = await openScriptedS3(absent);
+    await expect(s3.store.read('a', undefined)).rejects.toThrow(StoreError);
   });
 
-  it('is sent no secret, and the name below its prefix', async () => {
+  it('sends the name with its prefix and no secret', async () => {
     const ok: Reply = ({ response }) => void response.writeHead(200).end();
-    await using there = await openScriptedS3(ok);
-    await there.store.write('name', bytes('content'));
-    const [received] = there.upstream.requests;
+    await using s3 = await openScriptedS3(ok);
+    await s3.store.write('name', bytes('content'));
+    const [received] = s3.upstream.requests;
     expect(received).toMatchObject({ method: 'PUT', path: expect.stringMatching(/^\/bucket\/p\/name(\?|$)/), text: 'content' });
     expect(JSON.stringify(received?.headers)).not.toContain('canary');
   });

@@ -17,16 +17,16 @@ import type { BlobStore, ByteRange } from '#domain/files/blob-store.ts';
 import { StoreError } from '#domain/store-error.ts';
 import type { S3Address } from './s3-address.ts';
 
-/** Of a part: the least that S3 takes; an upload holds twice that in memory. There may be 10,000 of them. */
+/** Size of a part: the minimum that S3 accepts. An upload holds twice this size in memory. S3 accepts at most 10,000 parts. */
 const partBytes = 5 * 1024 * 1024;
 const maxSockets = 512;
 const connectMs = 5_000;
-/** How long a read of an object may stall on either side. */
+/** Maximum time without data on a connection, in milliseconds. Applies to a stalled server and to a stalled reader. */
 const idleMs = 300_000;
 const maxAttempts = 3;
 const pageSize = 500;
 
-/** Contents as objects of a bucket of S3, or of what speaks like it. `timeoutMs` bounds each try of each request, up to the head of its answer. */
+/** Stores contents in a bucket of S3 or a compatible service. `timeoutMs` limits each attempt up to the head of the response. */
 export class S3BlobStore implements BlobStore {
   readonly #client: S3Client;
   readonly #bucket: string;
@@ -70,7 +70,7 @@ export class S3BlobStore implements BlobStore {
     await toStoreError(this.#client.send(new DeleteObjectCommand(this.#at(name))));
   }
 
-  /** Names of what was written before a moment, in milliseconds since the epoch; a page of them is held at a time. */
+  /** Yields names of contents written before `atMs`, in milliseconds since the epoch. Holds one page of names in memory. */
   async *writtenBefore(atMs: number): AsyncIterable<string> {
     const listOptions = { Bucket: this.#bucket, Prefix: this.#prefix, Delimiter: '/', MaxKeys: pageSize };
     let ContinuationToken: string | undefined;
@@ -129,11 +129,11 @@ async function toStoreError<Value>(work: Promise<Value>): Promise<Value> {
   try {
     return await work;
   } catch (cause) {
-    throw new StoreError('the store of files cannot be reached, or refused', { cause });
+    throw new StoreError('the file store is unavailable or rejected the request', { cause });
   }
 }
 
-/** Bytes in pieces of one size, but for the last; none if there are no bytes. Holds one piece at a time. */
+/** Yields the bytes in parts of equal size, except for the last. Yields no part for no bytes. Holds one part in memory. */
 export async function* toParts(
   bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   partBytes: number,

@@ -12,15 +12,15 @@ const noClaims = { claims: [], lease: '' };
 
 function start(archive: Partial<CounterArchive>) {
   const saved: CounterState[][] = [];
-  const faults: string[] = [];
+  const reportedErrors: string[] = [];
   const save = async (counters: readonly CounterState[]) => void saved.push([...counters]);
   const store = new ArchivedLimitStore({
     archive: { load: async () => [], save, ...archive },
     clock: systemClock,
-    reportError: (message) => faults.push(message),
+    reportError: (message) => reportedErrors.push(message),
     note: () => undefined,
   });
-  return { store, saved, faults };
+  return { store, saved, reportedErrors };
 }
 
 const stored = (used: number, ownUsed: number): StoredCounter => ({ window, holder: 'm\nuser', endsAtMs, used, ownUsed });
@@ -62,20 +62,20 @@ describe('ArchivedLimitStore', () => {
   });
 
   it('retries a failed save and reports the outage once', async () => {
-    let isAway = true;
+    let isUnavailable = true;
     const saved: number[] = [];
     const save = async (counters: readonly CounterState[]): Promise<void> => {
-      if (isAway) throw new StoreError('away');
+      if (isUnavailable) throw new StoreError('away');
       saved.push(...counters.map(({ used }) => used));
     };
-    const { store, faults } = start({ save });
+    const { store, reportedErrors } = start({ save });
     await store.restore();
     store.settle([counter(5)], noClaims);
     await vi.advanceTimersByTimeAsync(5000);
-    isAway = false;
+    isUnavailable = false;
     store.settle([counter(5)], noClaims);
     await store.close();
     expect(saved).toEqual([10]);
-    expect(faults).toHaveLength(1);
+    expect(reportedErrors).toHaveLength(1);
   });
 });

@@ -17,13 +17,13 @@ export interface ArchivedLimitStoreDeps {
   readonly note: (message: string) => void;
 }
 
-/** A process that is killed loses less than a second of counting: this delay and the time of one write. */
+/** A process that is killed loses less than a second of usage: this delay and the time of one write. */
 const saveDelayMs = 400;
 const restoreRetryMs = 1000;
 
 /**
- * Counts in memory and writes changed counters to the database shortly afterwards, so that limits hold across restarts.
- * A node whose database is away when it starts is not ready. It counts from 0 until `restore` has added the stored counters.
+ * Counts in memory and writes changed counters to the database shortly afterwards, so that limits hold across restarts. A node
+ * whose database is unavailable at startup is not ready. It counts from 0 until `restore` has added the stored counters.
  */
 export class ArchivedLimitStore implements LimitStore {
   readonly #deps: ArchivedLimitStoreDeps;
@@ -54,7 +54,7 @@ export class ArchivedLimitStore implements LimitStore {
       this.#isRestored = true;
       this.#saveLater();
     } catch (error) {
-      reportError('The counters of limits cannot be read from the database. The node tries again every second', error);
+      reportError('The limit counters cannot be read from the database. The node retries every second', error);
       if (!this.#isClosed) setTimeout(() => void this.restore(), restoreRetryMs).unref();
     }
   }
@@ -86,11 +86,11 @@ export class ArchivedLimitStore implements LimitStore {
     const { archive, clock, note, reportError } = this.#deps;
     try {
       await archive.save(changes, clock.epochMs());
-      if (this.#isFailing) note('The counters of limits are saved again');
+      if (this.#isFailing) note('The limit counters are saved again');
       this.#isFailing = false;
     } catch (error) {
       if (!this.#isFailing)
-        reportError('The counters of limits cannot be saved. A restart loses what is counted until then', error);
+        reportError('The limit counters cannot be saved. A restart loses the usage since the last save', error);
       this.#isFailing = true;
       this.#memory.markChanged(changes);
     }

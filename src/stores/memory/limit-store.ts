@@ -17,24 +17,24 @@ interface MemoryCounter extends CounterState {
   isChanged: boolean;
 }
 
-/** What is counted in one period of a window. */
+/** Counters of one period of a window. */
 interface CountedPeriod {
   readonly endsAtMs: number;
   readonly byHolder: Map<string, MemoryCounter>;
 }
 
-/** Counters of one node, in its memory. Those of a window are dropped together when its next period begins. */
+/** Counters of one node in memory. When the next period of a window starts, all its counters are dropped together. */
 export class MemoryLimitStore implements LimitStore {
   readonly #periods = new Map<Window, CountedPeriod>();
   readonly #onChange: (() => void) | undefined;
   #changed: MemoryCounter[] = [];
 
-  /** `onChange` is called when a counter changes after the last `takeChanges`. Without it, changes are not collected. */
+  /** `onChange` is called at the first change after the last `consumeChanges`. Without it, changes are not collected. */
   constructor(onChange?: () => void) {
     this.#onChange = onChange;
   }
 
-  /** By kind and holder; without those that hold nothing. */
+  /** Reserved amounts by kind and holder. Holders without reservations are omitted. */
   readonly #claimed = { tokens: new Map<string, number>(), cost: new Map<string, number>() };
 
   reserve(counters: readonly Counter[], claims: readonly RequestedClaim[]): ReserveOutcome {
@@ -67,7 +67,7 @@ export class MemoryLimitStore implements LimitStore {
     }
   }
 
-  /** Whether `takeChanges` would return a counter. */
+  /** Whether `consumeChanges` would return a counter. */
   get hasChanges(): boolean {
     return this.#changed.length > 0;
   }

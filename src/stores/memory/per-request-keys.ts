@@ -3,11 +3,11 @@ import type { Caller } from '#domain/callers/caller.ts';
 import type { PerRequestKeys } from '#domain/callers/per-request-keys.ts';
 
 /**
- * Per-request keys of one node, gone with its process. Held as digests: the time of a look-up tells nothing of the keys.
- * `newKey` gives at least 128 random bits.
+ * Per-request keys of one node. They are lost when its process ends. Keys are stored as digests, so that lookup times reveal
+ * nothing about them. `newKey` must return at least 128 random bits.
  */
 export class MemoryPerRequestKeys implements PerRequestKeys {
-  /** By digest. */
+  /** Callers by digest of their keys. */
   readonly #callers = new Map<string, Caller>();
   readonly #newKey: () => string;
 

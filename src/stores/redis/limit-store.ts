@@ -4,11 +4,11 @@ import type { Clock } from '#base/time/clock.ts';
 import type { Claim, Counter, LeasedClaims, LimitStore, RequestedClaim, ReserveOutcome } from '#domain/limits/limit-store.ts';
 import type { RedisLink } from './redis-link.ts';
 
-/** How far apart the clocks of nodes may be. */
+/** Maximum difference between the clocks of nodes. */
 const graceMs = 60_000;
-/** How long claims outlive their node (docs/limits.md). */
+/** Time until the reservations of a crashed node expire (docs/limits.md). */
 const defaultLeaseMs = 60_000;
-/** One slot of a cluster for all, by the word in braces: a script sees only keys of one. */
+/** The hash tag in braces puts all keys in one cluster slot, because a script can access keys of one slot only. */
 const prefix = 'parley:{limits}';
 const leasesKey = `${prefix}:leases`;
 
@@ -22,7 +22,10 @@ declare module 'ioredis' {
   }
 }
 
-/** Counters and claims that all nodes share, each step one round trip. A counter is gone a minute after the end of its period. Throws StoreFault. */
+/**
+ * Counters and reservations that all nodes share. Each operation takes one round trip. A counter expires one minute after the end
+ * of its period. Throws `StoreError`.
+ */
 export class RedisLimitStore implements LimitStore {
   readonly #link: RedisLink;
   readonly #clock: Clock;
@@ -39,7 +42,7 @@ export class RedisLimitStore implements LimitStore {
     const renew = (id: string): Promise<unknown> => link.run((redis) => redis.parleyRenew(1, leasesKey, id, leaseMs));
     const end = (ids: readonly string[]): Promise<unknown> => link.run((redis) => redis.hdel(leasesKey, ...ids));
     this.#lease = new LimitLease({ node: link.node, clock, leaseMs: leaseMs, renew, end });
-    // If it fails, the connection that comes back next tries again.
+    // If this fails, the next connection tries again.
     link.onReady(() => void this.#lease.end().catch(() => undefined));
   }
 
@@ -99,7 +102,7 @@ export class RedisLimitStore implements LimitStore {
 
 type ToName = (holder: string) => string;
 
-/** Names holders by their hash: they may be of any length, and Redis is not told who they are. */
+/** Returns a function that hashes holders, because holders can have any length and Redis must not learn who they are. */
 function createNamer(): ToName {
   const names = new Map<string, string>();
   return (holder) => {
@@ -120,19 +123,20 @@ function toClaimKey({ kind, holder }: Claim, toName: ToName): string {
 const renewalsPerLease = 4;
 
 interface LimitLeaseDeps {
-  /** Names this process among others. */
+  /** Identifies this process. */
   readonly node: string;
   readonly clock: Clock;
   readonly leaseMs: number;
-  /** Makes the lease last from now on. */
+  /** Extends the lease by `leaseMs` from now. */
   readonly renew: (id: string) => Promise<unknown>;
   readonly end: (ids: readonly string[]) => Promise<unknown>;
 }
 
 /**
- * What the claims of a process stand under: they end with it, at most its life after the process. It is renewed as long as there
- * are such claims. After a fault another one takes its place, since it is not known what was carried out, and the old one ends as
- * soon as Redis can be told: what could not be given back must not stand in the way.
+ * Lease for the reservations of a process. If the process ends, they expire after at most `leaseMs`. The lease is renewed while
+ * it has reservations. After an error, the outcome of the command is unknown, so a new lease replaces the current one. The
+ * abandoned lease is ended as soon as Redis is available, so that reservations that could not be returned do not block other
+ * calls.
  */
 class LimitLease {
   readonly #deps: LimitLeaseDeps;
@@ -148,7 +152,7 @@ class LimitLease {
     this.#renewal = setInterval(() => this.#renew(), deps.leaseMs / renewalsPerLease).unref();
   }
 
-  /** Under which claims are made now. */
+  /** ID of the lease for new reservations. */
   get id(): string {
     const { clock, leaseMs } = this.#deps;
     if (this.#claims > 0 && clock.nowMs() - this.#renewedAtMs >= leaseMs) this.abandon();
@@ -159,14 +163,14 @@ class LimitLease {
     return `${this.#deps.node}.${this.#serial}`;
   }
 
-  /** Called when claims were made under it, which has renewed it. */
+  /** Called after reservations were made with this lease, which also renewed it. */
   onClaimed(id: string): void {
     if (id !== this.id) return;
     this.#claims += 1;
     this.#renewedAtMs = this.#deps.clock.nowMs();
   }
 
-  /** Called when they were given back. */
+  /** Called after reservations were returned. */
   onSettled(id: string): void {
     if (id === this.id) this.#claims -= 1;
   }
@@ -177,7 +181,7 @@ class LimitLease {
     this.#claims = 0;
   }
 
-  /** Ends those that were abandoned. */
+  /** Ends the abandoned leases. */
   async end(): Promise<void> {
     const ids = [...this.#abandoned];
     if (ids.length === 0) return;
@@ -192,7 +196,7 @@ class LimitLease {
   #renew(): void {
     if (this.#claims === 0) return;
     const atMs = this.#deps.clock.nowMs();
-    // If it fails, the next one may come in time.
+    // If this fails, the next renewal may still be in time.
     this.#deps.renew(this.id).then(
       () => {
         this.#renewedAtMs = Math.max(this.#renewedAtMs, atMs);
@@ -202,13 +206,14 @@ class LimitLease {
   }
 }
 
-/**
- * Each is one step. Keys of claims are hashes, a field for each lease; leases are one hash, with the moment that each ends by
- * the clock of Redis. Numbers of Lua are doubles: whole and exact as far as JavaScript's are, and sums stop growing there.
- */
-
+/** Expiry of a reservation key, in milliseconds. */
 const claimLifetimeMs = 86_400_000;
 
+/**
+ * Functions for the following scripts, each of which runs atomically. A reservation key is a hash with one field per lease. The
+ * leases are one hash with the end of each lease by the clock of Redis. Lua numbers are doubles, which are exact up to the same
+ * bound as in JavaScript. Sums are capped there.
+ */
 const sharedScript = `
 local function text(number) return string.format('%.0f', math.min(number, ${Number.MAX_SAFE_INTEGER})) end
 local function now()
@@ -221,8 +226,9 @@ local function renew(leases, lease, ms)
 end`;
 
 /**
- * Keys: the leases, those of claims, those of counters. Arguments: how many claims, the lease, how long it lasts; for each claim
- * its amount and what is exempt; for each counter its total, amount, life in milliseconds and the number of its claim, or 0.
+ * Keys: the leases, the reservations, and the counters. Arguments: the number of reservations, the lease, and its duration. For
+ * each reservation, its amount and the exempt amount. For each counter, its limit, amount, lifetime in milliseconds, and the
+ * number of its reservation or 0.
  */
 const reserveScript = `${sharedScript}
 local claims, lease, leaseMs = tonumber(ARGV[1]), ARGV[2], tonumber(ARGV[3])
@@ -264,8 +270,8 @@ end
 return { before, found }`;
 
 /**
- * Keys: those of claims, those of counters. Arguments: how many claims, the lease, the amount of each claim; for each counter its
- * amount and life in milliseconds.
+ * Keys: the reservations and the counters. Arguments: the number of reservations, the lease, and the amount of each reservation.
+ * For each counter, its amount and lifetime in milliseconds.
  */
 const settleScript = `${sharedScript}
 local claims, lease = tonumber(ARGV[1]), ARGV[2]
@@ -279,7 +285,7 @@ for c = 1, claims do
   if left > 0 then redis.call('HSET', KEYS[c], lease, text(left)) else redis.call('HDEL', KEYS[c], lease) end
 end`;
 
-/** Key: the leases. Arguments: the lease, how long it lasts. Drops those that are over. */
+/** Key: the leases. Arguments: the lease and its duration. Deletes expired leases. */
 const renewScript = `${sharedScript}
 local at = now()
 local leases = redis.call('HGETALL', KEYS[1])

@@ -2,30 +2,30 @@ import { expect, it } from 'vitest';
 import { RedisNodeBroadcast } from './node-broadcast.ts';
 import type { RedisLink } from './redis-link.ts';
 
-it('A notice is heard, though the node that begins to hear finds it stored before it comes', async () => {
-  const said = JSON.stringify({ from: 'other', id: 1, topic: 'configuration', text: 'first' });
-  let take: (text: string) => void = () => undefined;
-  let begin: () => void = () => undefined;
+it('RedisNodeBroadcast delivers a notice once, even if a new subscriber reads it from the store first', async () => {
+  const message = JSON.stringify({ from: 'other', id: 1, topic: 'configuration', text: 'first' });
+  let receive: (text: string) => void = () => undefined;
+  let notifySubscribed: () => void = () => undefined;
   const link = {
     node: 'own',
-    subscribe: (channel: string, listener: typeof take) => {
-      if (channel === 'parley:notices') take = listener;
+    subscribe: (channel: string, listener: typeof receive) => {
+      if (channel === 'parley:notices') receive = listener;
     },
-    onSubscribed: (listener: typeof begin) => {
-      begin = listener;
+    onSubscribed: (listener: typeof notifySubscribed) => {
+      notifySubscribed = listener;
     },
     onReady: () => undefined,
-    run: () => Promise.resolve(said),
-    deliver: (_channel: string, text: string) => take(text),
+    run: () => Promise.resolve(message),
+    deliver: (_channel: string, text: string) => receive(text),
   };
-  const heard: string[] = [];
-  new RedisNodeBroadcast(link as unknown as RedisLink).onNotice(({ text }) => heard.push(text));
-  begin();
+  const received: string[] = [];
+  new RedisNodeBroadcast(link as unknown as RedisLink).onNotice(({ text }) => received.push(text));
+  notifySubscribed();
   await Promise.resolve();
-  expect(heard).toEqual([]);
-  take(said);
-  expect(heard).toEqual(['first']);
-  begin();
+  expect(received).toEqual([]);
+  receive(message);
+  expect(received).toEqual(['first']);
+  notifySubscribed();
   await Promise.resolve();
-  expect(heard).toEqual(['first']);
+  expect(received).toEqual(['first']);
 });

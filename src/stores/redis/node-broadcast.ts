@@ -3,21 +3,22 @@ import type { NodeBroadcast, Notice } from '#domain/node-broadcast.ts';
 import type { RedisLink } from './redis-link.ts';
 
 const channel = 'parley:notices';
-/** For what is news only at the moment. */
+/** Channel for notices that are not stored. */
 const transientChannel = 'parley:notices:passing';
-/** Holds the last notice, for nodes that could not hear it. */
+/** Stores the last notice for nodes that missed it. */
 const lastKey = 'parley:notices:last';
 
 type NoticeListener = (notice: Notice) => void;
 
 /**
- * Tells the nodes that share a Redis; none gets its own notices. A configuration that could not be told while Redis was away is told when
- * it is back, and a node that got nothing for a while asks for the last one. A node that starts gets only what comes later.
+ * Sends notices to the other nodes that share a Redis. A node does not receive its own notices. A configuration notice that fails
+ * while Redis is unavailable is sent when Redis is back. A node that reconnects reads the last notice. A new node receives only
+ * later notices.
  */
 export class RedisNodeBroadcast implements NodeBroadcast {
   readonly #link: RedisLink;
   #published = 0;
-  /** The newest notice, as long as Redis does not have it. */
+  /** The newest notice until Redis has stored it. */
   #pending: string | undefined;
 
   constructor(link: RedisLink) {
@@ -40,7 +41,7 @@ export class RedisNodeBroadcast implements NodeBroadcast {
     const subscription = new NoticeSubscription(this.#link, listener);
     this.#link.subscribe(channel, subscription.onMessage);
     this.#link.subscribe(transientChannel, subscription.onTransientMessage);
-    // Whichever of the two connections comes back last finds both of them there.
+    // The connections return in any order. Only the later event finds both connected.
     this.#link.onSubscribed(subscription.catchUp);
     this.#link.onReady(subscription.catchUp);
   }
@@ -53,12 +54,12 @@ export class RedisNodeBroadcast implements NodeBroadcast {
   }
 }
 
-/** What one hearer has heard. */
+/** State of one subscriber. */
 class NoticeSubscription {
   readonly #link: RedisLink;
   readonly #listener: NoticeListener;
   #last: string | undefined;
-  /** The last notice when this one began to hear, which is news only if it comes over the channel; undefined until it is known. */
+  /** The notice stored before the subscription, which is not delivered from the store. Undefined until it is read. */
   #atStart: string | null | undefined;
 
   constructor(link: RedisLink, listener: NoticeListener) {
@@ -81,7 +82,7 @@ class NoticeSubscription {
         if (this.#atStart === undefined) this.#atStart = message;
         else if (message !== null && message !== this.#atStart) this.#link.deliver(channel, message);
       },
-      // The connection that comes back next tries again.
+      // If this fails, the next connection tries again.
       () => undefined,
     );
   };

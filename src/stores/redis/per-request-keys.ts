@@ -10,36 +10,36 @@ import { toModelUsages } from '#domain/usage/usage.ts';
 import type { RedisLink } from './redis-link.ts';
 import { fromStored, toRightsChange, toStored } from './stored-caller.ts';
 
-/** How long keys outlive their node (docs/write-an-application.md, Per-request keys). */
+/** Time until the keys of a crashed node expire (docs/write-an-application.md, Per-request keys). */
 const defaultLifetimeMs = 60_000;
 const renewalsPerLifetime = 4;
-/** Without dots: whatever has three parts between dots is taken for a token. */
+/** Keys contain no dots, because text with three parts between dots is treated as a token. */
 const keyForm = /^parley-([\w-]{16})-[\w-]{22,86}$/;
 
 export interface RedisKeysDeps {
   readonly link: RedisLink;
   readonly clock: Clock;
-  /** At least 128 random bits as base64url. */
+  /** Returns at least 128 random bits as base64url. */
   readonly newKey: () => string;
-  /** Called with faults that fail no call. */
+  /** Called with errors that do not fail a call. */
   readonly reportError: (message: string, error: unknown) => void;
-  /** How long keys outlive a crash of their node; 60 s if absent. */
+  /** Time until the keys of a crashed node expire, in milliseconds. Default: 60 s. */
   readonly lifetimeMs?: number;
 }
 
 /**
- * Per-request keys that every node knows. A key names the node that made it. Redis holds digests only: a hash for each
- * node, which expires unless the node renews it.
+ * Per-request keys that every node accepts. A key contains the ID of the node that issued it. Redis stores only digests: one hash
+ * per node, which expires unless the node renews it.
  */
 export class RedisPerRequestKeys implements PerRequestKeys {
   readonly #deps: RedisKeysDeps;
   readonly #lifetimeMs: number;
   readonly #hash: string;
   readonly #reports: KeyReports;
-  /** By digest: the callers whose calls are under way on this node. */
+  /** Callers of the calls in progress on this node, by digest of their keys. */
   readonly #ownCallers = new Map<string, Caller>();
   readonly #renewal: NodeJS.Timeout;
-  /** Whether Redis may hold something else than what is under way. */
+  /** Whether the keys in Redis may differ from the calls in progress. */
   #isOutdated = false;
 
   constructor(deps: RedisKeysDeps) {
@@ -61,7 +61,7 @@ export class RedisPerRequestKeys implements PerRequestKeys {
     try {
       await this.#write(digest, caller);
     } catch (error) {
-      // It may have been carried out all the same.
+      // The command may have been executed despite the error.
       this.#ownCallers.delete(digest);
       this.#isOutdated = true;
       throw error;
@@ -72,7 +72,7 @@ export class RedisPerRequestKeys implements PerRequestKeys {
   async revoke(key: string): Promise<void> {
     const digest = toDigest(key);
     if (!this.#ownCallers.delete(digest)) return;
-    await this.#tryOrMarkOutdated('a per-request key could not be withdrawn', () =>
+    await this.#tryOrMarkOutdated('a per-request key could not be revoked', () =>
       this.#deps.link.run((redis) => redis.hdel(this.#hash, digest)),
     );
   }
@@ -89,23 +89,23 @@ export class RedisPerRequestKeys implements PerRequestKeys {
     return caller;
   }
 
-  /** Ends the keys of this node, everywhere. */
+  /** Revokes the keys of this node on all nodes. */
   async close(): Promise<void> {
     clearInterval(this.#renewal);
     this.#ownCallers.clear();
-    await this.#tryOrMarkOutdated('per-request keys could not be withdrawn', () =>
+    await this.#tryOrMarkOutdated('per-request keys could not be revoked', () =>
       this.#deps.link.run((redis) => redis.del(this.#hash)),
     );
   }
 
-  /** What happened on another node with a key of this one. */
+  /** Applies a report from another node about a key of this node. */
   async #onReport(digest: string, { usage, rights }: KeyReport): Promise<void> {
     const chain = this.#ownCallers.get(digest)?.chain;
     await chain?.report(usage);
     if (rights !== undefined) await chain?.rights.change(rights);
   }
 
-  /** Writes anew what a key may, as long as it is in force. */
+  /** Updates the stored rights of a key, unless the key is revoked. */
   async #store(digest: string): Promise<void> {
     const caller = this.#ownCallers.get(digest);
     if (caller === undefined) return;
@@ -123,7 +123,7 @@ export class RedisPerRequestKeys implements PerRequestKeys {
     );
   }
 
-  /** One command, as long as Redis has not lost the hash. */
+  /** Renews the hash with one command, or writes it again if Redis has lost it. */
   async #renew(): Promise<void> {
     if (this.#ownCallers.size === 0 && !this.#isOutdated) return;
     await this.#tryOrMarkOutdated('per-request keys could not be renewed', async () => {
@@ -132,12 +132,12 @@ export class RedisPerRequestKeys implements PerRequestKeys {
     });
   }
 
-  /** Puts the keys of the calls under way in the place of whatever Redis has. */
+  /** Replaces the stored keys by the keys of the calls in progress. */
   async #replace(): Promise<void> {
     if (this.#ownCallers.size === 0 && !this.#isOutdated) return;
     this.#isOutdated = false;
     const fields = new Map([...this.#ownCallers].map(([digest, caller]) => [digest, toStored(caller)]));
-    await this.#tryOrMarkOutdated('per-request keys could not be put back', () =>
+    await this.#tryOrMarkOutdated('per-request keys could not be restored', () =>
       this.#deps.link.transact((step) => {
         const cleared = step.del(this.#hash);
         return fields.size === 0 ? cleared : cleared.hset(this.#hash, fields).pexpire(this.#hash, this.#lifetimeMs);
@@ -145,7 +145,7 @@ export class RedisPerRequestKeys implements PerRequestKeys {
     );
   }
 
-  /** What cannot be carried out now is made up for at the next renewal. */
+  /** Runs an action. If it fails, the next renewal repairs the stored keys. */
   async #tryOrMarkOutdated(failureMessage: string, action: () => Promise<unknown>): Promise<void> {
     try {
       await action();
@@ -166,7 +166,7 @@ function toDigest(key: string): string {
 
 const answerTimeoutMs = 2_000;
 
-/** What happened with a key, to be told to the node that made it: what a call used, and how its rights change. */
+/** Report about a key for the node that issued it: the usage of a call and changes of its rights. */
 interface KeyReport {
   readonly usage: readonly ModelUsage[];
   readonly rights?: RightsChange;
@@ -181,16 +181,16 @@ interface RemoteKey {
 interface KeyReportsDeps {
   readonly link: RedisLink;
   readonly clock: Clock;
-  /** Called with reports that got lost. */
+  /** Called with reports that were lost. */
   readonly reportError: (message: string, error: unknown) => void;
-  /** Called with what happened elsewhere with a key of this node; it is answered when that resolves, and not where it rejects. */
+  /** Called with a report from another node about a key of this node. Acknowledged when the promise resolves. */
   readonly deliver: (digest: string, report: KeyReport) => void | Promise<void>;
 }
 
-/** Tells the node that made a key what happened with it on another; it answers, so that the other one can wait until it knows. */
+/** Sends reports about keys to the nodes that issued them, and waits until the receiving node acknowledges them. */
 class KeyReports {
   readonly #deps: KeyReportsDeps;
-  /** By the number of the report. */
+  /** Pending acknowledgements by report number. */
   readonly #unanswered = new Map<number, () => void>();
   #sent = 0;
 
@@ -199,14 +199,14 @@ class KeyReports {
     deps.link.subscribe(toChannel(deps.link.node), (text) => void this.#onMessage(text));
   }
 
-  /** Resolves once the other node has it, or never will. */
+  /** Resolves when the other node has acknowledged the report, or when the report is lost. */
   async sendUsage(key: RemoteKey, usage: readonly ModelUsage[]): Promise<void> {
     await this.#send(key, { usage }).catch((error) =>
-      this.#deps.reportError('what a call used could not be reported to the node that made its key', error),
+      this.#deps.reportError('the usage of a call could not be reported to the node that issued its key', error),
     );
   }
 
-  /** Resolves once it is in force. Rejects with StoreFault. */
+  /** Resolves when the change is in effect. Rejects with `StoreError`. */
   sendRights(key: RemoteKey, rights: RightsChange): Promise<void> {
     return this.#send(key, { usage: [], rights });
   }
@@ -228,12 +228,12 @@ class KeyReports {
   async #publish(id: number, { node, digest }: RemoteKey, report: KeyReport): Promise<void> {
     const { link } = this.#deps;
     const listenerCount = await link.publish(toChannel(node), JSON.stringify({ from: link.node, id, digest, ...report }));
-    if (listenerCount === 0) throw new StoreError('the node that made the key is gone');
+    if (listenerCount === 0) throw new StoreError('the node that issued the key has ended');
   }
 
   async #failWhenLate(stop: AbortSignal): Promise<never> {
     await this.#deps.clock.sleep(answerTimeoutMs, stop);
-    throw new StoreError('the node that made the key did not answer in time');
+    throw new StoreError('the node that issued the key did not answer in time');
   }
 
   async #onMessage(text: string): Promise<void> {
@@ -244,10 +244,10 @@ class KeyReports {
     if (typeof from !== 'string' || typeof digest !== 'string') return;
     try {
       await this.#deps.deliver(digest, toReport(message));
-      // If the answer gets lost, the other node notes it.
+      // If the acknowledgement is lost, the other node reports an error.
       await this.#deps.link.publish(toChannel(from), JSON.stringify({ answers: id }));
     } catch (error) {
-      this.#deps.reportError('another node was not told that what happened with a key is known', error);
+      this.#deps.reportError('a report about a key could not be acknowledged to another node', error);
     }
   }
 }

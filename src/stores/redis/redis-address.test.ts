@@ -4,7 +4,7 @@ import { parseRedisAddress, RedisAddressError } from './redis-address.ts';
 
 const local = { host: '127.0.0.1', port: 6379, db: 0 };
 
-describe('the address of a Redis', () => {
+describe('parseRedisAddress', () => {
   it.each([
     ['redis://127.0.0.1', local],
     ['valkey://127.0.0.1:6379/', local],
@@ -15,7 +15,7 @@ describe('the address of a Redis', () => {
     ['redis://parley:word@127.0.0.1', { ...local, username: 'parley', password: 'word' }],
     ['rediss://cache.example.org', { ...local, host: 'cache.example.org', tls: { servername: 'cache.example.org' } }],
     ['valkeys://127.0.0.1', { ...local, tls: {} }],
-  ])('%s is understood', (address, place) => {
+  ])('parses %s', (address, place) => {
     expect(parseRedisAddress(new Secret(address))).toEqual(place);
   });
 
@@ -34,7 +34,7 @@ describe('the address of a Redis', () => {
     'redis://:canary%zz@host',
     'redis-sentinel://:canary@host',
     'unix:///canary.sock',
-  ])('%s is refused, and not quoted', (address) => {
+  ])('rejects %s without quoting it', (address) => {
     const read = (): unknown => parseRedisAddress(new Secret(address));
     expect(read).toThrow(RedisAddressError);
     expect(read).not.toThrow(/canary/);

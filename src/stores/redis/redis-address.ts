@@ -1,8 +1,8 @@
 import { isIP } from 'node:net';
 import type { Secret } from '#base/secrets/secret.ts';
 
-const formMessage = 'must be redis://[user:password@]host[:port][/database], or begin with rediss://, valkey:// or valkeys://';
-/** By scheme: whether it is TLS. */
+const formMessage = 'must be redis://[user:password@]host[:port][/database], or start with rediss://, valkey://, or valkeys://';
+/** Whether each scheme uses TLS. */
 const schemes: ReadonlyMap<string, boolean> = new Map([
   ['redis:', false],
   ['valkey:', false],
@@ -10,10 +10,10 @@ const schemes: ReadonlyMap<string, boolean> = new Map([
   ['valkeys:', true],
 ]);
 
-/** The address of a Redis cannot be used; the message may be shown, it quotes nothing of it. */
+/** The address of a Redis is invalid. The message may be shown and does not quote the address. */
 export class RedisAddressError extends Error {}
 
-/** Where and as whom to connect. */
+/** Connection parameters of a Redis. */
 export interface RedisConnectionOptions {
   readonly host: string;
   readonly port: number;
@@ -23,7 +23,7 @@ export interface RedisConnectionOptions {
   readonly tls?: { readonly servername?: string };
 }
 
-/** Throws RedisAddressFault. */
+/** Throws `RedisAddressError` if the address is invalid. */
 export function parseRedisAddress(address: Secret): RedisConnectionOptions {
   const url = URL.parse(address.reveal());
   const isTls = url === null ? undefined : schemes.get(url.protocol);
@@ -45,6 +45,6 @@ function decode(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    throw new RedisAddressError('has a stray % in its user or password; write %25 for it');
+    throw new RedisAddressError('has a stray % in its user or password. Write %25 for it');
   }
 }

@@ -5,7 +5,7 @@ import { parseRedisAddress, type RedisConnectionOptions } from './redis-address.
 
 const connectTimeoutMs = 1_000;
 const answerTimeoutMs = 2_000;
-/** For a server that does not even take leave. */
+/** Limit for servers that do not close the connection. */
 const disconnectTimeoutMs = 500;
 const minRetryMs = 50;
 const maxRetryMs = 2_000;
@@ -14,17 +14,18 @@ const nodeIdBytes = 12;
 
 interface LinkDeps {
   readonly connection: RedisConnectionOptions;
-  /** Names this process among those that share the Redis; 16 characters of base64url. */
+  /** Identifies this process among those that share the Redis. 16 characters of base64url. */
   readonly node: string;
-  /** Called with faults that callers do not see. */
+  /** Called with errors that callers do not receive. */
   readonly reportError: (message: string, error: unknown) => void;
 }
 
 type MessageListener = (text: string) => void;
 
 /**
- * Connections to one Redis, one for commands and one that receives what others publish. While it is away or stalls, commands
- * fail at once or within 2 s with StoreFault, none waits for its return; it is tried again by itself, every 2 s at most.
+ * Two connections to one Redis: one for commands and one for subscriptions. While Redis is unavailable or stalled, commands fail
+ * with `StoreError` immediately or within 2 s, and do not wait for it to return. Reconnects automatically, with delays of at most
+ * 2 s.
  */
 export class RedisLink {
   readonly node: string;
@@ -39,58 +40,58 @@ export class RedisLink {
   constructor({ connection, node, reportError }: LinkDeps) {
     this.node = node;
     this.#reportError = reportError;
-    this.#commands = this.#connect(connection, 'the shared store cannot be reached');
-    this.#subscriber = this.#connect(connection, 'what other nodes say cannot be heard');
+    this.#commands = this.#connect(connection, 'Redis is unavailable');
+    this.#subscriber = this.#connect(connection, 'Redis pub/sub is unavailable');
     this.#commands.on('ready', () => {
       for (const listener of this.#readyListeners) listener();
     });
     this.#subscriber.on('ready', () => this.#subscribeTo([...this.#listeners.keys()]));
     this.#subscriber.on('message', (channel, text) => this.deliver(channel, text));
-    // Nothing else is sent here, so nothing else would tell that the other end is gone.
+    // No other commands are sent on this connection, so only a ping detects that the other end is gone.
     this.#heartbeat = setInterval(() => {
       if (this.#subscriber.status === 'ready') this.#subscriber.ping().catch(() => this.#subscriber.disconnect(true));
     }, heartbeatMs).unref();
   }
 
-  /** Resolves once Redis was reached, or was not. */
+  /** Resolves after the first connection attempt, regardless of its outcome. */
   async waitForFirstAttempt(): Promise<void> {
     const settled = (redis: Redis) => new Promise((resolve) => redis.once('ready', resolve).once('close', resolve));
     await Promise.all([settled(this.#commands), settled(this.#subscriber)]);
   }
 
-  /** Whether commands fail now, or nothing is heard of other nodes. */
+  /** Whether commands currently fail or messages of other nodes are not received. */
   get isAway(): boolean {
     return [this.#commands, this.#subscriber].some(({ status }) => status !== 'ready');
   }
 
-  /** Calls `act` on every new connection to Redis, which may have lost all its data. */
+  /** Calls the listener on every new connection to Redis, which may have lost all its data. */
   onReady(listener: () => void): void {
     this.#readyListeners.push(listener);
   }
 
-  /** Each time that what others publish is heard again; what they published meanwhile was missed. */
+  /** Calls the listener whenever messages are received again. Earlier messages were missed. */
   onSubscribed(listener: () => void): void {
     this.#subscribedListeners.push(listener);
   }
 
-  /** Teaches the connection a script, as a command of that name. */
+  /** Defines a script as a command with this name. */
   define(name: string, lua: string): void {
     this.#commands.defineCommand(name, { lua });
   }
 
-  /** Sends in the order of the calls. Throws StoreFault. */
+  /** Sends commands in the order of the calls. Throws `StoreError`. */
   async run<Result>(send: (redis: Redis) => Promise<Result>): Promise<Result> {
     try {
       return await send(this.#commands);
     } catch (caught) {
       const error = caught as Error;
-      // A server that stalls is left: until it answers a new connection, nobody else has to wait for it.
+      // Closes the connection to a stalled server, so that later commands fail immediately until it accepts a new connection.
       if (hasTimedOut(error)) this.#commands.disconnect(true);
       throw toStoreError(error);
     }
   }
 
-  /** Several commands as one step, in one round trip. Throws StoreFault. */
+  /** Runs several commands atomically in one round trip. Throws `StoreError`. */
   async transact(add: (transaction: ChainableCommander) => ChainableCommander): Promise<void> {
     await this.run(async (redis) => {
       const results = await add(redis.multi()).exec();
@@ -98,25 +99,25 @@ export class RedisLink {
     });
   }
 
-  /** Gives how many hear it. Throws StoreFault. */
+  /** Returns the number of subscribers that received the message. Throws `StoreError`. */
   publish(channel: string, text: string): Promise<number> {
     return this.run((redis) => redis.publish(channel, text));
   }
 
-  /** Calls `hear` with what is published from now on; what is published while Redis is away is missed. */
+  /** Calls the listener with each message from now on. Messages that are published while Redis is unavailable are missed. */
   subscribe(channel: string, listener: MessageListener): void {
     const existing = this.#listeners.get(channel) ?? [];
     this.#listeners.set(channel, [...existing, listener]);
     if (this.#subscriber.status === 'ready') this.#subscribeTo([channel]);
   }
 
-  /** Hands a text to those who hear a channel, as if it came just now. */
+  /** Passes a message to the listeners of a channel as if it had just been received. */
   deliver(channel: string, text: string): void {
     for (const listener of this.#listeners.get(channel) ?? []) {
       try {
         listener(text);
       } catch (error) {
-        this.#reportError('what another node said could not be taken in', error);
+        this.#reportError('a message from another node could not be processed', error);
       }
     }
   }
@@ -135,12 +136,12 @@ export class RedisLink {
       answerTimeoutMs,
       disconnectTimeout: disconnectTimeoutMs,
       enableOfflineQueue: false,
-      // What was on its way may have been carried out: it is never sent again.
+      // Commands in progress may have been executed, so they are never resent.
       autoResendUnfulfilledCommands: false,
       maxRetriesPerRequest: 0,
       autoResubscribe: false,
       retryStrategy: (times) => Math.min(minRetryMs * 2 ** (times - 1), maxRetryMs),
-      // After a fail-over the old primary takes no writes; the address leads to the new one.
+      // After a failover, the old primary rejects writes and the address resolves to the new primary.
       reconnectOnError: ({ message }) => message.startsWith('READONLY'),
     });
     let isAway = false;
@@ -148,7 +149,7 @@ export class RedisLink {
       isAway = false;
     });
     redis.on('error', (error) => {
-      // Once an outage.
+      // Reports each outage once.
       if (!isAway) this.#reportError(errorMessage, toStoreError(error));
       isAway = true;
     });
@@ -166,7 +167,7 @@ export class RedisLink {
   }
 }
 
-/** Errors of the client carry what was sent, which may be secret: only their words are kept, or their code if they have none. */
+/** Keeps only the message or code of an error of the client, because it also contains the sent command, which may be secret. */
 function toStoreError(error: Error & { readonly code?: string }): StoreError {
   const cause = new Error(`Redis: ${error.message || error.code}`);
   return new StoreError(hasTimedOut(error) ? 'it did not answer in time' : 'it cannot be reached', { cause });
@@ -175,13 +176,13 @@ function toStoreError(error: Error & { readonly code?: string }): StoreError {
 const timeoutMessage = 'Command timed out';
 
 interface TimedRedisOptions extends Omit<RedisOptions, 'commandTimeout' | 'replyMapping'> {
-  /** How long an answer may take. */
+  /** Maximum time for a response, in milliseconds. */
   readonly answerTimeoutMs: number;
 }
 
 /**
- * A connection that gives an answer its time, and this process too: while the event loop is busy, answers lie in the socket,
- * and the time is over before they are read. So they are read once more before a command is given up.
+ * A connection with a timeout for each command. While the event loop is busy, responses stay unread in the socket and may time
+ * out. Therefore the socket is read once more before a command fails.
  */
 class TimedRedis extends Redis {
   readonly #answerTimeoutMs: number;
@@ -199,7 +200,7 @@ class TimedRedis extends Redis {
 
   #watch(command: Command): void {
     if (command.isSettled) return;
-    // What is set here runs after the sockets were read.
+    // `setImmediate` runs after the sockets were read.
     const onTimeout = (): void => void setImmediate(() => command.isSettled || command.reject(new Error(timeoutMessage)));
     const timer = setTimeout(onTimeout, this.#answerTimeoutMs);
     const clear = (): void => clearTimeout(timer);
@@ -207,7 +208,7 @@ class TimedRedis extends Redis {
   }
 }
 
-/** Whether a command failed because its answer took too long. */
+/** Returns whether a command failed because its response took too long. */
 function hasTimedOut({ message }: Error): boolean {
   return message === timeoutMessage;
 }
@@ -216,7 +217,7 @@ interface OpenRedisDeps extends Pick<LinkDeps, 'reportError'> {
   readonly randomBytes: (size: number) => Buffer;
 }
 
-/** Connects to Redis or Valkey; resolves when it is there, or is found to be away: it is then tried again. Throws RedisAddressFault. */
+/** Connects to Redis or Valkey. Resolves after the first attempt, also if it fails. Throws `RedisAddressError`. */
 export async function openRedis(address: Secret, { reportError, randomBytes }: OpenRedisDeps): Promise<RedisLink> {
   const node = randomBytes(nodeIdBytes).toString('base64url');
   const link = new RedisLink({ connection: parseRedisAddress(address), node, reportError });

@@ -3,7 +3,7 @@ import type { Caller, Chain } from '#domain/callers/caller.ts';
 import { type Grant, HeldRights, type Permission, permissions, type RightsChange } from '#domain/callers/held-rights.ts';
 import type { Claim } from '#domain/limits/limit-store.ts';
 
-/** A caller as text, without whom it reports to. */
+/** Serializes a caller without its report callback. */
 export function toStored({ subject, project, roles, chain, userKey, configuredKey }: Caller): string {
   const { files = [], assistantFiles = [], received = [], granted = [] } = chain?.rights ?? {};
   const rights = {
@@ -16,7 +16,7 @@ export function toStored({ subject, project, roles, chain, userKey, configuredKe
   return JSON.stringify({ subject, project, roles, path: chain?.path ?? [], ...rights, ...key, ...expiring });
 }
 
-/** The caller again; undefined for anything that `toStored` does not give. */
+/** Restores a caller. Returns undefined for text that `toStored` does not produce. */
 export function fromStored(text: string, report: Chain['report']): Caller | undefined {
   const stored = tryParseJson(text);
   if (!isJsonObject(stored)) return undefined;
@@ -31,7 +31,7 @@ export function fromStored(text: string, report: Chain['report']): Caller | unde
   return { subject, project, roles, chain, ...toUserKey(stored.madeKey), ...toConfiguredKey(stored.configuredKey) };
 }
 
-/** What the key may call itself does not matter to those who hold a per-request key. */
+/** The list of deployments of the user's key does not apply to per-request keys. */
 function toUserKey(value: unknown): Pick<Caller, 'userKey'> {
   const { id, version } = isJsonObject(value) ? value : {};
   return typeof id === 'string' && typeof version === 'number' ? { userKey: { id, version, deployments: null } } : {};
@@ -44,7 +44,7 @@ function toConfiguredKey(value: unknown): Pick<Caller, 'configuredKey'> {
   return { configuredKey: { id, deployments: null, expiresAtMs } };
 }
 
-/** Few keys have any of them. */
+/** Omits empty lists, because most keys have none of them. */
 function withoutEmpty(lists: Readonly<Record<string, readonly (Grant | Claim | string)[]>>): object {
   return Object.fromEntries(Object.entries(lists).filter(([, list]) => list.length > 0));
 }
@@ -63,12 +63,12 @@ function isStringList(value: unknown): value is string[] {
   return Array.isArray(value) && value.every((item) => typeof item === 'string');
 }
 
-/** The grants among what another node wrote. */
+/** Returns the valid grants in a value from another node. */
 function toGrants(value: unknown): readonly Grant[] {
   return Array.isArray(value) ? value.flatMap(toGrant) : [];
 }
 
-/** The change that another node tells of; undefined for anything else. */
+/** Returns a rights change from another node, or undefined if the value is not one. */
 export function toRightsChange(value: unknown): RightsChange | undefined {
   if (!isJsonObject(value)) return undefined;
   const { attached, grant, revoke } = value;

@@ -3,18 +3,18 @@ import type { ColumnTypes } from './engine/column-types.ts';
 import { migrations } from './migrations.ts';
 import type { Schema } from './schema.ts';
 
-/** The database was made by a later version of Parley. The message may be shown. */
+/** A later version of Parley created the database. The message may be shown to clients. */
 export class NewerDatabase extends Error {
   override readonly name = 'NewerDatabase';
 }
 
 export interface MigrationDeps {
   readonly types: ColumnTypes;
-  /** Makes every other node that wants to migrate wait until the transaction ends. */
+  /** Makes other nodes that want to migrate wait until the transaction ends. */
   readonly lock: (transaction: Kysely<Schema>) => Promise<void>;
 }
 
-/** Brings the tables to the version of this program, all steps or none. Throws NewerDatabase. */
+/** Migrates the tables to the version of this program in one transaction. Throws `NewerDatabase`. */
 export async function migrate(kysely: Kysely<Schema>, { types, lock }: MigrationDeps): Promise<void> {
   await kysely.transaction().execute(async (transaction) => {
     await lock(transaction);
@@ -44,7 +44,7 @@ export async function migrate(kysely: Kysely<Schema>, { types, lock }: Migration
 
 function toNewer(version: number): NewerDatabase {
   return new NewerDatabase(
-    `the database has tables of version ${version}, this program knows them up to ${migrations.length}: ` +
-      'start the version of Parley that made it, or a later one, or name another database',
+    `the database has schema version ${version}, but this program supports versions up to ${migrations.length}. ` +
+      'Start the version of Parley that created it or a later one, or use another database',
   );
 }

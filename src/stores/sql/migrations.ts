@@ -5,10 +5,10 @@ import { toBlockedUserTable, toKeyTables } from './keys/key-tables.ts';
 import { toLimitCounterTable } from './limits/limit-counter-tables.ts';
 import { toResponseTables } from './responses/response-tables.ts';
 
-/** The statements of one step of the schema. */
+/** Returns the statements of one migration. */
 export type Migration = (types: ColumnTypes) => readonly string[];
 
-/** Index n makes version n + 1. A step that was released is never changed, only followed by others. */
+/** Index n creates version n + 1. Never change a released migration. Append a new one instead. */
 export const migrations: readonly Migration[] = [
   toFirstTables,
   toPassageTables,
@@ -95,7 +95,7 @@ function toFirstTables({ key }: ColumnTypes): readonly string[] {
   ];
 }
 
-/** Words lie in a table of their own, which is an index without the text: what it finds is shown from `passages`. */
+/** Words are in a separate table, which is an index without the text. Results are read from `passages`. */
 function toPassageTables({ key, engine }: ColumnTypes): readonly string[] {
   return [
     `create table file_contents (
@@ -140,7 +140,7 @@ function toPassageTables({ key, engine }: ColumnTypes): readonly string[] {
   ];
 }
 
-/** What applications were before, and which roles they name: that is found without opening what is sealed. */
+/** Adds former versions and roles of applications, so that applications of a role are found without decrypting them. */
 function toApplicationVersions({ key }: ColumnTypes): readonly string[] {
   return [
     'alter table applications add column version integer not null default 1',
@@ -163,7 +163,7 @@ function toApplicationVersions({ key }: ColumnTypes): readonly string[] {
   ];
 }
 
-/** Beside them a name that no other database has: a store of contents belongs to the files of one. */
+/** Also adds a unique name of the database, because a store of contents belongs to the files of one database. */
 function toReservationTables({ key, engine }: ColumnTypes): readonly string[] {
   return [
     `create table file_reservations (
@@ -180,12 +180,12 @@ function toReservationTables({ key, engine }: ColumnTypes): readonly string[] {
   ];
 }
 
-/** Everyone may ask for their own usage: it is found without reading that of all. */
+/** Users may query their own usage. The index finds it without reading the usage of all users. */
 function toUsageOfSubjects(): readonly string[] {
   return ['create index usage_records_of_subject on usage_records (subject, at_ms)'];
 }
 
-/** Single calls are listed by what they were of, the newest first, however many there are; few are not answered. */
+/** Creates indexes for listing calls, newest first, by deployment or project, and for the few unanswered calls. */
 function toUsageLists(): readonly string[] {
   return [
     'create index usage_records_of_deployment on usage_records (deployment, at_ms, id)',
@@ -194,12 +194,12 @@ function toUsageLists(): readonly string[] {
   ];
 }
 
-/** Creates the index with which administrators list the calls of one key without reading calls of other keys. */
+/** Creates an index for listing the calls of one key without reading calls of other keys. */
 function toUsageOfKeys(): readonly string[] {
   return ['create index usage_records_of_key on usage_records (key_id, at_ms, id) where key_id is not null'];
 }
 
-/** Applications are told by the ids that were written, and found by any spelling of them. */
+/** Adds the original spelling of IDs. Applications are found by any spelling and shown with the original one. */
 function toSpellings(): readonly string[] {
   return ['alter table applications add column spelling text'];
 }
@@ -211,12 +211,12 @@ function toUsageDetails(): readonly string[] {
   return added.map((column) => `alter table usage_records add column ${column}`);
 }
 
-/** The session or conversation of a client that its calls belong to. */
+/** Adds the client's session or conversation of a call. */
 function toUsageOfSessions(): readonly string[] {
   return ['alter table usage_records add column session text'];
 }
 
-/** Indexes by which administrators find the calls of one request or session. */
+/** Creates indexes for finding the calls of one request or session. */
 function toUsageOfRequests(): readonly string[] {
   return [
     'create index usage_records_of_request on usage_records (request_id, at_ms, id)',
@@ -224,12 +224,12 @@ function toUsageOfRequests(): readonly string[] {
   ];
 }
 
-/** Nodes that share a database find out by it whether they share the contents of files too. */
+/** Adds the location of file contents. Nodes that share a database use it to check whether they also share the contents. */
 function toContentsPlace(): readonly string[] {
   return ['alter table database_name add column contents_place text'];
 }
 
-/** Everyone may list what was made in the background for them: it is found without reading all that is stored. */
+/** Users may list their background responses. The index finds them without reading all responses. */
 function toBackgroundList(): readonly string[] {
   return ['create index responses_in_background on responses (subject, created_at_ms, id) where is_background = 1'];
 }

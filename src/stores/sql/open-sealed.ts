@@ -2,16 +2,16 @@ import { defaultJsonBounds, isJsonObject, type JsonObject, parseJson } from '#ba
 import { type Seal, SealError } from '#base/secrets/seal.ts';
 import { StoreError } from '#domain/store-error.ts';
 
-/** What was let in once can be read, whatever is let in today. */
+/** Reads have wider bounds than writes, so that values stored under older rules stay readable. */
 const storedBounds = { ...defaultJsonBounds, maxNodes: Number.POSITIVE_INFINITY, maxDepth: 1000, allowsProto: true };
 
-/** The value that was sealed as JSON for this place. Throws StoreFault where its secret is not at hand. */
+/** Decrypts a JSON value that was sealed for this context. Throws `StoreError` if it cannot be decrypted. */
 export function openSealed<Value>(seal: Seal, sealed: string, context: string): Value {
   try {
     return parseJson(seal.open(sealed, context), storedBounds) as Value;
   } catch (cause) {
     if (!(cause instanceof SealError)) throw cause;
-    throw new StoreError('what is stored cannot be decrypted', { cause });
+    throw new StoreError('stored data cannot be decrypted', { cause });
   }
 }
 

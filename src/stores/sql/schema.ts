@@ -6,7 +6,7 @@ import type { LimitCounterSchema } from './limits/limit-counter-tables.ts';
 import type { PassageSchema } from './passages/passage-schema.ts';
 import type { ResponseSchema } from './responses/response-schema.ts';
 
-/** The tables, alike in every engine; `migrations` makes them. Times are milliseconds since the epoch. */
+/** The tables, which are the same in every engine. `migrations` creates them. Times are milliseconds since the epoch. */
 export interface Schema extends ChatSchema, EvaluationSchema, KeySchema, LimitCounterSchema, PassageSchema, ResponseSchema {
   readonly consents: ConsentRow;
   readonly applications: ApplicationRow;
@@ -37,18 +37,18 @@ export interface ApplicationRow {
   readonly etag: string;
   readonly created_at_ms: number;
   readonly updated_at_ms: number;
-  /** Counted from 1, one more with each change. */
+  /** Starts at 1 and is incremented with each change. */
   readonly version: Generated<number>;
-  /** The ETag of the form whose roles are in `application_roles`; null if they never were. */
+  /** The ETag of the entry whose roles are in `application_roles`, or null if they were never recorded. */
   readonly roles_etag: string | null;
-  /** The id as its maker spelled it; null where that is `id`. */
+  /** The ID as its creator spelled it, or null if that equals `id`. */
   readonly spelling: string | null;
 }
 
 /** An application as it is read. */
 export type SealedRow = Omit<ApplicationRow, 'version' | 'roles_etag'>;
 
-/** What an application was before; goes with it. */
+/** A former version, which is deleted with its application. */
 interface ApplicationVersionRow {
   readonly application: string;
   readonly version: number;
@@ -58,7 +58,7 @@ interface ApplicationVersionRow {
   readonly saved_at_ms: number;
 }
 
-/** A role that an application names; goes with it. */
+/** A role that an application names, which is deleted with its application. */
 interface ApplicationRoleRow {
   readonly role: string;
   readonly application: string;
@@ -75,26 +75,26 @@ export interface FileRow {
   readonly updated_at_ms: number;
 }
 
-/** Its lock makes writes to one bucket wait for each other. */
+/** The lock of this row serializes writes to the bucket. */
 interface BucketRow {
   readonly bucket: string;
   readonly used_bytes: number;
 }
 
-/** Room in a bucket for a content on its way. */
+/** Reserved space in a bucket for an upload in progress. */
 export interface ReservationRow {
   readonly blob: string;
   readonly bucket: string;
   readonly path: string;
   readonly reserved_bytes: number;
-  /** Bytes that become free as it takes the place of what is there. */
+  /** Bytes that are freed when the upload replaces an existing file. */
   readonly replaced_bytes: number;
   readonly until_ms: number;
 }
 
 interface NameRow {
   readonly name: string;
-  /** What the place of its files' contents is called, there too; null if it has none yet. */
+  /** Name of the location of the file contents, which is also stored in that location. Null if there is no location yet. */
   readonly contents_place: string | null;
 }
 
@@ -115,14 +115,14 @@ export interface UsageRow {
   /** Billionths of a USD. */
   readonly cost: number;
   readonly duration_ms: number;
-  /** Id of the key that the user made for it; null: of a token, or a key of the configuration. */
+  /** ID of the user's key. Null for calls with a token or a configured key. */
   readonly key_id: string | null;
-  /** Null: not reported. */
+  /** Null if not reported. */
   readonly cache_read_tokens: number | null;
   readonly cache_write_tokens: number | null;
   readonly cache_write_1h_tokens: number | null;
   readonly service_tier: string | null;
-  /** Null: the client named none. */
+  /** Null if the client sent no session. */
   readonly session: string | null;
 }
 

@@ -3,61 +3,61 @@ import { DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
 
 /*
- * Runs in a thread of its own: a statement comes in, its rows go out. Its types are in sqlite-thread.ts. It is JavaScript
- * because each thread that reads TypeScript takes 20 MB more, and 35 ms.
+ * Runs in a separate thread: receives statements and returns their rows. The types are in engine/sqlite.ts. Plain JavaScript,
+ * because each thread that loads TypeScript takes 20 MB more memory and 35 ms longer to start.
  */
 const { file, timeoutMs } = workerData;
 const database = new DatabaseSync(file, { timeout: timeoutMs });
 database.exec('pragma journal_mode = wal; pragma synchronous = full');
 
-/** What PostgreSQL has under this name: it says nothing here but that a statement is to be synced behind its answer. */
+/** Stand-in for the PostgreSQL function of this name. It only marks statements that are synced after they are acknowledged. */
 database.function('set_config', { varargs: true }, () => null);
-const behind = "set_config('synchronous_commit', 'off', true)";
-const syncBehind = database.prepare('pragma synchronous = normal');
-const syncFirst = database.prepare('pragma synchronous = full');
+const asyncCommit = "set_config('synchronous_commit', 'off', true)";
+const enableNormalSync = database.prepare('pragma synchronous = normal');
+const enableFullSync = database.prepare('pragma synchronous = full');
 
-/** Statements come again and again, and to prepare one can cost more than to run it. */
+/** Cache of prepared statements, because preparing a statement can cost more than running it. */
 const prepared = new Map();
-const mostPrepared = 100;
+const maxPrepared = 100;
 
 function prepare(text) {
-  let found = prepared.get(text);
-  if (found === undefined) {
-    if (prepared.size >= mostPrepared) prepared.clear();
+  let entry = prepared.get(text);
+  if (entry === undefined) {
+    if (prepared.size >= maxPrepared) prepared.clear();
     const statement = database.prepare(text);
-    found = { statement, givesRows: statement.columns().length > 0, isBehind: text.includes(behind) };
-    prepared.set(text, found);
+    entry = { statement, returnsRows: statement.columns().length > 0, isAsync: text.includes(asyncCommit) };
+    prepared.set(text, entry);
   }
-  return found;
+  return entry;
 }
 
-function run({ statement, givesRows }, parameters) {
-  if (givesRows) return { rows: statement.all(...parameters), changes: undefined };
+function run({ statement, returnsRows }, parameters) {
+  if (returnsRows) return { rows: statement.all(...parameters), changes: undefined };
   return { rows: [], changes: statement.run(...parameters).changes };
 }
 
 let log;
 let isSyncDue = false;
-/** Why the last sync failed; the next statement fails with it. */
-let unsynced;
+/** Error of the last sync. The next statement fails with it. */
+let syncError;
 
-/** Puts on the disk what was answered before that. */
+/** Syncs the acknowledged writes to disk. */
 function syncLog() {
   isSyncDue = false;
   try {
     log ??= openSync(`${file}-wal`, 'r');
     fdatasyncSync(log);
   } catch (error) {
-    unsynced = error;
+    syncError = error;
   }
 }
 
-function runAndSyncBehind(found, parameters) {
-  syncBehind.run();
+function runAndSyncLater(entry, parameters) {
+  enableNormalSync.run();
   try {
-    return run(found, parameters);
+    return run(entry, parameters);
   } finally {
-    syncFirst.run();
+    enableFullSync.run();
     if (!isSyncDue) setImmediate(syncLog);
     isSyncDue = true;
   }
@@ -65,18 +65,18 @@ function runAndSyncBehind(found, parameters) {
 
 function answer({ text, parameters }) {
   try {
-    // Not in a transaction, which would be left half open.
-    if (unsynced !== undefined && !database.isTransaction) throw unsynced;
-    const found = prepare(text);
-    return found.isBehind && !database.isTransaction ? runAndSyncBehind(found, parameters) : run(found, parameters);
+    // Inside a transaction the error is not thrown, because the transaction would stay open.
+    if (syncError !== undefined && !database.isTransaction) throw syncError;
+    const entry = prepare(text);
+    return entry.isAsync && !database.isTransaction ? runAndSyncLater(entry, parameters) : run(entry, parameters);
   } catch (error) {
-    if (error === unsynced) unsynced = undefined;
+    if (error === syncError) syncError = undefined;
     return { error };
   }
 }
 
-parentPort?.on('message', (question) => {
-  if (question !== 'close') return parentPort?.postMessage(answer(question));
+parentPort?.on('message', (request) => {
+  if (request !== 'close') return parentPort?.postMessage(answer(request));
   database.close();
   parentPort?.close();
 });

@@ -8,28 +8,28 @@ import type { SqlDatabase } from '../engine/sql-database.ts';
 import type { ApplicationRow, Schema, SealedRow } from '../schema.ts';
 import { storeVersion } from './application-versions.ts';
 
-/** Where the settings of applications and their cases lie, and what the ids that they are sealed for are called there. */
+/** Tables with sealed settings of applications and cases, and the columns with the IDs that they are sealed for. */
 const sealedTables = [
   { table: sql.table('applications'), id: sql.ref('id') },
   { table: sql.table('application_versions'), id: sql.ref('application') },
   { table: sql.table('evaluation_cases'), id: sql.ref('id') },
 ];
 
-/** Enough of a sealed text to see which secret it was sealed with. */
+/** Length of the prefix of a sealed text that shows which secret sealed it. */
 const headChars = 32;
 
-/** An application as it is written; its version follows from what is there. */
+/** An application as it is written. The database sets its version. */
 export type WrittenRow = Omit<ApplicationRow, 'version'>;
 export type HeadRow = Pick<ApplicationRow, 'id' | 'etag'>;
-/** What a write does not change. */
+/** Fields that a write does not change. */
 type UnchangedFields = Pick<ApplicationRow, 'owner' | 'spelling' | 'created_at_ms'>;
 
 const rowsAtOnce = 100;
-/** More than one application may name, in both of their spellings. */
+/** Maximum number of IDs in one query. It exceeds the number of IDs that one application may name, including both spellings. */
 const idsPerQuery = 1000;
 const columns = ['id', 'owner', 'spelling', 'etag', 'created_at_ms', 'updated_at_ms'] as const;
 
-/** One application; its entry is null if its ETag is `knownEtag`. */
+/** Finds one application. Its entry is null if its ETag equals `knownEtag`. */
 export function findRow(
   kysely: Kysely<Schema>,
   id: string,
@@ -44,7 +44,7 @@ export function findRow(
     .executeTakeFirst();
 }
 
-/** Several applications, in no order. */
+/** Returns several applications in no particular order. */
 export async function findRows(kysely: Kysely<Schema>, ids: readonly string[]): Promise<readonly SealedRow[]> {
   const rows: SealedRow[] = [];
   for (let from = 0; from < ids.length; from += rowsAtOnce) {
@@ -60,7 +60,7 @@ export async function findRows(kysely: Kysely<Schema>, ids: readonly string[]): 
   return rows;
 }
 
-/** ETags of several applications, in no order. */
+/** Returns the ETags of several applications in no particular order. */
 export async function findHeads(kysely: Kysely<Schema>, ids: readonly string[]): Promise<readonly HeadRow[]> {
   const headRows: HeadRow[] = [];
   for (let from = 0; from < ids.length; from += idsPerQuery)
@@ -72,7 +72,7 @@ export async function findHeads(kysely: Kysely<Schema>, ids: readonly string[]):
   return headRows;
 }
 
-/** Of the applications of one user, and of those that name one of the roles; each of the two by its index. */
+/** Returns the ETags of the applications that the user owns or that name one of the roles. Each part uses its own index. */
 export function findOpenHeads(
   kysely: Kysely<Schema>,
   { subject, roles }: Pick<Caller, 'subject' | 'roles'>,
@@ -91,7 +91,7 @@ function selectHeads(kysely: Kysely<Schema>): SelectQueryBuilder<Schema, 'applic
   return kysely.selectFrom('applications').select(['id', 'etag']);
 }
 
-/** Applications behind `after` whose roles were noted for another form of them, or never: an earlier version of the program wrote them. */
+/** Returns applications after an ID whose roles are not recorded, because an earlier version of the program wrote them. */
 export function findRowsOfUnknownRoles(kysely: Kysely<Schema>, after: string): Promise<readonly SealedRow[]> {
   return kysely
     .selectFrom('applications')
@@ -103,13 +103,13 @@ export function findRowsOfUnknownRoles(kysely: Kysely<Schema>, after: string): P
     .execute();
 }
 
-/** Writes a row, and keeps the one that was there as a former version; undefined if the condition does not hold. */
+/** Writes a row and stores the previous one as a former version. Returns undefined if the condition is not met. */
 export async function writeRow(
   transaction: Kysely<Schema>,
   row: WrittenRow,
   condition: WriteCondition,
 ): Promise<UnchangedFields | undefined> {
-  // Where another one makes the row in between, it is there the next time.
+  // If another transaction inserts the row in between, the next iteration finds it.
   for (;;) {
     const before = await lockRow(transaction, row.id);
     if (!isMet(condition, before?.etag)) return undefined;
@@ -118,7 +118,7 @@ export async function writeRow(
   }
 }
 
-/** Locks the row until the transaction ends. */
+/** Locks the row until the transaction ends. Returns undefined if it does not exist. */
 export function lockRow(transaction: Kysely<Schema>, id: string): Promise<Pick<ApplicationRow, 'etag'> | undefined> {
   return transaction
     .updateTable('applications')
@@ -132,7 +132,7 @@ function insertRow(transaction: Kysely<Schema>, row: WrittenRow): Promise<Unchan
   return transaction
     .insertInto('applications')
     .values(row)
-    .onConflict((there) => there.doNothing())
+    .onConflict((conflict) => conflict.doNothing())
     .returning(['owner', 'spelling', 'created_at_ms'])
     .executeTakeFirst();
 }
@@ -162,7 +162,7 @@ interface Sealing {
   readonly seal: Seal;
 }
 
-/** The settings of an application as they were written. Throws StoreFault. */
+/** Decrypts the settings of an application. Throws `StoreError`. */
 export function openEntry(seal: Seal, sealed: string, id: string): string {
   try {
     return seal.open(sealed, id);
@@ -172,8 +172,8 @@ export function openEntry(seal: Seal, sealed: string, id: string): string {
 }
 
 /**
- * Seals with the newest secret what an older one sealed, versions too. Gives how many applications there were; throws StoreFault
- * if some could not be opened, once the others are done.
+ * Seals all settings again that were sealed with an older secret, including former versions. Returns the number of applications.
+ * Throws `StoreError` if some could not be opened, after all others are done.
  */
 export async function resealApplications(sealing: Sealing): Promise<number> {
   const ids = new Set<string>();
@@ -195,7 +195,7 @@ async function readHeads({ database }: Sealing, { table, id }: SealedTable): Pro
   return (await database.run((kysely) => all.execute(kysely))).rows;
 }
 
-/** Where it was changed meanwhile it was sealed with the newest secret. */
+/** If the row was changed in the meantime, it was already sealed with the newest secret. */
 async function resealRow({ database, seal }: Sealing, { table, id: column }: SealedTable, { id, version }: Row): Promise<void> {
   const isRow = sql`${column} = ${id} and version = ${version}`;
   const selectEntry = sql<Row>`select sealed_entry from ${table} where ${isRow}`;

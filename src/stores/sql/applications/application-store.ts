@@ -31,14 +31,14 @@ import {
 } from './application-rows.ts';
 import { findVersionRow, listVersions } from './application-versions.ts';
 
-/** What was let in once can be read, whatever is let in today: one row must not keep a whole list from its readers. */
+/** Bounds of reads. They are wider than those of writes, so that entries stored under older rules stay readable. */
 const storedBounds = { maxDepth: defaultJsonBounds.maxDepth, maxNodes: Number.POSITIVE_INFINITY, allowsProto: true };
 
-/** Applications made by users, a row each; the whole entry is sealed. What has not changed is opened once. */
+/** Applications of users, one row each with a sealed entry. Unchanged applications are decrypted once and cached. */
 export class SqlApplicationStore implements ApplicationStore {
   readonly #database: SqlDatabase;
   readonly #seal: Seal;
-  /** By id. */
+  /** Decrypted applications by ID. */
   readonly #cache: BoundedCache<CachedApplication>;
 
   constructor(database: SqlDatabase, seal: Seal, caches = new Caches()) {
@@ -87,7 +87,7 @@ export class SqlApplicationStore implements ApplicationStore {
     return this.#database.transact((transaction) => moveRows(transaction, move, reseal));
   }
 
-  /** Its versions and roles go with the row. */
+  /** The database deletes the versions and roles together with the row. */
   async delete(id: string, condition: WriteCondition): Promise<'deleted' | 'absent' | 'condition_failed'> {
     if (!isStorableKey(id)) return 'absent';
     return this.#database.run(async (kysely) => {
@@ -124,8 +124,8 @@ export class SqlApplicationStore implements ApplicationStore {
   }
 
   /**
-   * Seals with the newest secret what an older one sealed, so that the older can be given up. Gives how many applications there
-   * were; throws StoreFault if some could not be opened, once the others are done.
+   * Seals all settings again that were sealed with an older secret, so that the older secret can be removed. Returns the number
+   * of applications. Throws `StoreError` if some could not be opened, after all others are done.
    */
   resealAll(): Promise<number> {
     return resealApplications({ database: this.#database, seal: this.#seal });
@@ -145,7 +145,7 @@ export class SqlApplicationStore implements ApplicationStore {
     });
   }
 
-  /** Once for each application of an earlier version of the program; one that cannot be opened has no roles. */
+  /** Records once the roles of applications that an earlier version wrote. Those that cannot be opened have no roles. */
   async #recordUnknownRoles(): Promise<void> {
     for (let after: string | undefined = ''; after !== undefined; ) {
       const behind: string = after;
@@ -179,20 +179,20 @@ export class SqlApplicationStore implements ApplicationStore {
   }
 }
 
-/** What is sealed for one id, sealed for another. */
+/** Opens a text that is sealed for one ID and seals it for another. */
 type Reseal = (sealed: string) => string;
 
-/** Moves the rows of an application, all or none. */
+/** Moves all rows of an application in one transaction. */
 async function moveRows(
   transaction: Kysely<Schema>,
   move: ApplicationMove,
   reseal: Reseal,
 ): Promise<'moved' | 'absent' | 'occupied'> {
   const { from, to, replaces } = move;
-  // Where another one makes the row in between, it is there the next time.
+  // If another transaction inserts the row in between, the next iteration finds it.
   for (;;) {
     const there = new Set<string>();
-    // Always in one order: two who lock the same rows never wait for each other.
+    // Rows are always locked in the same order to avoid deadlocks.
     for (const id of [from, to].sort()) if ((await lockRow(transaction, id)) !== undefined) there.add(id);
     if (!there.has(from)) return 'absent';
     if (there.has(to) && !replaces) return 'occupied';
@@ -201,7 +201,7 @@ async function moveRows(
   }
   await transaction.updateTable('application_roles').set({ application: to }).where('application', '=', from).execute();
   await moveVersions(transaction, move, reseal);
-  // These are sealed for ids of their own.
+  // These rows are sealed for their own IDs.
   await transaction.updateTable('evaluation_cases').set({ application: to }).where('application', '=', from).execute();
   await transaction.updateTable('evaluations').set({ application: to }).where('application', '=', from).execute();
   await transaction.deleteFrom('applications').where('id', '=', from).execute();
@@ -226,7 +226,7 @@ async function insertMoved(
       roles_etag,
       updated_at_ms: nowMs,
     })
-    .onConflict((there) => there.doNothing())
+    .onConflict((conflict) => conflict.doNothing())
     .returning('id')
     .executeTakeFirst();
   return inserted !== undefined;
@@ -248,7 +248,7 @@ type Named = Pick<StoredApplication, 'id' | 'entry'>;
 
 const rowsAtOnce = 500;
 
-/** Notes the roles that applications name, in the place of those they named before. */
+/** Replaces the recorded roles of the applications by the roles that they name now. */
 async function writeRoles(transaction: Kysely<Schema>, applications: readonly Named[]): Promise<void> {
   await transaction.deleteFrom('application_roles').where('application', 'in', listIds(applications)).execute();
   const rows = applications.flatMap(({ id, entry: { userRoles = [] } }) =>
@@ -262,7 +262,7 @@ async function writeRoles(transaction: Kysely<Schema>, applications: readonly Na
   }
 }
 
-/** Notes the roles of those applications that are still as they were read. */
+/** Records the roles of the applications that have not changed since they were read. */
 async function recordRoles(transaction: Kysely<Schema>, applications: readonly StoredApplication[]): Promise<void> {
   if (applications.length === 0) return;
   const locked = await transaction
@@ -286,17 +286,17 @@ function listIds(applications: readonly Named[]): string[] {
   return applications.map(({ id }) => id);
 }
 
-/** An application that was opened before: as long as its ETag is the same it need not be decrypted and parsed again. */
+/** A decrypted application. It is reused while the ETag stays the same. */
 interface CachedApplication {
   readonly application: StoredApplication;
-  /** How long its sealed text is. */
+  /** Length of its sealed text. */
   readonly chars: number;
 }
 
-/** Of an entry and the deployment that is made of it, for each character of the sealed text. */
+/** Memory of an entry and its deployment per character of the sealed text. */
 const bytesPerChar = 3;
 
-/** The cache that opened applications lie in, by id. */
+/** Bounds of the cache of decrypted applications. */
 const cachedApplicationBounds: BoundedCacheOptions<CachedApplication> = {
   maxBytes: 48 * 1024 ** 2,
   countBytes: ({ chars }) => bytesPerChar * chars,

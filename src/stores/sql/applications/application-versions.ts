@@ -2,12 +2,12 @@ import type { Kysely } from 'kysely';
 import type { ApplicationVersion } from '#domain/deployments/application-store.ts';
 import type { Schema, SealedRow } from '../schema.ts';
 
-/** Of one application, whichever is reached first. */
+/** Retention limits per application. The limit that is reached first applies. */
 const maxFormerVersions = 50;
 const maxChars = 4 * 1024 ** 2;
 const highestVersion = 2 ** 31 - 1;
 
-/** Keeps an application, as it is, as a former version; the oldest ones are deleted if they are too many or too large. */
+/** Stores the current application as a former version. Deletes the oldest versions if they exceed the retention limits. */
 export async function storeVersion(transaction: Kysely<Schema>, id: string): Promise<void> {
   await transaction
     .insertInto('application_versions')
@@ -34,7 +34,7 @@ export async function storeVersion(transaction: Kysely<Schema>, id: string): Pro
     .execute();
 }
 
-/** Of versions, the newest first, the first that is not kept. */
+/** Returns the newest version that falls outside the retention limits. `versions` must be sorted from newest to oldest. */
 function findFirstBeyond<Version extends { readonly chars: number }>(versions: readonly Version[]): Version | undefined {
   let chars = 0;
   return versions.find((version, index) => {
@@ -54,7 +54,7 @@ export async function listVersions(kysely: Kysely<Schema>, id: string): Promise<
   return rows.map(({ version, etag, saved_at_ms: savedAtMs }) => ({ version, etag, savedAtMs }));
 }
 
-/** The row that an application had in one of its versions. */
+/** Returns the row of an application in one of its versions. */
 export async function findVersionRow(kysely: Kysely<Schema>, id: string, version: number): Promise<SealedRow | undefined> {
   if (!Number.isInteger(version) || version < 1 || version > highestVersion) return undefined;
   return kysely

@@ -4,18 +4,18 @@ import type { Schema } from '../schema.ts';
 import { type headColumns, shelves } from './chat-rows.ts';
 import type { ChatRow } from './chat-schema.ts';
 
-/** What a search looks at of every chat. */
+/** Columns that a search reads for every chat. */
 export const searchColumns = ['id', 'revision', 'shelf', 'updated_at_ms', 'bytes'] as const;
 export type SearchRow = Pick<ChatRow, (typeof searchColumns)[number]>;
 
 type Listed = typeof headColumns | typeof searchColumns;
 
-/** Where a list goes on behind a row. */
+/** Returns the cursor of the list after a row. */
 export function toCursor({ shelf, updated_at_ms, id }: Pick<ChatRow, 'shelf' | 'updated_at_ms' | 'id'>): ChatCursor {
   return { shelf, updatedAtMs: updated_at_ms, id };
 }
 
-/** The pinned ones first, each shelf with the latest first. */
+/** Lists pinned chats first. Within each shelf, the latest chats come first. */
 export async function listRows<Columns extends Listed>(
   kysely: Kysely<Schema>,
   subject: string,
@@ -28,8 +28,8 @@ export async function listRows<Columns extends Listed>(
   for (const shelf of remainingShelves) {
     if (rows.length >= limit) break;
     const shelfQuery = kysely.selectFrom('chats').where('subject', '=', subject).where('shelf', '=', shelf);
-    const isBehind = sql<boolean>`(updated_at_ms, id) < (${after?.updatedAtMs ?? 0}, ${after?.id ?? ''})`;
-    const query = after?.shelf === shelf ? shelfQuery.where(isBehind) : shelfQuery;
+    const isAfterCursor = sql<boolean>`(updated_at_ms, id) < (${after?.updatedAtMs ?? 0}, ${after?.id ?? ''})`;
+    const query = after?.shelf === shelf ? shelfQuery.where(isAfterCursor) : shelfQuery;
     const ordered = query
       .orderBy('updated_at_ms', 'desc')
       .orderBy('id', 'desc')
@@ -39,16 +39,16 @@ export async function listRows<Columns extends Listed>(
   return rows;
 }
 
-/** A whole list as of a revision of its user. */
+/** A complete list at a revision of its user. */
 export interface Listing {
   readonly revision: number;
   readonly rows: readonly SearchRow[];
 }
 
-/** The longest part of a list that is brought up to date row by row. */
+/** Maximum number of changed rows for updating a list. With more, it is read again. */
 const maxChanged = 500;
 
-/** The rows of a list that was read before as they are now; undefined if so much was changed that it has to be read anew. */
+/** Returns the current rows of an earlier list, or undefined if too many rows changed and the list must be read again. */
 export async function updateListing(
   kysely: Kysely<Schema>,
   subject: string,
@@ -69,7 +69,7 @@ export async function updateListing(
   return [...listing.rows.filter(({ id }) => !ids.has(id)), ...changed.filter(isListed)].sort(byPosition);
 }
 
-/** In the order of `listRows`. */
+/** Compares rows in the order of `listRows`. */
 function byPosition(left: SearchRow, right: SearchRow): number {
   if (left.shelf !== right.shelf) return left.shelf === shelves.pinned ? -1 : 1;
   return right.updated_at_ms - left.updated_at_ms || (left.id < right.id ? 1 : -1);

@@ -7,7 +7,7 @@ import { openSealedObject } from '../open-sealed.ts';
 import type { Schema } from '../schema.ts';
 import type { ChatOwnerRow, ChatRow, ChatTurnRow } from './chat-schema.ts';
 
-/** Where chats are listed; the deleted ones stay for a while, so that each device is told of them. */
+/** Shelves of the chat list. Deleted chats keep a row for a while, so that each device is notified. */
 export const shelves = { listed: 0, pinned: 1, archived: 2, deleted: 3 } as const;
 
 export const headColumns = ['subject', 'id', 'revision', 'shelf', 'updated_at_ms', 'sealed_head'] as const;
@@ -30,7 +30,7 @@ export function toDeleted({ id, revision }: HeadRow): DeletedChat {
   return { id, revision, deleted: true };
 }
 
-/** What a text of a chat is sealed for. */
+/** Returns the seal context of a text in a chat. */
 export function toSealContext(what: 'chat' | 'rest', { subject, id }: ChatRef): string {
   return JSON.stringify([what, subject, id]);
 }
@@ -49,17 +49,17 @@ export function toTurnRow(
   return { subject, chat, id, revision, bytes: sealed_turn.length, sealed_turn };
 }
 
-/** What is counted of a user; undefined before the first write. */
+/** Returns the counters of a user, or undefined before the first write. */
 export function findOwner(kysely: Kysely<Schema>, subject: string): Promise<ChatOwnerRow | undefined> {
   return kysely.selectFrom('chat_owners').selectAll().where('subject', '=', subject).executeTakeFirst();
 }
 
-/** Gives what is counted of a user; until the transaction ends nobody else writes there. */
+/** Returns the counters of a user and locks them, so that no other transaction writes chats of the user until this one ends. */
 export async function lockOwner(transaction: Kysely<Schema>, subject: string): Promise<ChatOwnerRow> {
   return transaction
     .insertInto('chat_owners')
     .values({ subject, revision: 0, forgotten_revision: 0, bytes: 0 })
-    .onConflict((there) => there.column('subject').doUpdateSet(({ ref }) => ({ revision: ref('chat_owners.revision') })))
+    .onConflict((conflict) => conflict.column('subject').doUpdateSet(({ ref }) => ({ revision: ref('chat_owners.revision') })))
     .returningAll()
     .executeTakeFirstOrThrow();
 }
@@ -68,7 +68,7 @@ export async function setOwner(transaction: Kysely<Schema>, { subject, ...counte
   await transaction.updateTable('chat_owners').set(counted).where('subject', '=', subject).execute();
 }
 
-/** The bytes of those turns of a chat that have these ids. */
+/** Returns the total bytes of the turns of a chat with these IDs. */
 export async function countTurnBytes(kysely: Kysely<Schema>, chatRef: ChatRef, ids: readonly string[]): Promise<number> {
   const { bytes } = await kysely
     .selectFrom('chat_turns')
@@ -80,14 +80,14 @@ export async function countTurnBytes(kysely: Kysely<Schema>, chatRef: ChatRef, i
   return Number(bytes ?? 0);
 }
 
-/** Puts turns in the place of those with their ids. */
+/** Inserts turns, and replaces those with the same IDs. */
 export async function putTurns(transaction: Kysely<Schema>, rows: readonly ChatTurnRow[]): Promise<void> {
   for (let from = 0; from < rows.length; from += rowsAtOnce)
     await transaction
       .insertInto('chat_turns')
       .values(rows.slice(from, from + rowsAtOnce))
-      .onConflict((there) =>
-        there.columns(['subject', 'chat', 'id']).doUpdateSet(({ ref }) => ({
+      .onConflict((conflict) =>
+        conflict.columns(['subject', 'chat', 'id']).doUpdateSet(({ ref }) => ({
           revision: ref('excluded.revision'),
           bytes: ref('excluded.bytes'),
           sealed_turn: ref('excluded.sealed_turn'),
@@ -96,7 +96,7 @@ export async function putTurns(transaction: Kysely<Schema>, rows: readonly ChatT
       .execute();
 }
 
-/** A chat that was not deleted. */
+/** Returns a chat unless it is deleted. */
 export function findChat(kysely: Kysely<Schema>, { subject, id }: ChatRef): Promise<ChatRow | undefined> {
   return kysely
     .selectFrom('chats')
@@ -107,19 +107,19 @@ export function findChat(kysely: Kysely<Schema>, { subject, id }: ChatRef): Prom
     .executeTakeFirst();
 }
 
-/** Deletes chats of a user with all their turns, rows included. */
+/** Deletes chats of a user with all their turns and shares. Leaves no row for other devices. */
 export async function dropChats(transaction: Kysely<Schema>, subject: string, ids: readonly string[]): Promise<void> {
   await dropTurns(transaction, subject, ids);
   await transaction.deleteFrom('chats').where('subject', '=', subject).where('id', 'in', ids).execute();
 }
 
-/** Deletes the turns of chats, and what is shared of them. */
+/** Deletes the turns and shares of chats. */
 export async function dropTurns(transaction: Kysely<Schema>, subject: string, chats: readonly string[]): Promise<void> {
   await transaction.deleteFrom('chat_turns').where('subject', '=', subject).where('chat', 'in', chats).execute();
   await transaction.deleteFrom('chat_shares').where('subject', '=', subject).where('chat', 'in', chats).execute();
 }
 
-/** Drops rows of chats that were deleted before a moment; gives the latest revision among them. */
+/** Deletes the rows of chats that were deleted before `beforeMs`. Returns the latest revision among them, or 0. */
 export async function dropDeleted(transaction: Kysely<Schema>, subject: string, beforeMs: number): Promise<number> {
   const forgotten = await transaction
     .deleteFrom('chats')

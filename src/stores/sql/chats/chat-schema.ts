@@ -8,9 +8,9 @@ export interface ChatSchema {
 
 export interface ChatOwnerRow {
   readonly subject: string;
-  /** The latest of all that the user has. */
+  /** Latest revision of all chats of the user. */
   readonly revision: number;
-  /** The latest of what was deleted without a row that says so. */
+  /** Latest revision of the chats that were deleted without a remaining row. */
   readonly forgotten_revision: number;
   readonly bytes: number;
 }
@@ -19,12 +19,12 @@ export interface ChatRow {
   readonly subject: string;
   readonly id: string;
   readonly revision: number;
-  /** Where it is listed (`shelves`). */
+  /** Shelf of the chat, see `shelves`. */
   readonly shelf: number;
   readonly updated_at_ms: number;
-  /** What it takes, with its turns. */
+  /** Size of the chat including its turns. */
   readonly bytes: number;
-  /** JSON of what lists show, sealed for the row; empty if it was deleted. */
+  /** JSON of the fields that lists show, sealed for the row. Empty if the chat is deleted. */
   readonly sealed_head: string;
   /** JSON of the other fields, sealed for the row. */
   readonly sealed_rest: string;
@@ -44,7 +44,7 @@ export interface ChatShareRow {
   readonly subject: string;
   readonly id: string;
   readonly chat: string;
-  /** Of the token of its link, which is nowhere. */
+  /** Hash of the token in the link. The token itself is not stored. */
   readonly token_hash: string;
   readonly created_at_ms: number;
   readonly expires_at_ms: number;

@@ -10,7 +10,7 @@ import { ChatTexts } from './chat-texts.ts';
 import { findInLargeChat, type ReadDeps, readChatTexts } from './read-chat-texts.ts';
 
 export interface ChatSearchDeps extends ReadDeps {
-  /** What was read for the searches of each user. */
+  /** Decrypted texts of each user's chats. */
   readonly cache: BoundedCache<ChatTexts>;
 }
 
@@ -20,47 +20,47 @@ interface SearchRun {
   readonly texts: ChatTexts;
 }
 
-/** Some of a list in its order. */
+/** A part of a list in its order. */
 interface Step {
   readonly rows: readonly SearchRow[];
   readonly isLast: boolean;
 }
 
-/** Chats in their order that are looked through in one go. */
+/** Consecutive chats that are searched in one step. */
 interface Group {
   readonly rows: SearchRow[];
-  /** They were read before. */
+  /** Whether their texts are in the cache. */
   readonly isKnown: boolean;
   bytes: number;
 }
 
-/** What one page of a search decrypts at most, and how much of it before it tells what it has found. */
+/** Maximum number of bytes that one page of a search decrypts, without and with a match on the page. */
 const maxBytes = 32 * 1024 ** 2;
 const maxBytesAfterMatch = 1024 ** 2;
-/** What a chat costs beside its bytes: its rows are decrypted one by one. */
+/** Cost of a chat in addition to its bytes, because its rows are decrypted one by one. */
 const bytesPerChat = 1024;
 const rowsAtOnce = 2000;
-/** The longest list that is kept. */
+/** Maximum length of a list in the cache. */
 const maxRows = 50_000;
-/** How many chats are read in one go, how large they may be together, and how much is looked through that is known. */
+/** Limits of one group: the number of uncached chats, their bytes, and the bytes of cached chats. */
 const chatsAtOnce = 100;
 const bytesAtOnce = 1024 ** 2;
 const knownBytesAtOnce = 4 * 1024 ** 2;
 
 /**
- * Looks for words in chats. Nothing on the disk says which words are where; what was decrypted once is kept in memory, within
- * bounds, until its chat changes. The first search of a user takes some 30 µs for each chat, the next ones about 1 µs.
+ * Searches for words in chats. The disk contains no index of words. Decrypted texts are cached in memory, within bounds, until
+ * their chat changes. The first search of a user takes about 30 µs per chat, and later searches take about 1 µs.
  */
 export class ChatSearch {
   readonly #deps: ChatSearchDeps;
-  /** The last search of each user: the next one waits for it, and finds what that has read. */
+  /** The last search of each user. The next search waits for it and uses the texts that it has read. */
   readonly #searches = new Map<string, Promise<ChatListPage>>();
 
   constructor(deps: ChatSearchDeps) {
     this.#deps = deps;
   }
 
-  /** The chats in which every word stands. Stops where a part of them was looked through, and says where to go on. */
+  /** Finds the chats that contain every word. A page ends at its limit of decrypted bytes, and `next` continues the search. */
   async find(subject: string, query: ChatSearchQuery): Promise<ChatListPage> {
     const page = this.#findAfter(this.#searches.get(subject), subject, query);
     this.#searches.set(subject, page);
@@ -71,7 +71,7 @@ export class ChatSearch {
     }
   }
 
-  /** Keeps nothing more of what was said in a chat; without an id, in any of the user's. */
+  /** Removes the cached texts of a chat. Without an ID, removes the texts of all chats of the user. */
   deleteTexts(subject: string, id?: string): void {
     if (id === undefined) this.#deps.cache.delete(subject);
     else this.#deps.cache.find(subject)?.delete(id);
@@ -85,7 +85,7 @@ export class ChatSearch {
     try {
       return await this.#findIn({ subject, query, texts });
     } finally {
-      // Only now it is known how much it takes.
+      // Updates the cache entry, because its size is known only now.
       if (texts.bytes !== bytes) cache.set(subject, texts);
     }
   }
@@ -110,10 +110,10 @@ export class ChatSearch {
       for (const group of groupRows(rows, run.texts)) {
         signal?.throwIfAborted();
         const toRead = group.isKnown ? 0 : group.bytes;
-        // What is looked through first may be large; another page begins with the next that is.
+        // The first group may be large. A later large group starts a new page.
         if (readBytes > 0 && toRead > 0 && readBytes + toRead > getMaxBytes(chats)) return { chats, next: after };
         readBytes += toRead;
-        const last = addMatches(chats, group.rows, { fieldsOf: await this.#matchGroup(run, group), limit });
+        const last = addMatches(chats, group.rows, { findFields: await this.#matchGroup(run, group), limit });
         after = last && toCursor(last);
         if (chats.length === limit) return { chats, next: isLast && last === rows.at(-1) ? undefined : after };
       }
@@ -121,12 +121,12 @@ export class ChatSearch {
     return { chats, next: undefined };
   }
 
-  /** The list of a user, a part at a time; from memory, with what was changed since it was read. */
+  /** Yields the list of a user in parts. Uses the cached list with later changes if possible. */
   async *#steps(run: SearchRun): AsyncGenerator<Step> {
     const { subject, query, texts } = run;
     const { database } = this.#deps;
     const { archived } = query;
-    // In this order: what changes between the two looks is seen at the next one.
+    // The order matters: a change between the two reads is found by the next search.
     const owner = await database.run((kysely) => findOwner(kysely, subject));
     const cachedRows = query.after === undefined ? await this.#readCachedRows(run, owner) : undefined;
     if (cachedRows !== undefined) return yield { rows: cachedRows, isLast: true };
@@ -144,13 +144,13 @@ export class ChatSearch {
       texts.setListing(archived, { revision: owner?.revision ?? 0, rows: all });
   }
 
-  /** The list that is in memory, as it is now. */
+  /** Returns the current rows of the cached list, or undefined if the list must be read. */
   async #readCachedRows(
     { subject, query: { archived }, texts }: SearchRun,
     owner: ChatOwnerRow | undefined,
   ): Promise<readonly SearchRow[] | undefined> {
     const listing = texts.listing(archived);
-    // What was deleted without a row that says so cannot be told from what is still there.
+    // Chats that were deleted without a remaining row cannot be detected.
     if (listing === undefined || owner === undefined || owner.forgotten_revision > listing.revision) return undefined;
     const { revision } = owner;
     if (listing.revision === revision) return listing.rows;
@@ -159,7 +159,7 @@ export class ChatSearch {
     return rows;
   }
 
-  /** Tells of each chat of a group its fields, if every word stands in it. */
+  /** Returns a function that returns the fields of a chat of the group if it contains every word. */
   async #matchGroup(run: SearchRun, { rows, bytes, isKnown }: Group): Promise<(row: SearchRow) => JsonObject | undefined> {
     const { subject, texts } = run;
     const { words } = run.query;
@@ -178,26 +178,26 @@ export class ChatSearch {
   }
 }
 
-/** How much a page decrypts. */
+/** Returns the maximum number of bytes that the page may decrypt. */
 function getMaxBytes(chats: readonly ChatHead[]): number {
   return chats.length > 0 ? maxBytesAfterMatch : maxBytes;
 }
 
-/** Adds those that have fields to what was found, up to the limit; gives the last one that was looked at. */
+/** Adds the matching chats up to the limit. Returns the last row that was checked. */
 function addMatches(
   chats: ChatHead[],
   rows: readonly SearchRow[],
-  { fieldsOf, limit }: { fieldsOf: (row: SearchRow) => JsonObject | undefined; limit: number },
+  { findFields, limit }: { findFields: (row: SearchRow) => JsonObject | undefined; limit: number },
 ): SearchRow | undefined {
   for (const row of rows) {
-    const fields = fieldsOf(row);
+    const fields = findFields(row);
     if (fields !== undefined) chats.push(toMatch(row, fields));
     if (chats.length === limit) return row;
   }
   return rows.at(-1);
 }
 
-/** Rows in their order, as many together as are looked through at once. */
+/** Groups consecutive rows up to the limits of one group. */
 function groupRows(rows: readonly SearchRow[], texts: ChatTexts): readonly Group[] {
   const groups: Group[] = [];
   for (const row of rows) {
@@ -223,18 +223,18 @@ function toMatch({ id, revision, updated_at_ms, shelf }: SearchRow, fields: Json
 interface ExcerptQuery {
   readonly subject: string;
   readonly chats: readonly ChatHead[];
-  /** In lower case. */
+  /** Words in lower case. */
   readonly words: readonly string[];
-  /** Ends the work once nobody waits for it. */
+  /** Aborts the search when the client no longer waits for it. */
   readonly signal?: AbortSignal | undefined;
 }
 
 const maxExcerpts = 100;
-/** What is decrypted for them at most: chats that do not fit have none. */
+/** Maximum number of bytes that are decrypted for excerpts. Chats above it get no excerpt. */
 const maxExcerptBytes = 4 * 1024 ** 2;
 const turnColumns = ['subject', 'chat', 'id', 'sealed_turn'] as const;
 
-/** A line of each of the first chats that were found, by their ids: of the first turn with as many of the words as can be. */
+/** Returns excerpts of the first matching chats by ID. Each excerpt comes from the first turn that contains the most words. */
 async function readExcerpts(
   deps: ReadDeps,
   { subject, chats, words, signal }: ExcerptQuery,
@@ -247,7 +247,7 @@ async function readExcerpts(
   );
   const excerpts = new Map<string, string>();
   for (const [chat, turns] of Map.groupBy(rows, (row) => row.chat)) {
-    // Streams go on meanwhile.
+    // Lets other requests run in between.
     await setImmediate();
     signal?.throwIfAborted();
     const sortedTurns = turns.map((turn) => openTurn(seal, turn)).sort((left, right) => Number(left.atMs) - Number(right.atMs));

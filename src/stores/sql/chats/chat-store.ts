@@ -40,18 +40,18 @@ import type { ChatRow } from './chat-schema.ts';
 import { ChatSearch } from './chat-search.ts';
 import { type ChatTexts, toChatTextBounds } from './chat-texts.ts';
 
-/** How long a deleted chat has a row that says so: a device that comes later begins anew. */
+/** Retention of the row of a deleted chat. A device that syncs later must start again. */
 const deletedRetentionMs = 90 * 24 * 60 * 60 * 1000;
 const deleteBatchSize = 500;
 const defaultTextBytes = 64 * 1024 ** 2;
 
-/** Chats and their turns, a row each, sealed. */
+/** Chats and their turns in tables with one sealed row each. */
 export class SqlChatStore implements ChatStore {
   readonly #database: SqlDatabase;
   readonly #seal: Seal;
   readonly #search: ChatSearch;
 
-  /** `texts`: where what a search has read is kept. */
+  /** `texts` is the cache of texts that searches have read. */
   constructor(database: SqlDatabase, seal: Seal, texts = new BoundedCache<ChatTexts>(toChatTextBounds(defaultTextBytes))) {
     this.#database = database;
     this.#seal = seal;
@@ -79,7 +79,7 @@ export class SqlChatStore implements ChatStore {
 
   async changes(subject: string, since: number, limit: number): Promise<ChatChanges> {
     return this.#database.run(async (kysely) => {
-      // In this order: what is written between the two looks is told with the next ones.
+      // The order matters: a change between the two reads is reported with the next changes.
       const owner = await findOwner(kysely, subject);
       const latest = owner?.revision ?? 0;
       if (since > latest || (owner !== undefined && since < owner.forgotten_revision))
@@ -150,7 +150,7 @@ export class SqlChatStore implements ChatStore {
       await transaction
         .insertInto('chats')
         .values(storedRow)
-        .onConflict((same) => same.columns(['subject', 'id']).doUpdateSet(storedRow))
+        .onConflict((conflict) => conflict.columns(['subject', 'id']).doUpdateSet(storedRow))
         .execute();
       await setOwner(transaction, { ...owner, revision, bytes: owner.bytes + addedBytes });
       return { outcome: 'written', head: toHead(this.#seal, storedRow) };

@@ -1,8 +1,8 @@
 import type { ColumnTypes } from '../engine/column-types.ts';
 
 /**
- * Chats, a row for each turn. A user's row in `chat_owners` counts: its lock makes writes wait for each other, so that revisions
- * come to light in their order.
+ * Tables of chats, with one row per turn. A user's row in `chat_owners` holds the counters. Its lock serializes the user's
+ * writes, so that revisions become visible in order.
  */
 export function toChatTables({ key }: ColumnTypes): readonly string[] {
   return [
@@ -37,7 +37,7 @@ export function toChatTables({ key }: ColumnTypes): readonly string[] {
   ];
 }
 
-/** What is shared of chats by links. It goes with its chat. */
+/** Table of chats that are shared by links. Shares are deleted with their chat. */
 export function toShareTable({ key }: ColumnTypes): readonly string[] {
   return [
     `create table chat_shares (

@@ -4,7 +4,7 @@ import { ChatTexts } from './chat-texts.ts';
 const row = (id: string, revision: number) => ({ id, revision, shelf: 0, updated_at_ms: 1, bytes: 1 });
 const text = (revision: number, chars: number) => ({ revision, fields: {}, text: 'x'.repeat(chars) });
 
-it('a text is found as long as its chat has not changed', () => {
+it('ChatTexts returns a text until its chat changes', () => {
   const texts = new ChatTexts(1_000_000);
   texts.set('a', text(1, 10));
   expect([texts.find(row('a', 1))?.text.length, texts.find(row('a', 2)), texts.find(row('b', 1))]).toEqual([
@@ -16,7 +16,7 @@ it('a text is found as long as its chat has not changed', () => {
   expect(texts.find(row('a', 2))?.text.length).toBe(20);
 });
 
-it('one user has no more than a quarter of the room, and what goes makes room', () => {
+it('ChatTexts limits one user to a quarter of the capacity, and deleting frees it', () => {
   const texts = new ChatTexts(8000);
   texts.set('a', text(1, 500));
   texts.set('b', text(1, 500));
@@ -27,7 +27,7 @@ it('one user has no more than a quarter of the room, and what goes makes room', 
   expect(texts.find(row('b', 1))).toBeDefined();
 });
 
-it('what is listed no more is not kept either', () => {
+it('ChatTexts drops the texts of chats that are no longer listed', () => {
   const texts = new ChatTexts(1_000_000);
   for (const id of ['a', 'b']) texts.set(id, text(1, 10));
   texts.setListing(false, { revision: 2, rows: [row('a', 1), row('b', 1)] });

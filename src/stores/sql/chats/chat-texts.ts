@@ -2,33 +2,33 @@ import type { BoundedCacheOptions } from '#base/cache/bounded-cache.ts';
 import type { JsonObject } from '#base/json/json.ts';
 import type { Listing, SearchRow } from './chat-pages.ts';
 
-/** What was said in a chat, as of a revision. */
+/** Searchable text of a chat at a revision. */
 export interface ChatText {
   readonly revision: number;
   readonly fields: JsonObject;
-  /** Title, tags and turns in lower case. */
+  /** Title, tags, and turns in lower case. */
   readonly text: string;
 }
 
-/** Objects and places of one text, and of one row. */
+/** Memory overhead of one text and of one list row. */
 const bytesPerEntry = 400;
 const bytesPerRow = 150;
-/** What one user has at most, of all that may be kept. */
+/** Maximum share of one user in the cache. */
 const userShare = 1 / 4;
 
-/** Bounds of what is kept of the texts of all users. */
+/** Returns the bounds of the cache of all users. */
 export function toChatTextBounds(maxBytes: number): BoundedCacheOptions<ChatTexts> {
   return { maxBytes, countBytes: ({ bytes }) => bytes };
 }
 
-/** What was read of one user's chats. */
+/** Cached texts and lists of one user's chats. */
 export class ChatTexts {
   readonly #byId = new Map<string, ChatText>();
   readonly #listings = new Map<boolean, Listing>();
   readonly #maxBytes: number;
   #bytes = 0;
 
-  /** `maxBytes`: of all users together. */
+  /** `maxBytes` is the limit for all users together. */
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes * userShare;
   }
@@ -37,13 +37,13 @@ export class ChatTexts {
     return this.#bytes;
   }
 
-  /** Undefined if it has another revision now. */
+  /** Returns the text, or undefined if the chat has another revision. */
   find({ id, revision }: Pick<SearchRow, 'id' | 'revision'>): ChatText | undefined {
     const text = this.#byId.get(id);
     return text?.revision === revision ? text : undefined;
   }
 
-  /** Keeps it if there is room. */
+  /** Stores a text if there is capacity. */
   set(id: string, text: ChatText): void {
     this.delete(id);
     if (!this.#canStore(countBytes(text))) return;
@@ -58,12 +58,15 @@ export class ChatTexts {
     this.#bytes -= countBytes(text);
   }
 
-  /** The list of a user as it was read last. */
+  /** Returns the list of the user as it was last read. */
   listing(archived: boolean): Listing | undefined {
     return this.#listings.get(archived);
   }
 
-  /** Keeps it if there is room. What is listed no more was deleted, or is in the other list. */
+  /**
+   * Stores a list if there is capacity. Drops the texts of chats that are no longer in the list, because they were deleted or
+   * moved to the other list.
+   */
   setListing(archived: boolean, listing: Listing): void {
     const previous = this.#listings.get(archived);
     this.#listings.delete(archived);
@@ -80,7 +83,7 @@ export class ChatTexts {
   }
 }
 
-/** A char takes up to two. */
+/** A character takes up to two bytes. */
 function countBytes({ text }: ChatText): number {
   return bytesPerEntry + 2 * text.length;
 }

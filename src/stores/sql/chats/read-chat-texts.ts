@@ -14,7 +14,7 @@ export interface ReadDeps {
 const turnsAtOnce = 100;
 const turnColumns = ['subject', 'chat', 'id', 'sealed_turn'] as const;
 
-/** What was said in a few chats, by their ids. One that was deleted meanwhile is not among them. */
+/** Returns the texts of a few chats by their IDs. Chats that were deleted in the meantime are omitted. */
 export async function readChatTexts(
   { database, seal }: ReadDeps,
   subject: string,
@@ -37,7 +37,7 @@ export async function readChatTexts(
       .execute(),
   }));
   const turnsByChat = Map.groupBy(turns, ({ chat }) => chat);
-  // Of the list, which was read first: what was changed since has another one, and is read again.
+  // Uses the revisions of the list, which was read first. A chat that changed since then has a later revision and is read again.
   const revisions = new Map(rows.map(({ id, revision }) => [id, revision]));
   return new Map(
     chats.map(({ id, sealed_head }) => {
@@ -49,7 +49,7 @@ export async function readChatTexts(
   );
 }
 
-/** The fields of a chat in which every word stands; it is read a few turns at a time. */
+/** Returns the fields of a chat if it contains every word. Reads a few turns at a time. */
 export async function findInLargeChat(
   { database, seal }: ReadDeps,
   { subject, id }: { readonly subject: string; readonly id: string },

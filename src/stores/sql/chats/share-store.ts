@@ -19,7 +19,7 @@ import type { Schema } from '../schema.ts';
 import { findChat, lockOwner } from './chat-rows.ts';
 import type { ChatShareRow } from './chat-schema.ts';
 
-/** Snapshots of chats, a row each, sealed; a row is found by the hash of its token. */
+/** Snapshots of chats in a table with one sealed row each. A row is found by the hash of its token. */
 export class SqlShareStore implements ShareStore {
   readonly #database: SqlDatabase;
   readonly #seal: Seal;
@@ -43,7 +43,7 @@ export class SqlShareStore implements ShareStore {
     const bytes = row.sealed_title.length + row.sealed_content.length;
     return this.#database.transact(async (transaction) => {
       await dropExpired(transaction, createdAtMs);
-      // Under the lock of the owner: whoever deletes the chat now waits, and takes this with it.
+      // Under the owner's lock, a concurrent deletion of the chat waits and then deletes this share too.
       await lockOwner(transaction, subject);
       const chat = await findChat(transaction, chatRef);
       if (chat?.revision !== share.revision) return 'changed';
@@ -108,7 +108,7 @@ function openTitle(seal: Seal, row: Omit<SealedShare, 'sealed_content'>): string
   return String(openSealed(seal, row.sealed_title, toSealContext('title', row)));
 }
 
-/** Opens the snapshot of a share. Another version may have stored it in another form, which is undefined, as if the share did not exist. */
+/** Decrypts the snapshot of a share. Returns undefined if another version stored it in an unknown form. */
 export function openSnapshot(seal: Seal, row: SealedShare): ChatSnapshot | undefined {
   const { deployment, turns, files } = openSealedObject(seal, row.sealed_content, toSealContext('content', row));
   const areFiles = (list: unknown): list is SharedFile[] =>
@@ -117,12 +117,12 @@ export function openSnapshot(seal: Seal, row: SealedShare): ChatSnapshot | undef
   return { title: openTitle(seal, row), deployment: String(deployment), turns, files };
 }
 
-/** Of anybody: what has expired is no more, whoever shared it. */
+/** Deletes the expired shares of all users. */
 async function dropExpired(transaction: Kysely<Schema>, nowMs: number): Promise<void> {
   await transaction.deleteFrom('chat_shares').where('expires_at_ms', '<=', nowMs).execute();
 }
 
-/** What a text of a share is sealed for. */
+/** Returns the seal context of a text in a share. */
 function toSealContext(what: 'title' | 'content', { subject, id }: { readonly subject: string; readonly id: string }): string {
   return JSON.stringify([`share ${what}`, subject, id]);
 }

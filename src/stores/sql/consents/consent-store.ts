@@ -16,7 +16,7 @@ import type { ConsentRow } from '../schema.ts';
 
 const formCheck = Compile(ConsentBody.properties.consent);
 
-/** Consents, a row each. */
+/** Consents in a table with one row per consent. */
 export class SqlConsentStore implements ConsentStore {
   readonly #database: SqlDatabase;
   readonly #reportInvalid: ReportInvalidEntry;
@@ -46,7 +46,7 @@ export class SqlConsentStore implements ConsentStore {
       kysely
         .insertInto('consents')
         .values({ subject, deployment, ...values })
-        .onConflict((there) => there.columns(['subject', 'deployment']).doUpdateSet(values))
+        .onConflict((conflict) => conflict.columns(['subject', 'deployment']).doUpdateSet(values))
         .execute(),
     );
   }

@@ -1,6 +1,6 @@
-/** What differs between the engines in how tables are made. */
+/** Differences between the engines in the definition of tables. */
 export interface ColumnTypes {
   readonly engine: 'sqlite' | 'postgres';
-  /** Text that is compared and ordered by code points, whatever the language of the database is. */
+  /** Type of text that is compared and ordered by code points, regardless of the language of the database. */
   readonly key: string;
 }

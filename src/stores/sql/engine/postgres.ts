@@ -6,22 +6,22 @@ import type { Schema } from '../schema.ts';
 import { type AvailabilityMonitor, type OpenDatabase, type OpenOptions, SqlDatabase, toOpenError } from './sql-database.ts';
 
 const maxConnections = 10;
-/** Milliseconds that nodes which start together may wait for the one that makes the tables. */
+/** Time limit in milliseconds for nodes that start together to wait until one of them has created the tables. */
 const migrationMs = 120_000;
 
-/** A database that may be away, also when the node starts. */
+/** A database that may be unavailable, also when the node starts. */
 export interface AttendedDatabase extends OpenDatabase {
-  /** Whether it could not be reached when it was looked for last. */
+  /** Whether the last check could not reach the database. */
   readonly isAway: () => boolean;
-  /** Resolves once it was reached and has its tables. */
+  /** Resolves when the database has been reached and has its tables. */
   readonly reached: Promise<void>;
 }
 
 export interface AvailabilityOptions extends OpenOptions, Pick<AvailabilityMonitorDeps, 'onAway' | 'onBack'> {}
 
 /**
- * The database that nodes share, at `postgres://…`. While its server is away every step fails in time; once it is back, they
- * work again. Throws StoreFault, NewerDatabase.
+ * Opens the database at `postgres://…` that nodes share. While its server is unavailable, every operation fails within its
+ * timeout. Operations work again when the server is back. Throws `StoreError` or `NewerDatabase`.
  */
 export async function openPostgres(url: Secret, { timeoutMs = 5000 }: OpenOptions = {}): Promise<OpenDatabase> {
   const limits = toPoolLimits(timeoutMs);
@@ -35,8 +35,9 @@ export async function openPostgres(url: Secret, { timeoutMs = 5000 }: OpenOption
 }
 
 /**
- * The same for a node that serves meanwhile: where the database is away it is looked for again and again, and gets its tables
- * once it is there; until then every step fails at once. Throws StoreFault where its server refuses this node, and NewerDatabase.
+ * Opens the database for a node that serves requests in the meantime. While the database is unavailable, it is polled and every
+ * operation fails immediately. Its tables are created when it is reached. Throws `StoreError` if the server rejects this node, or
+ * `NewerDatabase`.
  */
 export async function attendPostgres(
   url: Secret,
@@ -50,7 +51,7 @@ export async function attendPostgres(
     return kysely;
   };
   try {
-    // Looks with a connection of its own: those of the steps may all be waiting for a lock.
+    // The probe uses its own connection, because all other connections may be waiting for locks.
     const [kysely, probe] = [open(limits.maxConnections), open(1)];
     const availability = new PostgresAvailabilityMonitor({
       ...callbacks,
@@ -83,26 +84,26 @@ function connect(url: Secret, limits: PoolLimits): Kysely<Schema> {
   return new Kysely<Schema>({ dialect: new PostgresDialect({ pool: new ReconnectingPool(url, limits) }) });
 }
 
-/** The number means nothing; it only has to be the same everywhere. */
+/** The number is arbitrary but must be the same on all nodes. */
 async function lock(transaction: Kysely<Schema>): Promise<void> {
   await sql`select pg_advisory_xact_lock(8098276354)`.execute(transaction);
 }
 
 const presentPollMs = 10_000;
 const awayPollMs = 1_000;
-/** Of SQLSTATE, by class: connections that break, too many of them, a server that starts or stops. All else it refuses for good. */
+/** SQLSTATE classes of temporary errors: broken or too many connections, a server that starts or stops. Others are permanent. */
 const temporaryCodes = /^(08|53|57P)/;
 
 interface AvailabilityMonitorDeps {
   readonly createTables: () => Promise<unknown>;
-  /** Asks the least there is to ask, within a time limit. */
+  /** Sends a minimal query with a time limit. */
   readonly probe: () => Promise<unknown>;
-  /** Called once for each outage, and again if the database is back and refuses this node for good. */
+  /** Called once for each outage, and again if the database is back but rejects this node permanently. */
   readonly onAway: (error: unknown) => void;
   readonly onBack: () => void;
 }
 
-/** Looks for a PostgreSQL from time to time, and at once where a step failed. */
+/** Checks a PostgreSQL database periodically, and immediately after a failed operation. */
 class PostgresAvailabilityMonitor implements AvailabilityMonitor {
   readonly #deps: AvailabilityMonitorDeps;
   readonly #firstReached = Promise.withResolvers<void>();
@@ -121,12 +122,12 @@ class PostgresAvailabilityMonitor implements AvailabilityMonitor {
     return this.#isAway;
   }
 
-  /** Resolves once it was there, and has its tables. */
+  /** Resolves when the database has been reached and has its tables. */
   get reached(): Promise<void> {
     return this.#firstReached.promise;
   }
 
-  /** Looks for the first time. Throws what the server refuses for good. */
+  /** Checks the database for the first time. Throws permanent errors of the server. */
   async start(): Promise<void> {
     try {
       await this.#reach();
@@ -175,7 +176,7 @@ class PostgresAvailabilityMonitor implements AvailabilityMonitor {
   }
 }
 
-/** What trying again hardly mends: a wrong password, a database that is not there or of a later version, an address that is none. */
+/** Returns whether a retry cannot help, for example because of a wrong password, a newer database, or an invalid address. */
 function isRefusal(error: unknown): boolean {
   if (error instanceof DatabaseError) return !temporaryCodes.test(error.code ?? '');
   return error instanceof NewerDatabase || error instanceof TypeError;
@@ -183,14 +184,14 @@ function isRefusal(error: unknown): boolean {
 
 interface PoolLimits {
   readonly connectMs: number;
-  /** For one statement, on either side of the wire. */
+  /** Time limit of one statement, enforced by both the client and the server. */
   readonly statementMs: number;
   readonly maxConnections: number;
 }
 
 const int8 = 20;
 
-/** Connections that are made when they are needed, and given up when they do not answer: a server that comes back is found again. */
+/** A pool that opens connections on demand and discards unresponsive ones, so that it recovers when the server is back. */
 class ReconnectingPool implements PostgresPool {
   readonly options = {};
   readonly #pool: Pool;
@@ -204,11 +205,11 @@ class ReconnectingPool implements PostgresPool {
       connectionTimeoutMillis: connectMs,
       query_timeout: statementMs,
       statement_timeout: statementMs,
-      // A node that dies in the middle of a transaction lets go of its locks.
+      // A node that dies during a transaction must not keep its locks.
       idle_in_transaction_session_timeout: statementMs,
       types: { getTypeParser: (oid, format) => (oid === int8 ? Number : types.getTypeParser(oid, format)) },
     });
-    // A connection that breaks while idle is not reported: the next user of the pool gets another one.
+    // Errors of idle connections are ignored, because the pool replaces these connections.
     this.#pool.on('error', () => undefined);
     this.#pool.on('connect', (client) => client.on('error', () => undefined));
   }
@@ -222,10 +223,10 @@ class ReconnectingPool implements PostgresPool {
   }
 }
 
-/** What is left of a connection without its cursors: nothing here uses them. */
+/** A connection without cursors, which are not used here. */
 type CursorlessClient = Pick<PostgresPoolClient, 'release'>;
 
-/** One connection while somebody uses it. After a fault that did not come from the server nothing is asked of it any more. */
+/** A connection in use. After an error that did not come from the server, no further queries are sent on it. */
 class Connection {
   readonly #client: PoolClient;
   #error: Error | undefined;

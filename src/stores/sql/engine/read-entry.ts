@@ -6,8 +6,9 @@ import { StoreError } from '#domain/store-error.ts';
 export type ReportInvalidEntry = (kind: string, id: string, error: unknown) => void;
 
 /**
- * Returns what `read` makes of a row, or undefined if the row is invalid. An entry is validated when it is saved, but another
- * version, a back-up, or a hand may have written it. One invalid row must not make the others unusable. Throws `StoreFault`.
+ * Returns the entry that `read` returns, or undefined if the row is invalid. Entries are validated when they are saved, but
+ * another version, a backup, or a manual change may have written invalid ones. One invalid row must not make the others unusable.
+ * Rethrows `StoreError`.
  */
 export function readEntry<Entry>(
   { kind, id, reportInvalid }: { readonly kind: string; readonly id: string; readonly reportInvalid: ReportInvalidEntry },
@@ -27,22 +28,22 @@ export function withoutInvalid<Entry>(entries: readonly (Entry | undefined)[]): 
   return entries.filter((entry) => entry !== undefined);
 }
 
-/** Keys are kept apart from the syntax, so that every text can be one, `__proto__` too. */
+/** Serializes a record as a list of entries, so that every text can be a key, including `__proto__`. */
 export function toRecordJson(record: Readonly<Record<string, unknown>>): string {
   return JSON.stringify(Object.entries(record));
 }
 
-/** What `toRecordJson` was given. */
+/** Parses the result of `toRecordJson`. */
 export function fromRecordJson<Value>(text: string): Record<string, Value> {
   return Object.fromEntries(parseJson(text) as [string, Value][]);
 }
 
-/** The texts of a JSON array. */
+/** Parses a JSON array of texts. */
 export function fromRecordList(text: string): readonly string[] {
   return parseJson(text) as readonly string[];
 }
 
-/** Throws StoreFault if one of these keys is too long or cannot be stored. */
+/** Throws `StoreError` if one of the keys is too long or cannot be stored. */
 export function requireStorable(...keys: readonly string[]): void {
-  if (!keys.every(isStorableKey)) throw new StoreError('the key is too long, or not a text that can be stored');
+  if (!keys.every(isStorableKey)) throw new StoreError('the key is too long or has characters that cannot be stored');
 }

@@ -4,27 +4,27 @@ import { NewerDatabase } from '../migrate.ts';
 import type { Schema } from '../schema.ts';
 
 export interface OpenOptions {
-  /** Milliseconds that one step of a store may take, waiting for its turn included; 5000 if it is absent. */
+  /** Maximum duration of one operation including its waiting time, in milliseconds. Default: 5000. */
   readonly timeoutMs?: number;
 }
 
-/** A database that is open, and has the tables of this program. */
+/** An open database that has the tables of this program. */
 export interface OpenDatabase {
   readonly database: SqlDatabase;
-  /** Lets go of its connections; every later step is a StoreFault. */
+  /** Closes the connections. Every later operation throws `StoreError`. */
   close(): Promise<void>;
 }
 
-/** Knows whether a database on another machine can be asked. */
+/** Reports whether a database on another machine is available. */
 export interface AvailabilityMonitor {
   readonly isAway: boolean;
-  /** A step failed: is it still there? */
+  /** Called after a failed operation to check the availability. */
   check(): void;
 }
 
 /**
- * What the stores work on. Whatever goes wrong in a step is a StoreFault; the text of the engine is its cause only. While the
- * database is known to be away, steps fail at once.
+ * Access to the database for the stores. Every error of an operation is a `StoreError`, whose cause is the error of the engine.
+ * While the database is known to be unavailable, operations fail immediately.
  */
 export class SqlDatabase {
   readonly #kysely: Kysely<Schema>;
@@ -37,7 +37,7 @@ export class SqlDatabase {
     this.#availability = availability;
   }
 
-  /** One statement, or several that need not happen together. They are not begun if their turn comes too late. */
+  /** Runs one statement, or several that need not be atomic. They are not started if the time limit expires while they wait. */
   run<Value>(work: (kysely: Kysely<Schema>) => Promise<Value>): Promise<Value> {
     return this.#within((deadline) =>
       this.#kysely.connection().execute((connection) => {
@@ -47,7 +47,7 @@ export class SqlDatabase {
     );
   }
 
-  /** Several statements that happen all or not at all. What comes too late is rolled back. */
+  /** Runs several statements in one transaction. It is rolled back if the time limit expires. */
   transact<Value>(work: (transaction: Kysely<Schema>) => Promise<Value>): Promise<Value> {
     return this.#within((deadline) =>
       this.#kysely
@@ -76,7 +76,7 @@ export class SqlDatabase {
   }
 }
 
-/** How long a step may take. Each has one, so it is a timer and nothing more: signals cost as much as the rest of a step. */
+/** Time limit of an operation. It is only a timer, because an abort signal costs as much as the rest of an operation. */
 class Deadline {
   readonly #ms: number;
   #isExpired = false;
@@ -90,22 +90,22 @@ class Deadline {
   }
 
   throwIfExpired(): void {
-    if (this.#isExpired) throw new Error('the time is over');
+    if (this.#isExpired) throw new Error('the time limit expired');
   }
 
-  /** The outcome of the work, or a rejection as soon as the time is over. */
+  /** Settles with the work, or rejects as soon as the time limit expires. */
   hold<Value>(work: Promise<Value>): Promise<Value> {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         this.#isExpired = true;
-        reject(new Error('the time is over'));
+        reject(new Error('the time limit expired'));
       }, this.#ms).unref();
       work.then(resolve, reject).finally(() => clearTimeout(timer));
     });
   }
 }
 
-/** What opening a database fails with. */
+/** Returns the error to throw if opening a database fails. */
 export function toOpenError(error: unknown): StoreError | NewerDatabase {
   return error instanceof NewerDatabase ? error : new StoreError('the database could not be opened', { cause: error });
 }

@@ -21,14 +21,14 @@ import { openSqlite } from './sqlite.ts';
 const fixture = fileURLToPath(import.meta.resolve('#test/put-and-tell.ts'));
 const consent = { deployment: 'app', form: { app: { consentRequired: true } }, acceptedAtMs: 1 };
 
-/** A process that puts consents, or responses; `said` resolves with all it said once that has the text. */
-function putAndTell(...args: readonly string[]) {
+/** Starts a process that stores consents or responses. `waitForOutput` resolves when its output contains the text. */
+function startWriter(...args: readonly string[]) {
   const child: ChildProcess = spawn(process.execPath, [fixture, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
   let output = '';
-  const said = (text: string) =>
+  const waitForOutput = (text: string) =>
     new Promise<string>((resolve, reject) => {
-      child.stdout?.setEncoding('utf8').on('data', (more: string) => {
-        output += more;
+      child.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
+        output += chunk;
         if (output.includes(text)) resolve(output);
       });
       child.once('exit', () => reject(new Error(`it ended and said: ${output}`)));
@@ -37,57 +37,56 @@ function putAndTell(...args: readonly string[]) {
     child.kill('SIGKILL');
     if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
   };
-  return { said, kill, output: () => output };
+  return { waitForOutput, kill, output: () => output };
 }
 
-async function consentedTo(kysely: Kysely<Schema>): Promise<string[]> {
+async function listConsents(kysely: Kysely<Schema>): Promise<string[]> {
   const rows = await kysely.selectFrom('consents').select('deployment').execute();
   return rows.map(({ deployment }) => deployment);
 }
 
-async function idsOfResponses(kysely: Kysely<Schema>): Promise<string[]> {
+async function listResponseIds(kysely: Kysely<Schema>): Promise<string[]> {
   const rows = await kysely.selectFrom('responses').select('id').execute();
   return rows.map(({ id }) => id);
 }
 
-describe('SQLite', () => {
-  it('keeps what was answered when its process is killed that very moment', async () => {
+describe('SQLite database', () => {
+  it('keeps an acknowledged write if its process is killed immediately afterwards', async () => {
     await using fresh = await freshSqlite();
-    const child = putAndTell(fresh.file, 'user');
-    await child.said('done');
+    const child = startWriter(fresh.file, 'user');
+    await child.waitForOutput('done');
     await child.kill();
     await using opened = await fresh.open();
     const { database } = opened;
     expect(await new SqlConsentStore(database).list('user')).toHaveLength(1);
   });
 
-  it.each(['consents', 'responses'])(
-    'keeps %s that were answered when its process is killed in the middle of others',
-    async (kind) => {
-      await using fresh = await freshSqlite();
-      const child = putAndTell(fresh.file, 'user', '100000', kind);
-      await child.said('put 20\n');
-      await child.kill();
-      await using opened = await fresh.open();
-      const { database } = opened;
-      const kept = new Set(await database.run((kysely) => (kind === 'consents' ? consentedTo(kysely) : idsOfResponses(kysely))));
-      const answered = child.output().match(/\d+(?=\n)/g) ?? [];
-      expect(answered.length).toBeGreaterThan(20);
-      expect(answered.filter((id) => !kept.has(id))).toEqual([]);
-    },
-  );
-
-  it('is opened by processes that start together, and written by all of them', async () => {
+  it.each(['consents', 'responses'])('keeps acknowledged %s if its process is killed during further writes', async (kind) => {
     await using fresh = await freshSqlite();
-    const children = ['one', 'two', 'three'].map((subject) => putAndTell(fresh.file, subject, '25'));
-    await Promise.all(children.map(({ said }) => said('done')));
+    const child = startWriter(fresh.file, 'user', '100000', kind);
+    await child.waitForOutput('put 20\n');
+    await child.kill();
+    await using opened = await fresh.open();
+    const { database } = opened;
+    const storedIds = new Set(
+      await database.run((kysely) => (kind === 'consents' ? listConsents(kysely) : listResponseIds(kysely))),
+    );
+    const acknowledgedIds = child.output().match(/\d+(?=\n)/g) ?? [];
+    expect(acknowledgedIds.length).toBeGreaterThan(20);
+    expect(acknowledgedIds.filter((id) => !storedIds.has(id))).toEqual([]);
+  });
+
+  it('opens in processes that start together and accepts writes from all of them', async () => {
+    await using fresh = await freshSqlite();
+    const children = ['one', 'two', 'three'].map((subject) => startWriter(fresh.file, subject, '25'));
+    await Promise.all(children.map(({ waitForOutput }) => waitForOutput('done')));
     await Promise.all(children.map(({ kill }) => kill()));
     await using opened = await fresh.open();
     const { database } = opened;
     for (const subject of ['one', 'two', 'three']) expect(await new SqlConsentStore(database).list(subject)).toHaveLength(25);
   });
 
-  it('is for nobody else to read, and secrets are not in its files', async () => {
+  it('is accessible only to its user and contains no secret in plain text', async () => {
     await using fresh = await freshSqlite();
     await using opened = await fresh.open();
     const { database } = opened;
@@ -113,44 +112,44 @@ describe('SQLite', () => {
     expect(found).not.toContain('canary');
   });
 
-  it('is refused where a later version made it, and left as it is', async () => {
+  it('rejects tables of a later version and leaves them unchanged', async () => {
     await using fresh = await freshSqlite();
     await (await fresh.open()).close();
     const raw = new DatabaseSync(fresh.file);
     raw.exec('insert into parley_migrations (version) values (1000)');
     await expect(fresh.open()).rejects.toThrow(NewerDatabase);
-    await expect(fresh.open()).rejects.toThrow(/version 1000.*up to \d+: start the version/);
+    await expect(fresh.open()).rejects.toThrow(/version 1000.*up to \d+\. Start the version/);
     raw.exec('delete from parley_migrations where version = 1000');
     raw.close();
     await (await fresh.open()).close();
   });
 
-  it('is refused as a StoreFault where the file is none, or cannot be made', async () => {
+  it('fails to open with StoreError if the file is not a database or cannot be created', async () => {
     await using fresh = await freshSqlite();
     await (await fresh.open()).close();
-    await writeFile(fresh.file, 'this is text, not a database, and long enough to be told from one. '.repeat(100));
+    await writeFile(fresh.file, 'This file contains text. It is not a database, but it is long enough for one. '.repeat(100));
     const refused = fresh.open();
     await expect(refused).rejects.toThrow(StoreError);
     await expect(refused).rejects.toMatchObject({ cause: expect.any(Error), message: expect.not.stringContaining(fresh.file) });
     await expect(openSqlite(`${fresh.file}/below/parley.db`)).rejects.toThrow(StoreError);
   });
 
-  it('lets no transaction of another node come between what one reads and writes', async () => {
+  it('isolates the reads and writes of a transaction from transactions of other nodes', async () => {
     await using fresh = await freshSqlite();
     const nodes = [await fresh.open(), await fresh.open()];
-    const countUp = ({ database }: OpenDatabase) =>
+    const increment = ({ database }: OpenDatabase) =>
       database.transact(async (transaction) => {
         const before = await transaction.selectFrom('buckets').select('used_bytes').executeTakeFirst();
         const counted = { bucket: 'b', used_bytes: (before?.used_bytes ?? 0) + 1 };
         await transaction.replaceInto('buckets').values(counted).execute();
         return counted.used_bytes;
       });
-    const counts = await Promise.all(Array.from({ length: 10 }, () => nodes.map(countUp)).flat());
+    const counts = await Promise.all(Array.from({ length: 10 }, () => nodes.map(increment)).flat());
     expect(Math.max(...counts)).toBe(20);
     for (const { close } of nodes) await close();
   });
 
-  it('waits for another process without holding up this one', async () => {
+  it('waits for another process without blocking this one', async () => {
     await using fresh = await freshSqlite();
     const { database, close } = await fresh.open();
     const other = new DatabaseSync(fresh.file);
@@ -185,7 +184,7 @@ describe('SQLite', () => {
     await close();
   });
 
-  it('does nothing that was given up already', async () => {
+  it('does not execute work whose time limit has expired', async () => {
     await using fresh = await freshSqlite();
     const { database, close } = await fresh.open({ timeoutMs: 100 });
     const store = new SqlConsentStore(database);
@@ -193,9 +192,9 @@ describe('SQLite', () => {
       await transaction.insertInto('buckets').values({ bucket: 'b', used_bytes: 1 }).execute();
       await sleep(200);
     });
-    const behind = store.put('user', consent);
+    const waiting = store.put('user', consent);
     await expect(late).rejects.toThrow(StoreError);
-    await expect(behind).rejects.toThrow(StoreError);
+    await expect(waiting).rejects.toThrow(StoreError);
     await vi.waitUntil(async () => (await store.list('user').catch(() => undefined)) !== undefined, { interval: 20 });
     await close();
     const raw = new DatabaseSync(fresh.file);
@@ -203,8 +202,8 @@ describe('SQLite', () => {
     raw.close();
   });
 
-  describe('on a disk that is full', () => {
-    const setRoom = ({ database }: OpenDatabase, pages: number) =>
+  describe('on a full disk', () => {
+    const setMaxPages = ({ database }: OpenDatabase, pages: number) =>
       database.run((kysely) => sql`pragma max_page_count = ${sql.lit(pages)}`.execute(kysely));
     const large = { ...consent, form: { ['x'.repeat(100_000)]: { consentRequired: true } } };
 
@@ -220,52 +219,52 @@ describe('SQLite', () => {
               .execute(),
           ),
       ],
-    ])('says so as the cause of %s that failed', async (_, write) => {
+    ])('reports the full disk as the cause if %s fails', async (_, write) => {
       await using fresh = await freshSqlite();
       await using opened = await fresh.open();
-      await setRoom(opened, 1);
+      await setMaxPages(opened, 1);
       const message = 'The store cannot be used at the moment: the database failed; try again.';
       const cause = expect.objectContaining({ message: 'database or disk is full' });
       await expect(write(opened.database)).rejects.toMatchObject({ message, cause });
     });
 
-    it('knows that it takes no writes, tells so once, reads on, and takes writes again by itself', async () => {
+    it('rejects writes, reports it once, still reads, and accepts writes again automatically', async () => {
       await using fresh = await freshSqlite();
-      const told: unknown[] = [];
+      const reports: unknown[] = [];
       const opened = await openSqlite(
         fresh.file,
         {},
-        { onRefused: (thrown) => told.push(thrown), onBack: () => told.push('back') },
+        { onRefused: (thrown) => reports.push(thrown), onBack: () => reports.push('back') },
       );
       const store = new SqlConsentStore(opened.database);
       await store.put('user', consent);
-      await setRoom(opened, 1);
+      await setMaxPages(opened, 1);
       expect(opened.isWritable()).toBe(true);
       for (let nth = 0; nth < 3; nth += 1) await expect(store.put('user', large)).rejects.toThrow(StoreError);
       await vi.waitUntil(() => !opened.isWritable(), { interval: 5 });
       expect(await store.find('user', 'app')).toEqual(consent);
-      await setRoom(opened, 1_000_000);
+      await setMaxPages(opened, 1_000_000);
       await vi.waitUntil(() => opened.isWritable(), { interval: 20, timeout: 10_000 });
       await store.put('user', large);
-      expect(told).toEqual([expect.objectContaining({ message: 'database or disk is full' }), 'back']);
+      expect(reports).toEqual([expect.objectContaining({ message: 'database or disk is full' }), 'back']);
       await opened.close();
       const raw = new DatabaseSync(fresh.file);
       expect(raw.prepare("select name from sqlite_master where name = 'parley_trial'").all()).toEqual([]);
       raw.close();
     });
 
-    it('is not what a fault of another kind is taken for', async () => {
+    it('does not mistake other errors for a full disk', async () => {
       await using fresh = await freshSqlite();
-      const noteRefused = vi.fn();
-      const opened = await openSqlite(fresh.file, {}, { onRefused: noteRefused, onBack: () => undefined });
+      const refusedSpy = vi.fn();
+      const opened = await openSqlite(fresh.file, {}, { onRefused: refusedSpy, onBack: () => undefined });
       await expect(opened.database.run((kysely) => sql`select nothing`.execute(kysely))).rejects.toThrow(StoreError);
-      await setRoom(opened, 1_000_000);
+      await setMaxPages(opened, 1_000_000);
       await opened.close();
-      expect([opened.isWritable(), noteRefused.mock.calls]).toEqual([true, []]);
+      expect([opened.isWritable(), refusedSpy.mock.calls]).toEqual([true, []]);
     });
   });
 
-  it('is of no use once it was closed', async () => {
+  it('rejects operations after it is closed', async () => {
     await using fresh = await freshSqlite();
     const { database, close } = await fresh.open();
     await close();

@@ -19,17 +19,17 @@ import { migrate } from '../migrate.ts';
 import type { Schema } from '../schema.ts';
 import { type AvailabilityMonitor, type OpenDatabase, type OpenOptions, SqlDatabase, toOpenError } from './sql-database.ts';
 
-/** A database of which it is known whether it can be written. */
+/** A database that reports whether it accepts writes. */
 export interface OpenSqlite extends OpenDatabase {
-  /** Whether it could be written when that was tried last. */
+  /** Whether the last write attempt succeeded. */
   readonly isWritable: () => boolean;
 }
 
 const noCallbacks: SqliteCallbacks = { onRefused: () => undefined, onBack: () => undefined };
 
 /**
- * The database of one machine; the file and its folder are made if they are missing, for nobody else to read. A write is on
- * the disk once it is answered. Throws StoreFault, NewerDatabase.
+ * Opens the database of one machine. Creates the file and its folder if necessary, accessible only to the user of the process. A
+ * write is on disk when it is acknowledged. Throws `StoreError` or `NewerDatabase`.
  */
 export async function openSqlite(
   file: string,
@@ -41,7 +41,7 @@ export async function openSqlite(
     await (await open(file, 'a', 0o600)).close();
     const thread = await SqliteThread.open({ file, timeoutMs });
     const kysely = new Kysely<Schema>({ dialect: new SqliteThreadDialect(thread) });
-    // The transaction it runs in has the lock for writing from its begin.
+    // No further lock is needed, because the transaction holds the write lock from its beginning.
     await migrate(kysely, { types: { engine: 'sqlite', key: 'text' }, lock: async () => undefined }).catch(async (error) => {
       await kysely.destroy();
       throw error;
@@ -57,7 +57,7 @@ export async function openSqlite(
   }
 }
 
-/** As much as calls write, and gone again: a change that needs no more room would go through on a full disk. */
+/** Writes and removes as much data as a typical call. A smaller change could succeed on a full disk. */
 async function tryWrite(kysely: Kysely<Schema>): Promise<void> {
   await kysely.transaction().execute(async (transaction) => {
     await sql`create table if not exists parley_trial (content blob)`.execute(transaction);
@@ -69,14 +69,14 @@ async function tryWrite(kysely: Kysely<Schema>): Promise<void> {
 const retryMs = 1_000;
 
 interface SqliteCallbacks {
-  /** Called once for each outage of writing. */
+  /** Called once for each outage of writes. */
   readonly onRefused: (error: unknown) => void;
   readonly onBack: () => void;
 }
 
 /**
- * Tries to write where a step failed, and again every second until it can: a disk is full, or was taken away. Steps are not
- * held up meanwhile, since what only reads still works.
+ * Tries to write after a failed operation, and then every second until it succeeds. Writes fail if a disk is full or was removed.
+ * Operations are not blocked in the meantime, because reads still work.
  */
 class SqliteAvailabilityMonitor implements AvailabilityMonitor {
   readonly isAway = false;
@@ -121,7 +121,7 @@ class SqliteAvailabilityMonitor implements AvailabilityMonitor {
   }
 }
 
-/** Lets kysely speak to SQLite in its thread. */
+/** Connects kysely to SQLite in its thread. */
 class SqliteThreadDialect implements Dialect {
   readonly #thread: SqliteThread;
 
@@ -137,7 +137,7 @@ class SqliteThreadDialect implements Dialect {
     return new SqliteQueryCompiler();
   }
 
-  /** Says that there is one connection: kysely then lets its users take turns. */
+  /** The adapter declares a single connection, so that kysely serializes its users. */
   createAdapter(): SqliteAdapter {
     return new SqliteAdapter();
   }
@@ -160,7 +160,7 @@ class ThreadDriver implements Driver {
     return new ThreadConnection(this.#thread);
   }
 
-  /** Takes the lock for writing at once: a transaction that takes it later may have to be given up in its middle. */
+  /** Takes the write lock immediately, because a transaction that takes it later may fail midway. */
   async beginTransaction(connection: DatabaseConnection): Promise<void> {
     await connection.executeQuery(CompiledQuery.raw('begin immediate'));
   }
@@ -169,7 +169,7 @@ class ThreadDriver implements Driver {
     await connection.executeQuery(CompiledQuery.raw('commit'));
   }
 
-  /** On some faults, such as a full disk, SQLite rolls back by itself: that nothing is left to roll back must not hide them. */
+  /** SQLite already rolled back after some errors, such as a full disk. A second rollback must not hide them. */
   async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
     await connection.executeQuery(CompiledQuery.raw('rollback')).catch(() => undefined);
   }
@@ -194,13 +194,13 @@ class ThreadConnection implements DatabaseConnection {
   }
 
   streamQuery(): never {
-    throw new Error('rows are not streamed');
+    throw new Error('streaming rows is not supported');
   }
 }
 
 interface SqliteThreadOptions {
   readonly file: string;
-  /** Milliseconds to wait for other processes that write. */
+  /** Maximum time to wait for other processes that write, in milliseconds. */
   readonly timeoutMs: number;
 }
 
@@ -211,7 +211,7 @@ interface SqliteRequest {
 
 interface SqliteRows {
   readonly rows: readonly unknown[];
-  /** How many rows were changed; undefined for a statement that gives rows. */
+  /** Number of changed rows. Undefined for a statement that returns rows. */
   readonly changes: number | bigint | undefined;
 }
 
@@ -222,10 +222,7 @@ interface PendingRequest {
   readonly reject: (error: unknown) => void;
 }
 
-/**
- * SQLite in a thread of its own, because it waits for the disk in the middle of a call: streams go on meanwhile. Statements
- * are run in the order they are asked.
- */
+/** Runs SQLite in its own thread, because it blocks while it waits for the disk. Statements run in the order of the calls. */
 class SqliteThread {
   readonly #worker: Worker;
   readonly #pending: PendingRequest[] = [];
@@ -238,7 +235,7 @@ class SqliteThread {
     this.#worker.on('exit', () => this.#end(new Error('the thread of the database ended')));
   }
 
-  /** Resolves once the file is open. */
+  /** Resolves when the file is open. */
   static async open(options: SqliteThreadOptions): Promise<SqliteThread> {
     const thread = new SqliteThread(options);
     await thread.#nextAnswer();
@@ -250,7 +247,7 @@ class SqliteThread {
     return this.#nextAnswer();
   }
 
-  /** What was asked before is still answered. */
+  /** Closes the database after all earlier statements are answered. */
   async close(): Promise<void> {
     if (this.#ended !== undefined) return;
     this.#worker.ref();
@@ -258,7 +255,7 @@ class SqliteThread {
     await once(this.#worker, 'exit');
   }
 
-  /** The thread keeps the process alive only while somebody waits for it. */
+  /** The thread keeps the process alive only while a statement is pending. */
   #nextAnswer(): Promise<SqliteRows> {
     return new Promise((resolve, reject) => {
       if (this.#ended !== undefined) return reject(this.#ended);

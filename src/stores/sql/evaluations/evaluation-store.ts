@@ -15,7 +15,7 @@ import type { CaseRow, EvaluationRow } from './evaluation-tables.ts';
 const resultsAtOnce = 50;
 const toSealContext = (id: string, nth: number): string => `result ${nth} of ${id}`;
 
-/** Evaluations of applications: a row each while it runs and after, and one for each result, which is sealed. */
+/** Evaluations of applications, with one row per evaluation and one sealed row per result. */
 export class SqlEvaluationStore implements EvaluationStore {
   readonly cases: SqlCaseStore;
   readonly #database: SqlDatabase;
@@ -98,7 +98,7 @@ export class SqlEvaluationStore implements EvaluationStore {
     return rows.map(fromRow);
   }
 
-  /** Some at a time: together they may be large. */
+  /** Reads the results in pages, because together they may be large. */
   async results(id: string): Promise<readonly CaseResult[]> {
     const results: CaseResult[] = [];
     for (let after = -1; ; ) {
@@ -159,7 +159,10 @@ const createUpdate = (kysely: Kysely<Schema>) => kysely.updateTable('evaluations
 type Update = ReturnType<typeof createUpdate>;
 type StoredRow = Pick<EvaluationRow, 'id' | 'application' | 'owner' | 'bytes'>;
 
-/** Of what a user has, the newest first, what has ended and there is no room for beside one more of an application. */
+/**
+ * Returns the IDs of the finished evaluations to delete before an evaluation of this application is added. They exceed `maxBytes`
+ * of the user, or `maxStored` of the application. `rows` are the evaluations of the user, newest first.
+ */
 function selectBeyond(
   rows: readonly StoredRow[],
   application: string,
@@ -207,10 +210,10 @@ function fromRow({
 }
 
 const rowsAtOnce = 50;
-/** What sealing adds, at most: base64, and a head. */
+/** Maximum ratio of the sealed to the original length, due to base64 and a head. */
 const sealedFactor = 1.5;
 
-/** Cases of applications, a row each; what is asked is sealed. */
+/** Cases of applications in a table with one row each. Their content is sealed. */
 class SqlCaseStore implements CaseStore {
   readonly #database: SqlDatabase;
   readonly #seal: Seal;
@@ -240,7 +243,7 @@ class SqlCaseStore implements CaseStore {
     const [first] = cases;
     if (first === undefined) return Promise.resolve('added');
     return this.#database.transact(async (transaction) => {
-      // Who else adds to it waits.
+      // Holds the row lock, so that concurrent additions to the application wait.
       if ((await lockRow(transaction, first.application)) === undefined) return 'absent';
       const { count, chars, last } = await readCaseTotals(transaction, first.application);
       const rows = cases.map((stored, index) => this.#toRow(stored, last + index + 1));

@@ -1,6 +1,6 @@
 import type { ColumnTypes } from '../engine/column-types.ts';
 
-/** What must hold of applications, and what did: goes with the application. */
+/** Tables of cases and evaluations. Their rows are deleted with the application. */
 export function toEvaluationTables({ key }: ColumnTypes): readonly string[] {
   return [
     `create table evaluation_cases (
@@ -42,7 +42,7 @@ export function toEvaluationTables({ key }: ColumnTypes): readonly string[] {
   ];
 }
 
-/** Tables of cases and evaluations. Times are milliseconds since the epoch. */
+/** Rows of cases and evaluations. Times are milliseconds since the epoch. */
 export interface EvaluationSchema {
   readonly evaluation_cases: CaseRow;
   readonly evaluations: EvaluationRow;
@@ -52,7 +52,7 @@ export interface EvaluationSchema {
 export interface CaseRow {
   readonly id: string;
   readonly application: string;
-  /** Its place among those of the application, from 1. */
+  /** Position among the cases of the application, starting at 1. */
   readonly version: number;
   /** JSON, sealed for the row's id. */
   readonly sealed_entry: string;
@@ -66,13 +66,13 @@ export interface EvaluationRow {
   readonly version: number;
   readonly subject: string;
   readonly status: string;
-  /** The node that runs it; null once it has ended. */
+  /** The node that runs it, or null after the end. */
   readonly owner: string | null;
   readonly total: number;
   readonly passed: number;
   readonly failed: number;
   readonly errors: number;
-  /** Characters of its results. */
+  /** Total characters of its results. */
   readonly bytes: number;
   readonly started_at_ms: number;
   readonly ended_at_ms: number | null;
@@ -81,10 +81,10 @@ export interface EvaluationRow {
   readonly digest: string | null;
 }
 
-/** Goes with its evaluation. */
+/** A result, which is deleted with its evaluation. */
 interface ResultRow {
   readonly evaluation: string;
   readonly nth: number;
-  /** JSON, sealed for the evaluation's id and its place. */
+  /** JSON, sealed for the evaluation's id and the result's number. */
   readonly sealed_entry: string;
 }

@@ -5,7 +5,7 @@ import type { Schema } from '../schema.ts';
 
 const maxSampled = 10;
 
-/** The row that names a database also names the place of its files' contents. */
+/** Stores the location of the file contents in the row that names the database. */
 export class SqlContentsLocation implements ContentsLocation {
   readonly #database: SqlDatabase;
 

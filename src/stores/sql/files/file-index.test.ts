@@ -3,12 +3,12 @@ import '#test/same-cases.ts';
 import { describe, expect, it } from 'vitest';
 import { toPrefixEnd } from './file-index.ts';
 
-function compare(one: string, another: string): number {
-  return Buffer.compare(Buffer.from(one), Buffer.from(another));
+function compare(left: string, right: string): number {
+  return Buffer.compare(Buffer.from(left), Buffer.from(right));
 }
 
-describe('the end of what begins with a prefix', () => {
-  it('is the prefix with its last code point moved on', () => {
+describe('toPrefixEnd', () => {
+  it('returns the prefix with its last code point incremented', () => {
     expect(toPrefixEnd('a/')).toBe('a0');
     expect(toPrefixEnd('a')).toBe('b');
     expect(toPrefixEnd('\ud7ff')).toBe('\ue000');
@@ -16,12 +16,12 @@ describe('the end of what begins with a prefix', () => {
     expect(toPrefixEnd('a\u{10ffff}\u{10ffff}')).toBe('b');
   });
 
-  it('is nowhere where everything may follow', () => {
+  it('returns undefined if no text sorts after all texts with the prefix', () => {
     expect(toPrefixEnd('')).toBeUndefined();
     expect(toPrefixEnd('\u{10ffff}')).toBeUndefined();
   });
 
-  it('parts the texts that begin with it from all that come behind', () => {
+  it('separates the texts with the prefix from all texts that sort after them', () => {
     const text = fc.string({ unit: 'binary', maxLength: 3 });
     fc.assert(
       fc.property(text, text, (prefix, other) => {

@@ -17,10 +17,10 @@ import { requireStorable } from '../engine/read-entry.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
 import type { FileRow, ReservationRow, Schema } from '../schema.ts';
 
-/** More than one application may name. */
+/** Maximum number of paths in one query. It exceeds the number of files that one application may name. */
 const pathsPerQuery = 1000;
 
-/** Files, a row each. Writes to one bucket wait for each other at its row in `buckets`, which holds the sum of their bytes. */
+/** Files, one row each. The row of a bucket in `buckets` holds the sum of their bytes and serializes the writes. */
 export class SqlFileIndex implements FileIndex {
   readonly #database: SqlDatabase;
 
@@ -63,7 +63,7 @@ export class SqlFileIndex implements FileIndex {
       await transaction
         .insertInto('file_reservations')
         .values(row)
-        .onConflict((same) => same.column('blob').doUpdateSet(row))
+        .onConflict((conflict) => conflict.column('blob').doUpdateSet(row))
         .execute();
       return 'reserved';
     });
@@ -129,10 +129,11 @@ export class SqlFileIndex implements FileIndex {
     });
   }
 
-  /** Those of some contents that no file uses, and none is about to. */
+  /** Returns those contents that no file uses and that are not reserved. */
   async unused(blobs: readonly string[], nowMs: number): Promise<readonly string[]> {
     return this.#database.run(async (kysely) => {
-      // In this order: what is put between the two looks has its reservation taken away.
+      // Reservations are read first. A file that is stored between the two reads loses its reservation, but the second read finds
+      // the file.
       const activeReservations = kysely.selectFrom('file_reservations').select('blob').where('until_ms', '>', nowMs);
       const reserved = await activeReservations.where('blob', 'in', blobs).execute();
       const stored = await kysely.selectFrom('files').select('blob').where('blob', 'in', blobs).execute();
@@ -141,7 +142,7 @@ export class SqlFileIndex implements FileIndex {
     });
   }
 
-  /** A text that no other database has, unless it is a copy of this one. */
+  /** Returns a name that no other database has, except copies of this one. */
   async databaseName(): Promise<string> {
     const { name } = await this.#database.run((kysely) =>
       kysely.selectFrom('database_name').select('name').executeTakeFirstOrThrow(),
@@ -166,18 +167,18 @@ export class SqlFileIndex implements FileIndex {
   }
 }
 
-/** Gives the bytes of a bucket; until the transaction ends nobody else changes them. */
+/** Returns the used bytes of a bucket and locks it until the transaction ends. */
 async function lockBucket(transaction: Kysely<Schema>, bucket: string): Promise<number> {
   const { used_bytes } = await transaction
     .insertInto('buckets')
     .values({ bucket, used_bytes: 0 })
-    .onConflict((there) => there.column('bucket').doUpdateSet(({ ref }) => ({ used_bytes: ref('buckets.used_bytes') })))
+    .onConflict((conflict) => conflict.column('bucket').doUpdateSet(({ ref }) => ({ used_bytes: ref('buckets.used_bytes') })))
     .returning('used_bytes')
     .executeTakeFirstOrThrow();
   return used_bytes;
 }
 
-/** The same for several, always in one order, so that two who lock the same ones never wait for each other. */
+/** Locks several buckets, always in the same order to avoid deadlocks. */
 async function lockBuckets(transaction: Kysely<Schema>, buckets: readonly string[]): Promise<ReadonlyMap<string, number>> {
   const used = new Map<string, number>();
   for (const bucket of [...new Set(buckets)].sort()) used.set(bucket, await lockBucket(transaction, bucket));
@@ -215,7 +216,7 @@ async function replaceRow(transaction: Kysely<Schema>, row: FileRow): Promise<vo
   await transaction
     .insertInto('files')
     .values(row)
-    .onConflict((there) => there.columns(['bucket', 'path']).doUpdateSet(row))
+    .onConflict((conflict) => conflict.columns(['bucket', 'path']).doUpdateSet(row))
     .execute();
 }
 
@@ -248,7 +249,7 @@ function toFile(row: FileRow): IndexedFile {
 const lastCodePoint = 0x10ffff;
 const surrogates = { first: 0xd800, last: 0xdfff };
 
-/** The first text, by code points, that sorts after all texts with the prefix; undefined if there is none. */
+/** Returns the first text, by code points, that sorts after all texts with the prefix, if there is such a text. */
 export function toPrefixEnd(prefix: string): string | undefined {
   const points = Array.from(prefix, (character) => character.codePointAt(0) ?? 0);
   while (points.at(-1) === lastCodePoint) points.pop();
@@ -258,14 +259,14 @@ export function toPrefixEnd(prefix: string): string | undefined {
   return String.fromCodePoint(...points, next);
 }
 
-/** What is set aside in a bucket for contents on their way. */
+/** Reserved space in a bucket for uploads in progress. */
 interface ReservedSpace {
-  /** Beyond what the files have that they will replace. */
+  /** Reserved bytes in addition to the bytes of the files that the uploads replace. */
   readonly bytes: number;
   readonly rows: readonly Pick<ReservationRow, 'path' | 'replaced_bytes'>[];
 }
 
-/** The reservations of a bucket that hold, but for one's own. Within a transaction that has the bucket. */
+/** Returns the unexpired reservations of a bucket except the caller's own. The transaction must hold the lock of the bucket. */
 async function readReserved(
   transaction: Kysely<Schema>,
   bucket: string,
@@ -281,12 +282,12 @@ async function readReserved(
   return { rows, bytes: rows.reduce((sum, row) => sum + Math.max(row.reserved_bytes - row.replaced_bytes, 0), 0) };
 }
 
-/** Takes reservations away whose time is over: those of nodes that are gone. */
+/** Deletes expired reservations, which belong to nodes that have ended. */
 async function dropExpired(transaction: Kysely<Schema>, bucket: string, nowMs: number): Promise<void> {
   await transaction.deleteFrom('file_reservations').where('bucket', '=', bucket).where('until_ms', '<=', nowMs).execute();
 }
 
-/** What becomes free as a content takes the place of a file: of several for one place, the first may count on it. */
+/** Returns the bytes that an upload frees by replacing the file. Only the first of several uploads may count them. */
 function countReplaced({ rows }: ReservedSpace, path: string, existingBytes: number): number {
   return rows.some((row) => row.path === path && row.replaced_bytes > 0) ? 0 : existingBytes;
 }

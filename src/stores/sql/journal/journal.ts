@@ -17,13 +17,13 @@ import { fromRecordJson, fromRecordList, toRecordJson } from '../engine/read-ent
 import type { SqlDatabase } from '../engine/sql-database.ts';
 import type { AuditRow, Schema, UsageRow } from '../schema.ts';
 
-/** Each statement ends on the disk: many rows in one cost up to a third less. So many take the thread of SQLite two milliseconds. */
+/**
+ * Each statement is synced to disk, so many rows in one statement cost up to a third less. This number of rows takes two
+ * milliseconds in the SQLite thread.
+ */
 const rowsAtOnce = 500;
 
-/**
- * Usage and audit journal with one row for each record. An existing record stays unchanged, except that a later rating replaces
- * an earlier one.
- */
+/** Usage and audit journal, one row per record. Only a later rating replaces an existing record. */
 export class SqlJournal implements Journal {
   readonly #database: SqlDatabase;
   #fullUsageInsert: string | undefined;
@@ -41,11 +41,11 @@ export class SqlJournal implements Journal {
     );
   }
 
-  /** The statement for so many rows; the one for a full step is made once, since that takes longer than to run it. */
+  /** Returns the insert statement. It is compiled once for a full batch, because that takes longer than running it. */
   #usageInsert(kysely: Kysely<Schema>, rows: readonly UsageRow[]): string {
     if (rows.length === rowsAtOnce && this.#fullUsageInsert !== undefined) return this.#fullUsageInsert;
     const insert = kysely.insertInto('usage_records').values(rows);
-    const { sql: text } = insert.onConflict((there) => there.doNothing()).compile();
+    const { sql: text } = insert.onConflict((conflict) => conflict.doNothing()).compile();
     if (rows.length === rowsAtOnce) this.#fullUsageInsert = text;
     return text;
   }
@@ -56,8 +56,8 @@ export class SqlJournal implements Journal {
         kysely
           .insertInto('audit_records')
           .values(toUniqueRows(step))
-          .onConflict((there) =>
-            there
+          .onConflict((conflict) =>
+            conflict
               .column('id')
               .doUpdateSet(({ ref }) => ({
                 at_ms: ref('excluded.at_ms'),
@@ -79,10 +79,10 @@ export class SqlJournal implements Journal {
   }
 
   async listCalls({ fromMs, toMs, before, ...rest }: CallsQuery): Promise<readonly UsageRecord[]> {
-    const behind = before && { atMs: toBound(before.atMs), id: toStorable(before.id) };
-    // Both ends of the time as well: not each index has the id behind it.
-    const endMs = Math.min(toBound(toMs), (behind?.atMs ?? Number.MAX_SAFE_INTEGER - 1) + 1);
-    const query = { ...rest, ...toStorableFilter(rest), before: behind, fromMs: toBound(fromMs), toMs: endMs };
+    const beforeRecord = before && { atMs: toBound(before.atMs), id: toStorable(before.id) };
+    // Bounds the time on both ends, because not every index contains the ID after the time.
+    const endMs = Math.min(toBound(toMs), (beforeRecord?.atMs ?? Number.MAX_SAFE_INTEGER - 1) + 1);
+    const query = { ...rest, ...toStorableFilter(rest), before: beforeRecord, fromMs: toBound(fromMs), toMs: endMs };
     return this.#database.run((kysely) => listCalls(kysely, query));
   }
 
@@ -99,7 +99,7 @@ export class SqlJournal implements Journal {
     return rows.map(toAudit);
   }
 
-  /** In steps, so that everything else has its turn: a batch that breaks off in between may be appended again as a whole. */
+  /** Inserts in batches, so that other statements can run in between. After a failure, all items may be appended again. */
   async #append<Item>(items: readonly Item[], insert: (step: readonly Item[]) => Promise<unknown>): Promise<void> {
     for (let first = 0; first < items.length; first += rowsAtOnce) {
       await insert(items.slice(first, first + rowsAtOnce));
@@ -107,7 +107,7 @@ export class SqlJournal implements Journal {
   }
 }
 
-/** The rows of records, each id once: one statement may change a row only once. The latest rating with an ID stays. */
+/** Returns one row per ID, because one statement may change a row only once. If ratings have the same ID, the latest stays. */
 function toUniqueRows(records: readonly AuditRecord[]): readonly AuditRow[] {
   const rows = new Map<string, AuditRow>();
   for (const row of records.map(toAuditRow)) {
@@ -117,7 +117,7 @@ function toUniqueRows(records: readonly AuditRecord[]): readonly AuditRow[] {
   return [...rows.values()];
 }
 
-/** One action, or a family of them. */
+/** Returns a condition for one action or for all actions that start with `kind` and a dot. */
 function isOfKind(kind: string): RawBuilder<SqlBool> {
   const family = `${kind}.`;
   return sql<SqlBool>`(action = ${kind} or substr(action, 1, ${sql.lit([...family].length)}) = ${family})`;
@@ -185,7 +185,7 @@ function toStorableFilter({ subject, deployment, project, keyId, requestId, sess
   };
 }
 
-/** One odd record must not keep a whole batch out: what cannot be stored is replaced, never refused. */
+/** Replaces characters that cannot be stored, so that one invalid record does not block a batch. */
 function toStorable(text: string): string {
   return text.toWellFormed().replaceAll('\0', '\ufffd');
 }
@@ -194,12 +194,12 @@ function toInteger(value: number): number {
   return Number.isSafeInteger(Math.round(value)) ? Math.round(value) : 0;
 }
 
-/** The first whole number that is not below a bound; a bound may be infinite. */
+/** Returns the smallest safe integer that is not below the bound. The bound may be infinite. */
 function toBound(ms: number): number {
   return Math.max(Number.MIN_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, Math.ceil(ms)));
 }
 
-/** Calls as the port says; bounds are whole numbers. Each of what may be asked for has an index in the order of time. */
+/** Implements `Journal.listCalls`. The bounds must be integers. Each filter has an index in time order. */
 async function listCalls(
   kysely: Kysely<Schema>,
   { fromMs, toMs, subject, deployment, project, keyId, requestId, session, outcome, before, limit }: CallsQuery,
@@ -214,7 +214,7 @@ async function listCalls(
     .$if(requestId !== undefined, (query) => query.where('request_id', '=', requestId ?? ''))
     .$if(session !== undefined, (query) => query.where('session', '=', session ?? ''))
     .$if(outcome !== undefined, (query) => query.where('outcome', '=', outcome ?? ''))
-    // As the index of all that were not answered has it.
+    // Repeats the condition of the partial index on calls that were not answered.
     .$if(outcome !== undefined && outcome !== 'ok', (query) => query.where(sql<boolean>`outcome <> 'ok'`))
     .orderBy('at_ms', 'desc')
     .orderBy('id', 'desc')
@@ -249,10 +249,10 @@ const keys: Readonly<Record<UsageKey, RawBuilder<unknown>>> = {
   project: sql`project`,
 };
 
-/** Inside a text of a JSON array every quote is escaped: this parts two ids of a path, and stands nowhere else in it. */
+/** Matches paths with at least two IDs. Quotes inside JSON strings are escaped, so `","` occurs only between two IDs. */
 const isInner = sql`path like '%","%'`;
 
-/** Sums of usage as the port says, made by the engine; bounds are whole numbers. */
+/** Implements `Journal.sumUsage` in the database. The bounds must be integers. */
 async function sumUsage<Key extends UsageKey>(
   kysely: Kysely<Schema>,
   { fromMs, toMs, by, limit, ...filter }: UsageQuery<Key>,
@@ -288,7 +288,7 @@ function toConditions(filter: UsageFilter): RawBuilder<unknown> {
   return conditions.length === 0 ? sql`` : sql.join(conditions, sql` `);
 }
 
-/** Every sum as a floating number: whole ones of eight bytes are no numbers of JavaScript. */
+/** Returns all sums as floating-point numbers, because drivers do not return 64-bit integers as JavaScript numbers. */
 function amounts(withInner: boolean): RawBuilder<unknown> {
   const counted = (value: RawBuilder<unknown>): RawBuilder<unknown> =>
     withInner ? value : sql`case when ${isInner} then 0 else ${value} end`;

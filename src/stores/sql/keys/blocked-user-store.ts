@@ -5,7 +5,7 @@ import { requireStorable } from '../engine/read-entry.ts';
 import type { SqlDatabase } from '../engine/sql-database.ts';
 import type { Schema } from '../schema.ts';
 
-/** The users that administrators blocked, a row each. */
+/** Blocked users in a table with one row each. */
 export class SqlBlockedUserStore implements BlockedUserStore {
   readonly #database: SqlDatabase;
 

@@ -12,7 +12,7 @@ import type { KeyRow } from './key-tables.ts';
 
 const userSource = 'user';
 const { deployments, allowedIps } = NewKey.properties;
-/** The parts of a key that decide what it opens. */
+/** The parts of a key that determine its rights. */
 const rightsCheck = Compile(
   Type.Object({
     ...{ roles: Type.Array(Type.String()), deployments, allowedIps },
@@ -20,12 +20,12 @@ const rightsCheck = Compile(
   }),
 );
 const usesPerBatch = 200;
-/** How long it is told that a key was deleted: nodes that heard nothing for longer read everything again. */
+/** Retention of deleted keys. It must exceed the time after which a node without updates reads all keys again. */
 const deletedForMs = 10 * 60_000;
-/** How long others' keys stay that have expired; those of an owner go when it makes another. */
+/** Retention of expired keys. Those of an owner are deleted earlier, when the owner creates another key. */
 const expiredForMs = 30 * 24 * 60 * 60_000;
 
-/** Keys that users made, a row each, by their digests. */
+/** Keys of users in a table with one row each, including their digests. */
 export class SqlKeyStore implements KeyStore {
   readonly #database: SqlDatabase;
   readonly #reportInvalid: ReportInvalidEntry;
@@ -156,7 +156,7 @@ export class SqlKeyStore implements KeyStore {
     for (const batch of splitIntoBatches([...uses])) await this.#recordUses(batch);
   }
 
-  /** Together, so that they are one wait for the disk. */
+  /** Writes the uses in one transaction, so that they wait for the disk only once. */
   async #recordUses(uses: readonly (readonly [string, number])[]): Promise<void> {
     await this.#database.transact(async (transaction) => {
       for (const [id, atMs] of uses) {
@@ -170,7 +170,7 @@ export class SqlKeyStore implements KeyStore {
     });
   }
 
-  /** The revision is read first: what is written meanwhile is told now and once more. */
+  /** Reads the revision first, so that changes in between are returned now and again with the next call. */
   changes(since: number): Promise<KeyChanges> {
     return this.#database.run(async (kysely) => {
       const { revision } = await kysely.selectFrom('api_key_changes').select('revision').executeTakeFirstOrThrow();
@@ -187,7 +187,7 @@ export class SqlKeyStore implements KeyStore {
     });
   }
 
-  /** Undefined for an invalid row, which no node accepts as a key. */
+  /** Returns undefined for an invalid row, which no node accepts as a key. */
   #toKey(row: KeyRow): StoredKey | undefined {
     return readEntry({ kind: 'key', id: row.id, reportInvalid: this.#reportInvalid }, () => {
       const key = toKey(row);
@@ -215,7 +215,7 @@ async function nextRevision(transaction: Kysely<Schema>): Promise<number> {
   return revision;
 }
 
-/** Drops rows of what is no more: no node takes any of it for a key. */
+/** Deletes rows of keys that no node accepts any longer. */
 async function dropExpired(transaction: Kysely<Schema>, owner: string, nowMs: number): Promise<void> {
   await transaction
     .deleteFrom('api_keys')

@@ -1,7 +1,7 @@
 import type { Generated } from 'kysely';
 import type { ColumnTypes } from '../engine/column-types.ts';
 
-/** Keys that are made at run time. */
+/** Tables of keys that are created at run time. */
 export interface KeySchema {
   readonly api_keys: KeyRow;
   readonly api_key_changes: KeyChangeRow;
@@ -10,18 +10,18 @@ export interface KeySchema {
 
 export interface KeyRow {
   readonly id: string;
-  /** Who may make such a key: `user`. */
+  /** The kind of owner that may create such a key: `user`. */
   readonly source: string;
   /** User subject. */
   readonly owner: string;
-  /** SHA-256, in hexadecimal. */
+  /** SHA-256 in hexadecimal. */
   readonly digest: string;
-  /** That of the key before the last rotation, as long as it is taken. */
+  /** Digest of the key before the last rotation, while it is still accepted. */
   readonly former_digest: string | null;
   readonly former_until_ms: number | null;
-  /** One more with each rotation. */
+  /** Incremented with each rotation. */
   readonly version: number;
-  /** One more than anything written before, of whichever key. */
+  /** Higher than all earlier revisions of any key. */
   readonly revision: number;
   readonly prefix: string;
   readonly name: string;
@@ -29,21 +29,21 @@ export interface KeyRow {
   /** JSON array. */
   readonly roles: string;
   readonly signed_in_at_ms: number;
-  /** JSON array; null: whatever the owner may. */
+  /** JSON array. Null means all deployments that the owner may use. */
   readonly deployments: string | null;
-  /** JSON array; null: any. */
+  /** JSON array. Null means any address. */
   readonly allowed_ips: string | null;
   readonly created_at_ms: number;
   readonly expires_at_ms: number;
   readonly last_used_at_ms: number | null;
-  /** Null: it is not. The row stays for a while, so that every node is told. */
+  /** Null if the key is not deleted. The row is retained for a while, so that every node learns of the deletion. */
   readonly deleted_at_ms: number | null;
 }
 
 interface KeyChangeRow {
-  /** Its lock makes writes wait for each other: revisions are seen in their order. */
+  /** Latest revision. The lock of this row serializes writes, so that revisions become visible in order. */
   readonly revision: number;
-  /** The same for blocked users. */
+  /** Latest revision of the blocked users. */
   readonly users_revision: Generated<number>;
 }
 
@@ -54,7 +54,7 @@ interface BlockedUserRow {
   readonly blocked_by: string;
 }
 
-/** Keys, and the key of each call. Every node asks again and again whether the revision is another. */
+/** Tables of keys, and the column for the key of each call. Every node polls the revision for changes. */
 export function toKeyTables({ key }: ColumnTypes): readonly string[] {
   return [
     `create table api_keys (
@@ -86,7 +86,7 @@ export function toKeyTables({ key }: ColumnTypes): readonly string[] {
   ];
 }
 
-/** The users that administrators blocked, with their revision, and the index by which administrators list keys of all users. */
+/** Table of blocked users with their revision, and the index for listing the keys of all users. */
 export function toBlockedUserTable({ key }: ColumnTypes): readonly string[] {
   return [
     `create table blocked_users (

@@ -5,11 +5,11 @@ export interface LimitCounterSchema {
 }
 
 export interface LimitCounterRow {
-  /** SHA-256 of the owner, the window, and the holder: a holder may be longer than an index takes. */
+  /** SHA-256 of the owner, the window, and the holder, because a holder may be too long for an index. */
   readonly id: string;
   /** The node that counted. */
   readonly owner: string;
-  /** Such as `tokens/month`. */
+  /** For example `tokens/month`. */
   readonly period: string;
   /** JSON text. */
   readonly holder: string;

@@ -17,7 +17,7 @@ export class SqlLimitCounters implements CounterArchive {
   readonly #owner: string;
   #sweepAtMs = 0;
 
-  /** `owner` is the same after a restart if no other node uses the database, and unique to this process otherwise. */
+  /** `owner` stays the same across restarts if no other node uses the database. Otherwise it is unique to this process. */
   constructor(database: SqlDatabase, owner: string) {
     this.#database = database;
     this.#owner = owner;
@@ -50,8 +50,8 @@ export class SqlLimitCounters implements CounterArchive {
         kysely
           .insertInto('limit_counters')
           .values(rows)
-          .onConflict((there) =>
-            there.column('id').doUpdateSet(({ ref }) => ({
+          .onConflict((conflict) =>
+            conflict.column('id').doUpdateSet(({ ref }) => ({
               ends_at_ms: ref('excluded.ends_at_ms'),
               used: ref('excluded.used'),
             })),
@@ -97,7 +97,7 @@ export class SqlLimitCounters implements CounterArchive {
 
 function toRow(owner: string, { window, holder, endsAtMs, used }: CounterState): LimitCounterRow {
   const period = toName(window);
-  // JSON escapes characters that a database refuses in a text.
+  // JSON escapes characters that a database rejects in text.
   const text = JSON.stringify(holder);
   const id = createHash('sha256').update(`${owner}\n${period}\n${text}`).digest('base64url');
   return { id, owner, period, holder: text, ends_at_ms: endsAtMs, used };

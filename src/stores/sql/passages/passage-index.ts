@@ -21,7 +21,7 @@ import {
   type WordsQuery,
 } from './passage-search.ts';
 
-/** So many passages are written or dropped in one step: it takes some milliseconds, in which others wait. */
+/** Number of passages that are written in one step. A step takes a few milliseconds, during which other operations wait. */
 const rowsAtOnce = 50;
 const dropBatchSize = 500;
 
@@ -33,7 +33,7 @@ interface FoundRow {
   readonly text: string;
 }
 
-/** The passages of stored files: a row each, their words in the full-text index of the engine. */
+/** The passages of stored files in a table with one row each. Their words are in the full-text index of the engine. */
 export class SqlPassageIndex implements PassageIndex {
   readonly #database: SqlDatabase;
 
@@ -53,7 +53,7 @@ export class SqlPassageIndex implements PassageIndex {
       kysely
         .insertInto('file_contents')
         .values({ blob, content })
-        .onConflict((there) => there.doNothing())
+        .onConflict((conflict) => conflict.doNothing())
         .execute(),
     );
   }
@@ -63,8 +63,8 @@ export class SqlPassageIndex implements PassageIndex {
       kysely
         .insertInto('leases')
         .values({ name, owner, until_ms: untilMs })
-        .onConflict((there) =>
-          there
+        .onConflict((conflict) =>
+          conflict
             .column('name')
             .doUpdateSet({ owner, until_ms: untilMs })
             .where(({ or, eb }) => or([eb('leases.owner', '=', owner), eb('leases.until_ms', '<', nowMs)])),
@@ -122,7 +122,7 @@ export class SqlPassageIndex implements PassageIndex {
     const { numUpdatedRows } = await this.#database.run((kysely) =>
       kysely.updateTable('indexed_documents').set(row).where('id', '=', id).executeTakeFirstOrThrow(),
     );
-    // Where it fails, the engine does it later by itself.
+    // If this fails, the engine merges the words later.
     await this.#database.run((kysely) => getWordSearch(kysely).settle(kysely)).catch(() => undefined);
     return numUpdatedRows > 0n;
   }
@@ -188,7 +188,7 @@ export class SqlPassageIndex implements PassageIndex {
       kysely
         .insertInto('passage_vectors')
         .values(row)
-        .onConflict((there) => there.columns(['document', 'model', 'first']).doUpdateSet({ count, vectors: row.vectors }))
+        .onConflict((conflict) => conflict.columns(['document', 'model', 'first']).doUpdateSet({ count, vectors: row.vectors }))
         .execute(),
     );
   }
@@ -239,7 +239,7 @@ export class SqlPassageIndex implements PassageIndex {
   }
 }
 
-/** Gives how many passages were dropped; the engine drops their words with them. */
+/** Returns the number of deleted passages. The engine deletes their words too. */
 async function dropBatch(kysely: Kysely<Schema>, document: string): Promise<number> {
   const { numDeletedRows } = await kysely
     .deleteFrom('passages')
@@ -252,7 +252,7 @@ function toDocument({ content: _content, is_whole: _isWhole, note, failure, ...r
   return { ...row, note: note ?? undefined, failure: failure ?? undefined };
 }
 
-/** A copy: what an engine gives may lie at any place of a larger buffer. */
+/** Returns a copy, because the bytes from an engine may be unaligned in a larger buffer. */
 function toFloats(bytes: Uint8Array): Float32Array {
   return new Float32Array(Uint8Array.from(bytes).buffer);
 }

@@ -23,7 +23,7 @@ export interface DocumentRow {
   readonly tokens: number;
   readonly note: string | null;
   readonly failure: string | null;
-  /** 0 or 1: whether all of its passages are there. */
+  /** 0 or 1: whether all passages of the document are stored. */
   readonly is_whole: number;
 }
 
@@ -42,7 +42,7 @@ interface VectorRow {
   readonly model: string;
   readonly first: number;
   readonly count: number;
-  /** Of 32 bits each, little-endian. */
+  /** 32-bit floats, little-endian. */
   readonly vectors: Uint8Array;
 }
 

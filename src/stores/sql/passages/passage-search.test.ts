@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { measureLongestHold } from '#test/longest-hold.ts';
 import { computeShare, toIdentifiers, toIndexWords, toQueryWords } from './passage-search.ts';
 
-describe('the words of a text', () => {
+describe('toIndexWords', () => {
   it.each([
     ['Cleaning the Filter', 'cleaning the filter'],
     ['Größe, naïve café', 'große naive cafe'],
@@ -17,37 +17,37 @@ describe('the words of a text', () => {
     ['"; drop -- * (', 'drop'],
     ['', ''],
     ['\ud800 \0 x', 'x'],
-  ])('of %j are %j', (text, words) => {
+  ])('converts %j to %j', (text, words) => {
     expect(toIndexWords(text)).toBe(words);
   });
 
-  it('hold nothing that an engine would take for its own language', () => {
-    const odd = Array.from({ length: 0x3000 }, (_, code) => String.fromCharCode(code)).join(' ');
-    expect(toIndexWords(odd)).toMatch(/^[\p{L}\p{N}\p{M} ]*$/u);
+  it('returns only letters, digits, marks, and spaces, which no engine treats as query syntax', () => {
+    const allCharacters = Array.from({ length: 0x3000 }, (_, code) => String.fromCharCode(code)).join(' ');
+    expect(toIndexWords(allCharacters)).toMatch(/^[\p{L}\p{N}\p{M} ]*$/u);
   });
 });
 
-describe('the words of a question', () => {
-  it('are those that tell something, each once', () => {
+describe('toQueryWords', () => {
+  it('returns the significant words once each', () => {
     expect(toQueryWords('How do I clean the clean filter?')).toEqual(['clean', 'filter']);
   });
 
-  it('are all of them where none tells anything', () => {
+  it('returns all words if no word is significant', () => {
     expect(toQueryWords('who are you')).toEqual(['who', 'are', 'you']);
     expect(toQueryWords('?!')).toEqual([]);
   });
 
-  it('are not without end', () => {
+  it('returns at most 64 words', () => {
     expect(toQueryWords(Array.from({ length: 500 }, (_, nth) => `word${nth}`).join(' '))).toHaveLength(64);
   });
 });
 
-describe('the share of asked words', () => {
-  it('counts those that a text has, whatever their endings are', () => {
-    const asked = toQueryWords('cleaning filters of the AB-12');
-    expect(computeShare(asked, 'Clean the filter of AB-12 weekly')).toBe(1);
-    expect(computeShare(asked, 'Clean it')).toBe(0.2);
-    expect(computeShare(asked, '')).toBe(0);
+describe('computeShare', () => {
+  it('counts the query words that a text contains, regardless of their endings', () => {
+    const queryWords = toQueryWords('cleaning filters of the AB-12');
+    expect(computeShare(queryWords, 'Clean the filter of AB-12 weekly')).toBe(1);
+    expect(computeShare(queryWords, 'Clean it')).toBe(0.2);
+    expect(computeShare(queryWords, '')).toBe(0);
     expect(computeShare([], 'text')).toBe(0);
   });
 });
@@ -68,13 +68,13 @@ describe('toIdentifiers', () => {
     ['digits before a letter', `What is ${'1'.repeat(28)}th?`],
     ['one long word', 'x'.repeat(300_000)],
     ['one long word with separators', 'xx-'.repeat(100_000)],
-  ])('does not hold the event loop: %s', async (_name, text) => {
+  ])('does not block the event loop: %s', async (_name, text) => {
     expect(await measureLongestHold(() => toIdentifiers(text))).toBeLessThan(250);
   });
 });
 
-describe('shareOf', () => {
-  it('does not hold the event loop for one long word', async () => {
+describe('computeShare with one long word', () => {
+  it('does not block the event loop', async () => {
     const word = 'x'.repeat(300_000);
     expect(await measureLongestHold(() => computeShare([word], word))).toBeLessThan(250);
   });

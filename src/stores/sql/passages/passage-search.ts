@@ -24,29 +24,29 @@ const dottedName = /\p{L}\p{L}[._:]\p{L}\p{L}/u;
 const upperCaseGroups = /^\p{Lu}+(?:[-/]\p{Lu}+)+$/u;
 const innerCapital = /\p{Ll}\p{Lu}/u;
 
-/** A passage as its words are indexed. */
+/** A passage with the words to index. */
 interface WordsEntry {
-  /** Of its row. */
+  /** ID of the passage's row. */
   readonly id: number;
   readonly document: string;
   readonly text: string;
 }
 
-/** Which passages are looked for. */
+/** Query for passages. */
 export interface WordsQuery {
-  /** At least one; of letters and digits only. */
+  /** At least one word. Words consist of letters and digits only. */
   readonly words: readonly string[];
-  /** At least one. */
+  /** At least one document. */
   readonly documents: readonly string[];
   readonly limit: number;
 }
 
-/** How an engine finds words. */
+/** Full-text search of an engine. */
 interface WordSearch {
   add(kysely: Kysely<Schema>, entries: readonly WordsEntry[]): Promise<unknown>;
-  /** Puts what was added where it is found fast. */
+  /** Merges recent additions into the index, so that they are found quickly. */
   settle(kysely: Kysely<Schema>): Promise<unknown>;
-  /** A statement that gives the `id` and `score` of the best passages: the less, the better. */
+  /** Returns a statement that selects the `id` and `score` of the best passages. A lower score is better. */
   toFound(query: WordsQuery): RawBuilder<unknown>;
 }
 
@@ -70,14 +70,14 @@ const inSqlite: WordSearch = {
   },
 };
 
-/** A word that more passages have tells little: so many of them are looked at. */
+/** Maximum number of passages that are read per word. A word with more passages is of little significance. */
 const maxPassagesPerWord = 1000;
-/** So many passages are compared by how often they have the words. */
+/** Maximum number of passages that are ranked by word frequency. */
 const maxCompared = 200;
 
 /**
- * The rarer a word is in these documents, the more a passage counts that has it; how often it has it decides among the best.
- * Each word is looked up by itself: asked for all at once, the engine would rather read every passage.
+ * Weights each word by its rarity in these documents. The frequency of the words decides among the best passages. Each word is
+ * looked up separately, because the engine would read every passage if it searched for all words together.
  */
 const inPostgres: WordSearch = {
   add(kysely, entries) {
@@ -87,7 +87,7 @@ const inPostgres: WordSearch = {
     return sql`insert into passage_words (id, document, words) values ${sql.join(rows)}`.execute(kysely);
   },
 
-  /** Else every word of every question goes through a list of what was added last, until the engine finds the time. */
+  /** Without this step, every query scans the list of recent additions until the engine merges it. */
   settle: (kysely) => sql`select gin_clean_pending_list('passage_words_found')`.execute(kysely),
 
   toFound({ words, documents, limit }) {
@@ -120,14 +120,15 @@ function quoteWord(word: string): string {
 }
 
 /**
- * The words of a text for the index of an engine, which parts them at spaces and takes English endings off: without marks
- * above letters; codes such as `AB-1234/x` whole and in parts; scripts without spaces by pairs of signs.
+ * Returns the words of a text for the index of an engine, which splits them at spaces and removes English endings. Diacritics are
+ * removed. Codes such as `AB-1234/x` are indexed as one word and in parts. Scripts without spaces are indexed by pairs of
+ * characters.
  */
 export function toIndexWords(text: string): string {
   return [...splitWords(text)].join(' ');
 }
 
-/** The words of a question that are worth looking up, each once. */
+/** Returns the significant words of a query, each once. */
 export function toQueryWords(text: string): string[] {
   const all = [...new Set(splitWords(text))];
   const significant = all.filter((word) => !stopWords.has(word));
@@ -135,8 +136,9 @@ export function toQueryWords(text: string): string[] {
 }
 
 /**
- * What of a question names one thing exactly, as the index has it: codes and versions (`E4103`, `AB-12/x`), names of files and
- * settings (`a.json`, `max_tokens`), names with capitals in them (`maxTokens`), numbers of four digits and more.
+ * Returns the words of a query that identify one thing exactly, in their index form: codes and versions (`E4103`, `AB-12/x`),
+ * names of files and settings (`a.json`, `max_tokens`), names with inner capitals (`maxTokens`), and numbers of four or more
+ * digits.
  */
 export function toIdentifiers(text: string): string[] {
   const identifiers = [...text.matchAll(compound)].map(([word]) => word).filter(isIdentifier);
@@ -151,14 +153,14 @@ function isIdentifier(word: string): boolean {
   return dottedName.test(word) || upperCaseGroups.test(word) || innerCapital.test(word);
 }
 
-/** The share of the identifiers that a text has. */
+/** Returns the share of the identifiers that a text contains, from 0 to 1. */
 export function computeExactShare(identifiers: readonly string[], text: string): number {
   if (identifiers.length === 0) return 0;
   const words = new Set(splitWords(text));
   return identifiers.filter((identifier) => words.has(identifier)).length / identifiers.length;
 }
 
-/** The share of the asked words that a text has, whatever their English endings are. */
+/** Returns the share of the query words that a text contains, from 0 to 1. Ignores English endings. */
 export function computeShare(queryWords: readonly string[], text: string): number {
   const stems = new Set<string>();
   for (const word of splitWords(text)) stems.add(toStem(word));
@@ -181,7 +183,7 @@ function* splitWords(text: string): Iterable<string> {
   }
 }
 
-/** Most text has nothing to be taken off. */
+/** Lowercases a text and removes diacritics. ASCII text skips the normalization. */
 function toPlain(text: string): string {
   const plain = notAscii.test(text)
     ? text

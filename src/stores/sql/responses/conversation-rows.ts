@@ -9,7 +9,7 @@ import type { Schema } from '../schema.ts';
 import type { ConversationItemRow } from './response-schema.ts';
 
 interface Writing {
-  /** Within a transaction. */
+  /** Must be a transaction. */
   readonly kysely: Kysely<Schema>;
   readonly seal: Seal;
 }
@@ -23,7 +23,7 @@ export function openItem(
   return openSealedObject(seal, sealed_item, toItemContext(conversation, nth));
 }
 
-/** Adds items behind the others; undefined if the conversation is gone, `taken` for an id that is there already: then none is added. */
+/** Appends items, or none if an ID already exists (`existingId`). Returns undefined if there is no conversation. */
 export async function appendItems(
   { kysely, seal }: Writing,
   ref: ConversationRef,
@@ -40,7 +40,7 @@ export async function appendItems(
   return {};
 }
 
-/** The same, without those that are there already, and no fault if the conversation is gone. */
+/** Appends the items that do not exist yet. Does nothing if the conversation does not exist. */
 export async function appendNewItems(
   { kysely, seal }: Writing,
   ref: ConversationRef,
@@ -55,7 +55,10 @@ export async function appendNewItems(
   await insertItems({ kysely, seal }, ref.id, { first, items: added });
 }
 
-/** Gives the first of so many numbers, and makes others wait who append. */
+/**
+ * Reserves `count` consecutive numbers and returns the first. Locks the conversation, so that concurrent appends wait. Returns
+ * undefined if the conversation does not exist.
+ */
 async function reserveNumbers(
   kysely: Kysely<Schema>,
   { id, subject }: ConversationRef,

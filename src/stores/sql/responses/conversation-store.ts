@@ -23,7 +23,7 @@ type FoundRow = Pick<ConversationRow, 'id' | 'subject' | 'created_at_ms' | 'seal
 const columns = ['id', 'subject', 'created_at_ms', 'sealed_metadata'] as const;
 const itemColumns = ['conversation', 'nth', 'id', 'sealed_item'] as const;
 
-/** Conversations and their items, a row each. */
+/** Conversations and their items in tables with one row each. */
 export class SqlConversationStore implements ConversationStore {
   readonly #database: SqlDatabase;
   readonly #seal: Seal;
@@ -153,7 +153,7 @@ export class SqlConversationStore implements ConversationStore {
         const current = await findRun(kysely, { id, subject }, nowMs);
         if (current === undefined) return undefined;
         if (current.lives) return 'locked';
-        // Of those who all found its node gone, one has it.
+        // Optimistic claim: only the node whose WHERE clause still matches the previous run gets the conversation.
         claimed = await claim.where(sql<boolean>`run is not distinct from ${current.run}`).executeTakeFirst();
       }
       return claimed === undefined ? 'locked' : this.#all(kysely, id);
@@ -184,8 +184,8 @@ export class SqlConversationStore implements ConversationStore {
       before,
     }: { limit: number; order: 'asc' | 'desc'; after?: number | undefined; before?: number | undefined },
   ): Promise<ItemPage> {
-    const [behind, ahead] = order === 'asc' ? (['>', '<'] as const) : (['<', '>'] as const);
-    // The nearest to `before` are asked for the other way round.
+    const [afterOperator, beforeOperator] = order === 'asc' ? (['>', '<'] as const) : (['<', '>'] as const);
+    // The items nearest to `before` are selected in reverse order.
     const isBackward = before !== undefined && after === undefined;
     const direction = isBackward === (order === 'asc') ? 'desc' : 'asc';
     let query = kysely
@@ -193,8 +193,8 @@ export class SqlConversationStore implements ConversationStore {
       .select(itemColumns)
       .where('conversation', '=', conversation)
       .where('is_hidden', '=', 0);
-    if (after !== undefined) query = query.where('nth', behind, after);
-    if (before !== undefined) query = query.where('nth', ahead, before);
+    if (after !== undefined) query = query.where('nth', afterOperator, after);
+    if (before !== undefined) query = query.where('nth', beforeOperator, before);
     const rows = await query
       .orderBy('nth', direction)
       .limit(limit + 1)
@@ -221,7 +221,7 @@ function findRow(kysely: Kysely<Schema>, { id, subject }: ConversationRef): Prom
     .executeTakeFirst();
 }
 
-/** Which run a conversation is, and whether its node lives. */
+/** Returns the run that holds a conversation and whether its node is alive. */
 function findRun(kysely: Kysely<Schema>, { id, subject }: ConversationRef, nowMs: number) {
   return kysely
     .selectFrom('conversations')

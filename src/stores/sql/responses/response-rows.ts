@@ -7,10 +7,10 @@ import { requireStorable } from '../engine/read-entry.ts';
 import { openSealedObject } from '../open-sealed.ts';
 import type { ResponseRow } from './response-schema.ts';
 
-/** What of a response is sealed. */
+/** The sealed fields of a response. */
 interface Content extends Pick<StoredResponse, 'response' | 'input' | 'items'> {}
 
-/** What is read of a row; who answers it is nobody's business. */
+/** Columns that are read. The owner is internal. */
 export const readColumns = [
   'id',
   'subject',
@@ -23,10 +23,10 @@ export const readColumns = [
 ] as const;
 export type ReadRow = Pick<ResponseRow, (typeof readColumns)[number]>;
 
-/** What changes when a response ends. */
+/** Fields that change when a response ends. */
 export type EndedFields = Pick<ResponseRow, 'status' | 'bytes' | 'item_ids' | 'sealed_content'>;
 
-/** The row of a response that has ended. Throws StoreFault for keys that cannot be stored. */
+/** Returns the row of a response that has ended. Throws `StoreError` for keys that cannot be stored. */
 export function toRow(seal: Seal, stored: StoredResponse): ResponseRow {
   const { id, subject, previousId } = stored;
   requireStorable(id, subject);
@@ -38,7 +38,7 @@ export function toRow(seal: Seal, stored: StoredResponse): ResponseRow {
   };
 }
 
-/** The row of a response that begins. */
+/** Returns the row of a response that starts. */
 export function toRunningRow(seal: Seal, { node, ...stored }: RunningResponse, run: JsonObject | undefined): ResponseRow {
   const row = toRow(seal, stored);
   return { ...row, owner: node, sealed_run: run === undefined ? null : seal.seal(JSON.stringify(run), toRunContext(row.id)) };
@@ -68,12 +68,12 @@ export function fromRow(seal: Seal, row: ReadRow): StoredResponse {
   };
 }
 
-/** The place that what another node needs is sealed for. */
+/** Returns the seal context of the data for another node. */
 export function toRunContext(id: string): string {
   return `${id}/run`;
 }
 
-/** The place that events are sealed for. */
+/** Returns the seal context of events. */
 export function toEventsContext(id: string, first: number): string {
   return `${id}/events/${first}`;
 }

@@ -14,31 +14,31 @@ export interface ResponseRow {
   readonly status: string;
   /** 0 or 1. */
   readonly is_background: number;
-  /** The node that answers it, empty while any may; null once it has ended. */
+  /** The node that answers it. Empty while any node may claim it. Null after the end. */
   readonly owner: string | null;
   readonly previous_id: string | null;
   readonly created_at_ms: number;
   readonly expires_at_ms: number;
-  /** What it takes, with its events. */
+  /** Size of the response including its events. */
   readonly bytes: number;
   /** JSON array. */
   readonly item_ids: string;
-  /** JSON of the response, its input and its state, sealed for the row's id. */
+  /** JSON of the response, its input, and its state, sealed for the row's id. */
   readonly sealed_content: string;
-  /** JSON, sealed for the row's id; null unless another node may have to answer. */
+  /** JSON, sealed for the row's id. Null unless another node may have to answer. */
   readonly sealed_run: string | null;
 }
 
-/** Which response has an item; triggers keep it. */
+/** Maps items to responses. Maintained by triggers. */
 interface ResponseItemRow {
   readonly id: string;
   readonly response: string;
 }
 
-/** Events of a run in a row; they go with its response. */
+/** Consecutive events of a run. They are deleted with the response. */
 interface ResponseEventRow {
   readonly response: string;
-  /** Numbers of the first and the last of them. */
+  /** Numbers of the first and the last event. */
   readonly first: number;
   readonly last: number;
   /** JSON array, sealed for the response and the first number. */
@@ -53,9 +53,9 @@ export interface ConversationRow {
   readonly sealed_metadata: string;
   /** Number of the next item. */
   readonly next_nth: number;
-  /** What its items take. */
+  /** Size of the items and the initial metadata. */
   readonly bytes: number;
-  /** What is being answered on it, and the node that does. */
+  /** The run that holds the conversation, and its node. */
   readonly run: string | null;
   readonly run_owner: string | null;
 }
@@ -67,11 +67,11 @@ export interface ConversationItemRow {
   /** JSON, sealed for the conversation and the number. */
   readonly sealed_item: string;
   readonly bytes: number;
-  /** 1 for what goes on with the conversation and is listed to nobody. */
+  /** 1 for items that are part of the conversation but never listed. */
   readonly is_hidden: number;
 }
 
-/** What a user has stored; triggers keep it. */
+/** Stored bytes of a user. Maintained by triggers. */
 interface StoredBytesRow {
   readonly subject: string;
   readonly used_bytes: number;

@@ -5,7 +5,7 @@ import type { ResponseRow } from './response-schema.ts';
 
 interface Ended extends EndedFields {
   readonly id: string;
-  /** The node that is to have it. */
+  /** The node that must own the response. */
   readonly node: string;
 }
 
@@ -13,15 +13,15 @@ interface Ended extends EndedFields {
 export const unfinishedStates = ['queued', 'in_progress'] as const;
 
 /**
- * Returned by a statement, it has it answered as soon as everybody can see what it wrote; that is on the disk a little later, within a
- * millisecond or so with SQLite, three times `wal_writer_delay` at most with PostgreSQL. A node that is
- * killed loses nothing of it; a machine that loses its power may.
+ * In the RETURNING clause of a statement, commits it asynchronously: the statement is acknowledged as soon as its writes are
+ * visible. They are on disk about a millisecond later with SQLite, and after at most three times `wal_writer_delay` with
+ * PostgreSQL. If a node is killed, these writes are not lost. If a machine loses power, these writes may be lost.
  */
 export const asyncCommit = sql<null>`set_config('synchronous_commit', 'off', true)`.as('synced');
 
-/** Statements that the end of an answer waits for. */
+/** Statements on the critical path of a response. */
 export class ResponseStatements {
-  /** Synced behind. */
+  /** Commits asynchronously. */
   readonly add = new PreparedStatement<ResponseRow, unknown>(
     (kysely, row) => kysely.insertInto('responses').values(row).returning(asyncCommit),
     (row) => Object.values(row),
@@ -45,16 +45,13 @@ function createEndStatement(isAsync: boolean): PreparedStatement<Ended, { readon
   );
 }
 
-/**
- * A statement whose text is always the same. It is built once, by kysely, and asked with other values from then on: to build it can
- * take as long as to write a row.
- */
+/** A statement with a constant text. Kysely builds it once, because that can take as long as writing a row. */
 class PreparedStatement<Values, Row> {
   readonly #build: (kysely: Kysely<Schema>, values: Values) => Compilable<Row>;
   readonly #toParameters: (values: Values) => readonly unknown[];
   #built: CompiledQuery<Row> | undefined;
 
-  /** `toParameters` gives the values in the order in which `build` names them. */
+  /** `toParameters` must return the values in the order that `build` uses. */
   constructor(
     build: (kysely: Kysely<Schema>, values: Values) => Compilable<Row>,
     toParameters: (values: Values) => readonly unknown[],
@@ -73,7 +70,7 @@ class PreparedStatement<Values, Row> {
     const built = this.#build(kysely, values).compile();
     const isSame =
       built.parameters.length === parameters.length && built.parameters.every((value, at) => value === parameters[at]);
-    if (!isSame) throw new TypeError('a statement names its values in another order than they are given in');
+    if (!isSame) throw new TypeError('the statement uses its values in another order than toParameters');
     return built;
   }
 }

@@ -28,7 +28,7 @@ interface Ending extends EndedResponse {
   readonly node: string;
 }
 
-/** Responses, a row each, with their content sealed; those that begin or end together are written together. */
+/** Responses in a table with one row each and sealed content. Responses that start or end together are written in batches. */
 export class SqlResponseStore implements ResponseStore {
   readonly runs: SqlRunStore;
   readonly #database: SqlDatabase;
@@ -123,7 +123,7 @@ export class SqlResponseStore implements ResponseStore {
     return this.#database.run((kysely) => sweepResponses(kysely, nowMs));
   }
 
-  /** Users in one order, so that two nodes that write for the same ones never wait for each other. */
+  /** Sorts rows by user to avoid deadlocks between nodes. */
   async #insert(rows: readonly ResponseRow[]): Promise<readonly undefined[]> {
     const [first] = rows;
     const isAsync = rows.every((row) => row.is_background === 0);
@@ -155,7 +155,7 @@ export class SqlResponseStore implements ResponseStore {
   }
 }
 
-/** The rows of what a user had made in the background, the latest first; undefined if `after` is none of them. */
+/** Returns the background responses of a user, latest first. Returns undefined if `after` is not one of them. */
 async function readBackgroundList(
   kysely: Kysely<Schema>,
   subject: string,
@@ -186,7 +186,7 @@ interface Link {
 
 const rowsAtOnce = 500;
 
-/** The rows of a response and of those it goes on from, the earliest first. */
+/** Returns the rows of a response and of all responses that it continues, earliest first. */
 async function readChain(
   kysely: Kysely<Schema>,
   { id, subject }: ResponseRef,
@@ -230,7 +230,7 @@ interface Finding {
 
 const idsAtOnce = 500;
 
-/** Items of a user's responses and conversations, by their ids. */
+/** Returns items of the user's responses and conversations by ID. */
 async function findStoredItems(
   { database, seal }: Finding,
   subject: string,
@@ -251,7 +251,7 @@ async function findStoredItems(
   return itemsById;
 }
 
-/** In two steps, so that neither engine reads all of what the user has. */
+/** Uses two queries, so that neither engine reads all responses of the user. */
 async function findResponsesWith(kysely: Kysely<Schema>, subject: string, ids: readonly string[]): Promise<readonly ReadRow[]> {
   const holding = await kysely.selectFrom('response_items').select('response').distinct().where('id', 'in', ids).execute();
   if (holding.length === 0) return [];

@@ -3,7 +3,10 @@ import type { Schema } from '../schema.ts';
 
 const rowsAtOnce = 200;
 
-/** Deletes responses that have expired and are gone on from by none; gives how many. Those of one user at a time, as others write. */
+/**
+ * Deletes expired responses that no other response continues. Returns the number deleted. Each statement deletes responses of one
+ * user only, so that it locks a single row of `stored_bytes`.
+ */
 export async function sweepResponses(kysely: Kysely<Schema>, nowMs: number): Promise<number> {
   let count = 0;
   for (;;) {
@@ -23,7 +26,7 @@ export async function sweepResponses(kysely: Kysely<Schema>, nowMs: number): Pro
   }
 }
 
-/** Deletes the oldest responses of a user that have ended until all of it takes no more than `maxBytes`; gives what it takes then. */
+/** Deletes a user's oldest finished responses down to `maxBytes` of stored bytes. Returns the bytes that remain. */
 export async function freeSpace(kysely: Kysely<Schema>, subject: string, maxBytes: number): Promise<number> {
   let usedBytes = await readUsedBytes(kysely, subject);
   while (usedBytes > maxBytes) {
@@ -48,7 +51,10 @@ async function readUsedBytes(kysely: Kysely<Schema>, subject: string): Promise<n
   return counted?.used_bytes ?? 0;
 }
 
-/** With what all of it takes, as of the same moment: what another node deletes meanwhile is not freed a second time by deleting the next. */
+/**
+ * Reads the responses and the user's stored bytes in one statement. Otherwise responses that another node deletes in between
+ * would still count as stored, and too many would be deleted.
+ */
 function readOldest(kysely: Kysely<Schema>, subject: string) {
   return kysely
     .selectFrom('responses')

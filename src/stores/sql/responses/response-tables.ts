@@ -1,8 +1,8 @@
 import type { ColumnTypes } from '../engine/column-types.ts';
 
 /**
- * Responses and conversations. Triggers find items by their ids and count what users have stored, so that to keep a response is
- * one statement, and no count ever differs from what is there.
+ * Tables of responses and conversations. Triggers map items to responses and count the stored bytes of users. Storing a response
+ * is therefore a single statement, and the counts are always consistent.
  */
 export function toResponseTables({ key, engine }: ColumnTypes): readonly string[] {
   return [

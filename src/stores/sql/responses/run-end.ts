@@ -10,18 +10,18 @@ interface Ending {
   readonly kysely: Kysely<Schema>;
   readonly seal: Seal;
   readonly statements: ResponseStatements;
-  /** Whether the node that answers it ends it: it may have written its last events before, and not have heard of it. */
+  /** Whether the owning node ends the response. It may already have written the last events without acknowledgement. */
   readonly isOwn: boolean;
-  /** Whether all that is written with it may be synced behind. */
+  /** Whether all writes of this end may be committed asynchronously. */
   readonly isAsync: boolean;
 }
 
-/** Whether nobody but its caller knows of it: then it may be synced behind its answer. */
+/** Returns whether only the client of the response can see it. Only then may its end be committed asynchronously. */
 export function canCommitAsync({ response, turn }: EndedResponse): boolean {
   return turn === undefined && !response.isBackground;
 }
 
-/** Writes the end of a response, if it is still the node's; whatever became of it, its conversation is free again. */
+/** Writes the end of a response if the node owns it, and returns whether it does. Always releases the conversation. */
 export async function endRun(
   { kysely, seal, statements, isOwn, isAsync }: Ending,
   { response, turn, events }: EndedResponse,
@@ -31,16 +31,17 @@ export async function endRun(
   const ending = isAsync ? statements.endWithAsyncCommit : statements.end;
   const { rows } = await ending.run(kysely, { ...toEndedFields(seal, response), id, node });
   const isEnded = rows.length > 0;
-  // The row is locked from here on: whoever else would end it waits, and finds that it has ended.
+  // The row is locked from here on. Another node that tries to end the response waits, and then finds that it has ended.
   if (isEnded && isBackground) await writeEvents({ kysely, seal, isOwn }, id, events);
   if (turn === undefined) return isEnded;
-  // A node that stood still may find its conversation taken: what another run said there meanwhile is not followed by this one.
+  // If the node was stalled, another run may have taken the conversation. The items of this run must not follow those of the
+  // other run.
   const hadConversation = await releaseConversation(kysely, turn.conversation, turn.run);
   if (isEnded && hadConversation) await appendNewItems({ kysely, seal }, { id: turn.conversation, subject }, turn.items);
   return isEnded;
 }
 
-/** Lets others run on a conversation, if this run has it: whether it had. */
+/** Releases a conversation if this run holds it. Returns whether it did. */
 export async function releaseConversation(kysely: Kysely<Schema>, conversation: string, run: string): Promise<boolean> {
   const released = await kysely
     .updateTable('conversations')
@@ -52,7 +53,7 @@ export async function releaseConversation(kysely: Kysely<Schema>, conversation: 
   return released !== undefined;
 }
 
-/** Adds the last events of a response, and counts the bytes of all of them. */
+/** Adds the last events of a response and adds the size of all its events to its bytes. */
 async function writeEvents(
   { kysely, seal, isOwn }: Pick<Ending, 'kysely' | 'seal' | 'isOwn'>,
   id: string,
@@ -63,7 +64,7 @@ async function writeEvents(
     const adding = kysely.insertInto('response_events').values(row);
     const replacement = { last: row.last, sealed_events: row.sealed_events };
     await (isOwn
-      ? adding.onConflict((there) => there.columns(['response', 'first']).doUpdateSet(replacement))
+      ? adding.onConflict((conflict) => conflict.columns(['response', 'first']).doUpdateSet(replacement))
       : adding
     ).execute();
   }

@@ -25,7 +25,7 @@ interface Appended {
 
 const eventRowsAtOnce = 50;
 const orphansPerBatch = 50;
-/** Responses that have not ended: rows that have an owner. */
+/** Responses that have not ended, which are the rows with an owner. */
 export class SqlRunStore implements RunStore {
   readonly #database: SqlDatabase;
   readonly #seal: Seal;
@@ -49,7 +49,7 @@ export class SqlRunStore implements RunStore {
         .where(({ not, eb, or }) => or([eb('owner', '=', node), eb('owner', '=', ''), not(isAliveAt(nowMs, 'responses.owner'))]))
         .executeTakeFirst();
       if (queued === undefined) return undefined;
-      // Of those who all found it waiting, the one has it that it is taken from as it was found.
+      // Optimistic claim: only the node whose WHERE clause still matches the previous owner gets the run.
       return kysely
         .updateTable('responses')
         .set({ owner: node })
@@ -150,7 +150,7 @@ export class SqlRunStore implements RunStore {
       kysely
         .insertInto('leases')
         .values({ name: nodeLease(node), owner: node, until_ms: untilMs })
-        .onConflict((there) => there.column('name').doUpdateSet({ until_ms: untilMs }))
+        .onConflict((conflict) => conflict.column('name').doUpdateSet({ until_ms: untilMs }))
         .execute(),
     );
   }
@@ -186,7 +186,7 @@ export class SqlRunStore implements RunStore {
     return orphans.length;
   }
 
-  /** One that cannot be decrypted any more ends all the same, as it is. */
+  /** Returns the failed response. If it cannot be decrypted, marks it as failed with unchanged content and returns undefined. */
   async #toEnded(
     row: ReadRow,
     node: string,
@@ -207,7 +207,10 @@ export class SqlRunStore implements RunStore {
     }
   }
 
-  /** Rows of runs that are gone are left out; the others are kept all the same, also those whose writing was not heard of and is tried again with more. */
+  /**
+   * Inserts rows of events, except those of runs that the node no longer owns. A row whose earlier write was not acknowledged is
+   * replaced by its retry, which may contain more events. Returns which rows were written.
+   */
   async #append(appended: readonly Appended[]): Promise<readonly boolean[]> {
     const values = appended.map(
       ({ node, row }) =>
