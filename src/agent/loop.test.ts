@@ -11,8 +11,8 @@ const weather = tool('get_weather', ({ city }) => `Rain in ${city}`, {
 });
 const time = tool('get_time', () => 'noon');
 
-describe('a run with tools', () => {
-  it('tells the model what its tools gave, in the order asked, and nothing else', async () => {
+describe('runLoop', () => {
+  it('sends the tool results to the model in the order of the calls, and only those', async () => {
     const model = scriptedModel(calls(['get_weather', { city: 'Oslo' }], ['get_time', {}]), answers('Take a coat.'));
     await collectChunks({ sendRequest: model.ask, tools: [weather, time] });
     const offered = [
@@ -40,7 +40,7 @@ describe('a run with tools', () => {
     ]);
   });
 
-  it('answers with the role first, the stage of each run, the text, one finish reason, usage and statistics', async () => {
+  it('sends the role first, then a stage per tool run, the text, one finish reason, usage, and statistics', async () => {
     const model = scriptedModel(
       [...calls(['get_weather', { city: 'Oslo' }]), used(10, 2)],
       [...answers('Take a coat.'), used(20, 4)],
@@ -74,7 +74,7 @@ describe('a run with tools', () => {
     ]);
   });
 
-  it('puts arguments together that came in pieces and gives back what else the upstream said of the call', async () => {
+  it('joins arguments that arrive in pieces and returns further fields of the call to the upstream', async () => {
     const model = scriptedModel(
       [
         messageChunk({ reasoning_content: 'Let me ' }),
@@ -106,7 +106,7 @@ describe('a run with tools', () => {
     });
   });
 
-  it('reads a model that answers in one piece', async () => {
+  it('accepts a reply in one piece', async () => {
     const whole = (message: object, finish_reason: 'tool_calls' | 'stop') =>
       Frame.ofCompletion({
         id: 'c',
@@ -128,7 +128,7 @@ describe('a run with tools', () => {
     expect(chunks.at(-1)?.usage?.total_tokens).toBe(4);
   });
 
-  it('separates what the model says before and after a tool run', async () => {
+  it('separates the texts before and after a tool run', async () => {
     const model = scriptedModel(
       [messageChunk({ content: 'I look.' }), ...calls(['get_time', {}])],
       [messageChunk({ content: 'It is ' }), messageChunk({ content: 'noon.' }), ends('stop')],
@@ -137,7 +137,7 @@ describe('a run with tools', () => {
     expect(model.asked[1]?.messages[1]?.content).toBe('I look.');
   });
 
-  it('runs the tools of one reply at the same time', async () => {
+  it('runs the tools of one reply concurrently', async () => {
     let running = 0;
     let most = 0;
     const slow = tool('slow', async () => {
@@ -151,7 +151,7 @@ describe('a run with tools', () => {
     expect(most).toBe(3);
   });
 
-  it('passes on stages, attachments and controls of the model with indices of the whole reply', async () => {
+  it('forwards stages, attachments, and controls of the model with indexes of the complete reply', async () => {
     const inner = messageChunk({
       custom_content: { stages: [{ index: 0, name: 'Think', status: null }], attachments: [{ index: 0, title: 'A', data: 'a' }] },
     });
@@ -171,7 +171,7 @@ describe('a run with tools', () => {
     expect(controls.map(({ index }) => index)).toEqual([0, 1]);
   });
 
-  it('sums the usage of all model calls and of what the tools report, a model each', async () => {
+  it('sums the usage of all model requests and tools per model', async () => {
     const asking = tool('ask_other', async (_args, { report }) => {
       const usage = [{ index: 0, model: 'other', name: 'other', prompt_tokens: 5, completion_tokens: 1, total_tokens: 6 }];
       await report({ content: 'half way', stages: [{ index: 0, name: 'Inner', status: null }], usage });
@@ -193,8 +193,8 @@ describe('a run with tools', () => {
   });
 });
 
-describe('the end of a run', () => {
-  it('comes with the fifteenth call of the model, which has no tools', async () => {
+describe('runLoop, at the end of a run', () => {
+  it('sends the fifteenth model request without tools', async () => {
     const model = scriptedModel(...Array.from({ length: 14 }, () => calls(['get_time', {}])), answers('It is noon.'));
     const folded = fold(await collectChunks({ sendRequest: model.ask, tools: [time] }));
     expect(model.asked).toHaveLength(15);
@@ -208,7 +208,7 @@ describe('the end of a run', () => {
     expect(folded.stages).toHaveLength(14);
   });
 
-  it('has an answer even where the model goes on calling', async () => {
+  it('sends an answer even if the model keeps calling tools', async () => {
     const model = scriptedModel(calls(['get_time', {}]));
     const folded = fold(await collectChunks({ sendRequest: model.ask, tools: [time], maxTurns: 3 }));
     expect(model.asked).toHaveLength(3);
@@ -219,7 +219,7 @@ describe('the end of a run', () => {
     expect(folded.stages).toHaveLength(2);
   });
 
-  it.each(['length', 'content_filter'] as const)('keeps the reason %s and does not run half of a call', async (reason) => {
+  it.each(['length', 'content_filter'] as const)('keeps the reason %s and does not run incomplete calls', async (reason) => {
     let ran = false;
     const model = scriptedModel([
       messageChunk({ tool_calls: [{ index: 0, id: 'a', function: { name: 'delete', arguments: '{"all":true}' } }] }),
@@ -234,7 +234,7 @@ describe('the end of a run', () => {
     expect(ran).toBe(false);
   });
 
-  it('gives the state that is made from what the run added', async () => {
+  it('sends the state that buildState returns', async () => {
     const model = scriptedModel(calls(['get_time', {}]), answers('Noon.'));
     const chunks = await collectChunks({
       sendRequest: model.ask,
@@ -245,13 +245,13 @@ describe('the end of a run', () => {
     expect(chunks.at(-1)?.choices[0]?.finish_reason).toBe('stop');
   });
 
-  it('is the fault of the model, as it was thrown', async () => {
+  it("rethrows the model's error unchanged", async () => {
     const fault = new ParleyError('upstream_failed', 'It broke off.');
     const model = scriptedModel(calls(['get_time', {}]), [messageChunk({ content: 'It is' }), fault]);
     await expect(collectChunks({ sendRequest: model.ask, tools: [time] })).rejects.toBe(fault);
   });
 
-  it('comes before any chunk where the model refuses the first call', async () => {
+  it('sends no chunk if the model rejects the first request', async () => {
     const fault = new ParleyError('invalid_request', 'No.');
     const seen: unknown[] = [];
     const missing = [{ name: 'Weather', reason: 'The document cannot be loaded.' }];

@@ -3,7 +3,7 @@ import type { Clock } from '#base/time/clock.ts';
 import type { ResponseCustomContent } from '#contract/chat/chunk.ts';
 import { Renumbering, Reply } from './reply.ts';
 
-test('items of another form than items are left out of what an inner reply becomes', () => {
+test('Renumbering drops stages, attachments, and controls that are not objects', () => {
   const reply = new Reply({ id: 'r', deployment: 'd', clock: {} as Clock });
   const odd = (item: object) => [null, 5, 'x', [], item];
   const inner = {

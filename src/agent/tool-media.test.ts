@@ -7,8 +7,8 @@ const given = (...data: readonly string[]) => [
 ];
 const taken = { types: ['image/*'], maxCount: 8 };
 
-describe('what tools show a model', () => {
-  it('is bounded in the whole of a run', () => {
+describe('toMediaMessages', () => {
+  it('bounds the media of a complete run', () => {
     const large = png(3_000_000);
     const first = toMediaMessages(given(large, large, large), taken, []);
     expect(first[0]?.custom_content?.attachments).toHaveLength(3);
@@ -16,7 +16,7 @@ describe('what tools show a model', () => {
     expect(second[0]?.custom_content?.attachments?.map(({ data }) => data?.length)).toEqual([4_000_000, png(30).length]);
   });
 
-  it('is named in one line each, whatever a server writes', () => {
+  it('describes each item in one line, regardless of its title', () => {
     const [message] = toMediaMessages(
       [{ tool: 'draw', attachments: [{ title: `a\n\n# b ${'x'.repeat(500)}`, data: png(30) }] }],
       taken,
@@ -26,15 +26,15 @@ describe('what tools show a model', () => {
   });
 
   it.each([
-    ['no base64', `${png(30).slice(0, -4)}<>..`],
-    ['base64 that is cut', png(30).slice(0, -3)],
-    ['no data', ''],
-    ['an address', 'https://host.example/a.png'],
-  ])('is nothing where a tool gives %s', (_what, data) => {
+    ['invalid base64', `${png(30).slice(0, -4)}<>..`],
+    ['truncated base64', png(30).slice(0, -3)],
+    ['empty data', ''],
+    ['a URL', 'https://host.example/a.png'],
+  ])('ignores %s', (_what, data) => {
     expect(toMediaMessages(given(data), taken, [])).toEqual([]);
   });
 });
 
-it('a model that is not there takes no media', () => {
+it('getAcceptedMedia returns undefined for an unknown model', () => {
   expect(getAcceptedMedia(undefined)).toBeUndefined();
 });

@@ -9,8 +9,8 @@ const hanging = (seen: AbortSignal[]) =>
     return new Promise(() => undefined);
   });
 
-describe('when the caller leaves', () => {
-  it('every tool is aborted at once and the run ends', async () => {
+describe('runTools, if the client disconnects', () => {
+  it('aborts all tools immediately and ends the run', async () => {
     const seen: AbortSignal[] = [];
     const leaving = new AbortController();
     const model = scriptedModel(calls(['hang', {}], ['hang', {}]), answers('Never.'));
@@ -24,7 +24,7 @@ describe('when the caller leaves', () => {
     expect(model.asked).toHaveLength(1);
   });
 
-  it('by dropping the stream, every tool is aborted', async () => {
+  it('aborts all tools if the stream is closed', async () => {
     const seen: AbortSignal[] = [];
     const model = scriptedModel(calls(['hang', {}]), answers('Never.'));
     for await (const frame of run({ sendRequest: model.ask, tools: [hanging(seen)] })) {
@@ -36,7 +36,7 @@ describe('when the caller leaves', () => {
     expect(seen.map(({ aborted }) => aborted)).toEqual([true]);
   });
 
-  it('no tool starts whose arguments are still being checked', async () => {
+  it('starts no tool whose arguments are still being checked', async () => {
     const seen: AbortSignal[] = [];
     const model = scriptedModel(calls(['hang', {}]), answers('Never.'));
     for await (const frame of run({ sendRequest: model.ask, tools: [hanging(seen)] })) {
@@ -47,8 +47,8 @@ describe('when the caller leaves', () => {
   });
 });
 
-describe('a tool that reports', () => {
-  it('has a status in each chunk of its stage', async () => {
+describe('runTools with tools that report progress', () => {
+  it('sets a status in each chunk of a stage', async () => {
     const chatty = tool('chatty', async (_args, { report }: ToolContext) => {
       await report({ content: '1 of 2' });
       return 'done';
@@ -61,7 +61,7 @@ describe('a tool that reports', () => {
     expect(stages.map(({ status }) => status)).toEqual([null, null, 'completed']);
   });
 
-  it('is held back by a slow reader', async () => {
+  it('applies back-pressure of a slow reader to the tool', async () => {
     let reported = 0;
     const chatty = tool('chatty', async (_args, { report }: ToolContext) => {
       for (; reported < 50; reported += 1) await report({ content: '.' });
@@ -74,7 +74,7 @@ describe('a tool that reports', () => {
     await frames.return(undefined);
   });
 
-  it('is not heard any more once its run is over', async () => {
+  it('ignores reports after the tool run has ended', async () => {
     let late: ToolContext['report'] | undefined;
     const quick = tool('quick', (_args, { report }) => {
       late = report;

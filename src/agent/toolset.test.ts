@@ -11,7 +11,7 @@ const named = (name: string): Tool => ({
   run: () => Promise.reject(new Error('not run')),
 });
 
-describe('names of tools', () => {
+describe('Toolset names', () => {
   it.each([
     ['get_weather', 'get_weather'],
     ['files.read', 'files_read'],
@@ -19,13 +19,13 @@ describe('names of tools', () => {
     ['погода', '_'],
   ])('%s becomes %s', (name, fitting) => expect(fitName(name)).toBe(fitting));
 
-  it('that are too long keep their beginning and get a hash inside 64 characters', () => {
+  it('keep the start of a long name and add a hash, within 64 characters', () => {
     const name = fitName('a'.repeat(65));
     expect(name).toMatch(/^a{55}_[0-9a-f]{8}$/);
     expect(name).not.toBe(fitName(`${'a'.repeat(64)}b`));
   });
 
-  it('are unique, fit, and lead back to their own tool, whatever they were', () => {
+  it('are unique, valid, and resolve to their own tool for any input', () => {
     const name = fc.oneof(fc.string(), fc.constantFrom('a', 'a.', 'a_', 'b'.repeat(70), 'b'.repeat(71), ''));
     fc.assert(
       fc.property(fc.array(name, { maxLength: 40 }), fc.array(name), (names, taken) => {
@@ -42,7 +42,7 @@ describe('names of tools', () => {
     );
   });
 
-  it('are the same each time', () => {
+  it('are stable', () => {
     const shown = () => new Toolset([named('a'), named('a'), named('a')], new Set()).definitions.map((it) => it.function.name);
     expect(shown()).toEqual(shown());
     expect(shown()[0]).toBe('a');

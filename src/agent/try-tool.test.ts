@@ -5,22 +5,22 @@ import { answers, calls, scriptedModel } from '#test/scripted-model.ts';
 
 const time = tool('get_time', () => 'noon');
 
-describe('tools that fail', () => {
+describe('runLoop with failing tools', () => {
   it.each([
     ['an unknown tool', 'nothing', {}, 'There is no tool named nothing.'],
-    ['arguments that are no JSON', 'get_time', '{"a":', 'The arguments are not a JSON object; call the tool again with one.'],
-    ['arguments that are no object', 'get_time', '[1]', 'The arguments are not a JSON object; call the tool again with one.'],
+    ['arguments that are not JSON', 'get_time', '{"a":', 'The arguments are not a JSON object; call the tool again with one.'],
+    ['arguments that are not an object', 'get_time', '[1]', 'The arguments are not a JSON object; call the tool again with one.'],
     [
       'arguments with a forbidden key',
       'get_time',
       '{"__proto__":{}}',
       'The arguments are not a JSON object; call the tool again with one.',
     ],
-    ['a fault that may be told', 'told', {}, 'The tool failed: no such city'],
-    ['a fault that may not be told', 'secret', {}, 'The tool failed.'],
-    ['a tool that throws at once', 'sync', {}, 'The tool failed: at once'],
-    ['a result that says so', 'says', {}, 'HTTP 404'],
-  ])('tell the model of %s and go on', async (_what, name, args, told) => {
+    ['an error that may be disclosed', 'told', {}, 'The tool failed: no such city'],
+    ['an error that must not be disclosed', 'secret', {}, 'The tool failed.'],
+    ['a tool that throws synchronously', 'sync', {}, 'The tool failed: at once'],
+    ['a failed result', 'says', {}, 'HTTP 404'],
+  ])('continues after %s and returns the reason to the model', async (_what, name, args, told) => {
     const faults: string[] = [];
     const tools = [
       time,
@@ -47,7 +47,7 @@ describe('tools that fail', () => {
     expect(faults).toEqual(name === 'secret' ? ['secret'] : []);
   });
 
-  it('are stopped when their time is over, which the model is told', async () => {
+  it('stops a tool that exceeds its time and reports that to the model', async () => {
     let stopped = false;
     const deaf = tool('deaf', (_args, { signal }) => {
       signal.addEventListener('abort', () => {
@@ -63,8 +63,8 @@ describe('tools that fail', () => {
   });
 });
 
-describe('results', () => {
-  it('that are too long are cut for the model, whole in an attachment of the stage', async () => {
+describe('runLoop with tool results', () => {
+  it('truncates a long result for the model and attaches the full result to the stage', async () => {
     const long = 'é'.repeat(30_000);
     const model = scriptedModel(calls(['long', {}]), answers('Done.'));
     const { stages, attachments } = fold(await collectChunks({ sendRequest: model.ask, tools: [tool('long', () => long)] }));
@@ -82,13 +82,13 @@ describe('results', () => {
     expect(attachments).toEqual([]);
   });
 
-  it('are cut between characters', async () => {
+  it('truncates between characters', async () => {
     const model = scriptedModel(calls(['long', {}]), answers('Done.'));
     await collectChunks({ sendRequest: model.ask, tools: [tool('long', () => '😀'.repeat(50))], maxResultBytes: 180 });
     expect(model.asked[1]?.messages.at(-1)?.content).toMatch(/^(😀){7}\n\n\[Cut.* first 28\. .*from offset 14, .*\]$/u);
   });
 
-  it('have their attachments in the stage and in the reply, each with its own indices', async () => {
+  it('sends attachments in the stage and in the reply, each with its own indexes', async () => {
     const chart = tool('chart', () => ({ text: 'Drawn.', attachments: [{ type: 'image/png', data: 'aGk=' }], failed: false }));
     const model = scriptedModel(calls(['chart', {}], ['chart', {}]), answers('Done.'));
     const { stages, attachments } = fold(await collectChunks({ sendRequest: model.ask, tools: [chart] }));
@@ -99,7 +99,7 @@ describe('results', () => {
     expect(attachments.map(({ index }) => index)).toEqual([0, 1]);
   });
 
-  it('cannot end the code block they are shown in', async () => {
+  it('uses a code fence that the result cannot close', async () => {
     const model = scriptedModel(calls(['fence', {}]), answers('Done.'));
     const { stages } = fold(await collectChunks({ sendRequest: model.ask, tools: [tool('fence', () => 'a\n````\n# b')] }));
     expect(stages[0]?.content).toContain('`````\na\n````\n# b\n`````');

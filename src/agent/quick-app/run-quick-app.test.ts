@@ -20,13 +20,13 @@ function texts(name: string, chars: number, all: readonly string[] | undefined) 
 const contentsOf = async (given: Conversation) => (await rehydrate(given)).messages.map(({ content }) => content);
 const lost = expect.stringContaining('not kept any more');
 
-it('texts stand where their marks stood; others stay as they are', async () => {
+it('rehydrate replaces markers by their texts and keeps other texts', async () => {
   const messages = said('one:0', 'one:1', 'one:2', 'one:x', 'two:0', ':0', 'none:0', 'one:0 or so');
   const both = conversation(messages, texts('one', 3, ['a', 'b']), texts('two', 1, undefined));
   expect(await contentsOf(both)).toEqual(['a', 'b', lost, 'one:x', lost, ':0', 'none:0', 'one:0 or so']);
 });
 
-it('texts are read once however often a reply is sent, and as far as there is room, the newest first', async () => {
+it('rehydrate reads texts once per name, newest first, up to the maximum', async () => {
   const [old, middle, young] = ['old', 'middle', 'young'].map((name) => texts(name, 15 * 1024 * 1024, [name]));
   if (!old || !middle || !young) throw new Error('three are needed');
   const messages = said('old:0', 'middle:0', 'young:0');
@@ -34,7 +34,7 @@ it('texts are read once however often a reply is sent, and as far as there is ro
   expect([old.reads, middle.reads, young.reads]).toEqual([0, 1, 1]);
 });
 
-it('an image that is gone is not shown', async () => {
+it('rehydrate drops an image that was deleted', async () => {
   const attachments = [{ index: 0, type: 'image/png', data: 'one:0' }];
   const shown: Message = { role: 'user', content: 'Shown by tools, not said by the user:\n1.', custom_content: { attachments } };
   expect(await contentsOf(conversation([...said('a'), shown], texts('one', 1, undefined)))).toEqual(['a']);

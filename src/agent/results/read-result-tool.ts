@@ -25,7 +25,7 @@ const maxExcerpts = 20;
 const noteBytes = 200;
 const minPageBytes = 200;
 
-/** Lets a model read on, or search, in results of which it was shown a part. */
+/** Creates the tool that lets a model read or search results that it saw only in part. */
 export function createReadResultTool(results: () => FullResults, messages: () => readonly Message[], maxBytes: number): Tool {
   return {
     name: readResultName,
@@ -54,7 +54,7 @@ function formatPage(text: string, from: number, maxBytes: number): string {
   return `${page}\n\n[Characters ${from} to ${end} of ${text.length}; ${hint}.]`;
 }
 
-/** Every place in the text is tried with all words of the search. A longer search is cut. */
+/** Maximum length of a search. Longer searches are truncated, because all words are tried at each position of the text. */
 const maxSearchChars = 200;
 
 function formatMatches(
