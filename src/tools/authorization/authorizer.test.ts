@@ -22,7 +22,7 @@ const clientOf = (server: { url: string }, more: Partial<ClientCredentials> = {}
   ...more,
 });
 
-describe('credentials', () => {
+describe('createAuthorizer', () => {
   it.each([
     ['a key in a header', { type: 'api_key', key: 'k', name: 'X-Key', location: 'header' }, { headers: { 'x-key': 'k' } }],
     ['a key in the query', { type: 'api_key', key: 'k', name: 'key', location: 'query' }, { query: { key: 'k' } }],
@@ -34,14 +34,14 @@ describe('credentials', () => {
     ],
     ['bearer', { type: 'bearer', token: 't' }, { headers: { authorization: 'Bearer t' } }],
     ['none', null, {}],
-  ] as const)('of the kind %s', async (_what, authorization, expected) => {
+  ] as const)('creates credentials of the kind %s', async (_what, authorization, expected) => {
     const credentials = await createAuthorizer(authorization, tokenCache()).getCredentials(never);
     expect(credentials).toEqual({ headers: {}, query: {}, body: {}, ...expected });
   });
 });
 
-describe('a client’s token', () => {
-  it('is fetched with the client credentials grant, scope and audience', async () => {
+describe('TokenCache', () => {
+  it('requests a token with the client credentials grant, scope, and audience', async () => {
     const server = await startTokenServer();
     const credentials = await createAuthorizer(
       clientOf(server, { scope: 'read write', aud: 'https://api.test' }),
@@ -58,7 +58,7 @@ describe('a client’s token', () => {
     );
   });
 
-  it('is fetched once for all who ask at the same time', async () => {
+  it('sends one request for concurrent callers', async () => {
     const server = await startTokenServer({}, 20);
     const tokens = tokenCache();
     const asked = Array.from({ length: 20 }, () => tokens.getToken(clientOf(server), never));
@@ -66,7 +66,7 @@ describe('a client’s token', () => {
     expect(server.seen).toHaveLength(1);
   });
 
-  it('is fetched on for the others when one of them leaves', async () => {
+  it('completes the request for the remaining callers if one of them disconnects', async () => {
     const server = await startTokenServer({}, 30);
     const tokens = tokenCache();
     const leaving = new AbortController();
@@ -77,7 +77,7 @@ describe('a client’s token', () => {
     expect(await stays).toBe('token-1');
   });
 
-  it('belongs to all settings together', async () => {
+  it('caches a token per combination of all client settings', async () => {
     const server = await startTokenServer();
     const tokens = tokenCache();
     const variants: Partial<ClientCredentials>[] = [
@@ -97,7 +97,7 @@ describe('a client’s token', () => {
     expect(await tokens.getToken(clientOf(server, { scope: 'a' }), never)).toBe('token-5');
   });
 
-  it('is fetched anew shortly before it expires', async () => {
+  it('renews a token shortly before it expires', async () => {
     let nowMs = 0;
     const clock: Clock = { nowMs: () => nowMs, epochMs: () => 0, sleep: () => Promise.resolve() };
     const server = await startTokenServer({ expires_in: 100 });
@@ -114,7 +114,7 @@ describe('a client’s token', () => {
     ]);
   });
 
-  it('lasts five minutes where the server does not say', async () => {
+  it('caches a token for five minutes if the server does not state a lifetime', async () => {
     let nowMs = 0;
     const clock: Clock = { nowMs: () => nowMs, epochMs: () => 0, sleep: () => Promise.resolve() };
     const server = await startTokenServer({ expires_in: null });
@@ -126,7 +126,7 @@ describe('a client’s token', () => {
     expect(await tokens.getToken(clientOf(server), never)).toBe('token-2');
   });
 
-  it('is asked for again with a header where the server takes no secret in the body', async () => {
+  it('retries with an authorization header if the server rejects the secret in the body', async () => {
     const server = await startServer((request, response) =>
       request.headers.authorization
         ? response.end('{"access_token":"t"}')
@@ -139,12 +139,12 @@ describe('a client’s token', () => {
 
   it.each([
     [
-      'a refusal',
+      'an error',
       400,
       '{"error":"invalid_scope","error_description":"client s&cret has no such scope"}',
       'no token was given: the token address answered 400 invalid_scope',
     ],
-    ['something else', 200, '<html>', 'no token was given: the token address answered 200'],
+    ['other content', 200, '<html>', 'no token was given: the token address answered 200'],
     [
       'a token of another type',
       200,
@@ -152,7 +152,7 @@ describe('a client’s token', () => {
       'no token was given: the token address gives tokens of a type other than bearer',
     ],
     ['a redirect', 302, '', 'no token was given: the token address answered 302'],
-  ])('is not to be had, which is told without a secret: %s', async (_what, status, body, message) => {
+  ])('rejects without disclosing a secret if the server returns %s', async (_what, status, body, message) => {
     const server = await startServer((_request, response) => response.writeHead(status, { location: '/elsewhere' }).end(body));
     const tokens = tokenCache();
     await expect(tokens.getToken(clientOf(server), never)).rejects.toThrow(message);
@@ -160,7 +160,7 @@ describe('a client’s token', () => {
     expect(server.seen).toHaveLength(2);
   });
 
-  it('is not asked for at a private address', async () => {
+  it('sends no request to a private address', async () => {
     const server = await startTokenServer();
     const timeouts = { connectMs: 60_000, firstByteMs: 60_000, idleMs: 60_000 };
     const clock: Clock = { nowMs: () => 0, epochMs: () => 0, sleep: () => Promise.resolve() };
@@ -170,8 +170,8 @@ describe('a client’s token', () => {
   });
 });
 
-describe('a 401', () => {
-  it('makes a client fetch one new token for all its calls, and ask once more', async () => {
+describe('createRestTool, if the server returns 401', () => {
+  it('requests one new token for all concurrent calls and retries each call once', async () => {
     const issuer = await startTokenServer({ expires_in: 3600 }, 10);
     const api = await startServer((request, response) =>
       request.headers.authorization === 'Bearer token-2' ? response.end('welcome') : response.writeHead(401).end('expired'),
@@ -183,7 +183,7 @@ describe('a 401', () => {
     expect(api.seen).toHaveLength(16);
   });
 
-  it('is told to the model where a new token does not help', async () => {
+  it('returns the 401 to the model if a new token does not help', async () => {
     const issuer = await startTokenServer();
     const api = await startServer((_request, response) => response.writeHead(401, { 'content-type': 'text/plain' }).end('no'));
     expect(await callTool({ url: api.url }, {}, createAuthorizer(clientOf(issuer), tokenCache()))).toMatchObject({
@@ -193,7 +193,7 @@ describe('a 401', () => {
     expect(api.seen).toHaveLength(2);
   });
 
-  it('is told at once where credentials are fixed', async () => {
+  it('returns the 401 immediately if the credentials are fixed', async () => {
     const api = await startServer((_request, response) => response.writeHead(401).end());
     const authorizer = createAuthorizer({ type: 'bearer', token: 'fixed' }, tokenCache());
     expect(await callTool({ url: api.url }, {}, authorizer)).toMatchObject({ text: 'HTTP 401', failed: true });
@@ -201,8 +201,8 @@ describe('a 401', () => {
   });
 });
 
-describe('a public operation', () => {
-  it('is sent no credentials', async () => {
+describe('createRestTool with a public operation', () => {
+  it('sends no credentials', async () => {
     const api = await startServer((_request, response) => response.end('ok'));
     await callTool({ url: api.url, isPublic: true }, {}, createAuthorizer({ type: 'bearer', token: 'fixed' }, tokenCache()));
     expect(api.seen[0]?.headers).not.toHaveProperty('authorization');

@@ -5,8 +5,8 @@ import { toToolResult } from './to-tool-result.ts';
 const mask = (text: string): string => text.replaceAll('canary', '***');
 const resultOf = (...content: ContentBlock[]) => toToolResult({ content }, mask);
 
-describe('what a server answered', () => {
-  it('is its text, part by part', () => {
+describe('toToolResult', () => {
+  it('joins the text parts', () => {
     expect(resultOf({ type: 'text', text: 'one' }, { type: 'text', text: 'two' })).toEqual({
       text: 'one\n\ntwo',
       attachments: [],
@@ -14,13 +14,13 @@ describe('what a server answered', () => {
     });
   });
 
-  it('is what it structured, where it wrote no text', () => {
+  it('uses the structured content if there is no text', () => {
     const structuredContent = { a: [1, 'canary'] };
     expect(toToolResult({ content: [], structuredContent }, mask).text).toBe('{"a":[1,"***"]}');
     expect(toToolResult({ content: [{ type: 'text', text: 'a' }], structuredContent }, mask).text).toBe('a');
   });
 
-  it('is text where a resource of bytes is text', () => {
+  it('decodes a resource of bytes if its type is text', () => {
     const blob = Buffer.from('größer').toString('base64');
     const { text, attachments } = resultOf({
       type: 'resource',
@@ -29,12 +29,12 @@ describe('what a server answered', () => {
     expect([text, attachments]).toEqual(['größer', [expect.objectContaining({ type: 'text/csv', data: 'größer' })]]);
   });
 
-  it('has nothing taken out of bytes, in which anything short is found somewhere', () => {
+  it('does not mask bytes, in which short secrets match by chance', () => {
     const { attachments } = resultOf({ type: 'image', data: 'AcanaryB', mimeType: 'image/png' });
     expect(attachments).toMatchObject([{ data: 'AcanaryB' }]);
   });
 
-  it('never leads a reader to an address that runs or holds something', () => {
+  it('drops references to addresses that execute or contain content', () => {
     const uris = ['javascript:alert(1)', ' JavaScript:alert(1)', 'data:text/html,x', 'vbscript:x', 'blob:x', 'no address'];
     for (const uri of uris) {
       const [attachment] = resultOf({ type: 'resource_link', uri, name: 'n' }).attachments;
@@ -42,11 +42,14 @@ describe('what a server answered', () => {
     }
   });
 
-  it.each(['', 'text', 'text/html\r\nx: y', '"><script>'])('is of no known type where the server names %j', (mimeType) => {
-    expect(resultOf({ type: 'image', data: 'AA==', mimeType }).attachments[0]?.type).toBe('application/octet-stream');
-  });
+  it.each(['', 'text', 'text/html\r\nx: y', '"><script>'])(
+    'uses application/octet-stream for the invalid type %j',
+    (mimeType) => {
+      expect(resultOf({ type: 'image', data: 'AA==', mimeType }).attachments[0]?.type).toBe('application/octet-stream');
+    },
+  );
 
-  it('is bounded in its parts and titles', () => {
+  it('limits the number of parts and the length of titles', () => {
     const { text, attachments } = resultOf(
       ...Array.from(
         { length: 300 },
@@ -58,7 +61,7 @@ describe('what a server answered', () => {
     expect(text).toContain('[100 more parts were left out.]');
   });
 
-  it('says so of a part that is not known', () => {
+  it('reports a part of an unknown type', () => {
     expect(resultOf({ type: 'smell' } as unknown as ContentBlock).text).toBe(
       '[A part of a kind that is not known was left out.]',
     );

@@ -7,19 +7,22 @@ import { shorten, toObject, toScalarText, toText } from './to-object.ts';
 const maxDescriptionChars = 1000;
 const methods: Readonly<Record<string, RestMethod>> = { get: 'GET', post: 'POST', put: 'PUT', patch: 'PATCH', delete: 'DELETE' };
 
-/** What a document offers. */
+/** Tools of an OpenAPI document. */
 export interface OpenApiTools {
   readonly title: string;
   readonly tools: readonly RestToolDefinition[];
-  /** Operations that no tool can be made of, and why. */
+  /** Operations that cannot become tools, with reasons. */
   readonly skipped: readonly { readonly name: string; readonly reason: string }[];
-  /** Security requirement objects of the tools' operations, any one of which will do; none for a tool that needs nothing. */
+  /** Security requirement objects of the tools' operations. Any one of them is sufficient. Empty for a public operation. */
   readonly security: ReadonlyMap<RestToolDefinition, readonly JsonObject[]>;
   /** Security scheme objects by name. */
   readonly schemes: JsonObject;
 }
 
-/** The operations of a dereferenced document of OpenAPI 3.1, in its order. Servers are meant relative to the document's address. */
+/**
+ * Returns the operations of a dereferenced OpenAPI 3.1 document, in its order. Server URLs are relative to the document's
+ * address.
+ */
 export function toRestTools(document: JsonObject, documentUrl: URL): OpenApiTools {
   const tools: RestToolDefinition[] = [];
   const skipped: { name: string; reason: string }[] = [];

@@ -45,7 +45,7 @@ const operation = fc
     constants: fc.array(fc.record({ place, key: odd, value: fc.jsonValue() }), { maxLength: 3 }),
   })
   .map(({ given, ...rest }): RestToolDefinition => {
-    // Keys that are numbers come first in every object: they are put there to begin with.
+    // Integer keys come first in every object, so the expected value has them first, too.
     const inOrder = [...given].sort((one, other) => Number(other.name === '2') - Number(one.name === '2'));
     const required = inOrder.filter(({ isRequired }) => isRequired).map((it) => it.name);
     return {
@@ -82,7 +82,7 @@ async function authorizationOf(scheme: object, scopes: string[] = []) {
 const namesIn = ({ toolsets }: Awaited<ReturnType<typeof read>>) =>
   toolsets.map(({ tools }) => tools.map(({ open_ai_tool }) => open_ai_tool.function.name));
 
-describe('a document as toolsets', () => {
+describe('toToolsets', () => {
   const v2 = {
     swagger: '2.0',
     info,
@@ -128,7 +128,7 @@ describe('a document as toolsets', () => {
     ['2.0', v2],
     ['3.0', v3('3.0.3')],
     ['3.1', v3('3.1.0')],
-  ])('is the same in version %s', async (_version, document) => {
+  ])('returns the same toolset for version %s', async (_version, document) => {
     expect(await read(document)).toEqual({
       notes: [],
       toolsets: [
@@ -162,13 +162,13 @@ describe('a document as toolsets', () => {
     });
   });
 
-  it('calls what the document as an addon would call', async () => {
+  it('creates the same requests as the document as an addon', async () => {
     const api = await readOpenApi(parseDocument(JSON.stringify(v3('3.1.0'))), at);
     const [toolset] = toToolsets(api, {}).toolsets;
     expect(toolset?.tools.map(toRestToolDefinition)).toEqual(api.tools);
   });
 
-  it('is without fault as settings of a quick app', async () => {
+  it('returns valid settings of a quick app', async () => {
     const components = { securitySchemes: { key: { type: 'apiKey', in: 'query', name: 'key' } } };
     const { toolsets } = await read(
       openapi({ '/a': get('a'), '/b': get('b', { security: [] }) }, { components, security: [{ key: [] }] }),
@@ -176,25 +176,25 @@ describe('a document as toolsets', () => {
     expect(quickAppFaults({ temperature: 0, instructions: '', model: 'm', web_api_toolset: toolsets })).toEqual([]);
   });
 
-  it('has a name where the document has neither a title nor an address', async () => {
+  it('uses a default name if the document has neither a title nor an address', async () => {
     const document = { ...openapi({ '/a': get('a') }, { servers: [{ url: 'https://x.test' }] }), info: { title: ' ' } };
     const { toolsets } = toToolsets(await readOpenApi(parseDocument(JSON.stringify(document)), new URL('about:blank')), {});
     expect(toolsets.map(({ name }) => name)).toEqual(['API']);
   });
 
-  it('has names that the form takes, each once', async () => {
+  it('converts operation names to valid unique names', async () => {
     const long = 'x'.repeat(70);
     const paths = { '/a': get('a.b'), '/b': get('a_b'), '/c': get(long), '/d': get(`${long}y`), '/e': get('é') };
     expect(namesIn(await read(openapi(paths)))).toEqual([['a_b', 'a_b_2', 'x'.repeat(64), `${'x'.repeat(62)}_2`, '_']]);
   });
 
-  it('leaves out what cannot be sent, and says so', async () => {
+  it('omits operations that cannot be sent and adds a note', async () => {
     const requestBody = { required: true, content: {} };
     const { toolsets, notes } = await read(openapi({ '/image': { post: { operationId: 'image', requestBody } } }));
     expect([toolsets, notes]).toEqual([[], ['image was left out: it needs a body of which no media type is told.']]);
   });
 
-  it('refuses a reference that leaves the document', async () => {
+  it('rejects a reference to another document', async () => {
     for (const ref of ['file:///etc/passwd', '/etc/passwd', 'http://127.0.0.1/x.json#/a', 'other.yaml']) {
       const paths = { '/a': { get: { parameters: [{ $ref: ref }] } } };
       await expect(read(openapi(paths))).rejects.toThrow('refers to another document');
@@ -202,7 +202,7 @@ describe('a document as toolsets', () => {
   });
 });
 
-describe('the choice of operations', () => {
+describe('toToolsets with a choice of operations', () => {
   const paths = { '/a': get('a.b'), '/c': get('c'), '/d': get('d') };
 
   it.each<[Choice, string[]]>([
@@ -211,17 +211,17 @@ describe('the choice of operations', () => {
     [{ include: ['a_b'] }, ['a_b']],
     [{ exclude: ['a_b', 'c'] }, ['d']],
     [{ include: ['c', 'd'], exclude: ['d'] }, ['c']],
-  ])('%j gives %j', async (choice, names) => {
+  ])('selects for %j the operations %j', async (choice, names) => {
     expect(namesIn(await read(openapi(paths), choice))).toEqual([names]);
   });
 
-  it('names what is not there', async () => {
+  it('adds a note for an unknown operation', async () => {
     const { toolsets, notes } = await read(openapi(paths), { include: ['C'] });
     expect([toolsets, notes]).toEqual([[], ['There is no operation named C that can be a tool.']]);
   });
 });
 
-describe('credentials', () => {
+describe('toToolsets credentials', () => {
   const hole = (what: string) => `\${PET_SHOP_PET_AUTH_${what}}`;
   const clientCredentials = { tokenUrl: 'https://id.example/token', scopes: {} };
 
@@ -254,7 +254,7 @@ describe('credentials', () => {
       },
     ],
     [
-      'a token that people sign in for',
+      'a token from a user sign-in',
       { type: 'oauth2', flows: { implicit: { authorizationUrl: 'https://id.example/', scopes: {} } } },
       { type: 'bearer', token: hole('TOKEN') },
     ],
@@ -263,20 +263,20 @@ describe('credentials', () => {
       { type: 'openIdConnect', openIdConnectUrl: 'https://id.example/' },
       { type: 'bearer', token: hole('TOKEN') },
     ],
-  ])('are places to fill in: %s', async (_what, scheme, expected) => {
+  ])('uses placeholders for %s', async (_what, scheme, expected) => {
     expect(await authorizationOf(scheme, ['read', 'write'])).toEqual({ authorization: expected, notes: [] });
   });
 
   it.each([
     ['a cookie', { type: 'apiKey', in: 'cookie', name: 'c' }],
     ['a certificate', { type: 'mutualTLS' }],
-    ['another scheme of HTTP', { type: 'http', scheme: 'digest' }],
-  ])('that a quick app cannot send are told: %s', async (_what, scheme) => {
+    ['another HTTP scheme', { type: 'http', scheme: 'digest' }],
+  ])('adds a note for unsupported credentials: %s', async (_what, scheme) => {
     const { authorization, notes } = await authorizationOf(scheme);
     expect([authorization, notes]).toEqual([null, ['pets asks for credentials that a quick app cannot send: petAuth.']]);
   });
 
-  it('of several ways are the first that can be had alone', async () => {
+  it('uses the first supported scheme that is sufficient alone', async () => {
     const securitySchemes = {
       cookie: { type: 'apiKey', in: 'cookie', name: 'c' },
       key: { type: 'apiKey', in: 'header', name: 'k' },
@@ -287,7 +287,7 @@ describe('credentials', () => {
     expect(toolsets.map(({ authorization }) => authorization?.type)).toEqual(['bearer']);
   });
 
-  it('make a toolset each, and one for what needs none', async () => {
+  it('creates one toolset per scheme and one for operations without credentials', async () => {
     const securitySchemes = { one: { type: 'http', scheme: 'bearer' }, two: { type: 'oauth2', flows: { clientCredentials } } };
     const paths = {
       '/a': get('a', { security: [{ one: [] }] }),
@@ -304,7 +304,7 @@ describe('credentials', () => {
     ]);
   });
 
-  it('of a scheme that is called as no other is are found under its own name', async () => {
+  it('ignores an undefined scheme with the name of an object property', async () => {
     const { authorization } = await authorizationOf({ type: 'http', scheme: 'bearer' });
     expect(authorization).toBeDefined();
     const { toolsets } = await read(openapi({ '/a': get('a', { security: [{ constructor: [] }] }) }));
@@ -312,8 +312,8 @@ describe('credentials', () => {
   });
 });
 
-describe('an operation in the form of quick apps', () => {
-  it('says where each value goes and what is fixed', () => {
+describe('toRestApiTool', () => {
+  it('includes the location of each value and the constants', () => {
     expect(toRestApiTool(definition)).toEqual({
       rest_api_method_info: { method_url: 'https://api.example/{shop}/find', method_type: 'post' },
       open_ai_tool: {
@@ -336,16 +336,16 @@ describe('an operation in the form of quick apps', () => {
     });
   });
 
-  it('is the operation again once it is read', () => {
+  it('reverses toRestToolDefinition', () => {
     expect(toRestToolDefinition(toRestApiTool(definition))).toEqual(definition);
   });
 
-  it('gives a constant another name where an argument has its own', () => {
+  it('renames a constant whose name conflicts with an argument', () => {
     const both = { ...definition, constants: [{ place: 'header' as const, key: 'shop', value: 'x' }] };
     expect(toRestToolDefinition(toRestApiTool(both))).toEqual(both);
   });
 
-  it('shows the model a value that it alone may give, in place of hiding it', () => {
+  it('shows the model an argument with a single allowed value', () => {
     const only = {
       ...definition,
       parameters: { type: 'object', properties: { kind: { const: 'cat' } } },
@@ -356,7 +356,7 @@ describe('an operation in the form of quick apps', () => {
     expect([read.parameters, read.constants]).toEqual([{ type: 'object', properties: { kind: { enum: ['cat'] } } }, []]);
   });
 
-  it('says how a list is written, what the body is, and which field is a file', () => {
+  it('includes list styles, the content type, and file fields', () => {
     const parameters = {
       type: 'object',
       properties: { tags: { type: 'array' }, file: { type: 'string', format: 'binary' }, rest: { type: 'object' } },
@@ -377,7 +377,7 @@ describe('an operation in the form of quick apps', () => {
   });
 });
 
-it('any operation that the form has words for comes through it unchanged, and the form is without fault', () => {
+it('toRestApiTool preserves any supported operation and creates valid settings', () => {
   fc.assert(
     fc.property(operation, (given) => {
       const tool = toRestApiTool(given);

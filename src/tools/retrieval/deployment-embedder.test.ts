@@ -6,7 +6,7 @@ const never = new AbortController().signal;
 const texts = Array.from({ length: 150 }, (_, nth) => `${nth + 1}`);
 const toItem = (text: string, index: number): JsonObject => ({ index, embedding: [Number(text), 0] });
 
-it('asks for many texts in several requests at once, and gives their vectors in order', async () => {
+it('DeploymentEmbedder splits texts into concurrent requests and returns the vectors in order', async () => {
   const asked: number[] = [];
   const embedder = new DeploymentEmbedder('m', async ({ input }) => {
     const part = input as string[];
@@ -24,7 +24,7 @@ it('asks for many texts in several requests at once, and gives their vectors in 
   expect(ratios).toEqual(texts.map(Number));
 });
 
-it('refuses vectors of several lengths, in different requests too', async () => {
+it('DeploymentEmbedder rejects vectors of different lengths, also across requests', async () => {
   const embedder = new DeploymentEmbedder('m', async ({ input }) => {
     const embedding = (input as string[]).length === 64 ? [1, 0] : [1];
     return { data: (input as string[]).map((_, index) => ({ index, embedding })) };
