@@ -132,12 +132,12 @@ describe('AddonTools', () => {
     const loaded = await addonTools().load(found, never);
     expect(loaded.tools.map(({ name }) => name)).toEqual(['getWeather', 'addReport']);
     expect(loaded.missing).toEqual([
-      { name: 'Gone', reason: 'The addon cannot be loaded: its server answered 404.' },
+      { name: 'Gone', reason: 'The addon cannot be loaded: its server returned HTTP 404.' },
       {
         name: 'inside',
         reason: expect.stringContaining('169.254.169.254 is, or leads to, an address that outgoing calls may not reach'),
       },
-      { name: 'page', reason: 'The addon cannot be loaded: its server answered 401.' },
+      { name: 'page', reason: 'The addon cannot be loaded: its server returned HTTP 401.' },
     ]);
     expect(await runWith(scriptedModel(answers('Hi.')).ask, loaded)).toMatchObject({
       content: 'Hi.',
@@ -157,7 +157,7 @@ describe('AddonTools', () => {
       never,
     );
     expect(missing[0]?.reason).toBe(
-      "The addon's document has no operation that can be a tool; post_up was left out, since it needs a body of which no media type is told.",
+      "The addon's document has no usable operation. For example, post_up was left out: its required body has no media type.",
     );
   });
 
@@ -169,7 +169,9 @@ describe('AddonTools', () => {
       never,
     );
     expect(loaded.tools).toHaveLength(128);
-    expect(loaded.missing).toEqual([{ name: 'Addons', reason: 'A model can be offered 128 tools; 2 of 130 were left out.' }]);
+    expect(loaded.missing).toEqual([
+      { name: 'Addons', reason: 'A model supports at most 128 tools. 2 of 130 tools were left out.' },
+    ]);
   });
 });
 
@@ -245,7 +247,7 @@ describe('AddonTools documents', () => {
       response.on('close', () => clearInterval(drip));
     });
     const { missing } = await addonTools(systemClock, undefined, 300).load(found(server.url), never);
-    expect(missing[0]?.reason).toBe('The addon cannot be loaded: it did not come within 0.3 s.');
+    expect(missing[0]?.reason).toBe('The addon cannot be loaded: the download took longer than 0.3 s.');
   });
 
   it('stops reading a document that is too large', async () => {

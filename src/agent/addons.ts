@@ -55,7 +55,7 @@ export class AddonTools {
     const tools = loaded.flatMap((addon) => addon.tools);
     const missing = loaded.flatMap((addon) => addon.missing);
     if (tools.length <= maxTools) return { tools, missing };
-    const reason = `A model can be offered ${maxTools} tools; ${tools.length - maxTools} of ${tools.length} were left out.`;
+    const reason = `A model supports at most ${maxTools} tools. ${tools.length - maxTools} of ${tools.length} tools were left out.`;
     return { tools: tools.slice(0, maxTools), missing: [...missing, { name: 'Addons', reason }] };
   }
 
@@ -133,11 +133,11 @@ function findByUrl({ addons, security }: AddonRules, text: string): NamedAddon |
   const configured = Object.entries(addons).find(([, entry]) => URL.parse(entry.url)?.href === href);
   if (configured !== undefined) return { name: configured[0], entry: configured[1] };
   if (security.addonUrls === 'guarded') return { name: href, entry: { url: href, displayName: url.host } };
-  return 'There is no configured addon with this url, and security.addonUrls does not allow others.';
+  return 'No configured addon has this url, and security.addonUrls does not allow other addresses.';
 }
 
 function formatNoToolsReason({ skipped }: OpenApiTools): string {
   const [first] = skipped;
-  const detail = first === undefined ? '' : `; ${first.name} was left out, since ${first.reason}`;
-  return `The addon's document has no operation that can be a tool${detail}.`;
+  const detail = first === undefined ? '' : `. For example, ${first.name} was left out: ${first.reason}`;
+  return `The addon's document has no usable operation${detail}.`;
 }

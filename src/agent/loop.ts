@@ -253,7 +253,7 @@ class Loop {
   /** Shows the text before tool calls as a stage if the answer must consist of the formatted text only. */
   *#showInterimText({ text }: Turn): Generator<Chunk, void> {
     if (this.#format === undefined || text === '') return;
-    yield* this.#reply.createStage('Said meanwhile', text, 'completed');
+    yield* this.#reply.createStage('Text before tool calls', text, 'completed');
   }
 
   *#reportChanges(): Generator<Chunk, void> {

@@ -6,7 +6,7 @@ import { truncateText } from './results/truncate-text.ts';
 
 /** Matches text that starts like JSON. Passages also start with a bracket, such as `[1] handbook.md`. */
 const looksLikeJson = /^\s*(?:\{|\[(?!\d+\] ))/;
-export const contextStageName = 'Room for the conversation';
+export const contextStageName = 'Conversation shortened';
 
 /** A tool result in the form that the model and the stage show. */
 interface VisibleResult {
@@ -39,7 +39,7 @@ function toVisibleText(result: ToolResult, maxBytes: number, results: FullResult
   return {
     text: truncated + toNote(Buffer.byteLength(truncated), truncated.length),
     fullAttachments: [
-      { title: 'Whole result', type: looksLikeJson.test(result.text) ? 'application/json' : 'text/plain', data: result.text },
+      { title: 'Full result', type: looksLikeJson.test(result.text) ? 'application/json' : 'text/plain', data: result.text },
     ],
   };
 }
@@ -59,7 +59,7 @@ export function toResultMarkdown(text: string, failed: boolean, durationMs: numb
 
 /** Returns the last part of the stage of a tool run that waits for the user. */
 export function toQuestionMarkdown(message: string): string {
-  return `**Waits for an answer**\n\n${message}\n`;
+  return `**Waiting for an answer**\n\n${message}\n`;
 }
 
 /** Returns a code block whose fence the content cannot close. */
@@ -79,13 +79,13 @@ export function toContextMarkdown({
   summaryError,
 }: ContextChange): string {
   const cause = wasRejected
-    ? `The model refused about ${tokens.before} tokens as too many.`
-    : `The conversation has about ${tokens.before} tokens, and the model is sent at most ${tokens.max}.`;
+    ? `The model rejected a request of about ${tokens.before} tokens as too long.`
+    : `The conversation has about ${tokens.before} tokens. The maximum is ${tokens.max}.`;
   const lines = [
-    clearedResults > 0 && `The oldest results of tools were cleared: ${clearedResults}. The model can read them again.`,
-    summarizedMessages > 0 && `A summary stands for the oldest messages: ${summarizedMessages}.`,
-    summaryError !== undefined && `The oldest messages could not be summed up: ${summaryError}`,
-    `It is sent about ${tokens.after} tokens now.`,
+    clearedResults > 0 && `The oldest tool results were cleared: ${clearedResults}. The model can read them again.`,
+    summarizedMessages > 0 && `A summary replaces the oldest messages: ${summarizedMessages}.`,
+    summaryError !== undefined && `The oldest messages could not be summarized: ${summaryError}`,
+    `The request now has about ${tokens.after} tokens.`,
   ];
   return [cause, ...lines.filter((line) => line !== false)].join('\n\n');
 }

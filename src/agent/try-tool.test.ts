@@ -78,7 +78,7 @@ describe('runLoop with tool results', () => {
     );
     expect(Buffer.byteLength(told)).toBeLessThanOrEqual(40_000);
     expect(Buffer.byteLength(told)).toBeGreaterThan(39_980);
-    expect(stages[0]?.attachments).toEqual([{ index: 0, title: 'Whole result', type: 'text/plain', data: long }]);
+    expect(stages[0]?.attachments).toEqual([{ index: 0, title: 'Full result', type: 'text/plain', data: long }]);
     expect(attachments).toEqual([]);
   });
 

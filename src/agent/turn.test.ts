@@ -19,7 +19,7 @@ describe('Turn', () => {
     expect(() => {
       turn.addChunk(delta(said(15)));
       turn.addChunk(delta(said(16)));
-    }).toThrow('The model said more than 16000000 characters in one reply.');
+    }).toThrow('The model returned more than 16000000 characters in one reply.');
   });
 
   it('ignores calls beyond the first 128', () => {

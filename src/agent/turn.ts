@@ -82,7 +82,7 @@ export class Turn {
     Object.assign(call.rest, rest);
     this.#calls.set(index, call);
     if (call.arguments.length > maxArgumentsLength)
-      throw createSizeError(`asked for more than ${maxArgumentsLength} characters of arguments`);
+      throw createSizeError(`returned more than ${maxArgumentsLength} characters of arguments in one call`);
   }
 
   /** Collects thoughts, because reasoning upstreams require them next to the tool calls in the next request. */
@@ -103,7 +103,7 @@ export class Turn {
 
   #count(length: number): void {
     this.#length += length;
-    if (this.#length > maxLength) throw createSizeError(`said more than ${maxLength} characters in one reply`);
+    if (this.#length > maxLength) throw createSizeError(`returned more than ${maxLength} characters in one reply`);
   }
 }
 

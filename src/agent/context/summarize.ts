@@ -65,7 +65,7 @@ async function requestSummary(content: string, { sendRequest, request, addUsage 
     addUsage(usage.items());
   }
   const summary = turn.text.trim();
-  if (summary === '') throw new ParleyError('upstream_failed', 'The model gave no summary.');
+  if (summary === '') throw new ParleyError('upstream_failed', 'The model returned no summary.');
   return summary.slice(0, maxSummaryChars).toWellFormed();
 }
 

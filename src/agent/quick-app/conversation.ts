@@ -122,7 +122,7 @@ class ConversationReader {
       const param = `${path}.custom_content.state`;
       throw new ParleyError(
         'invalid_request',
-        `${param} is not a state that this application gave you; send it back unchanged.`,
+        `${param} is not a valid state of this application. Send the state of its reply back unchanged.`,
         { param },
       );
     }
@@ -149,8 +149,8 @@ class ConversationReader {
     if (call === undefined) {
       const param = `${path}.tool_call_id`;
       const open = state.pending.filter((pending) => !Object.hasOwn(results, pending.id)).map((pending) => pending.id);
-      const expected = open.length === 0 ? 'no call waits for a result here' : `those that wait are ${open.join(', ')}`;
-      throw new ParleyError('invalid_request', `${param} must be the id of a call that waits for its result: ${expected}.`, {
+      const expected = open.length === 0 ? 'No call is pending' : `Pending calls: ${open.join(', ')}`;
+      throw new ParleyError('invalid_request', `${param} must be the id of a pending call. ${expected}.`, {
         param,
       });
     }
@@ -162,8 +162,8 @@ class ConversationReader {
     const call = isAsking ? undefined : state.pending.find(({ id }) => !Object.hasOwn(results, id));
     if (call === undefined || !isResultName(name, call.function.name)) {
       const param = `${path}.name`;
-      const expected = call === undefined ? 'no function was asked for here' : `${call.function.name} was asked for`;
-      throw new ParleyError('invalid_request', `${param} must name the function whose result it is: ${expected}.`, { param });
+      const expected = call === undefined ? 'No call is pending' : `Pending function: ${call.function.name}`;
+      throw new ParleyError('invalid_request', `${param} must be the name of the pending function call. ${expected}.`, { param });
     }
     results[call.id] = getText(content);
   }

@@ -102,7 +102,7 @@ export class McpTools {
     if (allowed.length > maxTools)
       throw createServerError(
         settings.name,
-        `has ${allowed.length} tools, of which ${maxTools} can be offered at most; allowed_tools picks some`,
+        `has ${allowed.length} tools, but at most ${maxTools} are supported. Select tools with allowed_tools`,
       );
     const options = { settings, getSession, timeoutMs: network.timeoutMs };
     const ownTools = allowed
@@ -210,7 +210,7 @@ function toMissing(server: string, omittedTools: readonly ListedTool[]): Missing
   const suffix = omittedTools.length > names.length ? ` and ${omittedTools.length - names.length} more` : '';
   const { message: reason } = createServerError(
     server,
-    `describes tools in a form that MCP does not have, which were left out: ${names.join(', ')}${suffix}`,
+    `describes these tools in an invalid form, so they were left out: ${names.join(', ')}${suffix}`,
   );
   return [{ name: server, reason }];
 }

@@ -112,7 +112,7 @@ interface ListingTimes {
 
 /** Describes a timeout that is not only due to the server, because it includes the wait for credentials. */
 function formatTimeout(maxMs: number): string {
-  return `could not be connected and list its tools within ${maxMs / 1000} s, the wait for its credentials included`;
+  return `did not connect and list its tools within ${maxMs / 1000} s, including the wait for credentials`;
 }
 
 /** Lists the tools of a server. Rejects with `ToolError`. */

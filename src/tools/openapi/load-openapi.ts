@@ -44,7 +44,7 @@ async function loadDocument(url: URL, source: DocumentSource, choice: Choice | u
 
 /** Throws for a manifest that points to another manifest, and for a manifest in place of a document. */
 function rejectManifest(): never {
-  throw new ToolError('it is neither an OpenAPI document nor a plugin manifest');
+  throw new ToolError('not an OpenAPI document or plugin manifest');
 }
 
 async function fetchText(
@@ -62,11 +62,11 @@ async function fetchText(
   try {
     const { reply, url: finalUrl } = await openFollowingRedirects(http, request, signal);
     const text = await readText(reply, maxBytes);
-    if (reply.status !== 200) throw new ToolError(`its server answered ${reply.status}`);
+    if (reply.status !== 200) throw new ToolError(`its server returned HTTP ${reply.status}`);
     return { text, url: finalUrl };
   } catch (error) {
     if (error instanceof HttpError) throw new ToolError(error.message, error);
-    throw error instanceof ToolError ? error : new ToolError(`it did not come within ${timeoutMs / 1000} s`, error);
+    throw error instanceof ToolError ? error : new ToolError(`the download took longer than ${timeoutMs / 1000} s`, error);
   }
 }
 

@@ -37,7 +37,7 @@ export class OpenApiReader {
       if (outcome.kind !== 'fault') return outcome;
       throw new ToolError(outcome.message);
     } catch (error) {
-      throw signal.aborted ? new ToolError('there was no time to read it; try again later', error) : error;
+      throw signal.aborted ? new ToolError('reading it timed out. Try again later', error) : error;
     }
   }
 

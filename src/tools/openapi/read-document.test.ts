@@ -189,7 +189,7 @@ describe('readOpenApi references', () => {
     };
     for (const operation of [inParameter, inSchema]) {
       const refused = openapi({ '/a': { post: operation } });
-      await expect(refused).rejects.toThrow('another document ($ref), which is not read');
+      await expect(refused).rejects.toThrow('another document ($ref), which is not supported');
       await expect(refused).rejects.not.toThrow('canary-secret');
     }
   });
@@ -374,10 +374,10 @@ describe('readOpenApi operations', () => {
     });
     expect(tools).toEqual([]);
     expect(skipped.map(({ reason }) => reason)).toEqual([
-      'it needs a body of which no media type is told',
-      'it needs sid in a cookie',
-      'its server speaks ftp:',
-      'the address of its server is not well formed',
+      'its required body has no media type',
+      'it requires sid in a cookie',
+      'its server uses the unsupported protocol ftp:',
+      'its server URL is invalid',
     ]);
   });
 

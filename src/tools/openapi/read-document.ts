@@ -44,7 +44,7 @@ async function readOutcome(text: string, url: URL, choice: Choice | undefined): 
 
 function limitSize(outcome: DocumentOutcome): DocumentOutcome {
   if (JSON.stringify(outcome).length <= maxChars) return outcome;
-  throw new ToolError(`its operations come to more than ${maxChars / 1024 ** 2} MiB; leave out those that are not needed`);
+  throw new ToolError(`its operations exceed ${maxChars / 1024 ** 2} MiB. Exclude operations that are not needed`);
 }
 
 const bounds = { maxDepth: 200, maxNodes: 1_000_000 };
@@ -53,14 +53,14 @@ const maxAliases = 100;
 /** Parses JSON or YAML to an object. Throws `ToolError`. */
 export function parseDocument(text: string): JsonObject {
   const value = /^\s*\{/.test(text) ? parseAsJson(text) : parseAsYaml(text);
-  if (!isJsonObject(value)) throw new ToolError('it is neither an OpenAPI document nor a plugin manifest');
+  if (!isJsonObject(value)) throw new ToolError('not an OpenAPI document or plugin manifest');
   return value;
 }
 
 /** Returns the tools of an OpenAPI document (2.0, 3.0, 3.1). Rejects with `ToolError`. */
 export async function readOpenApi(document: JsonObject, url: URL): Promise<OpenApiTools> {
   if (typeof document.openapi !== 'string' && typeof document.swagger !== 'string') {
-    throw new ToolError('it is neither an OpenAPI document nor a plugin manifest');
+    throw new ToolError('not an OpenAPI document or plugin manifest');
   }
   return toRestTools(await dereferenceDocument(document), url);
 }
@@ -73,7 +73,7 @@ export function findManifestTarget(manifest: JsonObject, url: URL): URL | undefi
   const api = toObject(manifest.api);
   const target = toText(api.url);
   if (target === undefined || 'openapi' in manifest || 'swagger' in manifest) return undefined;
-  if (!URL.canParse(target, url)) throw new ToolError('the plugin manifest names no address of an OpenAPI document');
+  if (!URL.canParse(target, url)) throw new ToolError('the plugin manifest contains an invalid address of an OpenAPI document');
   return new URL(target, url);
 }
 
@@ -90,7 +90,7 @@ function parseAsYaml(text: string): unknown {
     // Duplicate keys are not detected, because the parser compares each key with all previous ones.
     return parse(text, { maxAliasCount: maxAliases, merge: true, uniqueKeys: false, logLevel: 'error' });
   } catch (error) {
-    throw new ToolError('it cannot be read: the text is neither JSON nor YAML', error);
+    throw new ToolError('it is not valid JSON or YAML', error);
   }
 }
 
@@ -104,9 +104,9 @@ async function dereferenceDocument(document: JsonObject): Promise<JsonObject> {
     const { schema, errors = [] } = dereference(upgrade(document).specification);
     const externalReference = errors.find(({ code }) => code === 'EXTERNAL_REFERENCE_NOT_FOUND');
     if (externalReference !== undefined)
-      throw new ToolError('it refers to another document ($ref), which is not read; put all of it into one');
+      throw new ToolError('it references another document ($ref), which is not supported. Combine them into one document');
     return toObject(schema);
   } catch (error) {
-    throw error instanceof ToolError ? error : new ToolError('it is not a well formed OpenAPI document', error);
+    throw error instanceof ToolError ? error : new ToolError('it is not a valid OpenAPI document', error);
   }
 }

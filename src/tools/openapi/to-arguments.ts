@@ -48,7 +48,7 @@ class ArgumentList {
     if (location === 'header' && clientHeaders.has(key.toLowerCase())) return;
     if (location !== 'path' && location !== 'query' && location !== 'header') {
       if (required === true)
-        throw new UnsupportedOperation(`it needs ${key} in a ${toScalarText(location) ?? 'place that is not named'}`);
+        throw new UnsupportedOperation(`it requires ${key} in a ${toScalarText(location) ?? 'location that is not specified'}`);
       return;
     }
     const [content] = Object.values(toObject(parameter.content));
@@ -68,7 +68,7 @@ class ArgumentList {
   addBody(body: JsonObject): string {
     const mediaChoice = chooseBody(toObject(body.content));
     if (mediaChoice === undefined) {
-      if (body.required === true) throw new UnsupportedOperation('it needs a body of which no media type is told');
+      if (body.required === true) throw new UnsupportedOperation('its required body has no media type');
       return jsonType;
     }
     const { contentType, kind, media } = mediaChoice;

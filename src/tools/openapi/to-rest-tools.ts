@@ -89,15 +89,15 @@ function getServerUrl({ document, documentUrl, item, operation, path }: Operatio
     (match, name: string) => toScalarText(toObject(variables[name]).default) ?? match,
   );
   if (filledUrl.includes('{') || !path.startsWith('/') || !URL.canParse(filledUrl, documentUrl)) {
-    throw new UnsupportedOperation('the address of its server is not well formed');
+    throw new UnsupportedOperation('its server URL is invalid');
   }
   const url = new URL(filledUrl, documentUrl);
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
     const isRelative = url.protocol === documentUrl.protocol;
     throw new UnsupportedOperation(
       isRelative
-        ? 'its server is relative to the address of the document, which is not known'
-        : `its server speaks ${url.protocol}`,
+        ? 'its server URL is relative, and the address of the document is unknown'
+        : `its server uses the unsupported protocol ${url.protocol}`,
     );
   }
   return url.origin + trimEndSlashes(url.pathname);

@@ -191,13 +191,13 @@ describe('toToolsets', () => {
   it('omits operations that cannot be sent and adds a note', async () => {
     const requestBody = { required: true, content: {} };
     const { toolsets, notes } = await read(openapi({ '/image': { post: { operationId: 'image', requestBody } } }));
-    expect([toolsets, notes]).toEqual([[], ['image was left out: it needs a body of which no media type is told.']]);
+    expect([toolsets, notes]).toEqual([[], ['image was left out: its required body has no media type.']]);
   });
 
   it('rejects a reference to another document', async () => {
     for (const ref of ['file:///etc/passwd', '/etc/passwd', 'http://127.0.0.1/x.json#/a', 'other.yaml']) {
       const paths = { '/a': { get: { parameters: [{ $ref: ref }] } } };
-      await expect(read(openapi(paths))).rejects.toThrow('refers to another document');
+      await expect(read(openapi(paths))).rejects.toThrow('references another document');
     }
   });
 });
@@ -273,7 +273,7 @@ describe('toToolsets credentials', () => {
     ['another HTTP scheme', { type: 'http', scheme: 'digest' }],
   ])('adds a note for unsupported credentials: %s', async (_what, scheme) => {
     const { authorization, notes } = await authorizationOf(scheme);
-    expect([authorization, notes]).toEqual([null, ['pets asks for credentials that a quick app cannot send: petAuth.']]);
+    expect([authorization, notes]).toEqual([null, ['pets requires credentials that a quick app cannot send: petAuth.']]);
   });
 
   it('uses the first supported scheme that is sufficient alone', async () => {

@@ -67,7 +67,7 @@ function chooseScheme(
     .find((candidate) => candidate && toAuthorization(candidate, title));
   if (match === undefined && requirements.length > 0)
     notes.push(
-      `${tool.name} asks for credentials that a quick app cannot send: ${requirements.map(formatRequirement).join(', or ')}.`,
+      `${tool.name} requires credentials that a quick app cannot send: ${requirements.map(formatRequirement).join(', or ')}.`,
     );
   return match;
 }

@@ -29,5 +29,5 @@ it('DeploymentEmbedder rejects vectors of different lengths, also across request
     const embedding = (input as string[]).length === 64 ? [1, 0] : [1];
     return { data: (input as string[]).map((_, index) => ({ index, embedding })) };
   });
-  await expect(embedder.embed(texts, never)).rejects.toThrow('did not give a vector of one length for each text');
+  await expect(embedder.embed(texts, never)).rejects.toThrow('did not return one vector per text, all of the same length');
 });

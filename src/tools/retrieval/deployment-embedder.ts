@@ -45,7 +45,7 @@ export class DeploymentEmbedder implements TextEmbedder {
     const [length] = vectors.map((vector) => vector?.length);
     return vectors.map((vector) => {
       if (vector !== undefined && vector.length === length) return vector;
-      throw new ToolError(`the embedding model ${this.model} did not give a vector of one length for each text`);
+      throw new ToolError(`the embedding model ${this.model} did not return one vector per text, all of the same length`);
     });
   }
 }

@@ -52,11 +52,11 @@ export async function openDocumentSet(
 
 function parseOwnReference(input: string, owner: string | null): ParsedReference {
   const location = parseReference(input);
-  if (location === undefined) return { reference: input, location, reason: 'This is not the reference of a stored file.' };
+  if (location === undefined) return { reference: input, location, reason: 'This is not a reference to a stored file.' };
   const reference = toReference(location);
   if (!canReadAsDocument(location, owner))
-    return { reference, location: undefined, reason: 'The application may only read files of its owner, and this is none.' };
-  return { reference, location, reason: 'There is no stored file of this path; it was moved or deleted.' };
+    return { reference, location: undefined, reason: 'The application may only read files of its owner.' };
+  return { reference, location, reason: 'No file is stored at this path. It may have been moved or deleted.' };
 }
 
 /** Returns the file name of a reference. */

@@ -24,5 +24,5 @@ export async function loadDocumentTools(
 }
 
 function toToolError(error: unknown): never {
-  throw error instanceof StoreError ? new ToolError('The stored files cannot be looked up at the moment.', error) : error;
+  throw error instanceof StoreError ? new ToolError('The index of stored files is unavailable. Try again later.', error) : error;
 }

@@ -130,7 +130,7 @@ async function awaitVectors(documents: readonly IndexedDocument[], deps: AwaitVe
   while (done < total && indexer.isMaking(embedder) && clock.nowMs() - startedMs < maxWaitMs) {
     if (clock.nowMs() - reportedMs >= reportIntervalMs) {
       reportedMs = clock.nowMs();
-      await context.report({ content: `Working out what the passages mean: ${done} of ${total}.\n\n` });
+      await context.report({ content: `Preparing the search by meaning: ${done} of ${total} passages.\n\n` });
     }
     await clock.sleep(pollMs, context.signal);
     done = await countDone(documents, deps);

@@ -90,7 +90,7 @@ export async function awaitReadings(
 function toProgressLine(pending: readonly PendingFile[]): string {
   const remaining = pending.filter(({ reading }) => !reading.isOver);
   const now = remaining.find(({ reading }) => reading.hasStarted) ?? remaining[0];
-  return `Reading the documents for the first time: ${pending.length - remaining.length} of ${pending.length} read, now ${now?.source.name}.`;
+  return `Indexing the documents: ${pending.length - remaining.length} of ${pending.length} done, current: ${now?.source.name}.`;
 }
 
 function toReadings(pending: readonly PendingFile[]): Readings {

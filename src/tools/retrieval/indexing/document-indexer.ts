@@ -175,7 +175,7 @@ export class DocumentIndexer {
     } catch (error) {
       this.#readings.delete(blob);
       reading.fail(error);
-      if (!signal.aborted) this.#deps.reportError('a document could not be read', error);
+      if (!signal.aborted) this.#deps.reportError('Failed to read a document', error);
     }
   }
 
@@ -194,7 +194,7 @@ export class DocumentIndexer {
     } catch (error) {
       if (signal.aborted) return;
       this.#pauseModel(request.embedder);
-      this.#deps.reportError(`passages got no vectors from ${request.embedder.model}`, error);
+      this.#deps.reportError(`Failed to create vectors with ${request.embedder.model}`, error);
     }
   }
 
@@ -210,7 +210,7 @@ export class DocumentIndexer {
   }
 
   async #sweep(): Promise<void> {
-    await this.#deps.index.sweep().catch((error) => this.#deps.reportError('the passage index could not be swept', error));
+    await this.#deps.index.sweep().catch((error) => this.#deps.reportError('Failed to sweep the passage index', error));
   }
 }
 
