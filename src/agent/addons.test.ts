@@ -179,18 +179,18 @@ describe('AddonTools, if the client disconnects', () => {
   it('cancels the call to the web API', async () => {
     const paths = { '/slow': { get: { operationId: 'slow' } } };
     const closed = Promise.withResolvers<boolean>();
-    const leaving = new AbortController();
+    const disconnection = new AbortController();
     const server = await startServer((request, response) => {
       if (request.url !== '/slow') return response.end(JSON.stringify({ openapi: '3.1.0', info: {}, paths }));
       response.on('close', () => closed.resolve(response.writableFinished));
-      return leaving.abort(new Error('left'));
+      return disconnection.abort(new Error('left'));
     });
     const { tools } = await addonTools().load(
       findAddons({ addons: { a: { url: server.url } }, ...configured }, [{ name: 'a' }]),
       never,
     );
     const { ask } = scriptedModel(calls(['slow', {}]));
-    const frames = run({ sendRequest: ask, tools, signal: leaving.signal });
+    const frames = run({ sendRequest: ask, tools, signal: disconnection.signal });
     const readAll = async () => {
       for await (const _frame of frames);
     };
@@ -201,19 +201,19 @@ describe('AddonTools, if the client disconnects', () => {
 
 describe('AddonTools documents', () => {
   const document = JSON.stringify({ openapi: '3.1.0', info: {}, paths: { '/a': { get: {} } } });
-  const found = (url: string) => findAddons({ addons: { a: { url } }, ...configured }, [{ name: 'a' }]);
+  const findAddon = (url: string) => findAddons({ addons: { a: { url } }, ...configured }, [{ name: 'a' }]);
 
   it('fetches a document once for concurrent requests and caches it for five minutes', async () => {
     let nowMs = 0;
     const clock: Clock = { ...systemClock, nowMs: () => nowMs };
     const server = await startServer((_request, response) => setTimeout(() => response.end(document), 20));
     const tools = addonTools(clock);
-    await Promise.all(Array.from({ length: 10 }, () => tools.load(found(server.url), never)));
+    await Promise.all(Array.from({ length: 10 }, () => tools.load(findAddon(server.url), never)));
     nowMs = 299_999;
-    await tools.load(found(server.url), never);
+    await tools.load(findAddon(server.url), never);
     expect(server.seen).toHaveLength(1);
     nowMs = 300_001;
-    expect((await tools.load(found(server.url), never)).tools).toHaveLength(1);
+    expect((await tools.load(findAddon(server.url), never)).tools).toHaveLength(1);
     expect(server.seen).toHaveLength(2);
   });
 
@@ -223,21 +223,21 @@ describe('AddonTools documents', () => {
     let isUp = false;
     const server = await startServer((_request, response) => response.writeHead(isUp ? 200 : 503).end(document));
     const tools = addonTools(clock);
-    expect((await tools.load(found(server.url), never)).missing).toHaveLength(1);
+    expect((await tools.load(findAddon(server.url), never)).missing).toHaveLength(1);
     isUp = true;
     nowMs = 9999;
-    expect((await tools.load(found(server.url), never)).missing).toHaveLength(1);
+    expect((await tools.load(findAddon(server.url), never)).missing).toHaveLength(1);
     expect(server.seen).toHaveLength(1);
     nowMs = 10_001;
-    expect((await tools.load(found(server.url), never)).missing).toHaveLength(0);
+    expect((await tools.load(findAddon(server.url), never)).missing).toHaveLength(0);
   });
 
   it('stops waiting for a document immediately if the client disconnects', async () => {
     const server = await startServer(() => undefined);
-    const leaving = new AbortController();
-    setTimeout(() => leaving.abort(new Error('left')), 20);
+    const disconnection = new AbortController();
+    setTimeout(() => disconnection.abort(new Error('left')), 20);
     // The server never answers. Without the signal, the load would end with a missing addon.
-    await expect(addonTools().load(found(server.url), leaving.signal)).rejects.toThrow('left');
+    await expect(addonTools().load(findAddon(server.url), disconnection.signal)).rejects.toThrow('left');
   });
 
   it('reports a document that does not arrive in time', async () => {
@@ -246,13 +246,13 @@ describe('AddonTools documents', () => {
       const drip = setInterval(() => response.write(' '), 50);
       response.on('close', () => clearInterval(drip));
     });
-    const { missing } = await addonTools(systemClock, undefined, 300).load(found(server.url), never);
+    const { missing } = await addonTools(systemClock, undefined, 300).load(findAddon(server.url), never);
     expect(missing[0]?.reason).toBe('The addon cannot be loaded: the download took longer than 0.3 s.');
   });
 
   it('stops reading a document that is too large', async () => {
     const server = await startServer((_request, response) => response.end(Buffer.alloc(9 * 1024 * 1024, 32)));
-    const { missing } = await addonTools().load(found(server.url), never);
+    const { missing } = await addonTools().load(findAddon(server.url), never);
     expect(missing[0]?.reason).toContain('larger than 8388608 bytes');
   });
 
@@ -262,7 +262,7 @@ describe('AddonTools documents', () => {
         ? response.writeHead(302, { location: '/deep/openapi.json' }).end()
         : response.end(document.replace('"info"', '"servers":[{"url":"api"}],"info"')),
     );
-    const { tools } = await addonTools().load(found(server.url), never);
+    const { tools } = await addonTools().load(findAddon(server.url), never);
     await tools[0]?.run({}, { signal: never, report: () => Promise.resolve(), cite: () => 1 });
     expect(server.seen.at(-1)?.url).toBe('/deep/api/a');
   });

@@ -12,33 +12,33 @@ function toCitable(text: string, fields: { isBest?: boolean; title?: string } = 
 }
 
 /** Returns three passages with the numbers 1, 2, and 3. */
-function three(): Citations {
+function createThreeCitations(): Citations {
   const citations = new Citations();
-  for (const each of [monks, { ...weavers, isBest: true }, notes]) citations.add(each);
+  for (const passage of [monks, { ...weavers, isBest: true }, notes]) citations.add(passage);
   return citations;
 }
 
 describe('Citations', () => {
   it('numbers passages in order and keeps the number of a known passage', () => {
     const citations = new Citations();
-    expect([monks, weavers, monks, notes, weavers].map((each) => citations.add(each))).toEqual([1, 2, 1, 3, 2]);
+    expect([monks, weavers, monks, notes, weavers].map((passage) => citations.add(passage))).toEqual([1, 2, 1, 3, 2]);
   });
 
   it('distinguishes passages by their full content and title', () => {
     const long = 'The same beginning. '.repeat(30);
     const citations = new Citations();
     const all = [toCitable(`${long}a`), toCitable(`${long}b`), toCitable(`${long}a`, { title: 'other.pdf' })];
-    expect(all.map((each) => citations.add(each))).toEqual([1, 2, 3]);
+    expect(all.map((passage) => citations.add(passage))).toEqual([1, 2, 3]);
   });
 
   it('continues the numbering of earlier runs and recognizes their shortened passages', () => {
     const long = toCitable('A long passage. '.repeat(50));
-    const before = three();
+    const before = createThreeCitations();
     before.add(long);
     const remembered = before.exportCitations(true);
     expect(remembered.at(-1)?.attachment.data).toMatch(/^A long passage\. .{180,190}…$/);
     const later = new Citations(remembered);
-    expect([toCitable('new'), long, weavers].map((each) => later.add(each))).toEqual([5, 4, 2]);
+    expect([toCitable('new'), long, weavers].map((passage) => later.add(passage))).toEqual([5, 4, 2]);
     expect(later.collectAttachments('As was said [1][4].')[1]?.data).toBe(long.attachment.data);
     expect(later.collectAttachments('As was said [1].')).toEqual([monks.attachment]);
   });
@@ -74,35 +74,37 @@ describe('Citations for a reply with marks', () => {
     ['```js\nlist[1]\n```\n[3]', [3]],
   ])('%s selects the cited attachments', (answer, expected) => {
     const all = [monks, weavers, notes].map(({ attachment }) => attachment);
-    expect(three().collectAttachments(answer)).toEqual(expected.map((number) => all[number - 1]));
+    expect(createThreeCitations().collectAttachments(answer)).toEqual(expected.map((number) => all[number - 1]));
   });
 
   it.each(['[0]', '[4]', '[1e3]', '[-1]', '[1.5]', '[]', '[1 of 3]', '[9999-1]'])('ignores the mark %s', (mark) => {
-    expect(three().collectAttachments(`Forty looms came with weavers in 1846 ${mark}.`)).toEqual([weavers.attachment]);
+    expect(createThreeCitations().collectAttachments(`Forty looms came with weavers in 1846 ${mark}.`)).toEqual([
+      weavers.attachment,
+    ]);
   });
 
   it('bounds the time for unclosed marks', async () => {
     const marks = '[1,'.repeat(200_000) + '`'.repeat(100_001) + '【1'.repeat(100_000);
-    expect(await measureLongestHold(() => three().collectAttachments(marks))).toBeLessThan(5000);
+    expect(await measureLongestHold(() => createThreeCitations().collectAttachments(marks))).toBeLessThan(5000);
   });
 });
 
 describe('Citations for a reply without marks', () => {
   it('selects the passages that share its wording', () => {
-    expect(three().collectAttachments('Bring AB-12 along. Monks built the mill in 1283.')).toEqual([
+    expect(createThreeCitations().collectAttachments('Bring AB-12 along. Monks built the mill in 1283.')).toEqual([
       monks.attachment,
       notes.attachment,
     ]);
   });
 
   it('compares the reply with the complete text that the model read', () => {
-    const citations = three();
+    const citations = createThreeCitations();
     citations.add({ ...toCitable('quoted'), text: 'quoted\nThe neighbour tells of seven purple elephants.' });
     expect(citations.collectAttachments('Seven purple elephants.').map(({ data }) => data)).toEqual(['quoted']);
   });
 
   it('falls back to the last passage marked as best', () => {
-    const citations = three();
+    const citations = createThreeCitations();
     expect(citations.collectAttachments('Done.')).toEqual([weavers.attachment]);
     citations.add({ ...monks, isBest: true });
     expect(citations.collectAttachments('Done.')).toEqual([monks.attachment]);
@@ -112,10 +114,12 @@ describe('Citations for a reply without marks', () => {
     const citations = new Citations();
     citations.add(monks);
     expect(citations.collectAttachments('Done.')).toEqual([]);
-    expect(three().collectAttachments(' \n')).toEqual([]);
-    expect(new Citations(three().exportCitations(true)).collectAttachments('The weavers came in 1846 with forty looms.')).toEqual(
-      [],
-    );
+    expect(createThreeCitations().collectAttachments(' \n')).toEqual([]);
+    expect(
+      new Citations(createThreeCitations().exportCitations(true)).collectAttachments(
+        'The weavers came in 1846 with forty looms.',
+      ),
+    ).toEqual([]);
   });
 });
 

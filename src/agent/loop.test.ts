@@ -15,12 +15,12 @@ describe('runLoop', () => {
   it('sends the tool results to the model in the order of the calls, and only those', async () => {
     const model = scriptedModel(calls(['get_weather', { city: 'Oslo' }], ['get_time', {}]), answers('Take a coat.'));
     await collectChunks({ sendRequest: model.ask, tools: [weather, time] });
-    const offered = [
+    const definitions = [
       { type: 'function', function: { name: 'get_weather', description: 'Does get_weather.', parameters: weather.parameters } },
       { type: 'function', function: { name: 'get_time', description: 'Does get_time.', parameters: { type: 'object' } } },
     ];
     expect(model.asked).toEqual([
-      { messages: [{ role: 'user', content: 'Hello' }], tools: offered },
+      { messages: [{ role: 'user', content: 'Hello' }], tools: definitions },
       {
         messages: [
           { role: 'user', content: 'Hello' },
@@ -35,7 +35,7 @@ describe('runLoop', () => {
           { role: 'tool', tool_call_id: 'id_get_weather_0', content: 'Rain in Oslo' },
           { role: 'tool', tool_call_id: 'id_get_time_1', content: 'noon' },
         ],
-        tools: offered,
+        tools: definitions,
       },
     ]);
   });
@@ -107,7 +107,7 @@ describe('runLoop', () => {
   });
 
   it('accepts a reply in one piece', async () => {
-    const whole = (message: object, finish_reason: 'tool_calls' | 'stop') =>
+    const createCompletion = (message: object, finish_reason: 'tool_calls' | 'stop') =>
       Frame.ofCompletion({
         id: 'c',
         object: 'chat.completion',
@@ -116,14 +116,17 @@ describe('runLoop', () => {
         usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
       });
     const call = (id: string) => ({ id, type: 'function', function: { name: 'get_time', arguments: '{}' } });
-    const replies = [whole({ tool_calls: [call('a'), call('b')] }, 'tool_calls'), whole({ content: 'Noon.' }, 'stop')];
-    const asked: ChatRequest[] = [];
+    const replies = [
+      createCompletion({ tool_calls: [call('a'), call('b')] }, 'tool_calls'),
+      createCompletion({ content: 'Noon.' }, 'stop'),
+    ];
+    const requests: ChatRequest[] = [];
     async function* ask(request: ChatRequest) {
-      asked.push(request);
-      yield replies[asked.length - 1] ?? whole({}, 'stop');
+      requests.push(request);
+      yield replies[requests.length - 1] ?? createCompletion({}, 'stop');
     }
     const chunks = await collectChunks({ sendRequest: ask, tools: [time] });
-    expect(asked[1]?.messages.slice(2).map((message) => message.tool_call_id)).toEqual(['a', 'b']);
+    expect(requests[1]?.messages.slice(2).map((message) => message.tool_call_id)).toEqual(['a', 'b']);
     expect(fold(chunks)).toMatchObject({ content: 'Noon.', finishReasons: ['stop'] });
     expect(chunks.at(-1)?.usage?.total_tokens).toBe(4);
   });
@@ -139,16 +142,16 @@ describe('runLoop', () => {
 
   it('runs the tools of one reply concurrently', async () => {
     let running = 0;
-    let most = 0;
+    let maxRunning = 0;
     const slow = tool('slow', async () => {
-      most = Math.max(most, ++running);
+      maxRunning = Math.max(maxRunning, ++running);
       await new Promise((resolve) => setTimeout(resolve, 20));
       running -= 1;
       return 'ok';
     });
     const model = scriptedModel(calls(['slow', {}], ['slow', {}], ['slow', {}]), answers('Done.'));
     await collectChunks({ sendRequest: model.ask, tools: [slow] });
-    expect(most).toBe(3);
+    expect(maxRunning).toBe(3);
   });
 
   it('forwards stages, attachments, and controls of the model with indexes of the complete reply', async () => {
@@ -246,17 +249,17 @@ describe('runLoop, at the end of a run', () => {
   });
 
   it("rethrows the model's error unchanged", async () => {
-    const fault = new ParleyError('upstream_failed', 'It broke off.');
-    const model = scriptedModel(calls(['get_time', {}]), [messageChunk({ content: 'It is' }), fault]);
-    await expect(collectChunks({ sendRequest: model.ask, tools: [time] })).rejects.toBe(fault);
+    const error = new ParleyError('upstream_failed', 'It broke off.');
+    const model = scriptedModel(calls(['get_time', {}]), [messageChunk({ content: 'It is' }), error]);
+    await expect(collectChunks({ sendRequest: model.ask, tools: [time] })).rejects.toBe(error);
   });
 
   it('sends no chunk if the model rejects the first request', async () => {
-    const fault = new ParleyError('invalid_request', 'No.');
-    const seen: unknown[] = [];
+    const error = new ParleyError('invalid_request', 'No.');
+    const received: unknown[] = [];
     const missing = [{ name: 'Weather', reason: 'The document cannot be loaded.' }];
-    const options = { sendRequest: scriptedModel([fault]).ask, tools: [], missing };
-    await expect(collectChunks(options).then((chunks) => seen.push(...chunks))).rejects.toBe(fault);
-    expect(seen).toEqual([]);
+    const options = { sendRequest: scriptedModel([error]).ask, tools: [], missing };
+    await expect(collectChunks(options).then((chunks) => received.push(...chunks))).rejects.toBe(error);
+    expect(received).toEqual([]);
   });
 });

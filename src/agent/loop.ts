@@ -183,7 +183,7 @@ class Loop {
   /** Creates the shared options of a turn's tool runs. The results of one turn must fit into the model's context together. */
   #createRuns(calls: readonly ToolCall[], turnNumber: number): ToolRuns {
     const maxResultBytes = this.#requests.getMaxResultBytes(turnNumber, this.#conversation, calls.length);
-    return maxResultBytes < this.#runs.maxResultBytes ? { ...this.#runs, maxResultBytes: maxResultBytes } : this.#runs;
+    return maxResultBytes < this.#runs.maxResultBytes ? { ...this.#runs, maxResultBytes } : this.#runs;
   }
 
   /** Returns the memory for the next request, without pending calls and questions. */

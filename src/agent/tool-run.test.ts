@@ -3,47 +3,47 @@ import type { ToolContext } from '#domain/tools/tool.ts';
 import { collectChunks, run, tool } from '#test/run-loop.ts';
 import { answers, calls, scriptedModel } from '#test/scripted-model.ts';
 
-const hanging = (seen: AbortSignal[]) =>
+const createHangingTool = (signals: AbortSignal[]) =>
   tool('hang', (_args, { signal }) => {
-    seen.push(signal);
+    signals.push(signal);
     return new Promise(() => undefined);
   });
 
 describe('runTools, if the client disconnects', () => {
   it('aborts all tools immediately and ends the run', async () => {
-    const seen: AbortSignal[] = [];
-    const leaving = new AbortController();
+    const signals: AbortSignal[] = [];
+    const disconnection = new AbortController();
     const model = scriptedModel(calls(['hang', {}], ['hang', {}]), answers('Never.'));
-    const left = expect(
-      collectChunks({ sendRequest: model.ask, tools: [hanging(seen)], signal: leaving.signal }),
+    const outcome = expect(
+      collectChunks({ sendRequest: model.ask, tools: [createHangingTool(signals)], signal: disconnection.signal }),
     ).rejects.toThrow('left');
-    while (seen.length < 2) await new Promise(setImmediate);
-    leaving.abort(new Error('left'));
-    expect(seen.map(({ aborted }) => aborted)).toEqual([true, true]);
-    await left;
+    while (signals.length < 2) await new Promise(setImmediate);
+    disconnection.abort(new Error('left'));
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true, true]);
+    await outcome;
     expect(model.asked).toHaveLength(1);
   });
 
   it('aborts all tools if the stream is closed', async () => {
-    const seen: AbortSignal[] = [];
+    const signals: AbortSignal[] = [];
     const model = scriptedModel(calls(['hang', {}]), answers('Never.'));
-    for await (const frame of run({ sendRequest: model.ask, tools: [hanging(seen)] })) {
+    for await (const frame of run({ sendRequest: model.ask, tools: [createHangingTool(signals)] })) {
       if (!frame.chunks.some(({ choices }) => choices[0]?.delta.custom_content)) continue;
       // A tool starts after its stage, when its arguments have been checked.
-      while (seen.length < 1) await new Promise(setImmediate);
+      while (signals.length < 1) await new Promise(setImmediate);
       break;
     }
-    expect(seen.map(({ aborted }) => aborted)).toEqual([true]);
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
   });
 
   it('starts no tool whose arguments are still being checked', async () => {
-    const seen: AbortSignal[] = [];
+    const signals: AbortSignal[] = [];
     const model = scriptedModel(calls(['hang', {}]), answers('Never.'));
-    for await (const frame of run({ sendRequest: model.ask, tools: [hanging(seen)] })) {
+    for await (const frame of run({ sendRequest: model.ask, tools: [createHangingTool(signals)] })) {
       if (frame.chunks.some(({ choices }) => choices[0]?.delta.custom_content)) break;
     }
     for (let turn = 0; turn < 10; turn += 1) await new Promise(setImmediate);
-    expect(seen).toEqual([]);
+    expect(signals).toEqual([]);
   });
 });
 

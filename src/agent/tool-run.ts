@@ -173,13 +173,13 @@ class ToolRun {
 
   #context(signal: AbortSignal): ToolContext {
     const answer = this.#runs.userAnswers?.get(this.#call.id);
-    const { maxResultBytes: roomBytes } = this.#runs;
+    const { maxResultBytes: maxBytes } = this.#runs;
     return {
       signal,
       report: (progress) => this.#report(progress),
       cite: (citable) => this.#cite(citable),
       answer,
-      maxResultBytes: roomBytes,
+      maxResultBytes: maxBytes,
     };
   }
 
@@ -228,7 +228,7 @@ export function toControls({ label, schema }: ToolQuestion): OfferedControl[] {
  * Parses the user's answer. The value is undefined if the user declined. Returns undefined if the control belongs to another
  * question.
  */
-export function answerTo(
+export function parseAnswer(
   { label }: ToolQuestion,
   completed: CompletedControl | undefined,
 ): { readonly value: JsonObject | undefined } | undefined {

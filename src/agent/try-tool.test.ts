@@ -21,7 +21,7 @@ describe('runLoop with failing tools', () => {
     ['a tool that throws synchronously', 'sync', {}, 'The tool failed: at once'],
     ['a failed result', 'says', {}, 'HTTP 404'],
   ])('continues after %s and returns the reason to the model', async (_what, name, args, told) => {
-    const faults: string[] = [];
+    const reportedTools: string[] = [];
     const tools = [
       time,
       tool('told', () => Promise.reject(new ToolError('no such city'))),
@@ -36,7 +36,7 @@ describe('runLoop with failing tools', () => {
       tool('says', () => ({ text: 'HTTP 404', attachments: [], failed: true })),
     ];
     const model = scriptedModel(calls([name, args]), answers('Sorry.'));
-    const chunks = await collectChunks({ sendRequest: model.ask, tools, onToolError: (tool) => faults.push(tool) });
+    const chunks = await collectChunks({ sendRequest: model.ask, tools, onToolError: (tool) => reportedTools.push(tool) });
     expect(model.asked[1]?.messages.at(-1)).toMatchObject({ role: 'tool', content: told });
     expect(fold(chunks)).toMatchObject({
       content: 'Sorry.',
@@ -44,19 +44,19 @@ describe('runLoop with failing tools', () => {
       finishReasons: ['stop'],
     });
     expect(JSON.stringify(chunks)).not.toContain('hunter2');
-    expect(faults).toEqual(name === 'secret' ? ['secret'] : []);
+    expect(reportedTools).toEqual(name === 'secret' ? ['secret'] : []);
   });
 
   it('stops a tool that exceeds its time and reports that to the model', async () => {
     let stopped = false;
-    const deaf = tool('deaf', (_args, { signal }) => {
+    const hangingTool = tool('deaf', (_args, { signal }) => {
       signal.addEventListener('abort', () => {
         stopped = true;
       });
       return new Promise(() => undefined);
     });
     const model = scriptedModel(calls(['deaf', {}], ['get_time', {}]), answers('Sorry.'));
-    const { stages } = fold(await collectChunks({ sendRequest: model.ask, tools: [deaf, time], timeoutMs: 30 }));
+    const { stages } = fold(await collectChunks({ sendRequest: model.ask, tools: [hangingTool, time], timeoutMs: 30 }));
     expect(model.asked[1]?.messages.at(-2)?.content).toBe('The tool was stopped: it took longer than 0.03 s.');
     expect(stages.map(({ status }) => status)).toEqual(['failed', 'completed']);
     expect(stopped).toBe(true);
@@ -68,16 +68,16 @@ describe('runLoop with tool results', () => {
     const long = 'é'.repeat(30_000);
     const model = scriptedModel(calls(['long', {}]), answers('Done.'));
     const { stages, attachments } = fold(await collectChunks({ sendRequest: model.ask, tools: [tool('long', () => long)] }));
-    const told = model.asked[1]?.messages.at(-1)?.content as string;
-    const [kept = '', note] = told.split('\n\n');
-    expect(kept).toMatch(/^é{19000,}$/);
+    const content = model.asked[1]?.messages.at(-1)?.content as string;
+    const [truncated = '', note] = content.split('\n\n');
+    expect(truncated).toMatch(/^é{19000,}$/);
     expect(note).toMatch(
       new RegExp(
-        `^\\[Cut here: the result has 60000 bytes, of which these are the first ${2 * kept.length}\\. read_result with id "r_[0-9a-f]{10}" reads on from offset ${kept.length}, or searches it\\.\\]$`,
+        `^\\[Cut here: the result has 60000 bytes, of which these are the first ${2 * truncated.length}\\. read_result with id "r_[0-9a-f]{10}" reads on from offset ${truncated.length}, or searches it\\.\\]$`,
       ),
     );
-    expect(Buffer.byteLength(told)).toBeLessThanOrEqual(40_000);
-    expect(Buffer.byteLength(told)).toBeGreaterThan(39_980);
+    expect(Buffer.byteLength(content)).toBeLessThanOrEqual(40_000);
+    expect(Buffer.byteLength(content)).toBeGreaterThan(39_980);
     expect(stages[0]?.attachments).toEqual([{ index: 0, title: 'Full result', type: 'text/plain', data: long }]);
     expect(attachments).toEqual([]);
   });

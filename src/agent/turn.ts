@@ -5,8 +5,8 @@ import { ParleyError } from '#contract/errors/errors.ts';
 import { type PricedUsage, toModelUsage, toModelUsages } from '#domain/usage/usage.ts';
 
 /**
- * Maximum number of calls per reply. Further calls are ignored. The model sees the results of the first ones, and can repeat
- * the others.
+ * Maximum number of calls per reply. Further calls are ignored. The model sees only the first ones and their results, and can
+ * repeat the rest.
  */
 const maxCalls = 128;
 const maxArgumentsLength = 1_000_000;

@@ -7,11 +7,11 @@ import { answers, calls, scriptedModel } from '#test/scripted-model.ts';
 const time = tool('get_time', () => 'noon');
 
 describe('runLoop with client tools', () => {
-  const namesOf = (tools: unknown) => (tools as (typeof own)[]).map((offered) => offered.function.name);
-  const own = { type: 'function', function: { name: 'open_door', parameters: { type: 'object' } } };
+  const listNames = (tools: unknown) => (tools as (typeof clientTool)[]).map((offered) => offered.function.name);
+  const clientTool = { type: 'function', function: { name: 'open_door', parameters: { type: 'object' } } };
   const request = {
     messages: [{ role: 'user' as const, content: 'Hello' }],
-    tools: [own],
+    tools: [clientTool],
     n: 2,
     addons: [{ name: 'weather' }],
     temperature: 0,
@@ -25,7 +25,7 @@ describe('runLoop with client tools', () => {
       request: { ...request, tool_choice: 'required', parallel_tool_calls: false },
     });
     const { tools, ...rest } = { ...model.asked[0] };
-    expect(namesOf(tools)).toEqual(['open_door', 'get_time']);
+    expect(listNames(tools)).toEqual(['open_door', 'get_time']);
     expect(rest).toEqual({ messages: request.messages, temperature: 0, tool_choice: 'required', parallel_tool_calls: false });
   });
 
@@ -56,19 +56,19 @@ describe('runLoop with client tools', () => {
   it('supports client functions, which are translated before the run and back after it', async () => {
     const functions = [{ name: 'open_door', parameters: { type: 'object' } }];
     const model = scriptedModel(calls(['get_time', {}]), calls(['open_door', { key: 1 }]));
-    const asked = toToolsRequest({ messages: [{ role: 'user', content: 'Hello' }], functions });
-    const back = new FunctionCallReply();
-    const chunks = await collectChunks({ sendRequest: model.ask, tools: [time], request: asked });
-    const old = chunks.map((chunk) => back.toFunctionCall(chunk) as unknown as Chunk);
-    expect(namesOf(model.asked[0]?.tools)).toEqual(['open_door', 'get_time']);
-    expect(old.at(-2)?.choices[0]?.delta.function_call).toEqual({ name: 'open_door', arguments: '{"key":1}' });
-    expect(old.at(-1)?.choices[0]?.finish_reason).toBe('function_call');
+    const translatedRequest = toToolsRequest({ messages: [{ role: 'user', content: 'Hello' }], functions });
+    const functionCallReply = new FunctionCallReply();
+    const chunks = await collectChunks({ sendRequest: model.ask, tools: [time], request: translatedRequest });
+    const translatedChunks = chunks.map((chunk) => functionCallReply.toFunctionCall(chunk) as unknown as Chunk);
+    expect(listNames(model.asked[0]?.tools)).toEqual(['open_door', 'get_time']);
+    expect(translatedChunks.at(-2)?.choices[0]?.delta.function_call).toEqual({ name: 'open_door', arguments: '{"key":1}' });
+    expect(translatedChunks.at(-1)?.choices[0]?.finish_reason).toBe('function_call');
   });
 
   it('renames a service tool that has the name of a client tool', async () => {
     const model = scriptedModel(answers('Hi.'));
     await collectChunks({ sendRequest: model.ask, tools: [tool('open_door', () => 'x')], request });
-    expect(namesOf(model.asked[0]?.tools)).toEqual(['open_door', expect.stringMatching(/^open_door_[0-9a-f]{8}$/)]);
+    expect(listNames(model.asked[0]?.tools)).toEqual(['open_door', expect.stringMatching(/^open_door_[0-9a-f]{8}$/)]);
   });
 });
 

@@ -13,7 +13,7 @@ export interface CallerTools {
   readonly choice: unknown;
   /** Clients that send `tools` receive all calls as tool calls. Other clients receive the first one as a function call. */
   readonly handoverMode: HandoverMode;
-  /** Fields of the request that have no effect, or only part of it. */
+  /** Request fields that are ignored, at least in part. */
   readonly ignored: readonly string[];
 }
 

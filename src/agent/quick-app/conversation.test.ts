@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { Message } from '#contract/chat/message.ts';
 import { extractLastText } from './conversation.ts';
 
-const said = (...texts: (string | null)[]): Message[] =>
+const createTurns = (...texts: (string | null)[]): Message[] =>
   texts.flatMap((content) => [
     { role: 'assistant', content } as Message,
     { role: 'tool', tool_call_id: 'a', content: 'result' } as Message,
@@ -20,5 +20,5 @@ it.each<[string, string, (string | null)[], string]>([
   ['of a reply that the client changed', 'Anything else.', ['One.'], 'Anything else.'],
   ['of a reply that only starts like an earlier turn', 'One.5 is the answer.', ['One.'], 'One.5 is the answer.'],
 ])('extractLastText returns the last text %s', (_what, reply, texts, expected) => {
-  expect(extractLastText(reply, said(...texts))).toBe(expected);
+  expect(extractLastText(reply, createTurns(...texts))).toBe(expected);
 });

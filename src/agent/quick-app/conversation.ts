@@ -8,7 +8,7 @@ import type { ContextMemory } from '../context/message-renderer.ts';
 import { asParagraph } from '../reply.ts';
 import type { EarlierResults } from '../results/full-results.ts';
 import type { AnsweredQuestion } from '../run-memory.ts';
-import { type PendingQuestion, answerTo as parseAnswer } from '../tool-run.ts';
+import { type PendingQuestion, parseAnswer } from '../tool-run.ts';
 import { sortByCallOrder, type ToolCall } from '../turn.ts';
 import type { OffloadedTexts } from './offloaded-texts.ts';
 import type { RunState } from './run-state.ts';

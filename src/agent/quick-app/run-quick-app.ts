@@ -151,14 +151,14 @@ function toModelRequest({ app, tools, request, conversation }: QuickAppRun, { of
 /** Maximum number of offloaded characters to read. Older texts are replaced by a note that they are lost. */
 const maxChars = 32 * 1024 * 1024;
 /** A note for a lost text. It is JSON, because it can replace the arguments of a call. */
-const lostText = JSON.stringify({ lost: 'What stood here was too long to be sent to and fro, and is not kept any more.' });
+const deletedTextNote = JSON.stringify({ lost: 'What stood here was too long to be sent to and fro, and is not kept any more.' });
 
 /** Restores the offloaded texts of a conversation. Deleted texts are replaced by a note. Rejects with `StoreError`. */
 export async function rehydrate(conversation: Conversation): Promise<Conversation> {
   const texts = await readNewest(conversation.offloaded);
   const toText = (text: string): string => {
     const mark = fromMark(text);
-    return mark === undefined || !texts.has(mark.name) ? text : (texts.get(mark.name)?.[mark.number] ?? lostText);
+    return mark === undefined || !texts.has(mark.name) ? text : (texts.get(mark.name)?.[mark.number] ?? deletedTextNote);
   };
   const { messages, added, citations, state } = conversation;
   return {
@@ -186,7 +186,7 @@ async function readNewest(
 /** Removes media messages whose image was deleted. */
 function removeLostMedia(messages: readonly Message[]): Message[] {
   const isLost = (message: Message): boolean =>
-    isMediaMessage(message) && (message.custom_content?.attachments ?? []).some(({ data }) => data === lostText);
+    isMediaMessage(message) && (message.custom_content?.attachments ?? []).some(({ data }) => data === deletedTextNote);
   return messages.filter((message) => !isLost(message));
 }
 

@@ -31,10 +31,10 @@ export function createReadResultTool(results: () => FullResults, messages: () =>
     name: readResultName,
     description: 'Reads on in a result of a tool that was cut or cleared, or searches it.',
     parameters,
-    async run({ id, offset = 0, search }, { maxResultBytes: roomBytes = maxBytes }): Promise<ToolResult> {
+    async run({ id, offset = 0, search }, { maxResultBytes: availableBytes = maxBytes }): Promise<ToolResult> {
       const text = await results().find(String(id), messages());
       if (text === undefined) throw new ToolError(`no result with the id ${JSON.stringify(id)} is kept; call its own tool again`);
-      const maxPageBytes = Math.max(minPageBytes, roomBytes - noteBytes);
+      const maxPageBytes = Math.max(minPageBytes, availableBytes - noteBytes);
       const from = Number(offset);
       const content =
         typeof search === 'string'

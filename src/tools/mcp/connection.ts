@@ -9,7 +9,7 @@ import packageJson from '../../../package.json' with { type: 'json' };
 import type { Authorizer } from '../authorization/authorizer.ts';
 import { ActiveCalls } from './active-calls.ts';
 import { isForgottenSession } from './forgotten-session.ts';
-import { readingLoosely as tolerateLooseReplies } from './loose-replies.ts';
+import { tolerateLooseReplies } from './loose-replies.ts';
 import type { ServerDeadline } from './server-deadlines.ts';
 import { brokenOffCode, createServerError, toServerError, UnresponsiveServerError, unansweredCode } from './server-error.ts';
 import { ServerFetch } from './server-fetch.ts';
@@ -201,7 +201,7 @@ class CompleteReplies {
   }
 }
 
-/** Adds the request ID to an error without one. The SDK ignores errors without an ID. */
+/** Adds the request ID to an error without one. The SDK does not accept errors without an ID. */
 async function addErrorId(response: Response, id: RequestId): Promise<Response> {
   const { headers, status } = response;
   if (id === undefined || !(Number(headers.get('content-length') ?? Number.NaN) <= maxErrorBytes)) return response;

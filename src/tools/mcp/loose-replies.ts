@@ -26,7 +26,7 @@ export function isOmitted({ _meta }: ListedTool): boolean {
  * Tolerates malformed replies. The SDK would reject a complete list for one malformed tool, and a complete result for one
  * unknown part.
  */
-export function readingLoosely(transport: Transport): Transport {
+export function tolerateLooseReplies(transport: Transport): Transport {
   let listener: Listener | undefined;
   return Object.defineProperty(transport, 'onmessage', {
     get: () => listener,

@@ -3,7 +3,7 @@ import type { McpToolsetSettings } from '#domain/quick-app/quick-app.ts';
 import type { ToolContext, ToolQuestion, ToolResult } from '#domain/tools/tool.ts';
 import { ActiveCall } from './active-calls.ts';
 import type { Connection } from './connection.ts';
-import { type Answers, takeAnswer as applyAnswer, toQuestion } from './question.ts';
+import { type Answers, applyAnswer, toQuestion } from './question.ts';
 import { createServerError, getServerMessage, toServerError } from './server-error.ts';
 import type { Session } from './session.ts';
 

@@ -54,7 +54,7 @@ export function toNextQuestion(server: string, { key, request, answers }: NextQu
 }
 
 /** Applies the user's answer. Returns the next question of the same call, or the fields for repeating it. */
-export function takeAnswer(server: string, { resume, value }: ToolAnswer): ToolQuestion | Answers {
+export function applyAnswer(server: string, { resume, value }: ToolAnswer): ToolQuestion | Answers {
   const { state, open, answers } = resume as Resume;
   const [answeredQuestion, ...rest] = open;
   const allAnswers =

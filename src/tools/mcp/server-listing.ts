@@ -22,7 +22,7 @@ const maxSchemaChars = 2 * 1024 ** 2;
 const structural: ReadonlySet<string> = new Set(['type', 'required', 'format', '$ref']);
 const listFreshMs = 60_000;
 const maxFreshMs = 3_600_000;
-/** Maximum number of characters. The prompt for a model is shortened further. */
+/** Maximum number of characters. They are truncated further for a model. */
 const maxInstructionChars = 64_000;
 
 /**

@@ -15,28 +15,28 @@ describe('toParameters', () => {
     ['a list', []],
     ['an empty object', {}],
     ['properties that are not an object', { properties: [] }],
-  ])('returns an empty object schema for %s', (_what, written) => {
-    expect(toParameters(written)).toEqual({ type: 'object', properties: {} });
+  ])('returns an empty object schema for %s', (_what, schema) => {
+    expect(toParameters(schema)).toEqual({ type: 'object', properties: {} });
   });
 
   it('merges alternatives at the top level into optional properties, because models do not accept them', () => {
-    const written = {
+    const schema = {
       anyOf: [{ properties: { a: text }, required: ['a'] }, { properties: { b: text } }],
       properties: { c: text },
     };
-    expect(toParameters(written)).toEqual({ type: 'object', properties: { a: text, b: text, c: text } });
+    expect(toParameters(schema)).toEqual({ type: 'object', properties: { a: text, b: text, c: text } });
   });
 
   it('requires the required properties of all parts of an allOf', () => {
-    const written = { allOf: [{ properties: { a: text }, required: ['a'] }], properties: { b: text }, required: ['b', 'a'] };
-    expect(toParameters(written)).toEqual({ type: 'object', properties: { a: text, b: text }, required: ['b', 'a'] });
+    const schema = { allOf: [{ properties: { a: text }, required: ['a'] }], properties: { b: text }, required: ['b', 'a'] };
+    expect(toParameters(schema)).toEqual({ type: 'object', properties: { a: text, b: text }, required: ['b', 'a'] });
   });
 
   it('returns an empty object schema if the schema is too large, too deep, or contains forbidden keys', () => {
-    const free = { type: 'object', properties: {} };
+    const emptySchema = { type: 'object', properties: {} };
     const deep = Array.from({ length: 10_000 }).reduce<object>((inner) => ({ properties: { a: inner } }), {});
-    expect(toParameters({ description: 'x'.repeat(40_000) })).toEqual(free);
-    expect(toParameters(deep)).toEqual(free);
-    expect(toParameters(JSON.parse('{"properties":{"__proto__":{"type":"string"}}}'))).toEqual(free);
+    expect(toParameters({ description: 'x'.repeat(40_000) })).toEqual(emptySchema);
+    expect(toParameters(deep)).toEqual(emptySchema);
+    expect(toParameters(JSON.parse('{"properties":{"__proto__":{"type":"string"}}}'))).toEqual(emptySchema);
   });
 });

@@ -3,11 +3,11 @@ import { describe, expect, it } from 'vitest';
 import { toToolResult } from './to-tool-result.ts';
 
 const mask = (text: string): string => text.replaceAll('canary', '***');
-const resultOf = (...content: ContentBlock[]) => toToolResult({ content }, mask);
+const convert = (...content: ContentBlock[]) => toToolResult({ content }, mask);
 
 describe('toToolResult', () => {
   it('joins the text parts', () => {
-    expect(resultOf({ type: 'text', text: 'one' }, { type: 'text', text: 'two' })).toEqual({
+    expect(convert({ type: 'text', text: 'one' }, { type: 'text', text: 'two' })).toEqual({
       text: 'one\n\ntwo',
       attachments: [],
       failed: false,
@@ -22,7 +22,7 @@ describe('toToolResult', () => {
 
   it('decodes a resource of bytes if its type is text', () => {
     const blob = Buffer.from('größer').toString('base64');
-    const { text, attachments } = resultOf({
+    const { text, attachments } = convert({
       type: 'resource',
       resource: { uri: 'a:b', blob, mimeType: 'text/csv; charset=utf-8' },
     });
@@ -30,14 +30,14 @@ describe('toToolResult', () => {
   });
 
   it('does not mask bytes, in which short secrets match by chance', () => {
-    const { attachments } = resultOf({ type: 'image', data: 'AcanaryB', mimeType: 'image/png' });
+    const { attachments } = convert({ type: 'image', data: 'AcanaryB', mimeType: 'image/png' });
     expect(attachments).toMatchObject([{ data: 'AcanaryB' }]);
   });
 
   it('drops references to addresses that execute or contain content', () => {
     const uris = ['javascript:alert(1)', ' JavaScript:alert(1)', 'data:text/html,x', 'vbscript:x', 'blob:x', 'no address'];
     for (const uri of uris) {
-      const [attachment] = resultOf({ type: 'resource_link', uri, name: 'n' }).attachments;
+      const [attachment] = convert({ type: 'resource_link', uri, name: 'n' }).attachments;
       expect(attachment).toEqual({ type: 'text/markdown', title: 'n', data: 'n' });
     }
   });
@@ -45,12 +45,12 @@ describe('toToolResult', () => {
   it.each(['', 'text', 'text/html\r\nx: y', '"><script>'])(
     'uses application/octet-stream for the invalid type %j',
     (mimeType) => {
-      expect(resultOf({ type: 'image', data: 'AA==', mimeType }).attachments[0]?.type).toBe('application/octet-stream');
+      expect(convert({ type: 'image', data: 'AA==', mimeType }).attachments[0]?.type).toBe('application/octet-stream');
     },
   );
 
   it('limits the number of parts and the length of titles', () => {
-    const { text, attachments } = resultOf(
+    const { text, attachments } = convert(
       ...Array.from(
         { length: 300 },
         (_, nth): ContentBlock => ({ type: 'resource_link', uri: `a:${nth}`, name: 'n'.repeat(999) }),
@@ -62,8 +62,6 @@ describe('toToolResult', () => {
   });
 
   it('reports a part of an unknown type', () => {
-    expect(resultOf({ type: 'smell' } as unknown as ContentBlock).text).toBe(
-      '[A part of a kind that is not known was left out.]',
-    );
+    expect(convert({ type: 'smell' } as unknown as ContentBlock).text).toBe('[A part of a kind that is not known was left out.]');
   });
 });

@@ -4,8 +4,8 @@ import { findManifestTarget, parseDocument, readOpenApi } from './read-document.
 
 const at = new URL('https://docs.test/specs/openapi.json');
 const info = { title: 'Pets', version: '1' };
-const openapi = (paths: object, more: object = {}) =>
-  readOpenApi(parseDocument(JSON.stringify({ openapi: '3.1.0', info, paths, ...more })), at);
+const openapi = (paths: object, fields: object = {}) =>
+  readOpenApi(parseDocument(JSON.stringify({ openapi: '3.1.0', info, paths, ...fields })), at);
 
 describe('readOpenApi server URLs', () => {
   it.each([

@@ -9,7 +9,7 @@ import { parseDocument, readOpenApi } from './read-document.ts';
 const at = new URL('https://docs.test/specs/openapi.json');
 const info = { title: 'Pets', version: '1' };
 const read = (document: object, url = at) => readOpenApi(parseDocument(JSON.stringify(document)), url);
-const openapi = (paths: object, more: object = {}) => read({ openapi: '3.1.0', info, paths, ...more });
+const openapi = (paths: object, fields: object = {}) => read({ openapi: '3.1.0', info, paths, ...fields });
 const only = async (operation: object, path = '/pets', method = 'post') => {
   const { tools, skipped } = await openapi({ [path]: { [method]: operation } });
   expect(skipped).toEqual([]);
@@ -332,7 +332,7 @@ describe('readOpenApi operations', () => {
   });
 
   it('supports forms, files, and list formats of OpenAPI 2.0', async () => {
-    const list = (name: string, more: object) => ({ name, in: 'query', type: 'array', items: { type: 'string' }, ...more });
+    const list = (name: string, fields: object) => ({ name, in: 'query', type: 'array', items: { type: 'string' }, ...fields });
     const document = {
       swagger: '2.0',
       host: 'api.test',

@@ -32,21 +32,21 @@ const definition: RestToolDefinition = {
 };
 
 const name = fc.stringMatching(/^[a-zA-Z_][a-zA-Z0-9_-]{0,20}$/);
-const odd = fc.oneof(name, fc.constantFrom('constructor', 'toString', '2', 'hasOwnProperty'));
+const unusualName = fc.oneof(name, fc.constantFrom('constructor', 'toString', '2', 'hasOwnProperty'));
 const place = fc.constantFrom('path', 'query', 'header', 'body' as const);
 const schema = fc.record({ type: fc.constantFrom('string', 'integer', 'array'), description: fc.string() });
-const argument = fc.record({ name: odd, place, key: odd, schema, isRequired: fc.boolean() });
+const argument = fc.record({ name: unusualName, place, key: unusualName, schema, isRequired: fc.boolean() });
 const operation = fc
   .record({
     name,
     description: fc.string(),
     method: fc.constantFrom<RestMethod>('GET', 'POST', 'PUT', 'PATCH', 'DELETE'),
     given: fc.uniqueArray(argument, { selector: (it) => it.name, maxLength: 6 }),
-    constants: fc.array(fc.record({ place, key: odd, value: fc.jsonValue() }), { maxLength: 3 }),
+    constants: fc.array(fc.record({ place, key: unusualName, value: fc.jsonValue() }), { maxLength: 3 }),
   })
   .map(({ given, ...rest }): RestToolDefinition => {
     // Integer keys come first in every object, so the expected value has them first, too.
-    const inOrder = [...given].sort((one, other) => Number(other.name === '2') - Number(one.name === '2'));
+    const inOrder = [...given].sort((left, right) => Number(right.name === '2') - Number(left.name === '2'));
     const required = inOrder.filter(({ isRequired }) => isRequired).map((it) => it.name);
     return {
       ...rest,
@@ -63,23 +63,23 @@ const operation = fc
     };
   });
 
-const get = (operationId: string, more: object = {}) => ({ get: { operationId, responses: {}, ...more } });
+const get = (operationId: string, fields: object = {}) => ({ get: { operationId, responses: {}, ...fields } });
 
 async function read(document: object, choice: Choice = {}) {
   return toToolsets(await readOpenApi(parseDocument(JSON.stringify(document)), at), choice);
 }
 
-function openapi(paths: object, more: object = {}) {
-  return { openapi: '3.1.0', info, servers: [{ url: '/v1' }], paths, ...more };
+function openapi(paths: object, fields: object = {}) {
+  return { openapi: '3.1.0', info, servers: [{ url: '/v1' }], paths, ...fields };
 }
 
-async function authorizationOf(scheme: object, scopes: string[] = []) {
+async function importAuthorization(scheme: object, scopes: string[] = []) {
   const components = { securitySchemes: { petAuth: scheme } };
   const { toolsets, notes } = await read(openapi({ '/pets': get('pets') }, { components, security: [{ petAuth: scopes }] }));
   return { authorization: toolsets[0]?.authorization, notes };
 }
 
-const namesIn = ({ toolsets }: Awaited<ReturnType<typeof read>>) =>
+const listNames = ({ toolsets }: Awaited<ReturnType<typeof read>>) =>
   toolsets.map(({ tools }) => tools.map(({ open_ai_tool }) => open_ai_tool.function.name));
 
 describe('toToolsets', () => {
@@ -185,7 +185,7 @@ describe('toToolsets', () => {
   it('converts operation names to valid unique names', async () => {
     const long = 'x'.repeat(70);
     const paths = { '/a': get('a.b'), '/b': get('a_b'), '/c': get(long), '/d': get(`${long}y`), '/e': get('é') };
-    expect(namesIn(await read(openapi(paths)))).toEqual([['a_b', 'a_b_2', 'x'.repeat(64), `${'x'.repeat(62)}_2`, '_']]);
+    expect(listNames(await read(openapi(paths)))).toEqual([['a_b', 'a_b_2', 'x'.repeat(64), `${'x'.repeat(62)}_2`, '_']]);
   });
 
   it('omits operations that cannot be sent and adds a note', async () => {
@@ -212,7 +212,7 @@ describe('toToolsets with a choice of operations', () => {
     [{ exclude: ['a_b', 'c'] }, ['d']],
     [{ include: ['c', 'd'], exclude: ['d'] }, ['c']],
   ])('selects for %j the operations %j', async (choice, names) => {
-    expect(namesIn(await read(openapi(paths), choice))).toEqual([names]);
+    expect(listNames(await read(openapi(paths), choice))).toEqual([names]);
   });
 
   it('adds a note for an unknown operation', async () => {
@@ -222,33 +222,33 @@ describe('toToolsets with a choice of operations', () => {
 });
 
 describe('toToolsets credentials', () => {
-  const hole = (what: string) => `\${PET_SHOP_PET_AUTH_${what}}`;
+  const toPlaceholder = (what: string) => `\${PET_SHOP_PET_AUTH_${what}}`;
   const clientCredentials = { tokenUrl: 'https://id.example/token', scopes: {} };
 
   it.each<[string, object, JsonObject]>([
     [
       'a key in a header',
       { type: 'apiKey', in: 'header', name: 'X-Key' },
-      { type: 'api_key', key: hole('KEY'), name: 'X-Key', location: 'header' },
+      { type: 'api_key', key: toPlaceholder('KEY'), name: 'X-Key', location: 'header' },
     ],
     [
       'a key in the query',
       { type: 'apiKey', in: 'query', name: 'k' },
-      { type: 'api_key', key: hole('KEY'), name: 'k', location: 'query' },
+      { type: 'api_key', key: toPlaceholder('KEY'), name: 'k', location: 'query' },
     ],
     [
       'a user name and password',
       { type: 'http', scheme: 'Basic' },
-      { type: 'basic', username: hole('USERNAME'), password: hole('PASSWORD') },
+      { type: 'basic', username: toPlaceholder('USERNAME'), password: toPlaceholder('PASSWORD') },
     ],
-    ['a bearer token', { type: 'http', scheme: 'bearer' }, { type: 'bearer', token: hole('TOKEN') }],
+    ['a bearer token', { type: 'http', scheme: 'bearer' }, { type: 'bearer', token: toPlaceholder('TOKEN') }],
     [
       'client credentials',
       { type: 'oauth2', flows: { clientCredentials } },
       {
         type: 'client_id_secret',
-        client_id: hole('CLIENT_ID'),
-        client_secret: hole('CLIENT_SECRET'),
+        client_id: toPlaceholder('CLIENT_ID'),
+        client_secret: toPlaceholder('CLIENT_SECRET'),
         token_url: 'https://id.example/token',
         scope: 'read write',
       },
@@ -256,15 +256,15 @@ describe('toToolsets credentials', () => {
     [
       'a token from a user sign-in',
       { type: 'oauth2', flows: { implicit: { authorizationUrl: 'https://id.example/', scopes: {} } } },
-      { type: 'bearer', token: hole('TOKEN') },
+      { type: 'bearer', token: toPlaceholder('TOKEN') },
     ],
     [
       'OpenID Connect',
       { type: 'openIdConnect', openIdConnectUrl: 'https://id.example/' },
-      { type: 'bearer', token: hole('TOKEN') },
+      { type: 'bearer', token: toPlaceholder('TOKEN') },
     ],
   ])('uses placeholders for %s', async (_what, scheme, expected) => {
-    expect(await authorizationOf(scheme, ['read', 'write'])).toEqual({ authorization: expected, notes: [] });
+    expect(await importAuthorization(scheme, ['read', 'write'])).toEqual({ authorization: expected, notes: [] });
   });
 
   it.each([
@@ -272,7 +272,7 @@ describe('toToolsets credentials', () => {
     ['a certificate', { type: 'mutualTLS' }],
     ['another HTTP scheme', { type: 'http', scheme: 'digest' }],
   ])('adds a note for unsupported credentials: %s', async (_what, scheme) => {
-    const { authorization, notes } = await authorizationOf(scheme);
+    const { authorization, notes } = await importAuthorization(scheme);
     expect([authorization, notes]).toEqual([null, ['pets requires credentials that a quick app cannot send: petAuth.']]);
   });
 
@@ -305,7 +305,7 @@ describe('toToolsets credentials', () => {
   });
 
   it('ignores an undefined scheme with the name of an object property', async () => {
-    const { authorization } = await authorizationOf({ type: 'http', scheme: 'bearer' });
+    const { authorization } = await importAuthorization({ type: 'http', scheme: 'bearer' });
     expect(authorization).toBeDefined();
     const { toolsets } = await read(openapi({ '/a': get('a', { security: [{ constructor: [] }] }) }));
     expect(toolsets[0]?.authorization).toBeNull();
@@ -341,8 +341,8 @@ describe('toRestApiTool', () => {
   });
 
   it('renames a constant whose name conflicts with an argument', () => {
-    const both = { ...definition, constants: [{ place: 'header' as const, key: 'shop', value: 'x' }] };
-    expect(toRestToolDefinition(toRestApiTool(both))).toEqual(both);
+    const conflictingDefinition = { ...definition, constants: [{ place: 'header' as const, key: 'shop', value: 'x' }] };
+    expect(toRestToolDefinition(toRestApiTool(conflictingDefinition))).toEqual(conflictingDefinition);
   });
 
   it('shows the model an argument with a single allowed value', () => {
@@ -379,12 +379,12 @@ describe('toRestApiTool', () => {
 
 it('toRestApiTool preserves any supported operation and creates valid settings', () => {
   fc.assert(
-    fc.property(operation, (given) => {
-      const tool = toRestApiTool(given);
+    fc.property(operation, (definition) => {
+      const tool = toRestApiTool(definition);
       const toolset = { type: 'rest-api', name: 'api', authorization: null, tools: [JSON.parse(JSON.stringify(tool))] };
-      const faults = quickAppFaults({ temperature: 0, instructions: '', model: 'm', web_api_toolset: [toolset] });
-      expect(faults).toEqual([]);
-      expect(toRestToolDefinition(tool)).toEqual(given);
+      const issues = quickAppFaults({ temperature: 0, instructions: '', model: 'm', web_api_toolset: [toolset] });
+      expect(issues).toEqual([]);
+      expect(toRestToolDefinition(tool)).toEqual(definition);
     }),
   );
 });

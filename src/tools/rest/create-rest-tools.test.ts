@@ -175,21 +175,21 @@ describe('createRestTool redirects', () => {
     ['a key in a header', { type: 'api_key', key: 'canary-secret', name: 'X-Odd-Name', location: 'header' }],
     ['a key in the query', { type: 'api_key', key: 'canary-secret', name: 'k', location: 'query' }],
   ] as const)('sends no credentials to another origin: %s', async (_what, authorization) => {
-    const other = await startServer((_request, response) => response.end('arrived'));
-    const server = await startServer((_request, response) => response.writeHead(302, { location: other.url }).end());
+    const otherServer = await startServer((_request, response) => response.end('arrived'));
+    const server = await startServer((_request, response) => response.writeHead(302, { location: otherServer.url }).end());
     const constants = [{ place: 'header' as const, key: 'X-Tenant', value: 'canary-secret' }];
     const { text } = await callTool({ url: server.url, constants }, {}, createAuthorizer(authorization, tokenCache()));
     expect(text).toBe('arrived');
-    const sent = JSON.stringify(other.seen);
+    const sent = JSON.stringify(otherServer.seen);
     expect(sent).not.toContain('canary-secret');
     expect(sent).not.toContain(Buffer.from('canary-secret').toString('base64').slice(0, 12));
   });
 
   it('does not send a body to another origin', async () => {
-    const other = await startServer((_request, response) => response.end('arrived'));
-    const server = await startServer((_request, response) => response.writeHead(307, { location: other.url }).end());
+    const otherServer = await startServer((_request, response) => response.end('arrived'));
+    const server = await startServer((_request, response) => response.writeHead(307, { location: otherServer.url }).end());
     await expect(callTool({ url: server.url, method: 'POST' }, {})).rejects.toThrow('another origin');
-    expect(other.seen).toEqual([]);
+    expect(otherServer.seen).toEqual([]);
   });
 
   it.each([

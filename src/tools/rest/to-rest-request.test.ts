@@ -10,7 +10,7 @@ import { toRestRequest } from './to-rest-request.ts';
 const at = (place: RestPlace, name: string, key = name): RestArgument => ({ name, place, key });
 
 function request(definition: Partial<RestToolDefinition>, args: JsonObject, credentials: Credentials = noCredentials) {
-  const whole: RestToolDefinition = {
+  const completeDefinition: RestToolDefinition = {
     name: 'tool',
     description: '',
     parameters: {},
@@ -22,7 +22,7 @@ function request(definition: Partial<RestToolDefinition>, args: JsonObject, cred
     isPublic: false,
     ...definition,
   };
-  const { url, method, headers, body } = toRestRequest(whole, args, credentials);
+  const { url, method, headers, body } = toRestRequest(completeDefinition, args, credentials);
   return { url: url.href, method, headers, body: body?.toString() ?? null };
 }
 
@@ -69,8 +69,8 @@ describe('toRestRequest path values', () => {
         let filled: string;
         try {
           filled = fill(id);
-        } catch (thrown) {
-          expect(thrown).toBeInstanceOf(ToolError);
+        } catch (error) {
+          expect(error).toBeInstanceOf(ToolError);
           return;
         }
         const { origin, pathname, search, hash } = new URL(filled);
@@ -123,7 +123,7 @@ describe('toRestRequest query values', () => {
     [{ style: 'spaceDelimited', explode: false }, ['a', 'b'], 'q=a b'],
     [{ style: 'pipeDelimited' }, ['a', 'b'], 'q=a|b'],
     [{ style: 'pipeDelimited', explode: true }, ['a', 'b'], 'q=a&q=b'],
-  ])('serializes with the style %j the value %j', (style, value, query) => {
+  ])('serializes by style: %j of %j', (style, value, query) => {
     const url = fill(value, { arguments: [{ ...at('query', 'q'), ...style }] });
     expect(decodeURIComponent(url)).toBe(`https://api.test/v1/pets?${query}`);
   });

@@ -67,7 +67,7 @@ function isInBody(location: RestPlace): boolean {
   return location === 'body' || location === 'whole_body';
 }
 
-/** A GET has no body, so body values move to the query (contract: points read two ways). */
+/** A GET has no body, so body values move to the query. */
 function toSendable(value: PlacedValue, method: RestToolDefinition['method']): PlacedValue {
   return method === 'GET' && isInBody(value.place) ? { ...value, place: 'query' } : value;
 }

@@ -7,10 +7,10 @@ const texts = Array.from({ length: 150 }, (_, nth) => `${nth + 1}`);
 const toItem = (text: string, index: number): JsonObject => ({ index, embedding: [Number(text), 0] });
 
 it('DeploymentEmbedder splits texts into concurrent requests and returns the vectors in order', async () => {
-  const asked: number[] = [];
+  const requestSizes: number[] = [];
   const embedder = new DeploymentEmbedder('m', async ({ input }) => {
     const part = input as string[];
-    asked.push(part.length);
+    requestSizes.push(part.length);
     await Promise.resolve();
     return { data: part.map(toItem).toReversed() };
   });
@@ -18,9 +18,9 @@ it('DeploymentEmbedder splits texts into concurrent requests and returns the vec
     data: (input as string[]).map((text, index) => ({ index, embedding: [1, Number(text)] })),
   }));
   const vectors = await embedder.embed(texts, never);
-  expect(asked).toEqual([64, 64, 22]);
+  expect(requestSizes).toEqual([64, 64, 22]);
   expect(vectors).toEqual(texts.map(() => Float32Array.of(1, 0)));
-  const ratios = (await marked.embed(texts, never)).map(([one = 0, other = 0]) => Math.round(other / one));
+  const ratios = (await marked.embed(texts, never)).map(([first = 0, second = 0]) => Math.round(second / first));
   expect(ratios).toEqual(texts.map(Number));
 });
 

@@ -10,9 +10,9 @@ import type { PassageSearch, ScoredHit } from './searching/passage-search.ts';
 
 const maxQueryChars = 2000;
 const maxListedNames = 40;
-/** Maximum number of tokens of documents that are returned completely. `wholePassages` and the result size also apply. */
-const wholeTokens = 8000;
-const wholePassages = 100;
+/** Maximum number of tokens of documents that are returned completely. `maxCompletePassages` and the result size also apply. */
+const maxCompleteTokens = 8000;
+const maxCompletePassages = 100;
 const bytesPerToken = 5;
 
 export interface QueryDocumentDeps {
@@ -85,22 +85,22 @@ async function answerQuestion(
   const { readFiles, notes } = await awaitReadings(pending, context, clock);
   if (readFiles.length === 0) return { text: notes.join('\n'), attachments: [], failed: true };
   const documents = readFiles.map(({ document }) => document);
-  const isSmall = canShowWhole(documents, maxResultBytes);
+  const isSmall = canReturnAll(documents, maxResultBytes);
   const query = { text, documents, embedder, signal: context.signal };
   const early = await search.search(query);
   const hasWaited = !isSmall && !early.byMeaning && (await awaitVectors(documents, deps));
   const { hits, byMeaning } = hasWaited ? await search.search(query) : early;
   const gathering = { index, read: readFiles, hits };
-  const passages = isSmall ? await gatherWhole(gathering) : await gatherPassages(gathering, bounds);
+  const passages = isSmall ? await gatherAll(gathering) : await gatherPassages(gathering, bounds);
   const byWords = 'Searched by words only: what the passages mean is still being worked out.';
   const allNotes = byMeaning || isSmall ? notes : [...notes, byWords];
   return toAnswer({ passages, notes: allNotes, maxBytes: maxResultBytes, cite: context.cite });
 }
 
-function canShowWhole(documents: readonly IndexedDocument[], maxBytes: number): boolean {
+function canReturnAll(documents: readonly IndexedDocument[], maxBytes: number): boolean {
   const tokens = documents.reduce((sum, document) => sum + document.tokens, 0);
   const passages = documents.reduce((sum, document) => sum + document.passages, 0);
-  return passages <= wholePassages && tokens <= Math.min(wholeTokens, maxBytes / bytesPerToken);
+  return passages <= maxCompletePassages && tokens <= Math.min(maxCompleteTokens, maxBytes / bytesPerToken);
 }
 
 /** Maximum time that a question waits for vectors. */
@@ -165,7 +165,7 @@ function toAnswer({ passages, notes, maxBytes, cite }: AnswerOptions): ToolResul
   return { text: [...sections, ...notes.map((note) => `Note: ${note}`)].join('\n\n'), attachments: [], failed: false };
 }
 
-/** Returns as many groups as fit, in order. Repeats the heading only if the section changes. */
+/** Returns as many groups as fit, in order. Omits the heading of a group if the previous group has the same one. */
 function numberPassages(
   passages: readonly PassageGroup[],
   { maxBytes, cite }: Pick<AnswerOptions, 'maxBytes' | 'cite'>,
@@ -209,10 +209,10 @@ function toCitation(file: ReadFile, passage: Passage): Attachment {
   };
 }
 
-/** Maximum number of passages per number. The user sees only one of them as the quotation. */
+/** Maximum number of passages per citation number. The user sees only one of them as the quotation. */
 const maxJoined = 6;
 
-/** Consecutive passages that the model reads under one number. */
+/** Consecutive passages that the model reads under one citation number. */
 interface PassageGroup {
   readonly file: ReadFile;
   /** At least one passage. */
@@ -271,16 +271,16 @@ function addGroup(groups: PassageGroup[], next: PassageGroup): void {
   }
 }
 
-function isAdjacent(left: PassageGroup, right: PassageGroup): boolean {
-  if (left.file !== right.file || left.passages.length + right.passages.length > maxJoined) return false;
-  if (left.quoted.page !== right.quoted.page || !isSameSection(left.quoted, right.quoted)) return false;
-  const follows = (first: PassageGroup, second: PassageGroup) =>
-    first.passages.at(-1)?.nth === (second.passages[0]?.nth ?? 0) - 1;
-  return follows(left, right) || follows(right, left);
+function isAdjacent(first: PassageGroup, second: PassageGroup): boolean {
+  if (first.file !== second.file || first.passages.length + second.passages.length > maxJoined) return false;
+  if (first.quoted.page !== second.quoted.page || !isSameSection(first.quoted, second.quoted)) return false;
+  const follows = (earlier: PassageGroup, later: PassageGroup) =>
+    earlier.passages.at(-1)?.nth === (later.passages[0]?.nth ?? 0) - 1;
+  return follows(first, second) || follows(second, first);
 }
 
 /** Returns all passages in order. Throws `StoreError`. */
-async function gatherWhole({ index, read: readFiles, hits: [best] }: Gathering): Promise<PassageGroup[]> {
+async function gatherAll({ index, read: readFiles, hits: [best] }: Gathering): Promise<PassageGroup[]> {
   const documents = await Promise.all(
     readFiles.map(async (file) => ({ file, passages: await index.read(file.document.id, 0, file.document.passages) })),
   );

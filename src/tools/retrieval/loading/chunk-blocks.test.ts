@@ -24,12 +24,12 @@ const block: fc.Arbitrary<Block> = fc.oneof(
   fc.record({ kind: fc.constant('table' as const), header: cells, rows: fc.array(cells, { maxLength: 40 }), page }),
 );
 
-function letters(parts: readonly string[]): string {
+function removeSpace(parts: readonly string[]): string {
   return parts.join('').replace(/\s+/g, '');
 }
 
 /** Returns the texts of a block that must not be split. */
-function partsOf(each: Block): readonly string[] {
+function listUnsplitTexts(each: Block): readonly string[] {
   if (each.kind === 'heading') return [each.text];
   return each.kind === 'text' ? splitText(each.text, passageTokens) : each.rows.flat();
 }
@@ -37,13 +37,13 @@ function partsOf(each: Block): readonly string[] {
 describe('splitText', () => {
   it('loses only white space and returns pieces of bounded size', () => {
     fc.assert(
-      fc.property(text, fc.integer({ min: 4, max: 200 }), (whole, most) => {
-        const pieces = splitText(whole, most);
-        expect(letters(pieces)).toBe(letters([whole]));
+      fc.property(text, fc.integer({ min: 4, max: 200 }), (input, maxTokens) => {
+        const pieces = splitText(input, maxTokens);
+        expect(removeSpace(pieces)).toBe(removeSpace([input]));
         for (const piece of pieces) {
-          expect(estimateTokens(piece)).toBeLessThanOrEqual(most);
+          expect(estimateTokens(piece)).toBeLessThanOrEqual(maxTokens);
           expect(piece.trim()).not.toBe('');
-          expect(piece.isWellFormed()).toBe(whole.isWellFormed() || piece.isWellFormed());
+          expect(piece.isWellFormed()).toBe(input.isWellFormed() || piece.isWellFormed());
         }
       }),
     );
@@ -64,11 +64,11 @@ describe('chunkBlocks', () => {
     fc.assert(
       fc.property(fc.array(block, { maxLength: 20 }), (blocks) => {
         const passages = chunkBlocks(blocks);
-        const said = letters(passages.map((passage) => passage.text));
-        const heads = letters(passages.flatMap(({ headings }) => headings));
+        const passageText = removeSpace(passages.map((passage) => passage.text));
+        const heads = removeSpace(passages.flatMap(({ headings }) => headings));
         for (const each of blocks) {
-          const shown = each.kind === 'heading' ? heads + said : said;
-          for (const part of partsOf(each)) expect(shown).toContain(letters([part]));
+          const allText = each.kind === 'heading' ? heads + passageText : passageText;
+          for (const part of listUnsplitTexts(each)) expect(allText).toContain(removeSpace([part]));
         }
       }),
     );

@@ -14,7 +14,7 @@ const vectorMs = 5000;
 /** Maximum number of characters of a question that is embedded. Each additional word takes about a millisecond. */
 const maxQueryChars = 500;
 /** Weight of the matched share of the question's words if vectors are complete. */
-const shareBesideMeaning = 0.6;
+const matchedShareWeight = 0.6;
 /** Minimum similarity of a passage. Less similar passages have another topic. */
 const minSimilarity = 0.1;
 
@@ -64,7 +64,7 @@ export class PassageSearch {
       .map((hit) => ({ ...hit, weight: 1 }));
     const exact = new Map(wordHits.filter((hit) => hit.exactShare > 0).map((hit) => [getKey(hit), hit.exactShare]));
     const scores = new Map<string, number>();
-    const shareWeight = nearResult.isComplete ? shareBesideMeaning : 1;
+    const shareWeight = nearResult.isComplete ? matchedShareWeight : 1;
     for (const hit of wordHits) scores.set(getKey(hit), Math.max(shareWeight * hit.matchedShare, hit.exactShare));
     for (const hit of nearResult.hits) scores.set(getKey(hit), Math.max(hit.similarity, scores.get(getKey(hit)) ?? 0));
     const hits = fuse([byWords, byMeaning]).map((hit) => ({ ...hit, score: scores.get(getKey(hit)) ?? 0 }));
@@ -226,7 +226,8 @@ export class VectorCache {
   }
 
   /**
-   * Returns the concatenated vectors of a document, starting at its first passage. Vectors that do not exist yet are missing.
+   * Returns the concatenated vectors of a document, starting at its first passage. The array is shorter while vectors are being
+   * created.
    */
   async get({ id, passages }: IndexedDocument, model: string): Promise<Float32Array> {
     const name = `${id} ${model}`;

@@ -34,17 +34,17 @@ describe('nearest', () => {
   it('returns the most similar vectors of several documents, best first', async () => {
     const dimensions = 7;
     const vectors = Float32Array.from({ length: dimensions * 500 }, (_, at) => Math.sin(at * 12.9898));
-    const asked = Float32Array.from({ length: dimensions }, (_, at) => Math.cos(at));
+    const query = Float32Array.from({ length: dimensions }, (_, at) => Math.cos(at));
     const plain = Array.from({ length: 500 }, (_, nth) => {
-      return { nth, similarity: asked.reduce((sum, value, at) => sum + value * (vectors[nth * dimensions + at] ?? 0), 0) };
+      return { nth, similarity: query.reduce((sum, value, at) => sum + value * (vectors[nth * dimensions + at] ?? 0), 0) };
     });
-    const expected = plain.sort((one, other) => other.similarity - one.similarity).slice(0, 9);
+    const expected = plain.sort((left, right) => right.similarity - left.similarity).slice(0, 9);
     const sets = [0, 200].map((from, at) => {
       return { document: `d${at}`, vectors: vectors.subarray(from * dimensions, (at === 0 ? 200 : 500) * dimensions) };
     });
-    const found = await nearest(asked, sets, 9);
-    expect(found.map(({ document, nth }) => (document === 'd0' ? nth : nth + 200))).toEqual(expected.map(({ nth }) => nth));
-    for (const [at, { similarity }] of found.entries()) expect(similarity).toBeCloseTo(expected[at]?.similarity ?? 0, 4);
+    const hits = await nearest(query, sets, 9);
+    expect(hits.map(({ document, nth }) => (document === 'd0' ? nth : nth + 200))).toEqual(expected.map(({ nth }) => nth));
+    for (const [at, { similarity }] of hits.entries()) expect(similarity).toBeCloseTo(expected[at]?.similarity ?? 0, 4);
   });
 
   it('returns fewer hits if there are fewer vectors', async () => {
@@ -62,14 +62,14 @@ describe('nearest', () => {
 });
 
 describe('VectorCache', () => {
-  const documentOf = (id: string, passages: number): IndexedDocument => {
+  const createDocument = (id: string, passages: number): IndexedDocument => {
     return { id, title: '', format: 'txt', passages, tokens: 0, note: undefined, failure: undefined };
   };
 
-  const boundedTo = (maxBytes: number) =>
+  const createCache = (maxBytes: number) =>
     new BoundedCache<Float32Array>({ maxBytes, countBytes: ({ byteLength }) => byteLength });
 
-  function counted(runs: Record<string, VectorRun[]>) {
+  function createIndex(runs: Record<string, VectorRun[]>) {
     const asked: string[] = [];
     const index = {
       async vectors({ document }: { document: string }) {
@@ -88,20 +88,20 @@ describe('VectorCache', () => {
 
   it('joins runs and caches them once they are complete', async () => {
     const runs = { d: [run(0, 1, 2)] };
-    const { asked, index } = counted(runs);
-    const cache = new VectorCache(index, boundedTo(1000));
-    expect([...(await cache.get(documentOf('d', 3), 'm'))]).toEqual([1, 2]);
+    const { asked, index } = createIndex(runs);
+    const cache = new VectorCache(index, createCache(1000));
+    expect([...(await cache.get(createDocument('d', 3), 'm'))]).toEqual([1, 2]);
     runs.d.push(run(2, 3));
-    for (let times = 0; times < 3; times += 1) expect([...(await cache.get(documentOf('d', 3), 'm'))]).toEqual([1, 2, 3]);
+    for (let times = 0; times < 3; times += 1) expect([...(await cache.get(createDocument('d', 3), 'm'))]).toEqual([1, 2, 3]);
     expect(asked).toEqual(['d', 'd']);
-    await cache.get(documentOf('d', 3), 'other model');
+    await cache.get(createDocument('d', 3), 'other model');
     expect(asked).toHaveLength(3);
   });
 
   it('drops the least recently used document if the cache is full', async () => {
-    const { asked, index } = counted({ a: [run(0, 1, 2)], b: [run(0, 3, 4)], c: [run(0, 5, 6)] });
-    const cache = new VectorCache(index, boundedTo(300));
-    for (const id of ['a', 'b', 'a', 'c', 'a', 'b']) await cache.get(documentOf(id, 2), 'm');
+    const { asked, index } = createIndex({ a: [run(0, 1, 2)], b: [run(0, 3, 4)], c: [run(0, 5, 6)] });
+    const cache = new VectorCache(index, createCache(300));
+    for (const id of ['a', 'b', 'a', 'c', 'a', 'b']) await cache.get(createDocument(id, 2), 'm');
     expect(asked).toEqual(['a', 'b', 'c', 'b']);
   });
 });
