@@ -77,9 +77,9 @@ describe('chunkBlocks', () => {
   it('numbers bounded passages in order', () => {
     fc.assert(
       fc.property(fc.array(block, { maxLength: 20 }), (blocks) => {
-        for (const [index, { nth, text: said }] of chunkBlocks(blocks).entries()) {
+        for (const [index, { nth, text: passageText }] of chunkBlocks(blocks).entries()) {
           expect(nth).toBe(index);
-          expect(estimateTokens(said)).toBeLessThanOrEqual(passageTokens + 61);
+          expect(estimateTokens(passageText)).toBeLessThanOrEqual(passageTokens + 61);
         }
       }),
     );
@@ -96,7 +96,7 @@ describe('chunkBlocks', () => {
       { kind: 'heading', level: 1, text: 'C', page: 2 },
       { kind: 'text', text: 'five', page: 2 },
     ]);
-    expect(passages.map(({ page: at, headings, text: said }) => [at, headings.join('/'), said])).toEqual([
+    expect(passages.map(({ page: at, headings, text: content }) => [at, headings.join('/'), content])).toEqual([
       [1, 'A', 'one\ntwo'],
       [2, 'A', 'three'],
       [2, 'A/B', 'four'],
@@ -105,9 +105,9 @@ describe('chunkBlocks', () => {
   });
 
   it('keeps headings without content', () => {
-    const heading = (level: number, said: string): Block => ({ kind: 'heading', level, text: said, page: null });
+    const heading = (level: number, content: string): Block => ({ kind: 'heading', level, text: content, page: null });
     const passages = chunkBlocks([heading(1, 'A'), heading(2, 'B'), heading(2, 'C'), heading(1, 'D')]);
-    expect(passages.map(({ headings, text: said }) => [headings.join('/'), said])).toEqual([
+    expect(passages.map(({ headings, text: content }) => [headings.join('/'), content])).toEqual([
       ['A/B', 'B'],
       ['A/C', 'C'],
       ['D', 'D'],

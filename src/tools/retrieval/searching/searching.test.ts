@@ -70,14 +70,14 @@ describe('VectorCache', () => {
     new BoundedCache<Float32Array>({ maxBytes, countBytes: ({ byteLength }) => byteLength });
 
   function createIndex(runs: Record<string, VectorRun[]>) {
-    const asked: string[] = [];
+    const loadedDocuments: string[] = [];
     const index = {
       async vectors({ document }: { document: string }) {
-        asked.push(document);
+        loadedDocuments.push(document);
         return runs[document] ?? [];
       },
     } as Partial<PassageIndex> as PassageIndex;
-    return { asked, index };
+    return { loadedDocuments, index };
   }
 
   const run = (first: number, ...values: number[]): VectorRun => ({
@@ -88,20 +88,20 @@ describe('VectorCache', () => {
 
   it('joins runs and caches them once they are complete', async () => {
     const runs = { d: [run(0, 1, 2)] };
-    const { asked, index } = createIndex(runs);
+    const { loadedDocuments, index } = createIndex(runs);
     const cache = new VectorCache(index, createCache(1000));
     expect([...(await cache.get(createDocument('d', 3), 'm'))]).toEqual([1, 2]);
     runs.d.push(run(2, 3));
     for (let times = 0; times < 3; times += 1) expect([...(await cache.get(createDocument('d', 3), 'm'))]).toEqual([1, 2, 3]);
-    expect(asked).toEqual(['d', 'd']);
+    expect(loadedDocuments).toEqual(['d', 'd']);
     await cache.get(createDocument('d', 3), 'other model');
-    expect(asked).toHaveLength(3);
+    expect(loadedDocuments).toHaveLength(3);
   });
 
   it('drops the least recently used document if the cache is full', async () => {
-    const { asked, index } = createIndex({ a: [run(0, 1, 2)], b: [run(0, 3, 4)], c: [run(0, 5, 6)] });
+    const { loadedDocuments, index } = createIndex({ a: [run(0, 1, 2)], b: [run(0, 3, 4)], c: [run(0, 5, 6)] });
     const cache = new VectorCache(index, createCache(300));
     for (const id of ['a', 'b', 'a', 'c', 'a', 'b']) await cache.get(createDocument(id, 2), 'm');
-    expect(asked).toEqual(['a', 'b', 'c', 'b']);
+    expect(loadedDocuments).toEqual(['a', 'b', 'c', 'b']);
   });
 });
