@@ -29,7 +29,7 @@ describe('toToolResult', () => {
     expect([text, attachments]).toEqual(['größer', [expect.objectContaining({ type: 'text/csv', data: 'größer' })]]);
   });
 
-  it('does not mask bytes, in which short secrets match by chance', () => {
+  it('does not mask bytes, because short secrets match them by chance', () => {
     const { attachments } = convert({ type: 'image', data: 'AcanaryB', mimeType: 'image/png' });
     expect(attachments).toMatchObject([{ data: 'AcanaryB' }]);
   });

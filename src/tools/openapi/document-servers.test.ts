@@ -25,7 +25,7 @@ describe('readOpenApi server URLs', () => {
     expect(tools[0]?.url).toBe(url);
   });
 
-  it('prefers the server of the operation to those of its path and of the document', async () => {
+  it('uses the server of the operation before the servers of its path and the document', async () => {
     const paths = {
       '/a': { servers: [{ url: 'https://path.test' }], get: { servers: [{ url: 'https://operation.test' }] }, put: {} },
     };

@@ -260,11 +260,11 @@ describe('readOpenApi operations', () => {
     [{}, 'post_pets'],
     [{ operationId: 'pets.add' }, 'pets.add'],
     [{ operationId: ' ' }, 'post_pets'],
-  ])('uses the operation ID as the name, or else the method and path: %j', async (operation, name) => {
+  ])('uses the operation ID as the name, with the method and path as a fallback: %j', async (operation, name) => {
     expect((await only(operation)).name).toBe(name);
   });
 
-  it('prefers the parameters of the operation to those of its path', async () => {
+  it('overrides parameters of the path by parameters of the operation', async () => {
     const { tools } = await openapi({
       '/a': {
         parameters: [{ name: 'q', in: 'query', schema: { type: 'integer' } }],

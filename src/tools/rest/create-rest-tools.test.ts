@@ -138,7 +138,7 @@ describe('createRestTool replies', () => {
 });
 
 describe('createRestTool redirects', () => {
-  it('sends everything again within the same origin', async () => {
+  it('repeats the complete request within the same origin', async () => {
     const server = await startServer((request, response) =>
       request.url === '/end' ? response.end('arrived') : response.writeHead(308, { location: '/end' }).end(),
     );
