@@ -35,7 +35,7 @@ function addonTools(clock: Clock = systemClock, allowed?: readonly string[], tim
   });
 }
 
-/** A service that describes itself, and wants a key. */
+/** Starts a server that serves its own OpenAPI document and requires a key. */
 async function startWeather() {
   const app = Fastify();
   const asked: unknown[] = [];
@@ -81,33 +81,30 @@ async function runWith(ask: ReturnType<typeof scriptedModel>['ask'], { tools, mi
   return { content, stages };
 }
 
-describe('an addon', () => {
-  it.each(['/openapi.json', '/.well-known/ai-plugin.json'])(
-    'gives the model the tools of the document at %s and runs them',
-    async (path) => {
-      const weather = await startWeather();
-      const authorization = { type: 'api_key', key: 'weather-key', name: 'X-Key', location: 'header' } as const;
-      const addons: Addons = { weather: { url: weather.url + path, displayName: 'Weather', authorization } };
-      const loaded = await addonTools().load(findAddons({ addons, ...configured }, [{ name: 'weather' }]), never);
-      const model = scriptedModel(
-        calls(['getWeather', { city: '../Oslo?x=1', units: 'c' }], ['addReport', { text: 'wet', admin: true }]),
-        answers('Wet.'),
-      );
-      expect(await runWith(model.ask, loaded)).toEqual({
-        content: 'Wet.',
-        stages: ['getWeather', 'addReport', 'completed', 'completed'],
-      });
-      expect(weather.asked).toEqual([[{ city: '../Oslo?x=1' }, { units: 'c' }], { text: 'wet' }]);
-      expect(model.asked[0]?.tools).toMatchObject([
-        { function: { name: 'getWeather', description: 'Weather of a city.', parameters: { required: ['city'] } } },
-        { function: { name: 'addReport', parameters: { properties: { text: { type: 'string' } }, required: ['text'] } } },
-      ]);
-      expect(model.asked[1]?.messages.slice(2).map(({ content }) => content)).toEqual(['{"sky":"rain"}', '{"saved":true}']);
-      expect(JSON.stringify(model.asked)).not.toContain('weather-key');
-    },
-  );
+describe('AddonTools', () => {
+  it.each(['/openapi.json', '/.well-known/ai-plugin.json'])('loads the document at %s and runs its operations', async (path) => {
+    const weather = await startWeather();
+    const authorization = { type: 'api_key', key: 'weather-key', name: 'X-Key', location: 'header' } as const;
+    const addons: Addons = { weather: { url: weather.url + path, displayName: 'Weather', authorization } };
+    const loaded = await addonTools().load(findAddons({ addons, ...configured }, [{ name: 'weather' }]), never);
+    const model = scriptedModel(
+      calls(['getWeather', { city: '../Oslo?x=1', units: 'c' }], ['addReport', { text: 'wet', admin: true }]),
+      answers('Wet.'),
+    );
+    expect(await runWith(model.ask, loaded)).toEqual({
+      content: 'Wet.',
+      stages: ['getWeather', 'addReport', 'completed', 'completed'],
+    });
+    expect(weather.asked).toEqual([[{ city: '../Oslo?x=1' }, { units: 'c' }], { text: 'wet' }]);
+    expect(model.asked[0]?.tools).toMatchObject([
+      { function: { name: 'getWeather', description: 'Weather of a city.', parameters: { required: ['city'] } } },
+      { function: { name: 'addReport', parameters: { properties: { text: { type: 'string' } }, required: ['text'] } } },
+    ]);
+    expect(model.asked[1]?.messages.slice(2).map(({ content }) => content)).toEqual(['{"sky":"rain"}', '{"saved":true}']);
+    expect(JSON.stringify(model.asked)).not.toContain('weather-key');
+  });
 
-  it('whose server refuses is told to the model', async () => {
+  it('returns an error response of the server to the model', async () => {
     const weather = await startWeather();
     const loaded = await addonTools().load(
       findAddons({ addons: { weather: { url: `${weather.url}/openapi.json` } }, ...configured }, [{ name: 'weather' }]),
@@ -118,7 +115,7 @@ describe('an addon', () => {
     expect(model.asked[1]?.messages.at(-1)?.content).toBe('HTTP 401: a key is missing');
   });
 
-  it('that cannot be loaded is a failed stage, and the rest works', async () => {
+  it('reports an addon that cannot be loaded as a failed stage and loads the rest', async () => {
     const weather = await startWeather();
     const addons: Addons = {
       weather: { url: `${weather.url}/openapi.json` },
@@ -135,12 +132,12 @@ describe('an addon', () => {
     const loaded = await addonTools().load(found, never);
     expect(loaded.tools.map(({ name }) => name)).toEqual(['getWeather', 'addReport']);
     expect(loaded.missing).toEqual([
-      { name: 'Gone', reason: 'The addon cannot be loaded: its server answered 404.' },
+      { name: 'Gone', reason: 'The addon cannot be loaded: its server returned HTTP 404.' },
       {
         name: 'inside',
         reason: expect.stringContaining('169.254.169.254 is or resolves to a blocked address'),
       },
-      { name: 'page', reason: 'The addon cannot be loaded: its server answered 401.' },
+      { name: 'page', reason: 'The addon cannot be loaded: its server returned HTTP 401.' },
     ]);
     expect(await runWith(scriptedModel(answers('Hi.')).ask, loaded)).toMatchObject({
       content: 'Hi.',
@@ -148,7 +145,7 @@ describe('an addon', () => {
     });
   });
 
-  it('without a usable operation says so', async () => {
+  it('reports an addon without a usable operation', async () => {
     const document = {
       openapi: '3.1.0',
       info: {},
@@ -160,11 +157,11 @@ describe('an addon', () => {
       never,
     );
     expect(missing[0]?.reason).toBe(
-      "The addon's document has no operation that can be a tool; post_up was left out, since it needs a body of which no media type is told.",
+      "The addon's document has no usable operation. For example, post_up was left out: its required body has no media type.",
     );
   });
 
-  it('with more tools than a model takes loses the last, which is said', async () => {
+  it('drops tools beyond the maximum and reports how many', async () => {
     const paths = Object.fromEntries(Array.from({ length: 130 }, (_, i) => [`/p${i}`, { get: {} }]));
     const server = await startServer((_request, response) => response.end(JSON.stringify({ openapi: '3.1.0', info: {}, paths })));
     const loaded = await addonTools().load(
@@ -172,26 +169,28 @@ describe('an addon', () => {
       never,
     );
     expect(loaded.tools).toHaveLength(128);
-    expect(loaded.missing).toEqual([{ name: 'Addons', reason: 'A model can be offered 128 tools; 2 of 130 were left out.' }]);
+    expect(loaded.missing).toEqual([
+      { name: 'Addons', reason: 'A model supports at most 128 tools. 2 of 130 tools were left out.' },
+    ]);
   });
 });
 
-describe('when the caller leaves', () => {
-  it('the call to the web API is broken off', async () => {
+describe('AddonTools, if the client disconnects', () => {
+  it('cancels the call to the web API', async () => {
     const paths = { '/slow': { get: { operationId: 'slow' } } };
     const closed = Promise.withResolvers<boolean>();
-    const leaving = new AbortController();
+    const disconnection = new AbortController();
     const server = await startServer((request, response) => {
       if (request.url !== '/slow') return response.end(JSON.stringify({ openapi: '3.1.0', info: {}, paths }));
       response.on('close', () => closed.resolve(response.writableFinished));
-      return leaving.abort(new Error('left'));
+      return disconnection.abort(new Error('left'));
     });
     const { tools } = await addonTools().load(
       findAddons({ addons: { a: { url: server.url } }, ...configured }, [{ name: 'a' }]),
       never,
     );
     const { ask } = scriptedModel(calls(['slow', {}]));
-    const frames = run({ sendRequest: ask, tools, signal: leaving.signal });
+    const frames = run({ sendRequest: ask, tools, signal: disconnection.signal });
     const readAll = async () => {
       for await (const _frame of frames);
     };
@@ -200,76 +199,76 @@ describe('when the caller leaves', () => {
   });
 });
 
-describe('the document of an addon', () => {
+describe('AddonTools documents', () => {
   const document = JSON.stringify({ openapi: '3.1.0', info: {}, paths: { '/a': { get: {} } } });
-  const found = (url: string) => findAddons({ addons: { a: { url } }, ...configured }, [{ name: 'a' }]);
+  const findAddon = (url: string) => findAddons({ addons: { a: { url } }, ...configured }, [{ name: 'a' }]);
 
-  it('is fetched once by all who want it, and kept for five minutes', async () => {
+  it('fetches a document once for concurrent requests and caches it for five minutes', async () => {
     let nowMs = 0;
     const clock: Clock = { ...systemClock, nowMs: () => nowMs };
     const server = await startServer((_request, response) => setTimeout(() => response.end(document), 20));
     const tools = addonTools(clock);
-    await Promise.all(Array.from({ length: 10 }, () => tools.load(found(server.url), never)));
+    await Promise.all(Array.from({ length: 10 }, () => tools.load(findAddon(server.url), never)));
     nowMs = 299_999;
-    await tools.load(found(server.url), never);
+    await tools.load(findAddon(server.url), never);
     expect(server.seen).toHaveLength(1);
     nowMs = 300_001;
-    expect((await tools.load(found(server.url), never)).tools).toHaveLength(1);
+    expect((await tools.load(findAddon(server.url), never)).tools).toHaveLength(1);
     expect(server.seen).toHaveLength(2);
   });
 
-  it('that failed is tried again after ten seconds', async () => {
+  it('retries a failed document after ten seconds', async () => {
     let nowMs = 0;
     const clock: Clock = { ...systemClock, nowMs: () => nowMs };
     let isUp = false;
     const server = await startServer((_request, response) => response.writeHead(isUp ? 200 : 503).end(document));
     const tools = addonTools(clock);
-    expect((await tools.load(found(server.url), never)).missing).toHaveLength(1);
+    expect((await tools.load(findAddon(server.url), never)).missing).toHaveLength(1);
     isUp = true;
     nowMs = 9999;
-    expect((await tools.load(found(server.url), never)).missing).toHaveLength(1);
+    expect((await tools.load(findAddon(server.url), never)).missing).toHaveLength(1);
     expect(server.seen).toHaveLength(1);
     nowMs = 10_001;
-    expect((await tools.load(found(server.url), never)).missing).toHaveLength(0);
+    expect((await tools.load(findAddon(server.url), never)).missing).toHaveLength(0);
   });
 
-  it('is let go of when the caller leaves, at once', async () => {
+  it('stops waiting for a document immediately if the client disconnects', async () => {
     const server = await startServer(() => undefined);
-    const leaving = new AbortController();
-    setTimeout(() => leaving.abort(new Error('left')), 20);
-    // The server never answers: without the signal, the load would end with a missing addon.
-    await expect(addonTools().load(found(server.url), leaving.signal)).rejects.toThrow('left');
+    const disconnection = new AbortController();
+    setTimeout(() => disconnection.abort(new Error('left')), 20);
+    // The server never answers. Without the signal, the load would end with a missing addon.
+    await expect(addonTools().load(findAddon(server.url), disconnection.signal)).rejects.toThrow('left');
   });
 
-  it('that does not come in time fails', async () => {
+  it('reports a document that does not arrive in time', async () => {
     const server = await startServer((_request, response) => {
       response.writeHead(200);
       const drip = setInterval(() => response.write(' '), 50);
       response.on('close', () => clearInterval(drip));
     });
-    const { missing } = await addonTools(systemClock, undefined, 300).load(found(server.url), never);
-    expect(missing[0]?.reason).toBe('The addon cannot be loaded: it did not come within 0.3 s.');
+    const { missing } = await addonTools(systemClock, undefined, 300).load(findAddon(server.url), never);
+    expect(missing[0]?.reason).toBe('The addon cannot be loaded: the download took longer than 0.3 s.');
   });
 
-  it('that is too large is not read to its end', async () => {
+  it('stops reading a document that is too large', async () => {
     const server = await startServer((_request, response) => response.end(Buffer.alloc(9 * 1024 * 1024, 32)));
-    const { missing } = await addonTools().load(found(server.url), never);
+    const { missing } = await addonTools().load(findAddon(server.url), never);
     expect(missing[0]?.reason).toContain('larger than 8388608 bytes');
   });
 
-  it('that redirects is read where it leads, and its servers are meant from there', async () => {
+  it('follows a redirect and resolves server URLs against the final address', async () => {
     const server = await startServer((request, response) =>
       request.url === '/'
         ? response.writeHead(302, { location: '/deep/openapi.json' }).end()
         : response.end(document.replace('"info"', '"servers":[{"url":"api"}],"info"')),
     );
-    const { tools } = await addonTools().load(found(server.url), never);
+    const { tools } = await addonTools().load(findAddon(server.url), never);
     await tools[0]?.run({}, { signal: never, report: () => Promise.resolve(), cite: () => 1 });
     expect(server.seen.at(-1)?.url).toBe('/deep/api/a');
   });
 });
 
-describe('what a request names', () => {
+describe('findAddons', () => {
   const addons: Addons = { weather: { url: 'https://Weather.test:443/openapi.json' }, other: { url: 'https://other.test/' } };
 
   it.each([
@@ -280,7 +279,7 @@ describe('what a request names', () => {
       ['other', 'weather'],
     ],
     [[], []],
-  ])('is found by name or by its own address, once: %j', (asked, names) => {
+  ])('finds addons by name or by their own address, each once: %j', (asked, names) => {
     expect(findAddons({ addons, ...configured }, asked).map(({ name }) => name)).toEqual(names);
     expect(findAddons({ addons, ...guarded }, asked).map(({ name }) => name)).toEqual(names);
   });
@@ -297,13 +296,13 @@ describe('what a request names', () => {
     { url: 'http://weather.test/openapi.json' },
     { url: 'not an address' },
     {},
-  ])('is refused where it is not configured: %j', (asked) => {
+  ])('rejects an addon that is not configured: %j', (asked) => {
     expect(() => findAddons({ addons, ...configured }, [{ name: 'other' }, asked])).toThrow(
       expect.objectContaining({ code: 'unknown_addon', status: 400, param: 'addons[1]' }),
     );
   });
 
-  it('may be any web address if addonUrls is guarded', () => {
+  it('accepts any web address if addonUrls is guarded', () => {
     const requested = [{ url: 'https://Elsewhere.test/openapi.json' }, { url: 'https://elsewhere.test/openapi.json' }];
     expect(findAddons({ addons, ...guarded }, requested)).toEqual([
       {
@@ -319,7 +318,7 @@ describe('what a request names', () => {
     'not an address',
     `https://x.test/${'a'.repeat(2048)}`,
     '',
-  ])('is rejected as an address: %j', (url) => {
+  ])('rejects an invalid address: %j', (url) => {
     expect(() => findAddons({ addons, ...guarded }, [{ url }])).toThrow(
       expect.objectContaining({ code: 'unknown_addon', status: 400, param: 'addons[0]' }),
     );

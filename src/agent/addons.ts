@@ -14,10 +14,10 @@ const documentFreshMs = 300_000;
 const failureFreshMs = 10_000;
 const maxLoadMs = 30_000;
 const maxBytes = 16 * 1024 ** 2;
-/** Objects take more than their text. */
+/** Estimated memory in bytes per character of a document's JSON. Parsed objects take more than their text. */
 const bytesPerChar = 3;
 const maxUrlLength = 2048;
-/** More than this, vendors refuse a request. */
+/** Maximum number of tools per request. Vendors reject a request with more. */
 const maxTools = 128;
 
 export interface AddonToolsDeps extends RestSources {
@@ -26,16 +26,19 @@ export interface AddonToolsDeps extends RestSources {
   readonly reader: OpenApiReader;
 }
 
-/** One of a request's `addons`: a name or an address (docs/wire.md, Chat request). */
+/** One item of a request's `addons`: a name or an address (docs/wire.md, Chat request). */
 export interface RequestedAddon {
   readonly name?: string;
   readonly url?: string;
 }
 
-/** Addons by name, as configured. */
+/** Configured addons by name. */
 export type Addons = Readonly<Record<string, AddonEntry>>;
 
-/** The tools of a request's addons. Documents are kept for five minutes, failures for ten seconds. One for the process. */
+/**
+ * Loads the tools of a request's addons. Create one per process. Documents are cached for five minutes, failures for ten
+ * seconds.
+ */
 export class AddonTools {
   readonly #deps: AddonToolsDeps;
   readonly #documents: ExpiringCache<OpenApiTools>;
@@ -46,13 +49,13 @@ export class AddonTools {
     this.#documents = new ExpiringCache({ clock: deps.clock, store: storage, failureFreshMs });
   }
 
-  /** To be given what `findAddons` found. Rejects with the signal's reason only. */
+  /** Loads the addons that `findAddons` returned. Rejects only with the reason of the signal. */
   async load(addons: readonly NamedAddon[], signal: AbortSignal): Promise<LoadedTools> {
     const loaded = await Promise.all(addons.map((addon) => this.#loadAddon(addon, signal)));
     const tools = loaded.flatMap((addon) => addon.tools);
     const missing = loaded.flatMap((addon) => addon.missing);
     if (tools.length <= maxTools) return { tools, missing };
-    const reason = `A model can be offered ${maxTools} tools; ${tools.length - maxTools} of ${tools.length} were left out.`;
+    const reason = `A model supports at most ${maxTools} tools. ${tools.length - maxTools} of ${tools.length} tools were left out.`;
     return { tools: tools.slice(0, maxTools), missing: [...missing, { name: 'Addons', reason }] };
   }
 
@@ -101,8 +104,8 @@ export interface AddonRules {
 }
 
 /**
- * Returns the addons that a request names, each once. An address that is not configured is called without credentials.
- * Throws `unknown_addon` for a name that is not configured, and for an address that `security.addonUrls` does not allow.
+ * Returns the addons that a request names, each once. An address that is not configured is called without credentials. Throws
+ * `unknown_addon` for a name that is not configured, and for an address that `security.addonUrls` does not allow.
  */
 export function findAddons(rules: AddonRules, requested: readonly RequestedAddon[]): NamedAddon[] {
   const addonsByName = new Map<string, NamedAddon>();
@@ -114,13 +117,13 @@ export function findAddons(rules: AddonRules, requested: readonly RequestedAddon
   return [...addonsByName.values()];
 }
 
-/** Returns the addon, or the reason why there is none. */
+/** Returns the addon, or the reason why it is not available. */
 function findByName(addons: Addons, name: string): NamedAddon | string {
   const entry = Object.hasOwn(addons, name) ? addons[name] : undefined;
   return entry === undefined ? `There is no addon named ${name.slice(0, 100)}.` : { name, entry };
 }
 
-/** Returns the addon, or the reason why there is none. */
+/** Returns the addon, or the reason why it is not available. */
 function findByUrl({ addons, security }: AddonRules, text: string): NamedAddon | string {
   if (text.length > maxUrlLength) return `The address of an addon must be at most ${maxUrlLength} characters long.`;
   const url = isHttpUrl(text) ? URL.parse(text) : null;
@@ -130,11 +133,11 @@ function findByUrl({ addons, security }: AddonRules, text: string): NamedAddon |
   const configured = Object.entries(addons).find(([, entry]) => URL.parse(entry.url)?.href === href);
   if (configured !== undefined) return { name: configured[0], entry: configured[1] };
   if (security.addonUrls === 'guarded') return { name: href, entry: { url: href, displayName: url.host } };
-  return 'There is no configured addon with this url, and security.addonUrls does not allow others.';
+  return 'No configured addon has this url, and security.addonUrls does not allow other addresses.';
 }
 
 function formatNoToolsReason({ skipped }: OpenApiTools): string {
   const [first] = skipped;
-  const detail = first === undefined ? '' : `; ${first.name} was left out, since ${first.reason}`;
-  return `The addon's document has no operation that can be a tool${detail}.`;
+  const detail = first === undefined ? '' : `. For example, ${first.name} was left out: ${first.reason}`;
+  return `The addon's document has no usable operation${detail}.`;
 }

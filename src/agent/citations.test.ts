@@ -11,39 +11,39 @@ function toCitable(text: string, fields: { isBest?: boolean; title?: string } = 
   return { attachment: { title, data: text, reference_url: 'files/b/history.pdf' }, text, isBest };
 }
 
-/** With the passages as numbers 1, 2 and 3. */
-function three(): Citations {
+/** Returns three passages with the numbers 1, 2, and 3. */
+function createThreeCitations(): Citations {
   const citations = new Citations();
-  for (const each of [monks, { ...weavers, isBest: true }, notes]) citations.add(each);
+  for (const passage of [monks, { ...weavers, isBest: true }, notes]) citations.add(passage);
   return citations;
 }
 
-describe('numbers', () => {
-  it('go on from one to the next, and stay with their passage', () => {
+describe('Citations', () => {
+  it('numbers passages in order and keeps the number of a known passage', () => {
     const citations = new Citations();
-    expect([monks, weavers, monks, notes, weavers].map((each) => citations.add(each))).toEqual([1, 2, 1, 3, 2]);
+    expect([monks, weavers, monks, notes, weavers].map((passage) => citations.add(passage))).toEqual([1, 2, 1, 3, 2]);
   });
 
-  it('are told apart by all of a passage', () => {
+  it('distinguishes passages by their full content and title', () => {
     const long = 'The same beginning. '.repeat(30);
     const citations = new Citations();
     const all = [toCitable(`${long}a`), toCitable(`${long}b`), toCitable(`${long}a`, { title: 'other.pdf' })];
-    expect(all.map((each) => citations.add(each))).toEqual([1, 2, 3]);
+    expect(all.map((passage) => citations.add(passage))).toEqual([1, 2, 3]);
   });
 
-  it('go on from those of earlier runs, which are known again though their excerpts are shorter', () => {
+  it('continues the numbering of earlier runs and recognizes their shortened passages', () => {
     const long = toCitable('A long passage. '.repeat(50));
-    const before = three();
+    const before = createThreeCitations();
     before.add(long);
     const remembered = before.exportCitations(true);
     expect(remembered.at(-1)?.attachment.data).toMatch(/^A long passage\. .{180,190}…$/);
     const later = new Citations(remembered);
-    expect([toCitable('new'), long, weavers].map((each) => later.add(each))).toEqual([5, 4, 2]);
+    expect([toCitable('new'), long, weavers].map((passage) => later.add(passage))).toEqual([5, 4, 2]);
     expect(later.collectAttachments('As was said [1][4].')[1]?.data).toBe(long.attachment.data);
     expect(later.collectAttachments('As was said [1].')).toEqual([monks.attachment]);
   });
 
-  it('are remembered up to a bound, the last ones, and not given twice', () => {
+  it('remembers the last 200 citations and does not reuse older numbers', () => {
     const before = new Citations();
     for (let nth = 1; nth <= 300; nth += 1) before.add(toCitable(`passage ${nth}`));
     const remembered = before.exportCitations(true);
@@ -51,7 +51,7 @@ describe('numbers', () => {
     expect(new Citations(remembered).add(toCitable('new'))).toBe(301);
   });
 
-  it('keep whole excerpts while their run goes on', () => {
+  it('keeps complete excerpts until the run ends', () => {
     const long = toCitable('A long passage. '.repeat(50));
     const before = new Citations();
     before.add(long);
@@ -59,7 +59,7 @@ describe('numbers', () => {
   });
 });
 
-describe('an answer that cites', () => {
+describe('Citations for a reply with marks', () => {
   it.each<[string, number[]]>([
     ['Monks did [1].', [1]],
     ['Monks[1], and notes[3].', [1, 3]],
@@ -72,54 +72,58 @@ describe('an answer that cites', () => {
     ['As [1] and [99] say, in [2024].', [1]],
     ['`list[1]` gives [2].', [2]],
     ['```js\nlist[1]\n```\n[3]', [3]],
-  ])('%s has these attachments', (answer, expected) => {
+  ])('%s selects the cited attachments', (answer, expected) => {
     const all = [monks, weavers, notes].map(({ attachment }) => attachment);
-    expect(three().collectAttachments(answer)).toEqual(expected.map((number) => all[number - 1]));
+    expect(createThreeCitations().collectAttachments(answer)).toEqual(expected.map((number) => all[number - 1]));
   });
 
-  it.each(['[0]', '[4]', '[1e3]', '[-1]', '[1.5]', '[]', '[1 of 3]', '[9999-1]'])('%s names nothing', (mark) => {
-    expect(three().collectAttachments(`Forty looms came with weavers in 1846 ${mark}.`)).toEqual([weavers.attachment]);
+  it.each(['[0]', '[4]', '[1e3]', '[-1]', '[1.5]', '[]', '[1 of 3]', '[9999-1]'])('ignores the mark %s', (mark) => {
+    expect(createThreeCitations().collectAttachments(`Forty looms came with weavers in 1846 ${mark}.`)).toEqual([
+      weavers.attachment,
+    ]);
   });
 
-  it('takes little time over marks without an end', async () => {
+  it('bounds the time for unclosed marks', async () => {
     const marks = '[1,'.repeat(200_000) + '`'.repeat(100_001) + '【1'.repeat(100_000);
-    expect(await measureLongestHold(() => three().collectAttachments(marks))).toBeLessThan(5000);
+    expect(await measureLongestHold(() => createThreeCitations().collectAttachments(marks))).toBeLessThan(5000);
   });
 });
 
-describe('an answer that cites nothing', () => {
-  it('has the passages whose wording it shares', () => {
-    expect(three().collectAttachments('Bring AB-12 along. Monks built the mill in 1283.')).toEqual([
+describe('Citations for a reply without marks', () => {
+  it('selects the passages that share its wording', () => {
+    expect(createThreeCitations().collectAttachments('Bring AB-12 along. Monks built the mill in 1283.')).toEqual([
       monks.attachment,
       notes.attachment,
     ]);
   });
 
-  it('is compared with all that the model read of a passage', () => {
-    const citations = three();
+  it('compares the reply with the complete text that the model read', () => {
+    const citations = createThreeCitations();
     citations.add({ ...toCitable('quoted'), text: 'quoted\nThe neighbour tells of seven purple elephants.' });
     expect(citations.collectAttachments('Seven purple elephants.').map(({ data }) => data)).toEqual(['quoted']);
   });
 
-  it('has the most to the point of what was found last where it shares none', () => {
-    const citations = three();
+  it('falls back to the last passage marked as best', () => {
+    const citations = createThreeCitations();
     expect(citations.collectAttachments('Done.')).toEqual([weavers.attachment]);
     citations.add({ ...monks, isBest: true });
     expect(citations.collectAttachments('Done.')).toEqual([monks.attachment]);
   });
 
-  it('has none where nothing was to the point, it is empty, or only earlier runs gave something', () => {
+  it('selects no attachment if no passage is marked as best, the reply is empty, or all passages are from earlier runs', () => {
     const citations = new Citations();
     citations.add(monks);
     expect(citations.collectAttachments('Done.')).toEqual([]);
-    expect(three().collectAttachments(' \n')).toEqual([]);
-    expect(new Citations(three().exportCitations(true)).collectAttachments('The weavers came in 1846 with forty looms.')).toEqual(
-      [],
-    );
+    expect(createThreeCitations().collectAttachments(' \n')).toEqual([]);
+    expect(
+      new Citations(createThreeCitations().exportCitations(true)).collectAttachments(
+        'The weavers came in 1846 with forty looms.',
+      ),
+    ).toEqual([]);
   });
 });
 
-describe('fromWordingOf', () => {
+describe('findSourcePassages', () => {
   const passages = [
     'The mill was built by monks in 1283 at the river.',
     'The weavers came in 1846 with forty looms from the north.',
@@ -128,23 +132,23 @@ describe('fromWordingOf', () => {
   ];
 
   it.each<[string, string, number[]]>([
-    ['that quotes a passage', '> The mill was built by monks in 1283 at the river.', [0]],
-    ['in other words and forms', 'Monks built that mill in 1283.', [0]],
-    ['that takes sentences from two', 'Monks built the mill in 1283. In 1846 weavers came with forty looms.', [0, 1]],
-    ['with a line for each source', '- 140 euros\n- forty looms of 1846', [1, 2]],
-    ['that is a number with its unit', '140 euros', [2]],
-    ['with a code', 'Your code: AB-12/x.', [2]],
-    ['in a script without spaces', '过滤器每周清洗一次', [3]],
-    ['that has a word in common only', 'Hotels are nice.', []],
-    ['with a number in common only', 'In 1283 something else happened elsewhere, far away from everything.', []],
-    ['that says little', 'Done.', []],
-    ['that refuses', 'The documents do not tell anything about giraffes.', []],
-    ['that is empty', '', []],
-  ])('an answer %s', (_what, answer, expected) => {
+    ['a quotation', '> The mill was built by monks in 1283 at the river.', [0]],
+    ['a paraphrase', 'Monks built that mill in 1283.', [0]],
+    ['sentences from two passages', 'Monks built the mill in 1283. In 1846 weavers came with forty looms.', [0, 1]],
+    ['one line per source', '- 140 euros\n- forty looms of 1846', [1, 2]],
+    ['a number with its unit', '140 euros', [2]],
+    ['an identifier', 'Your code: AB-12/x.', [2]],
+    ['a script without spaces', '过滤器每周清洗一次', [3]],
+    ['a single shared word', 'Hotels are nice.', []],
+    ['a single shared number', 'In 1283 something else happened elsewhere, far away from everything.', []],
+    ['a sentence that is too short', 'Done.', []],
+    ['a refusal', 'The documents do not tell anything about giraffes.', []],
+    ['an empty answer', '', []],
+  ])('matches %s', (_what, answer, expected) => {
     expect([...findSourcePassages(answer, passages)].sort()).toEqual(expected);
   });
 
-  it('takes a sentence from the passage that has most of it', () => {
+  it('assigns a sentence to the passage that shares most of its words', () => {
     const near = 'The mill was sold by monks in 1283.';
     expect([...findSourcePassages('The mill was built by monks in 1283.', [near, ...passages])]).toEqual([1]);
   });

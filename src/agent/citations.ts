@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { Attachment, Citable } from '#domain/tools/tool.ts';
 
-/** What a model was given under a number. */
+/** A numbered passage that the model can cite. */
 export interface Citation {
   readonly number: number;
-  /** Tells it from others, even if its excerpt was shortened. */
+  /** Hash that identifies the passage, also after its excerpt was shortened. */
   readonly key: string;
   readonly attachment: Attachment;
-  /** Whether its tool held it to be the most to the point. */
+  /** Whether the tool considered the passage its best match. */
   readonly isBest: boolean;
 }
 
@@ -15,35 +15,38 @@ export interface Citation {
 const code = /```[\s\S]*?(```|$)|`[^`\n]*`/g;
 const marks = /\[\s*(\d{1,4}(?:\s*[,;–-]\s*\d{1,4})*)\s*\]|【\s*(\d{1,4})[^】\n]{0,30}】/g;
 const maxRangeLength = 20;
-/** Characters of an excerpt that outlive their run. */
+/** Maximum number of characters of an excerpt that are stored after the run. */
 const maxStoredExcerptChars = 200;
-/** Citations that outlive their reply. */
+/** Maximum number of citations that are stored after the reply. */
 const maxStoredCitations = 200;
 const keyChars = 22;
 
 /**
- * What the tools of a conversation gave to be cited, numbered through: the same passage has the same number in every turn. One
- * for a run. Which of it becomes an attachment of the reply is known once the reply is (docs/retrieval.md).
+ * Numbers the passages that the tools of a conversation return for citation. The same passage keeps its number in every turn.
+ * Create one per run. The final reply decides which passages become its attachments (docs/retrieval.md).
  */
 export class Citations {
   readonly #earlier: readonly Citation[];
   readonly #ownCitations: Citation[];
-  /** What the model read, if the excerpt is less. */
+  /** Texts that the model read, by number. They can be longer than the excerpts. */
   readonly #texts = new Map<number, string>();
 
-  /** `earlier` is what other runs of the conversation gave, `own` what this one did before it stopped for its caller. */
+  /**
+   * `earlier` comes from previous runs of the conversation. `ownCitations` comes from this run before it stopped for its
+   * caller.
+   */
   constructor(earlier: readonly Citation[] = [], ownCitations: readonly Citation[] = []) {
     this.#earlier = earlier;
     this.#ownCitations = [...ownCitations];
   }
 
-  /** What was given last in this run; once it is over, with the beginning of each excerpt. */
+  /** Returns the most recent citations of this run. After the end of the run, the excerpts are shortened. */
   exportCitations(isOver: boolean): readonly Citation[] {
     const last = this.#ownCitations.slice(-maxStoredCitations);
     return isOver ? last.map(shortenExcerpt) : last;
   }
 
-  /** Gives what the model may cite it by. */
+  /** Adds a passage, and returns the number that the model cites it by. */
   add({ attachment, text, isBest }: Citable): number {
     const all = [...this.#earlier, ...this.#ownCitations];
     const key = computeKey(attachment);
@@ -57,8 +60,8 @@ export class Citations {
   }
 
   /**
-   * Attachments for a reply, by number: what it cites; if it cites nothing, what of this run has its wording; failing that,
-   * what was found last to be the most to the point, if anything was.
+   * Returns the attachments for a reply, ordered by number: the citations in its text. If the reply cites no passage, returns
+   * the passages of this run that share its wording, or else the most recent passage marked as best, if one exists.
    */
   collectAttachments(reply: string): readonly Attachment[] {
     if (reply.trim() === '') return [];
@@ -95,7 +98,7 @@ function computeKey({ title, data, url, reference_url }: Attachment): string {
     .slice(0, keyChars);
 }
 
-/** `[1]`, `[1, 3]`, `[2-4]`, `【1】`; none of what stands in code. */
+/** Parses marks such as `[1]`, `[1, 3]`, `[2-4]`, and `【1】`. Ignores marks in code. */
 function parseCitedNumbers(reply: string): ReadonlySet<number> {
   const numbers = new Set<number>();
   for (const [, list, single = ''] of reply.replace(code, ' ').matchAll(marks)) {
@@ -107,14 +110,14 @@ function parseCitedNumbers(reply: string): ReadonlySet<number> {
   return numbers;
 }
 
-/** Of a sentence's telling words, the share that a passage must have for the sentence to be taken from it. */
+/** Minimum share of a sentence's significant words that a passage must contain to count as the source of the sentence. */
 const minShare = 0.6;
-/** Sentences that weigh less say too little to tell where they come from. */
+/** Minimum weight of a sentence. Shorter sentences are too generic to identify a source. */
 const minWeight = 3;
-/** Characters of an answer that are looked at. */
+/** Maximum number of characters of an answer that are examined. */
 const maxAnswerChars = 20_000;
 const minWordLength = 4;
-/** Endings are ignored. */
+/** Number of leading characters that are compared, so that word endings are ignored. */
 const stemChars = 6;
 
 const sentenceEnd = /(?<=[.!?:;])\s+|[。！？]|\n+/;
@@ -123,7 +126,10 @@ const letter = /\p{L}/u;
 const wordOrNumber = /[\p{L}\p{M}\p{N}]+(?:[-_./:][\p{L}\p{M}\p{N}]+)*/gu;
 const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/u;
 
-/** Which passages, by their place, sentences of an answer were taken from, as far as the words tell: for each the one that has most of its words. */
+/**
+ * Returns the indexes of the passages that are sources of the answer's sentences. Each sentence counts for the passage that
+ * contains most of its words.
+ */
 export function findSourcePassages(answer: string, passages: readonly string[]): ReadonlySet<number> {
   const wordSets = passages.map((passage) => new Set(listSignificantWords(passage)));
   const sources = new Set<number>();
@@ -138,7 +144,7 @@ export function findSourcePassages(answer: string, passages: readonly string[]):
   return sources;
 }
 
-/** Numbers are seldom the same by chance, codes hardly ever. */
+/** Numbers weigh more than words and identifiers weigh most, because they rarely match by chance. */
 function computeWeight(words: readonly string[]): number {
   return words.reduce((sum, word) => sum + (digit.test(word) ? (letter.test(word) ? 3 : 2) : 1), 0);
 }
@@ -151,7 +157,7 @@ function* listSignificantWords(text: string): Iterable<string> {
   }
 }
 
-/** Scripts without spaces have no words to be seen. */
+/** Returns pairs of characters, because scripts without spaces have no visible word boundaries. */
 function* listPairs(run: string): Iterable<string> {
   const characters = [...run];
   for (let index = 0; index + 1 < characters.length; index += 1) yield `${characters[index]}${characters[index + 1]}`;

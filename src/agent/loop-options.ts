@@ -15,55 +15,58 @@ import type { AcceptedMedia } from './tool-media.ts';
 import type { RejectedCall } from './tool-run.ts';
 
 export interface LoopOptions {
-  /** One call of the model; its frames end only after a good end. */
+  /** Sends one request to the model. The iterable ends without an error only after a complete reply. */
   readonly sendRequest: (request: ChatRequest) => AsyncIterable<Frame>;
-  /** What the caller asked. Tools in it are the caller's own: it is handed their calls. */
+  /** The client's request. It may contain the client's own tools, whose calls are returned to the client. */
   readonly request: ChatRequest;
   readonly tools: readonly Tool[];
-  /** Deployment id of the model, for usage that comes without statistics. */
+  /** Deployment ID of the model, for usage without statistics. */
   readonly model: string;
-  /** Deployment id of what answers; absent: that of the model. */
+  /** Deployment ID that the reply names. Defaults to the model's. */
   readonly deployment?: string;
-  /** Id of the reply. */
+  /** ID of the reply. */
   readonly id: string;
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** Calls of the model, the last one without tools. */
+  /** Maximum number of requests to the model. The last one has no tools. */
   readonly maxTurns: number;
-  /** Milliseconds one tool run may take. */
+  /** Maximum duration of one tool run in milliseconds. */
   readonly timeoutMs: number;
-  /** Bytes of a tool's result that the model is shown. */
+  /** Maximum number of bytes of a tool result in the conversation of the model. */
   readonly maxResultBytes: number;
-  /** Toolsets that are missing, each shown as a failed stage before anything else. */
+  /** Unavailable toolsets. Each becomes a failed stage before the rest of the reply. */
   readonly missing?: readonly MissingToolset[];
-  /** Messages that the run added before it stopped for its caller; default none. */
+  /** Messages that the run added before it stopped for its caller. Defaults to none. */
   readonly added?: readonly Message[];
-  /** What the run stopped for, if it goes on with the user's answer; default none. */
+  /** The question that the run stopped for, if the user has answered it. Defaults to none. */
   readonly answeredQuestion?: AnsweredQuestion | undefined;
-  /** What is told of servers ahead of everything else; default nothing. */
+  /** Server deltas to send before the rest of the reply. Defaults to none. */
   readonly serverDeltas?: readonly RemoteDelta[];
-  /** Calls without a result in the request that are run first, by the request for approval that was granted; default none. */
+  /** Approved calls, which have no result in the request and run first. Defaults to none. */
   readonly approvedCalls?: readonly ApprovedCall[];
-  /** Whether what answers is given its state back with each turn, as an application is; default not. */
+  /** Whether to send the state of the responding application back to it with each turn. Defaults to false. */
   readonly shouldReturnState?: boolean;
-  /** Default: all tools. */
+  /** Defaults to `all tools`. */
   readonly handoverMode?: HandoverMode;
-  /** Makes the reply's `state`, asked once, at the end; with it, the state of the model's own reply does not reach the caller. */
+  /**
+   * Builds the reply's `state`. Called once, at the end of the run. If defined, the state of the model's own reply is not sent
+   * to the client.
+   */
   readonly buildState?: (memory: RunMemory) => Promise<JsonObject | undefined> | JsonObject | undefined;
-  /** What of its tools' images and documents the model can be shown; default none. */
+  /** Images and documents of tools that the model accepts. Defaults to none. */
   readonly acceptedMedia?: AcceptedMedia | undefined;
-  /** What can be cited, with what earlier runs of the conversation gave; default nothing before. */
+  /** Citations, including those from earlier runs of the conversation. Defaults to none. */
   readonly citations?: Citations;
-  /** Whether the model can be asked for an answer of a schema and be offered tools at once; default it can. */
+  /** Whether the model accepts a response schema together with tools. Defaults to true. */
   readonly takesFormatWithTools?: boolean | undefined;
-  /** How long the conversation may be; absent: nothing is done if it is too long. */
+  /** Options for long conversations. If absent, the conversation is never reduced. */
   readonly context?: ContextOptions;
-  /** What earlier runs of the conversation kept of results that the model was shown in part; default nothing. */
+  /** Stored results from earlier runs that the model saw only in part. Defaults to none. */
   readonly earlierResults?: readonly EarlierResults[];
-  /** Called with tools that the run has of its own, for one that is run in its place. */
+  /** Called for each tool that the run itself adds. Returns the tool to run instead. */
   readonly wrapTool?: ((tool: Tool) => Tool) | undefined;
-  /** Called with tool faults whose reason is shown to nobody. */
+  /** Called with tool errors whose message must not be disclosed. */
   readonly onToolError?: (tool: string, error: unknown) => void;
-  /** Called with calls that no tool was run for. */
+  /** Called with calls that did not run a tool. */
   readonly onRejectedCall?: ((call: RejectedCall) => void) | undefined;
 }

@@ -11,16 +11,16 @@ const weather = tool('get_weather', ({ city }) => `Rain in ${city}`, {
 });
 const time = tool('get_time', () => 'noon');
 
-describe('a run with tools', () => {
-  it('tells the model what its tools gave, in the order asked, and nothing else', async () => {
+describe('runLoop', () => {
+  it('sends the tool results to the model in the order of the calls, and only those', async () => {
     const model = scriptedModel(calls(['get_weather', { city: 'Oslo' }], ['get_time', {}]), answers('Take a coat.'));
     await collectChunks({ sendRequest: model.ask, tools: [weather, time] });
-    const offered = [
+    const definitions = [
       { type: 'function', function: { name: 'get_weather', description: 'Does get_weather.', parameters: weather.parameters } },
       { type: 'function', function: { name: 'get_time', description: 'Does get_time.', parameters: { type: 'object' } } },
     ];
     expect(model.asked).toEqual([
-      { messages: [{ role: 'user', content: 'Hello' }], tools: offered },
+      { messages: [{ role: 'user', content: 'Hello' }], tools: definitions },
       {
         messages: [
           { role: 'user', content: 'Hello' },
@@ -35,12 +35,12 @@ describe('a run with tools', () => {
           { role: 'tool', tool_call_id: 'id_get_weather_0', content: 'Rain in Oslo' },
           { role: 'tool', tool_call_id: 'id_get_time_1', content: 'noon' },
         ],
-        tools: offered,
+        tools: definitions,
       },
     ]);
   });
 
-  it('answers with the role first, the stage of each run, the text, one finish reason, usage and statistics', async () => {
+  it('sends the role first, then a stage per tool run, the text, one finish reason, usage, and statistics', async () => {
     const model = scriptedModel(
       [...calls(['get_weather', { city: 'Oslo' }]), used(10, 2)],
       [...answers('Take a coat.'), used(20, 4)],
@@ -74,7 +74,7 @@ describe('a run with tools', () => {
     ]);
   });
 
-  it('puts arguments together that came in pieces and gives back what else the upstream said of the call', async () => {
+  it('joins arguments that arrive in pieces and returns further fields of the call to the upstream', async () => {
     const model = scriptedModel(
       [
         messageChunk({ reasoning_content: 'Let me ' }),
@@ -106,8 +106,8 @@ describe('a run with tools', () => {
     });
   });
 
-  it('reads a model that answers in one piece', async () => {
-    const whole = (message: object, finish_reason: 'tool_calls' | 'stop') =>
+  it('accepts a reply in one piece', async () => {
+    const createCompletion = (message: object, finish_reason: 'tool_calls' | 'stop') =>
       Frame.ofCompletion({
         id: 'c',
         object: 'chat.completion',
@@ -116,19 +116,22 @@ describe('a run with tools', () => {
         usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
       });
     const call = (id: string) => ({ id, type: 'function', function: { name: 'get_time', arguments: '{}' } });
-    const replies = [whole({ tool_calls: [call('a'), call('b')] }, 'tool_calls'), whole({ content: 'Noon.' }, 'stop')];
-    const asked: ChatRequest[] = [];
+    const replies = [
+      createCompletion({ tool_calls: [call('a'), call('b')] }, 'tool_calls'),
+      createCompletion({ content: 'Noon.' }, 'stop'),
+    ];
+    const requests: ChatRequest[] = [];
     async function* ask(request: ChatRequest) {
-      asked.push(request);
-      yield replies[asked.length - 1] ?? whole({}, 'stop');
+      requests.push(request);
+      yield replies[requests.length - 1] ?? createCompletion({}, 'stop');
     }
     const chunks = await collectChunks({ sendRequest: ask, tools: [time] });
-    expect(asked[1]?.messages.slice(2).map((message) => message.tool_call_id)).toEqual(['a', 'b']);
+    expect(requests[1]?.messages.slice(2).map((message) => message.tool_call_id)).toEqual(['a', 'b']);
     expect(fold(chunks)).toMatchObject({ content: 'Noon.', finishReasons: ['stop'] });
     expect(chunks.at(-1)?.usage?.total_tokens).toBe(4);
   });
 
-  it('separates what the model says before and after a tool run', async () => {
+  it('separates the texts before and after a tool run', async () => {
     const model = scriptedModel(
       [messageChunk({ content: 'I look.' }), ...calls(['get_time', {}])],
       [messageChunk({ content: 'It is ' }), messageChunk({ content: 'noon.' }), ends('stop')],
@@ -137,21 +140,21 @@ describe('a run with tools', () => {
     expect(model.asked[1]?.messages[1]?.content).toBe('I look.');
   });
 
-  it('runs the tools of one reply at the same time', async () => {
+  it('runs the tools of one reply concurrently', async () => {
     let running = 0;
-    let most = 0;
+    let maxRunning = 0;
     const slow = tool('slow', async () => {
-      most = Math.max(most, ++running);
+      maxRunning = Math.max(maxRunning, ++running);
       await new Promise((resolve) => setTimeout(resolve, 20));
       running -= 1;
       return 'ok';
     });
     const model = scriptedModel(calls(['slow', {}], ['slow', {}], ['slow', {}]), answers('Done.'));
     await collectChunks({ sendRequest: model.ask, tools: [slow] });
-    expect(most).toBe(3);
+    expect(maxRunning).toBe(3);
   });
 
-  it('passes on stages, attachments and controls of the model with indices of the whole reply', async () => {
+  it('forwards stages, attachments, and controls of the model with indexes of the complete reply', async () => {
     const inner = messageChunk({
       custom_content: { stages: [{ index: 0, name: 'Think', status: null }], attachments: [{ index: 0, title: 'A', data: 'a' }] },
     });
@@ -171,7 +174,7 @@ describe('a run with tools', () => {
     expect(controls.map(({ index }) => index)).toEqual([0, 1]);
   });
 
-  it('sums the usage of all model calls and of what the tools report, a model each', async () => {
+  it('sums the usage of all model requests and tools per model', async () => {
     const asking = tool('ask_other', async (_args, { report }) => {
       const usage = [{ index: 0, model: 'other', name: 'other', prompt_tokens: 5, completion_tokens: 1, total_tokens: 6 }];
       await report({ content: 'half way', stages: [{ index: 0, name: 'Inner', status: null }], usage });
@@ -193,8 +196,8 @@ describe('a run with tools', () => {
   });
 });
 
-describe('the end of a run', () => {
-  it('comes with the fifteenth call of the model, which has no tools', async () => {
+describe('runLoop, at the end of a run', () => {
+  it('sends the fifteenth model request without tools', async () => {
     const model = scriptedModel(...Array.from({ length: 14 }, () => calls(['get_time', {}])), answers('It is noon.'));
     const folded = fold(await collectChunks({ sendRequest: model.ask, tools: [time] }));
     expect(model.asked).toHaveLength(15);
@@ -208,7 +211,7 @@ describe('the end of a run', () => {
     expect(folded.stages).toHaveLength(14);
   });
 
-  it('has an answer even where the model goes on calling', async () => {
+  it('sends an answer even if the model keeps calling tools', async () => {
     const model = scriptedModel(calls(['get_time', {}]));
     const folded = fold(await collectChunks({ sendRequest: model.ask, tools: [time], maxTurns: 3 }));
     expect(model.asked).toHaveLength(3);
@@ -219,7 +222,7 @@ describe('the end of a run', () => {
     expect(folded.stages).toHaveLength(2);
   });
 
-  it.each(['length', 'content_filter'] as const)('keeps the reason %s and does not run half of a call', async (reason) => {
+  it.each(['length', 'content_filter'] as const)('keeps the reason %s and does not run incomplete calls', async (reason) => {
     let ran = false;
     const model = scriptedModel([
       messageChunk({ tool_calls: [{ index: 0, id: 'a', function: { name: 'delete', arguments: '{"all":true}' } }] }),
@@ -234,7 +237,7 @@ describe('the end of a run', () => {
     expect(ran).toBe(false);
   });
 
-  it('gives the state that is made from what the run added', async () => {
+  it('sends the state that buildState returns', async () => {
     const model = scriptedModel(calls(['get_time', {}]), answers('Noon.'));
     const chunks = await collectChunks({
       sendRequest: model.ask,
@@ -245,18 +248,18 @@ describe('the end of a run', () => {
     expect(chunks.at(-1)?.choices[0]?.finish_reason).toBe('stop');
   });
 
-  it('is the fault of the model, as it was thrown', async () => {
-    const fault = new ParleyError('upstream_failed', 'It broke off.');
-    const model = scriptedModel(calls(['get_time', {}]), [messageChunk({ content: 'It is' }), fault]);
-    await expect(collectChunks({ sendRequest: model.ask, tools: [time] })).rejects.toBe(fault);
+  it("rethrows the model's error unchanged", async () => {
+    const error = new ParleyError('upstream_failed', 'It broke off.');
+    const model = scriptedModel(calls(['get_time', {}]), [messageChunk({ content: 'It is' }), error]);
+    await expect(collectChunks({ sendRequest: model.ask, tools: [time] })).rejects.toBe(error);
   });
 
-  it('comes before any chunk where the model refuses the first call', async () => {
-    const fault = new ParleyError('invalid_request', 'No.');
-    const seen: unknown[] = [];
+  it('sends no chunk if the model rejects the first request', async () => {
+    const error = new ParleyError('invalid_request', 'No.');
+    const received: unknown[] = [];
     const missing = [{ name: 'Weather', reason: 'The document cannot be loaded.' }];
-    const options = { sendRequest: scriptedModel([fault]).ask, tools: [], missing };
-    await expect(collectChunks(options).then((chunks) => seen.push(...chunks))).rejects.toBe(fault);
-    expect(seen).toEqual([]);
+    const options = { sendRequest: scriptedModel([error]).ask, tools: [], missing };
+    await expect(collectChunks(options).then((chunks) => received.push(...chunks))).rejects.toBe(error);
+    expect(received).toEqual([]);
   });
 });

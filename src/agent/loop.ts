@@ -32,10 +32,12 @@ import {
 } from './turn.ts';
 
 /**
- * Lets a model work with tools (docs/quick-apps.md, How a run works): asks it, runs the tools it calls, sends it their results, and
- * again, until it answers. One choice. Nothing comes before the model's first chunk; what fails there or later is thrown. If a
- * reply calls tools of the caller as well, the run's own tools run first, and then it stops with the caller's calls. If a tool
- * has a question for the user, it stops before that, with the question and the controls to answer it.
+ * Lets a model work with tools (docs/quick-apps.md, How a run works): sends it a request, runs the tools that it calls, sends
+ * the results, and repeats until it answers. Returns one choice.
+ *
+ * No chunk precedes the first chunk of the model, and errors of the model are thrown. If a reply also calls tools of the
+ * client, the run's own tools run first, and then the run stops with the client's calls. If a tool has a question for the user,
+ * the run stops before that, with the question and the controls to answer it.
  */
 export async function* runLoop(options: LoopOptions): AsyncGenerator<Frame, void> {
   const loop = new Loop(options);
@@ -52,7 +54,7 @@ class Loop {
   readonly #requests: ModelRequests;
   #added: Message[];
   #messages: readonly Message[];
-  /** What the answer must be, in a run with tools; undefined: any text. */
+  /** Required format of the answer in a run with tools. If undefined, any text is valid. */
   readonly #format: AnswerFormat | undefined;
   #hasStarted = false;
   #text = '';
@@ -96,7 +98,7 @@ class Loop {
     return new FullResults(toolset.prepare(wrapTool(tool)), earlierResults);
   }
 
-  /** What of a run that fails is done is not lost: its state goes before the error and with it. */
+  /** Emits the run's state before an error, so that completed tool calls are not repeated. The error carries the state, too. */
   async *run(): AsyncGenerator<Chunk, void> {
     try {
       yield* this.#run();
@@ -131,7 +133,7 @@ class Loop {
     }
   }
 
-  /** Whether a call waits for the user's approval. */
+  /** Whether the call waits for the user's approval. */
   #needsApproval({ function: { name } }: ToolCall): boolean {
     return !this.#callerToolNames.has(name) && this.#runs.toolset.find(name)?.remote?.needsApproval === true;
   }
@@ -148,7 +150,7 @@ class Loop {
     this.#messages = insertResults(this.#messages, answers);
   }
 
-  /** Ends the reply: the calls are made once the user approves of them. */
+  /** Ends the reply with approval requests. The calls run after the user approves them. */
   async *#requestApproval(heldCalls: readonly ToolCall[], callerCalls: readonly ToolCall[]): AsyncGenerator<Chunk, void> {
     const remote = heldCalls.flatMap((call) => {
       const tool = this.#runs.toolset.find(call.function.name)?.remote;
@@ -158,7 +160,7 @@ class Loop {
     yield* this.#handOver(callerCalls);
   }
 
-  /** Runs a call again, with the user's answer; true if the run stops once more. */
+  /** Runs a call again with the user's answer. Returns whether the run stops once more. */
   async *#resume({ questions: [current, ...remaining], value, pending }: AnsweredQuestion): AsyncGenerator<Chunk, boolean> {
     if (current === undefined) return false;
     const { call, question } = current;
@@ -171,20 +173,20 @@ class Loop {
     return yield* this.#pause([...questions, ...remaining], pending);
   }
 
-  /** True if the run cannot go on before the user, or the caller, did something. */
+  /** Ends the reply if the user or the client must act first. Returns whether it ended. */
   async *#pause(questions: readonly PendingQuestion[], callerCalls: readonly ToolCall[]): AsyncGenerator<Chunk, boolean> {
     if (questions.length > 0) yield* this.#promptUser(questions, callerCalls);
     else if (callerCalls.length > 0) yield* this.#handOver(callerCalls);
     return questions.length > 0 || callerCalls.length > 0;
   }
 
-  /** What so many runs share: results take no more than the model can be sent. */
+  /** Creates the shared options of a turn's tool runs. The results of one turn must fit into the model's context together. */
   #createRuns(calls: readonly ToolCall[], turnNumber: number): ToolRuns {
     const maxResultBytes = this.#requests.getMaxResultBytes(turnNumber, this.#conversation, calls.length);
-    return maxResultBytes < this.#runs.maxResultBytes ? { ...this.#runs, maxResultBytes: maxResultBytes } : this.#runs;
+    return maxResultBytes < this.#runs.maxResultBytes ? { ...this.#runs, maxResultBytes } : this.#runs;
   }
 
-  /** What outlives the run, but for what it waits for. */
+  /** Returns the memory for the next request, without pending calls and questions. */
   #createMemory(): Pick<RunMemory, 'added' | 'fullResults' | 'context'> {
     const context = this.#requests.exportMemory([...this.#options.request.messages, ...this.#added]);
     const { ownResults } = this.#runs.results;
@@ -195,7 +197,6 @@ class Loop {
     };
   }
 
-  /** The messages so far. */
   get #conversation(): Message[] {
     return [...this.#messages, ...this.#added];
   }
@@ -231,7 +232,9 @@ class Loop {
     return turn;
   }
 
-  /** Ends a run whose answer is to have a form. If the last turn has another one, the model is asked once more, without tools. */
+  /**
+   * Ends a run whose answer must follow a format. If the last turn does not, the model gets one more request, without tools.
+   */
   async *#finishFormatted(draft: Turn, turnNumber: number, format: AnswerFormat): AsyncGenerator<Chunk, void> {
     let turn = draft;
     let answer = parseAnswer(turn.text, format);
@@ -247,10 +250,10 @@ class Loop {
     yield* this.#finish(turn);
   }
 
-  /** What a turn said beside its calls, where the answer must be alone. */
+  /** Shows the text before tool calls as a stage if the answer must consist of the formatted text only. */
   *#showInterimText({ text }: Turn): Generator<Chunk, void> {
     if (this.#format === undefined || text === '') return;
-    yield* this.#reply.createStage('Said meanwhile', text, 'completed');
+    yield* this.#reply.createStage('Text before tool calls', text, 'completed');
   }
 
   *#reportChanges(): Generator<Chunk, void> {
@@ -268,7 +271,7 @@ class Loop {
     for (const { name, reason } of this.#options.missing ?? []) yield* this.#reply.createStage(name, reason, 'failed');
   }
 
-  /** Text is held back as long as it may be none of the answer. */
+  /** Withholds text that may not be part of a formatted answer. */
   #filterDelta(delta: Delta): Delta | undefined {
     if (this.#format === undefined || delta.content === undefined) return delta;
     const { content: _content, ...rest } = delta;
@@ -286,15 +289,15 @@ class Loop {
     });
   }
 
-  /** The text, as a paragraph of its own if the reply has others already. */
+  /** Returns the text as a separate paragraph if the reply already contains text. */
   #asParagraph(text: string): string {
     return asParagraph(this.#text, text);
   }
 
-  /** What of the model's own reply is passed on, once it is remembered. */
+  /** Records state and controls of the model's own reply. Returns the content to forward. */
   #recordContent(content: ResponseCustomContent | undefined): ResponseCustomContent | undefined {
     if (!isJsonObject(content)) return content;
-    // What an inner reply says of servers was done by nobody here.
+    // Drops server deltas of an inner reply, because this run did not call those servers.
     const { remote: _remote, ...visibleContent } = content;
     if (this.#options.buildState === undefined) return visibleContent;
     const { state, ...rest } = visibleContent;

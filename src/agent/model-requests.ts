@@ -16,14 +16,14 @@ interface Dependencies {
   readonly addUsage: (usage: readonly ModelUsage[]) => void;
 }
 
-/** What the model is sent in each turn of a run: the conversation, made to fit, and the tools that it is offered. */
+/** Sends the requests of a run: the conversation, reduced to fit, and the offered tools. */
 export class ModelRequests {
   readonly #options: LoopOptions;
   readonly #toolset: Toolset;
   readonly #results: FullResults;
   readonly #window: ContextWindow | undefined;
   #changes: ContextChange[] = [];
-  /** What the model is told beside the conversation so that it answers in a form; then it is offered no tools. */
+  /** Messages that ask for the answer in a format. If defined, the model is offered no tools. */
   #formatMessages: readonly Message[] | undefined;
 
   constructor(options: LoopOptions, dependencies: Dependencies) {
@@ -42,38 +42,38 @@ export class ModelRequests {
     return new ContextWindow({ ...context, onChange }, { formatPlaceholder, addUsage });
   }
 
-  /** Asks the model. `forget` is called if it is to be asked again without what tools showed. */
+  /** Sends a request to the model. `dropMedia` is called before a retry without the media of tools. */
   sendRequest(turnNumber: number, messages: readonly Message[], dropMedia: () => void): AsyncIterable<Frame> {
-    // What is cleared while it is made to fit may be read again, so the tools are looked at last.
+    // Fitting the request can clear results that the model may read again, so the offered tools are determined last.
     const send = (fittedRequest: ChatRequest): AsyncIterable<Frame> =>
       sendWithMedia(this.#options.sendRequest, { ...fittedRequest, ...this.#createToolFields(turnNumber) }, dropMedia);
     const request = this.#createRequest(turnNumber, messages);
     return this.#window === undefined ? send(request) : sendWithinWindow(this.#window, send, request);
   }
 
-  /** From now on the model is told these messages behind the conversation, and offered no tools. */
+  /** Appends these messages to all further requests, and no longer offers tools. */
   requestFormat(formatMessages: readonly Message[]): void {
     this.#formatMessages = formatMessages;
   }
 
-  /** Whether the model is offered tools in its first turn. */
+  /** Whether the first request offers tools. */
   get offersTools(): boolean {
     return this.#createToolFields(1).tools !== undefined;
   }
 
-  /** What was done since it was asked last so that the conversation fits. */
+  /** Returns the reductions since the last call. */
   consumeChanges(): readonly ContextChange[] {
     const changes = this.#changes;
     this.#changes = [];
     return changes;
   }
 
-  /** Bytes of each of so many results of a turn that the model can be shown. */
+  /** Returns the maximum size in bytes of each of `resultCount` tool results of a turn. */
   getMaxResultBytes(turnNumber: number, messages: readonly Message[], resultCount: number): number {
     return this.#window?.getMaxResultBytes(this.#createRequest(turnNumber, messages), resultCount) ?? Number.POSITIVE_INFINITY;
   }
 
-  /** What of the conversation is not sent any more, for the next run; undefined if all is. */
+  /** Returns the memory for the next run, or undefined if the full conversation is sent. */
   exportMemory(messages: readonly Message[]): ContextMemory | undefined {
     return this.#window?.exportMemory(messages);
   }
@@ -94,7 +94,7 @@ export class ModelRequests {
     return { ...rest, messages, ...toolFields, ...(format !== undefined && canHaveFormat && { response_format: format }) };
   }
 
-  /** The tools that the model is offered: in the last turn none; a choice that forces one holds for the first turn only. */
+  /** Returns the tools to offer. The last turn has none. A forced tool choice applies to the first turn only. */
   #createToolFields(turnNumber: number): Partial<ChatRequest> {
     const { tools, tool_choice, parallel_tool_calls } = this.#options.request;
     if (this.#results.hasAny || this.#window?.isReduced) this.#toolset.offer(this.#results.toolName);
@@ -108,7 +108,7 @@ export class ModelRequests {
   }
 }
 
-/** Asks a model within its window. If it refuses a request as too long all the same, something is taken out and it is asked once more. */
+/** Sends a request within the context window. If the model still rejects it as too long, reduces it and sends it once more. */
 async function* sendWithinWindow(
   window: ContextWindow,
   sendRequest: (request: ChatRequest) => AsyncIterable<Frame>,

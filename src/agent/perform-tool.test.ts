@@ -4,7 +4,7 @@ import { CheckTime } from '#contract/schemas/schema-error.ts';
 import { ToolError } from '#domain/tools/tool.ts';
 import { getFailureReason, parseArguments } from './perform-tool.ts';
 
-it('tells the reason of a fault that is meant to be told, and of no other', () => {
+it('getFailureReason discloses the messages of tool errors and Parley errors, but not of unknown errors', () => {
   const bounds = { signal: new AbortController().signal, timeoutMs: 300 };
   expect(getFailureReason(new ToolError('no such city'), bounds)).toBe('The tool failed: no such city');
   expect(getFailureReason(new ParleyError('consent_required', 'Consent is missing.'), bounds)).toBe(
@@ -13,12 +13,12 @@ it('tells the reason of a fault that is meant to be told, and of no other', () =
   expect(getFailureReason(new Error('password=hunter2'), bounds)).toBeUndefined();
 });
 
-it('tells that the time was over, whatever the tool throws then', () => {
+it('getFailureReason reports the timeout, regardless of the error that the tool throws then', () => {
   const bounds = { signal: AbortSignal.abort(), timeoutMs: 300 };
   expect(getFailureReason(new ToolError('cut off'), bounds)).toBe('The tool was stopped: it took longer than 0.3 s.');
 });
 
-it('does not run a tool whose arguments cannot be checked in time', async () => {
+it('parseArguments rejects arguments that cannot be checked in time', async () => {
   const time = new CheckTime();
   time.leftMs = 0;
   expect(await parseArguments('{"a":1}', { type: 'object' }, time)).toEqual({

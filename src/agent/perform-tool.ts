@@ -5,24 +5,24 @@ import { ParleyError } from '#contract/errors/errors.ts';
 import { CheckTime, findSchemaError, slowSchema, takesNull, unusableSchema } from '#contract/schemas/schema-error.ts';
 import { type Tool, type ToolContext, ToolError, type ToolResult } from '#domain/tools/tool.ts';
 
-/** What is said in place of a reason. */
+/** Replacement for an error message that must not be disclosed. */
 export const withheldReason = 'The tool failed.';
 
-/** Within what a tool is run. */
+/** Conditions for one tool run. */
 interface PerformBounds {
-  /** Aborted when the caller leaves. */
+  /** Aborted if the client disconnects. */
   readonly signal: AbortSignal;
-  /** Milliseconds the run may take. */
+  /** Maximum duration of the run in milliseconds. */
   readonly timeoutMs: number;
-  /** Called with faults whose reason is shown to nobody. */
+  /** Called with errors whose message must not be disclosed. */
   readonly onToolError: (tool: string, error: unknown) => void;
   readonly toContext: (signal: AbortSignal) => ToolContext;
 }
 
-/** Runs a tool; its failure is a result. Rejects with the reason of the signal. */
+/** Runs a tool. Returns a failure as a result. Rejects only with the reason of the signal. */
 export async function performTool(tool: Tool, args: JsonObject, bounds: PerformBounds): Promise<ToolResult> {
   const { timeoutMs, onToolError, toContext } = bounds;
-  // The client may have left while the arguments were checked.
+  // The client may have disconnected while the arguments were checked.
   bounds.signal.throwIfAborted();
   const signal = AbortSignal.any([bounds.signal, AbortSignal.timeout(timeoutMs)]);
   try {
@@ -39,38 +39,40 @@ async function run(tool: Tool, args: JsonObject, context: ToolContext): Promise<
   return tool.run(args, context);
 }
 
-/** The result of a run that failed. */
+/** Returns a failed result. */
 export function toFailure(text: string): ToolResult {
   return { text, attachments: [], failed: true };
 }
 
-/** The bounds of one tool run. */
 interface RunBounds {
-  /** Aborted when the time of the run is over. */
+  /** Aborted if the client disconnects or the run exceeds its time. */
   readonly signal: AbortSignal;
-  /** Milliseconds the run may take. */
+  /** Maximum duration of the run in milliseconds. */
   readonly timeoutMs: number;
 }
 
-/** Why a tool run failed, for the model, its stage and the trace; undefined for a fault whose reason is shown to nobody. */
+/**
+ * Returns why a tool run failed, for the model, the stage, and the trace. Returns undefined if the message must not be
+ * disclosed.
+ */
 export function getFailureReason(error: unknown, { signal, timeoutMs }: RunBounds): string | undefined {
   if (signal.aborted) return `The tool was stopped: it took longer than ${timeoutMs / 1000} s.`;
   const canDisclose = error instanceof ToolError || error instanceof HttpError || error instanceof ParleyError;
   return canDisclose ? `The tool failed: ${error.message}` : undefined;
 }
 
-/** The arguments of a call; `fault` tells the model what to mend, if they are not what the tool takes. */
+/** Arguments of a call. `error` tells the model how to correct invalid arguments. */
 interface ParsedArguments {
   readonly args: JsonObject;
   readonly error?: string;
 }
 
 /**
- * Reads the arguments of a tool call, without optional arguments that are null. Any arguments are valid if the schema is absent or cannot be
- * used. Arguments that cannot be checked in time are invalid. Yields to the event loop first.
+ * Parses the arguments of a tool call, without optional arguments that are null. Any arguments are valid if the schema is
+ * absent or cannot be used. Arguments that cannot be checked in time are invalid. Yields to the event loop first.
  */
 export async function parseArguments(text: string, schema: JsonObject = {}, time = new CheckTime()): Promise<ParsedArguments> {
-  // Also before an error, so that results keep the order of the calls.
+  // Yields even if the arguments are invalid, so that results keep the order of the calls.
   await new Promise(setImmediate);
   const input = text.trim() === '' ? {} : tryParseJson(text);
   if (!isJsonObject(input)) return { args: {}, error: 'The arguments are not a JSON object; call the tool again with one.' };
@@ -82,7 +84,7 @@ export async function parseArguments(text: string, schema: JsonObject = {}, time
   return { args, error: `The tool was not run: ${issue}. Call it again with arguments that follow its schema.` };
 }
 
-/** Models that have to say something for each argument say null for those they leave out. */
+/** Removes null values of optional arguments. Models that must state every argument use null for omitted ones. */
 function removeIdleNulls(args: JsonObject, schema: JsonObject): JsonObject {
   const { properties, required } = schema;
   const propertySchemas = isJsonObject(properties) ? properties : {};
@@ -93,7 +95,7 @@ function removeIdleNulls(args: JsonObject, schema: JsonObject): JsonObject {
   return entries.length === Object.keys(args).length ? args : Object.fromEntries(entries);
 }
 
-/** A single value where a list is wanted is a list of it. */
+/** Wraps single values in a list if the schema requires a list. */
 function wrapInLists(args: JsonObject, { properties }: JsonObject): JsonObject {
   const propertySchemas = isJsonObject(properties) ? properties : {};
   const expectsList = (name: string): boolean => isJsonObject(propertySchemas[name]) && propertySchemas[name].type === 'array';

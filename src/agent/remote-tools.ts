@@ -5,12 +5,15 @@ import { type LoadedTools, type RemoteTool, type Tool, ToolError } from '#domain
 import type { LoadContext, ToolSources } from './quick-app/load-tools.ts';
 import type { ToolCall, ToolMessage } from './turn.ts';
 
-/** What the servers of a request gave. */
+/** The tools and deltas of a request's servers. */
 interface LoadedServers extends LoadedTools {
   readonly serverDeltas: readonly RemoteDelta[];
 }
 
-/** The tools of the servers that a request names; one that cannot be had is told as such, and the rest works. Rejects with the signal's reason only. */
+/**
+ * Loads the tools of the servers that a request names. A server that fails to load is reported. Rejects only with the reason of
+ * the signal.
+ */
 export async function loadServers(
   servers: readonly RemoteServer[],
   { mcp }: Pick<ToolSources, 'mcp'>,
@@ -68,7 +71,7 @@ function toRemote(tool: Tool, { settings, description, needsApproval, toOfferedN
   };
 }
 
-/** The conversation with results directly behind the calls that they answer. */
+/** Inserts results directly after the calls that they answer. */
 export function insertResults(messages: readonly Message[], results: readonly ToolMessage[]): Message[] {
   const merged = [...messages];
   for (const result of results) {
@@ -80,13 +83,13 @@ export function insertResults(messages: readonly Message[], results: readonly To
   return merged;
 }
 
-/** A call as it is told of a server. */
+/** Converts a call to the form that is reported for a server. */
 export function toRemoteCall({ id, function: calledFunction, ...rest }: ToolCall, { server, name }: RemoteTool) {
   const { extra_content: signed } = rest as { extra_content?: unknown };
   return { id, server, name, arguments: calledFunction.arguments, ...(signed !== undefined && { signed }) };
 }
 
-/** A call that was approved, as the model made it. */
+/** Restores an approved call in the form that the model returned. */
 export function toToolCall({ id, name, arguments: args, rest }: ApprovedCall): ToolCall {
   return { ...rest, id, type: 'function', function: { name, arguments: args } };
 }

@@ -3,13 +3,13 @@ import type { Clock } from '#base/time/clock.ts';
 import type { ResponseCustomContent } from '#contract/chat/chunk.ts';
 import { Renumbering, Reply } from './reply.ts';
 
-test('items of another form than items are left out of what an inner reply becomes', () => {
+test('Renumbering drops stages, attachments, and controls that are not objects', () => {
   const reply = new Reply({ id: 'r', deployment: 'd', clock: {} as Clock });
-  const odd = (item: object) => [null, 5, 'x', [], item];
+  const withInvalidItems = (item: object) => [null, 5, 'x', [], item];
   const inner = {
-    stages: odd({ index: 7, name: 's' }),
-    attachments: odd({ title: 'a' }),
-    controls: odd({ label: 'c' }),
+    stages: withInvalidItems({ index: 7, name: 's' }),
+    attachments: withInvalidItems({ title: 'a' }),
+    controls: withInvalidItems({ label: 'c' }),
   } as unknown as ResponseCustomContent;
   expect(new Renumbering(reply).renumberContent(inner)).toEqual({
     stages: [{ index: 0, name: 's' }],

@@ -4,15 +4,15 @@ import type { Chunk, Delta, FinishReason, ResponseAttachment, ResponseCustomCont
 import type { Attachment } from '#domain/tools/tool.ts';
 import type { ToolCall } from './turn.ts';
 
-/** What all chunks of a reply have in common. */
+/** Fields that all chunks of a reply share. */
 export interface ReplyHead {
   readonly id: string;
-  /** Deployment id of what answers: the `model` of the reply. */
+  /** Deployment ID that the reply names as its `model`. */
   readonly deployment: string;
   readonly clock: Clock;
 }
 
-/** One reply in the making: gives its chunks their head, and stages, attachments and controls their indices. */
+/** A reply in progress. Creates its chunks, and assigns indexes to its stages, attachments, and controls. */
 export class Reply {
   readonly #head: ReplyHead;
   #stages = 0;
@@ -27,13 +27,13 @@ export class Reply {
     return { ...this.createBareChunk(), choices: [{ index: 0, delta, finish_reason: finishReason }] };
   }
 
-  /** A chunk without choices, for usage and statistics. */
+  /** Creates a chunk without choices, for usage and statistics. */
   createBareChunk(): Chunk {
     const { id, deployment: model, clock } = this.#head;
     return { id, object: 'chat.completion.chunk', created: Math.floor(clock.epochMs() / 1000), model, choices: [] };
   }
 
-  /** A stage that is over as it is told. */
+  /** Creates a stage that is already complete. */
   *createStage(name: string, content: string, status: 'completed' | 'failed'): Generator<Chunk, void> {
     const index = this.nextStage();
     yield this.createChunk({ custom_content: { stages: [{ index, name, status: null }] } });
@@ -57,7 +57,7 @@ export class Reply {
   }
 }
 
-/** Brings the indices of one inner reply into those of the reply it becomes part of. */
+/** Maps the indexes of one inner reply to those of the reply that contains it. */
 export class Renumbering {
   readonly #reply: Reply;
   readonly #stages = new Map<unknown, number>();
@@ -99,7 +99,7 @@ export class Renumbering {
     });
   }
 
-  /** The ends of stages that the inner reply, which is over, left open. */
+  /** Returns the ends of the stages that the completed inner reply left open. */
   closeStages(status: 'completed' | 'failed'): StageDelta[] {
     const open = [...this.#openStages];
     this.#openStages.clear();
@@ -113,10 +113,13 @@ function resolveIndex(indices: Map<unknown, number>, inner: unknown, next: () =>
   return index;
 }
 
-/** How a caller is handed calls of its own tools: all at once as tool calls, or the first as a function call. */
+/** Form in which the client receives calls: all of them as tool calls, or the first one as a function call. */
 export type HandoverMode = 'all tools' | 'one function';
 
-/** The end of a reply that hands its caller calls; one delta for each, since clients read the first of a delta alone. */
+/**
+ * Returns the end of a reply that returns calls to its client. Each call has its own delta, because clients only read the first
+ * call of a delta.
+ */
 export function toHandover(
   calls: readonly ToolCall[],
   handoverMode: HandoverMode,
@@ -128,7 +131,7 @@ export function toHandover(
   return { deltas: [{ function_call: { name, arguments: args } }], finishReason: 'function_call' };
 }
 
-/** A text as it stands after another: as a paragraph of its own, unless what is before ends in white space. */
+/** Returns the text as a separate paragraph, unless the text before it is empty or ends in white space. */
 export function asParagraph(before: string, text: string): string {
   return before === '' || /\s$/.test(before) ? text : `\n\n${text}`;
 }

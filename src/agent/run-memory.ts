@@ -6,32 +6,32 @@ import type { ContextMemory } from './context/message-renderer.ts';
 import type { PendingQuestion } from './tool-run.ts';
 import type { ToolCall } from './turn.ts';
 
-/** A run that stopped for a question of a tool, and the user's answer. */
+/** A run that stopped for a tool's question, and the user's answer. */
 export interface AnsweredQuestion {
-  /** The first is answered now; the others are asked after it, one with each reply. */
+  /** The first question is the one that the user answered. The remaining questions follow, one per reply. */
   readonly questions: readonly PendingQuestion[];
-  /** Undefined: declined. */
+  /** Undefined if the user declined. */
   readonly value: ToolAnswer['value'];
-  /** Calls of the caller's tools that are handed out then. */
+  /** Calls of the client's tools that are returned to it afterwards. */
   readonly pending: readonly ToolCall[];
 }
 
-/** What of a run is worth remembering. */
+/** The state of a run that the next request needs. */
 export interface RunMemory {
   /** Messages that the run added to the conversation. */
   readonly added: readonly Message[];
-  /** Calls of the caller's tools among them, which have no answer yet. */
+  /** Calls of the client's tools in these messages that have no result yet. */
   readonly pending: readonly ToolCall[];
-  /** Calls of the run's own tools that wait for the user; absent: none. */
+  /** Calls of the run's own tools that wait for the user. Absent if no call waits. */
   readonly questions?: readonly PendingQuestion[];
   /** Controls that the reply offered. */
   readonly controls: readonly OfferedControl[];
   /** State of the model's own last reply. */
   readonly inner: JsonObject | undefined;
-  /** Whole results, by id, of which the model was shown a part; absent: none. */
+  /** Complete results that the model saw only in part, by ID. Absent if all results were shown completely. */
   readonly fullResults?: Readonly<Record<string, string>>;
-  /** What of the conversation is not sent any more; absent: all is. */
+  /** Memory of the context window. If absent, the full conversation is sent. */
   readonly context?: ContextMemory | undefined;
-  /** The run failed behind what is remembered, and can be gone on with from there; absent: it did not. */
+  /** Whether the run failed after these messages and can be continued from there. If absent, it did not fail. */
   readonly isBroken?: true;
 }

@@ -4,19 +4,21 @@ import type { ContextChange } from './context/context-window.ts';
 import type { FullResults } from './results/full-results.ts';
 import { truncateText } from './results/truncate-text.ts';
 
-/** Passages begin with a bracket as well, such as `[1] handbook.md`. */
+/** Matches text that starts like JSON. Passages also start with a bracket, such as `[1] handbook.md`. */
 const looksLikeJson = /^\s*(?:\{|\[(?!\d+\] ))/;
-export const contextStageName = 'Room for the conversation';
+export const contextStageName = 'Conversation shortened';
 
-/** What a tool gave, as the model and the stage of the run show it. */
+/** A tool result in the form that the model and the stage show. */
 interface VisibleResult {
-  /** At most the allowed bytes, with a note if there was more; of a limit that has no room for the note nothing but that. */
+  /**
+   * Text of at most the allowed bytes, with a note if it is truncated. If the limit has no room for the note, only the note.
+   */
   readonly text: string;
-  /** The whole, if the text is not. */
+  /** The complete result, if the text is truncated. */
   readonly fullAttachments: readonly Attachment[];
 }
 
-/** Cuts a result that is too long for the model, where something in it ends; the model is told how to read on. */
+/** Truncates a result that is too long for the model. The note explains how to read on. */
 export function toVisibleResult(result: ToolResult, maxBytes: number, results: FullResults): VisibleResult {
   const { note } = result;
   if (note === undefined) return toVisibleText(result, maxBytes, results);
@@ -37,30 +39,30 @@ function toVisibleText(result: ToolResult, maxBytes: number, results: FullResult
   return {
     text: truncated + toNote(Buffer.byteLength(truncated), truncated.length),
     fullAttachments: [
-      { title: 'Whole result', type: looksLikeJson.test(result.text) ? 'application/json' : 'text/plain', data: result.text },
+      { title: 'Full result', type: looksLikeJson.test(result.text) ? 'application/json' : 'text/plain', data: result.text },
     ],
   };
 }
 
-/** The first part of a run's stage, as markdown. */
+/** Returns the first part of a tool run's stage as Markdown. */
 export function toArgumentsMarkdown(argumentsText: string): string {
   const value = tryParseJson(argumentsText);
   const text = value === undefined ? argumentsText : JSON.stringify(value, null, 2);
   return `**Arguments**\n\n${formatCodeBlock(text, 'json')}\n\n`;
 }
 
-/** The last part of a run's stage, as markdown. */
+/** Returns the last part of a tool run's stage as Markdown. */
 export function toResultMarkdown(text: string, failed: boolean, durationMs: number): string {
   const title = failed ? '**Failed**' : '**Result**';
   return `${title}\n\n${formatCodeBlock(text, looksLikeJson.test(text) ? 'json' : '')}\n\n_${(durationMs / 1000).toFixed(2)} s_\n`;
 }
 
-/** The last part of the stage of a run that waits for the user. */
+/** Returns the last part of the stage of a tool run that waits for the user. */
 export function toQuestionMarkdown(message: string): string {
-  return `**Waits for an answer**\n\n${message}\n`;
+  return `**Waiting for an answer**\n\n${message}\n`;
 }
 
-/** A code block that its content cannot end. */
+/** Returns a code block whose fence the content cannot close. */
 function formatCodeBlock(text: string, language: string): string {
   let longest = 2;
   for (const run of text.match(/`+/g) ?? []) longest = Math.max(longest, run.length);
@@ -68,7 +70,7 @@ function formatCodeBlock(text: string, language: string): string {
   return `${fence}${language}\n${text}\n${fence}`;
 }
 
-/** What the user is told of a change, as markdown. */
+/** Describes a context reduction to the user as Markdown. */
 export function toContextMarkdown({
   wasRejected,
   tokens,
@@ -77,13 +79,13 @@ export function toContextMarkdown({
   summaryError,
 }: ContextChange): string {
   const cause = wasRejected
-    ? `The model refused about ${tokens.before} tokens as too many.`
-    : `The conversation has about ${tokens.before} tokens, and the model is sent at most ${tokens.max}.`;
+    ? `The model rejected a request of about ${tokens.before} tokens as too long.`
+    : `The conversation has about ${tokens.before} tokens. The maximum is ${tokens.max}.`;
   const lines = [
-    clearedResults > 0 && `The oldest results of tools were cleared: ${clearedResults}. The model can read them again.`,
-    summarizedMessages > 0 && `A summary stands for the oldest messages: ${summarizedMessages}.`,
-    summaryError !== undefined && `The oldest messages could not be summed up: ${summaryError}`,
-    `It is sent about ${tokens.after} tokens now.`,
+    clearedResults > 0 && `The oldest tool results were cleared: ${clearedResults}. The model can read them again.`,
+    summarizedMessages > 0 && `A summary replaces the oldest messages: ${summarizedMessages}.`,
+    summaryError !== undefined && `The oldest messages could not be summarized: ${summaryError}`,
+    `The request now has about ${tokens.after} tokens.`,
   ];
   return [cause, ...lines.filter((line) => line !== false)].join('\n\n');
 }

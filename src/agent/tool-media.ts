@@ -6,28 +6,31 @@ import type { Deployment } from '#domain/deployments/deployment.ts';
 import { isAcceptedType } from '#domain/files/is-accepted-type.ts';
 import type { Attachment } from '#domain/tools/tool.ts';
 
-/** What a model reads beside text. */
+/** The media that a model accepts. */
 export interface AcceptedMedia {
-  /** MIME types, such as `image/*`. */
+  /** Accepted MIME types, such as `image/*`. */
   readonly types: readonly string[];
-  /** In one message. */
+  /** Maximum number per message. */
   readonly maxCount: number;
 }
 
-/** What a tool gave beside text. */
+/** Attachments that a tool returned. */
 export interface ToolMedia {
   readonly tool: string;
   readonly attachments: readonly Attachment[];
 }
 
 const maxPerMessage = 8;
-/** In base64, 3 MiB: what vendors take. */
+/** Maximum number of base64 characters per item. 3 MiB of data, the maximum of vendors. */
 const maxChars = 4 * 1024 * 1024;
 const maxCharsPerRun = 16 * 1024 * 1024;
 const maxTitleChars = 80;
 const opening = 'Shown by tools, not said by the user:';
 const base64 = /^[A-Za-z0-9+/]+={0,2}$/;
-/** By how they begin, whatever a server calls them: vendors refuse a whole request for one wrong name. */
+/**
+ * Signatures that determine the type, instead of the type that a server claims. Vendors reject a complete request for one wrong
+ * type.
+ */
 const signatures: readonly (readonly [type: string, signature: RegExp])[] = [
   ['image/png', /^\x89PNG/],
   ['image/jpeg', /^\xff\xd8\xff/],
@@ -36,7 +39,7 @@ const signatures: readonly (readonly [type: string, signature: RegExp])[] = [
   ['application/pdf', /^%PDF-/],
 ];
 
-/** What the model can be shown, by what its deployment announces; undefined: text alone. */
+/** Returns the media that a deployment accepts according to its settings, or undefined if it only accepts text. */
 export function getAcceptedMedia(model: Deployment | undefined): AcceptedMedia | undefined {
   const { inputAttachmentTypes: types = [], maxInputAttachments = maxPerMessage } = model ?? {};
   const maxCount = Math.min(maxInputAttachments, maxPerMessage);
@@ -44,8 +47,9 @@ export function getAcceptedMedia(model: Deployment | undefined): AcceptedMedia |
 }
 
 /**
- * Shows a model what its tools gave it to see. Images have their place in the messages of users, in every dialect: that is
- * where they stand, behind the results. `before` is what the run added already. Gives nothing if nothing can be shown.
+ * Returns a message that shows the media of tools to a model, or an empty list if it accepts no item. All dialects accept
+ * images in user messages only, so a user message follows the results. `before` contains the messages that the run already
+ * added.
  */
 export function toMediaMessages(media: readonly ToolMedia[], accepted: AcceptedMedia, before: readonly Message[]): Message[] {
   let remainingChars = maxCharsPerRun - before.filter(isMediaMessage).reduce((sum, message) => sum + countChars(message), 0);
@@ -71,7 +75,9 @@ export function isMediaMessage({ role, content, custom_content: custom }: Messag
   return role === 'user' && custom?.attachments !== undefined && typeof content === 'string' && content.startsWith(opening);
 }
 
-/** Asks a model; if it refuses a request in which tools show it something, `forget` is called, and it is asked once more without that. */
+/**
+ * Sends a request to a model. If the model rejects a request with media of tools, calls `dropMedia` and retries without them.
+ */
 export async function* sendWithMedia(
   sendRequest: (request: ChatRequest) => AsyncIterable<Frame>,
   request: ChatRequest,

@@ -3,52 +3,52 @@ import type { ToolContext } from '#domain/tools/tool.ts';
 import { collectChunks, run, tool } from '#test/run-loop.ts';
 import { answers, calls, scriptedModel } from '#test/scripted-model.ts';
 
-const hanging = (seen: AbortSignal[]) =>
+const createHangingTool = (signals: AbortSignal[]) =>
   tool('hang', (_args, { signal }) => {
-    seen.push(signal);
+    signals.push(signal);
     return new Promise(() => undefined);
   });
 
-describe('when the caller leaves', () => {
-  it('every tool is aborted at once and the run ends', async () => {
-    const seen: AbortSignal[] = [];
-    const leaving = new AbortController();
+describe('runTools, if the client disconnects', () => {
+  it('aborts all tools immediately and ends the run', async () => {
+    const signals: AbortSignal[] = [];
+    const disconnection = new AbortController();
     const model = scriptedModel(calls(['hang', {}], ['hang', {}]), answers('Never.'));
-    const left = expect(
-      collectChunks({ sendRequest: model.ask, tools: [hanging(seen)], signal: leaving.signal }),
+    const outcome = expect(
+      collectChunks({ sendRequest: model.ask, tools: [createHangingTool(signals)], signal: disconnection.signal }),
     ).rejects.toThrow('left');
-    while (seen.length < 2) await new Promise(setImmediate);
-    leaving.abort(new Error('left'));
-    expect(seen.map(({ aborted }) => aborted)).toEqual([true, true]);
-    await left;
+    while (signals.length < 2) await new Promise(setImmediate);
+    disconnection.abort(new Error('left'));
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true, true]);
+    await outcome;
     expect(model.asked).toHaveLength(1);
   });
 
-  it('by dropping the stream, every tool is aborted', async () => {
-    const seen: AbortSignal[] = [];
+  it('aborts all tools if the stream is closed', async () => {
+    const signals: AbortSignal[] = [];
     const model = scriptedModel(calls(['hang', {}]), answers('Never.'));
-    for await (const frame of run({ sendRequest: model.ask, tools: [hanging(seen)] })) {
+    for await (const frame of run({ sendRequest: model.ask, tools: [createHangingTool(signals)] })) {
       if (!frame.chunks.some(({ choices }) => choices[0]?.delta.custom_content)) continue;
       // A tool starts after its stage, when its arguments have been checked.
-      while (seen.length < 1) await new Promise(setImmediate);
+      while (signals.length < 1) await new Promise(setImmediate);
       break;
     }
-    expect(seen.map(({ aborted }) => aborted)).toEqual([true]);
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
   });
 
-  it('no tool starts whose arguments are still being checked', async () => {
-    const seen: AbortSignal[] = [];
+  it('starts no tool whose arguments are still being checked', async () => {
+    const signals: AbortSignal[] = [];
     const model = scriptedModel(calls(['hang', {}]), answers('Never.'));
-    for await (const frame of run({ sendRequest: model.ask, tools: [hanging(seen)] })) {
+    for await (const frame of run({ sendRequest: model.ask, tools: [createHangingTool(signals)] })) {
       if (frame.chunks.some(({ choices }) => choices[0]?.delta.custom_content)) break;
     }
     for (let turn = 0; turn < 10; turn += 1) await new Promise(setImmediate);
-    expect(seen).toEqual([]);
+    expect(signals).toEqual([]);
   });
 });
 
-describe('a tool that reports', () => {
-  it('has a status in each chunk of its stage', async () => {
+describe('runTools with tools that report progress', () => {
+  it('sets a status in each chunk of a stage', async () => {
     const chatty = tool('chatty', async (_args, { report }: ToolContext) => {
       await report({ content: '1 of 2' });
       return 'done';
@@ -61,7 +61,7 @@ describe('a tool that reports', () => {
     expect(stages.map(({ status }) => status)).toEqual([null, null, 'completed']);
   });
 
-  it('is held back by a slow reader', async () => {
+  it('applies back-pressure of a slow reader to the tool', async () => {
     let reported = 0;
     const chatty = tool('chatty', async (_args, { report }: ToolContext) => {
       for (; reported < 50; reported += 1) await report({ content: '.' });
@@ -74,7 +74,7 @@ describe('a tool that reports', () => {
     await frames.return(undefined);
   });
 
-  it('is not heard any more once its run is over', async () => {
+  it('ignores reports after the tool run has ended', async () => {
     let late: ToolContext['report'] | undefined;
     const quick = tool('quick', (_args, { report }) => {
       late = report;

@@ -28,55 +28,55 @@ import type { ToolCall, ToolMessage } from './turn.ts';
 
 const declineLabel = 'Decline';
 
-/** What every tool run of a reply shares. */
+/** Options and state that all tool runs of a reply share. */
 export interface ToolRuns {
   readonly reply: Reply;
   readonly toolset: Toolset;
   readonly tally: UsageCollector;
   readonly citations: Citations;
-  /** Keeps what the model is shown in part. */
+  /** Stores results that the model sees only in part. */
   readonly results: FullResults;
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** Time for checking the arguments of all calls. */
+  /** Remaining time for checking the arguments of all calls. */
   readonly checkTime: CheckTime;
-  /** Milliseconds one run may take. */
+  /** Maximum duration of one run in milliseconds. */
   readonly timeoutMs: number;
-  /** Bytes of a result that the model is shown. */
+  /** Maximum number of bytes of a result in the conversation of the model. */
   readonly maxResultBytes: number;
-  /** Called with faults whose reason is shown to nobody. */
+  /** Called with errors whose message must not be disclosed. */
   readonly onToolError: (tool: string, error: unknown) => void;
-  /** Called with calls that no tool was run for. */
+  /** Called with calls that did not run a tool. */
   readonly onRejectedCall?: ((call: RejectedCall) => void) | undefined;
-  /** By id of the call, what the user answered to the question of an earlier run of it; absent: nothing. */
+  /** The user's answers to questions of earlier runs, by call ID. Defaults to no answers. */
   readonly userAnswers?: ReadonlyMap<string, ToolAnswer>;
-  /** By id of the call, the request for approval that the user granted; absent: none. */
+  /** The approval requests that the user granted, by call ID. Defaults to no approvals. */
   readonly approvals?: ReadonlyMap<string, string>;
 }
 
-/** A call of a tool that does not exist, or with arguments that it does not take. */
+/** A call of an unknown tool, or with invalid arguments. */
 export interface RejectedCall {
   readonly name: string;
   readonly args: JsonObject;
-  /** What the model is told. */
+  /** The reason that the model receives. */
   readonly reason: string;
 }
 
-/** A call that cannot go on before the user answered. */
+/** A call that waits for the user's answer. */
 export interface PendingQuestion {
   readonly call: ToolCall;
   readonly question: ToolQuestion;
 }
 
-/** What the calls came to, each list in the order asked. */
+/** Outcomes of the calls. Each list has the order of the calls. */
 interface ToolOutcomes {
   readonly answers: readonly ToolMessage[];
-  /** What the tools gave beside text. */
+  /** The attachments of the tools. */
   readonly media: readonly ToolMedia[];
   readonly questions: readonly PendingQuestion[];
 }
 
-/** Runs all calls at once, each as a stage of the reply. Leaving it cancels the runs. */
+/** Runs all calls concurrently, each as a stage of the reply. Aborts the runs if the iteration stops early. */
 export async function* runTools(calls: readonly ToolCall[], runs: ToolRuns): AsyncGenerator<Chunk, ToolOutcomes> {
   const cancellation = new AbortController();
   const signal = AbortSignal.any([runs.signal, cancellation.signal]);
@@ -173,17 +173,17 @@ class ToolRun {
 
   #context(signal: AbortSignal): ToolContext {
     const answer = this.#runs.userAnswers?.get(this.#call.id);
-    const { maxResultBytes: roomBytes } = this.#runs;
+    const { maxResultBytes: maxBytes } = this.#runs;
     return {
       signal,
       report: (progress) => this.#report(progress),
       cite: (citable) => this.#cite(citable),
       answer,
-      maxResultBytes: roomBytes,
+      maxResultBytes: maxBytes,
     };
   }
 
-  /** A call of a server that the request named is told as it is. */
+  /** Reports a call on a server that the request named. */
   #toRemoteCallContent(): Pick<ResponseCustomContent, 'remote'> {
     const remote = this.#tool?.remote;
     if (remote === undefined) return {};
@@ -219,13 +219,16 @@ function isAnswered(outcome: AnsweredCall | PendingQuestion): outcome is Answere
   return 'answer' in outcome;
 }
 
-/** What the user answers a tool's question with: one control to give what is asked, one to decline. */
+/** Returns the controls for a tool's question: one to answer, one to decline. */
 export function toControls({ label, schema }: ToolQuestion): OfferedControl[] {
   return [{ label, schema }, { label: declineLabel }];
 }
 
-/** The user's answer, its value undefined if it was declined; undefined if the control is none of the question's. */
-export function answerTo(
+/**
+ * Parses the user's answer. The value is undefined if the user declined. Returns undefined if the control belongs to another
+ * question.
+ */
+export function parseAnswer(
   { label }: ToolQuestion,
   completed: CompletedControl | undefined,
 ): { readonly value: JsonObject | undefined } | undefined {

@@ -5,25 +5,25 @@ import type { Tool } from '#domain/tools/tool.ts';
 const maxNameLength = 64;
 const hashLength = 8;
 
-/** A tool as a model is offered it (`tools` of the OpenAI wire). */
+/** A tool definition for a model (`tools` of the OpenAI API). */
 export interface ToolDefinition {
   readonly type: 'function';
   readonly function: { readonly name: string; readonly description: string; readonly parameters: JsonObject };
 }
 
-/** Tools under the names a model knows them by: unique, at most 64 of letters, digits, `_` and `-`. */
+/** Tools by the names that a model uses: unique, at most 64 characters of letters, digits, `_`, and `-`. */
 export class Toolset {
   readonly #byName = new Map<string, Tool>();
   readonly #hiddenNames = new Set<string>();
   readonly #reservedNames: ReadonlySet<string>;
 
-  /** The order decides who keeps a name that two have; `taken` are names that belong to others. */
+  /** If two tools have the same name, the first one keeps it. `reservedNames` are not available. */
   constructor(tools: readonly Tool[], reservedNames: ReadonlySet<string>) {
     this.#reservedNames = reservedNames;
     for (const tool of tools) this.#byName.set(this.#findFreeName(tool.name), tool);
   }
 
-  /** Has a tool that is not offered before `offer`; gives the name that the model will know it by. */
+  /** Adds a tool that is hidden until `offer` is called. Returns the name for the model. */
   prepare(tool: Tool): string {
     const name = this.#findFreeName(tool.name);
     this.#byName.set(name, tool);
@@ -41,7 +41,7 @@ export class Toolset {
     );
   }
 
-  /** The tool a model called by this name. */
+  /** Returns the tool with the name that a model called. */
   find(name: string): Tool | undefined {
     return this.#hiddenNames.has(name) ? undefined : this.#byName.get(name);
   }
@@ -54,7 +54,7 @@ export class Toolset {
   }
 }
 
-/** A name models accept: the same if it is one already. */
+/** Returns the name in a form that models accept. A valid name is returned unchanged. */
 export function fitName(name: string): string {
   const readable = toReadableName(name);
   return readable === '' || readable.length > maxNameLength ? appendHash(name, name) : readable;

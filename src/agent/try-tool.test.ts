@@ -5,23 +5,23 @@ import { answers, calls, scriptedModel } from '#test/scripted-model.ts';
 
 const time = tool('get_time', () => 'noon');
 
-describe('tools that fail', () => {
+describe('runLoop with failing tools', () => {
   it.each([
     ['an unknown tool', 'nothing', {}, 'There is no tool named nothing.'],
-    ['arguments that are no JSON', 'get_time', '{"a":', 'The arguments are not a JSON object; call the tool again with one.'],
-    ['arguments that are no object', 'get_time', '[1]', 'The arguments are not a JSON object; call the tool again with one.'],
+    ['arguments that are not JSON', 'get_time', '{"a":', 'The arguments are not a JSON object; call the tool again with one.'],
+    ['arguments that are not an object', 'get_time', '[1]', 'The arguments are not a JSON object; call the tool again with one.'],
     [
       'arguments with a forbidden key',
       'get_time',
       '{"__proto__":{}}',
       'The arguments are not a JSON object; call the tool again with one.',
     ],
-    ['a fault that may be told', 'told', {}, 'The tool failed: no such city'],
-    ['a fault that may not be told', 'secret', {}, 'The tool failed.'],
-    ['a tool that throws at once', 'sync', {}, 'The tool failed: at once'],
-    ['a result that says so', 'says', {}, 'HTTP 404'],
-  ])('tell the model of %s and go on', async (_what, name, args, told) => {
-    const faults: string[] = [];
+    ['an error that may be disclosed', 'told', {}, 'The tool failed: no such city'],
+    ['an error that must not be disclosed', 'secret', {}, 'The tool failed.'],
+    ['a tool that throws synchronously', 'sync', {}, 'The tool failed: at once'],
+    ['a failed result', 'says', {}, 'HTTP 404'],
+  ])('continues after %s and returns the reason to the model', async (_what, name, args, told) => {
+    const reportedTools: string[] = [];
     const tools = [
       time,
       tool('told', () => Promise.reject(new ToolError('no such city'))),
@@ -36,7 +36,7 @@ describe('tools that fail', () => {
       tool('says', () => ({ text: 'HTTP 404', attachments: [], failed: true })),
     ];
     const model = scriptedModel(calls([name, args]), answers('Sorry.'));
-    const chunks = await collectChunks({ sendRequest: model.ask, tools, onToolError: (tool) => faults.push(tool) });
+    const chunks = await collectChunks({ sendRequest: model.ask, tools, onToolError: (tool) => reportedTools.push(tool) });
     expect(model.asked[1]?.messages.at(-1)).toMatchObject({ role: 'tool', content: told });
     expect(fold(chunks)).toMatchObject({
       content: 'Sorry.',
@@ -44,51 +44,51 @@ describe('tools that fail', () => {
       finishReasons: ['stop'],
     });
     expect(JSON.stringify(chunks)).not.toContain('hunter2');
-    expect(faults).toEqual(name === 'secret' ? ['secret'] : []);
+    expect(reportedTools).toEqual(name === 'secret' ? ['secret'] : []);
   });
 
-  it('are stopped when their time is over, which the model is told', async () => {
+  it('stops a tool that exceeds its time and reports that to the model', async () => {
     let stopped = false;
-    const deaf = tool('deaf', (_args, { signal }) => {
+    const hangingTool = tool('deaf', (_args, { signal }) => {
       signal.addEventListener('abort', () => {
         stopped = true;
       });
       return new Promise(() => undefined);
     });
     const model = scriptedModel(calls(['deaf', {}], ['get_time', {}]), answers('Sorry.'));
-    const { stages } = fold(await collectChunks({ sendRequest: model.ask, tools: [deaf, time], timeoutMs: 30 }));
+    const { stages } = fold(await collectChunks({ sendRequest: model.ask, tools: [hangingTool, time], timeoutMs: 30 }));
     expect(model.asked[1]?.messages.at(-2)?.content).toBe('The tool was stopped: it took longer than 0.03 s.');
     expect(stages.map(({ status }) => status)).toEqual(['failed', 'completed']);
     expect(stopped).toBe(true);
   });
 });
 
-describe('results', () => {
-  it('that are too long are cut for the model, whole in an attachment of the stage', async () => {
+describe('runLoop with tool results', () => {
+  it('truncates a long result for the model and attaches the full result to the stage', async () => {
     const long = 'é'.repeat(30_000);
     const model = scriptedModel(calls(['long', {}]), answers('Done.'));
     const { stages, attachments } = fold(await collectChunks({ sendRequest: model.ask, tools: [tool('long', () => long)] }));
-    const told = model.asked[1]?.messages.at(-1)?.content as string;
-    const [kept = '', note] = told.split('\n\n');
-    expect(kept).toMatch(/^é{19000,}$/);
+    const content = model.asked[1]?.messages.at(-1)?.content as string;
+    const [truncated = '', note] = content.split('\n\n');
+    expect(truncated).toMatch(/^é{19000,}$/);
     expect(note).toMatch(
       new RegExp(
-        `^\\[Cut here: the result has 60000 bytes, of which these are the first ${2 * kept.length}\\. read_result with id "r_[0-9a-f]{10}" reads on from offset ${kept.length}, or searches it\\.\\]$`,
+        `^\\[Cut here: the result has 60000 bytes, of which these are the first ${2 * truncated.length}\\. read_result with id "r_[0-9a-f]{10}" reads on from offset ${truncated.length}, or searches it\\.\\]$`,
       ),
     );
-    expect(Buffer.byteLength(told)).toBeLessThanOrEqual(40_000);
-    expect(Buffer.byteLength(told)).toBeGreaterThan(39_980);
-    expect(stages[0]?.attachments).toEqual([{ index: 0, title: 'Whole result', type: 'text/plain', data: long }]);
+    expect(Buffer.byteLength(content)).toBeLessThanOrEqual(40_000);
+    expect(Buffer.byteLength(content)).toBeGreaterThan(39_980);
+    expect(stages[0]?.attachments).toEqual([{ index: 0, title: 'Full result', type: 'text/plain', data: long }]);
     expect(attachments).toEqual([]);
   });
 
-  it('are cut between characters', async () => {
+  it('truncates between characters', async () => {
     const model = scriptedModel(calls(['long', {}]), answers('Done.'));
     await collectChunks({ sendRequest: model.ask, tools: [tool('long', () => '😀'.repeat(50))], maxResultBytes: 180 });
     expect(model.asked[1]?.messages.at(-1)?.content).toMatch(/^(😀){7}\n\n\[Cut.* first 28\. .*from offset 14, .*\]$/u);
   });
 
-  it('have their attachments in the stage and in the reply, each with its own indices', async () => {
+  it('sends attachments in the stage and in the reply, each with its own indexes', async () => {
     const chart = tool('chart', () => ({ text: 'Drawn.', attachments: [{ type: 'image/png', data: 'aGk=' }], failed: false }));
     const model = scriptedModel(calls(['chart', {}], ['chart', {}]), answers('Done.'));
     const { stages, attachments } = fold(await collectChunks({ sendRequest: model.ask, tools: [chart] }));
@@ -99,7 +99,7 @@ describe('results', () => {
     expect(attachments.map(({ index }) => index)).toEqual([0, 1]);
   });
 
-  it('cannot end the code block they are shown in', async () => {
+  it('uses a code fence that the result cannot close', async () => {
     const model = scriptedModel(calls(['fence', {}]), answers('Done.'));
     const { stages } = fold(await collectChunks({ sendRequest: model.ask, tools: [tool('fence', () => 'a\n````\n# b')] }));
     expect(stages[0]?.content).toContain('`````\na\n````\n# b\n`````');

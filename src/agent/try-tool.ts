@@ -8,19 +8,19 @@ import { toVisibleResult } from './stages.ts';
 interface TryDeps {
   readonly sources: ToolSources;
   readonly clock: Clock;
-  /** `tools` of the configuration. */
+  /** The `tools` section of the configuration. */
   readonly limits: { readonly timeoutMs: number; readonly maxResultBytes: number };
-  /** Called with faults whose reason is shown to nobody. */
+  /** Called with errors whose message must not be disclosed. */
   readonly onToolError: (tool: string, error: unknown) => void;
 }
 
 /**
- * Runs a tool once as a run of an application would: within the same time, behind the same network guard, with a result as long
- * as a model is shown. Undefined if the toolset has no such tool. Rejects with ToolFault if its server cannot be used.
+ * Runs a tool once under the conditions of an application run: with the same timeout, network guard, and result size. Returns
+ * undefined if the toolset does not have the tool. Rejects with `ToolError` if its server is unavailable.
  */
 export async function tryTool(trial: ToolTestRun, deps: TryDeps): Promise<ToolTestResult | undefined> {
   const { subject, signal } = trial;
-  // Nobody handed it files.
+  // A trial run has no files shared with it.
   const context = { signal, subject, application: '/v1/tools/run', owner: subject, mayRead: () => false };
   const tools = await loadTrialTools(trial.toolset, { sources: deps.sources, context });
   const tool = tools.find(({ name }) => name === trial.tool);

@@ -5,31 +5,31 @@ import { Turn } from './turn.ts';
 
 const long = 'x'.repeat(1_000_000);
 
-describe('a reply of a model within a run', () => {
+describe('Turn', () => {
   it.each<readonly [string, (nth: number) => Delta]>([
     ['text', () => ({ content: long })],
     ['thoughts', () => ({ reasoning_content: long })],
     ['thoughts under ever new names', (nth) => ({ [`reasoning${nth}${long}`]: '' })],
     ['blocks of thoughts', () => ({ thinking_blocks: [{ type: 'thinking', thinking: long }] })],
     ['the name of a tool', () => ({ tool_calls: [{ index: 0, function: { name: long } }] })],
-    ['what comes with a call', (nth) => ({ tool_calls: [{ index: 0, [`extra${nth}`]: long }] })],
-  ])('has an end to its %s', (_what, said) => {
+    ['further fields of a call', (nth) => ({ tool_calls: [{ index: 0, [`extra${nth}`]: long }] })],
+  ])('bounds the %s of a reply', (_what, said) => {
     const turn = new Turn();
     for (let nth = 0; nth < 15; nth += 1) turn.addChunk(delta(said(nth)));
     expect(() => {
       turn.addChunk(delta(said(15)));
       turn.addChunk(delta(said(16)));
-    }).toThrow('The model said more than 16000000 characters in one reply.');
+    }).toThrow('The model returned more than 16000000 characters in one reply.');
   });
 
-  it('has 128 calls at most, and goes on with those', () => {
+  it('ignores calls beyond the first 128', () => {
     const turn = new Turn();
     const call = (index: number) => ({ index, id: `c${index}`, function: { name: 'f', arguments: '{}' } });
     for (let index = 0; index < 200; index += 1) turn.addChunk(delta({ tool_calls: [call(index)] }));
     expect(turn.calls.map(({ id }) => id)).toEqual(Array.from({ length: 128 }, (_, index) => `c${index}`));
   });
 
-  it('gives its blocks of thoughts back in order, and leaves what came as it was', () => {
+  it('returns blocks of thoughts in order and does not change the chunks', () => {
     const blocks = ['a', 'b', 'c'].map((thinking) => ({ type: 'thinking', thinking }));
     const first = { thinking_blocks: blocks.slice(0, 1) };
     const turn = new Turn();

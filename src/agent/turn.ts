@@ -4,14 +4,17 @@ import type { Message } from '#contract/chat/message.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 import { type PricedUsage, toModelUsage, toModelUsages } from '#domain/usage/usage.ts';
 
-/** Of one reply. Further ones are as if the model had not asked: it sees what came of these, and can ask again. */
+/**
+ * Maximum number of calls per reply. Further calls are ignored. The model sees only the first ones and their results, and can
+ * repeat the rest.
+ */
 const maxCalls = 128;
 const maxArgumentsLength = 1_000_000;
-/** Of all else that is collected: text, thoughts, names, and what comes with a call. */
+/** Maximum number of all other collected characters: text, thoughts, names, and further fields of calls. */
 const maxLength = 16_000_000;
 const lastTurnNote = '\n\n[No more tools can be called in this run: answer now with what is known.]';
 
-/** A call a model asked for, whole. Further fields came from the upstream and are given back to it. */
+/** A complete tool call of a model. Further fields come from the upstream and are returned to it. */
 export interface ToolCall {
   readonly id: string;
   readonly type: 'function';
@@ -26,7 +29,7 @@ interface PartialCall {
   readonly rest: JsonObject;
 }
 
-/** One reply of the model: passes on at once what is for the user, and collects what the loop acts on. */
+/** One reply of the model. Returns the deltas for the user immediately, and collects the calls. */
 export class Turn {
   readonly #calls = new Map<number, PartialCall>();
   readonly #reasoning: JsonObject = {};
@@ -34,7 +37,7 @@ export class Turn {
   text = '';
   finishReason: FinishReason | null = null;
 
-  /** What of the chunk is for the user; undefined if nothing is. Choices beyond the first are ignored. */
+  /** Adds a chunk, and returns its content for the user, or undefined if it has none. Ignores all choices but the first. */
   addChunk(chunk: Chunk): Delta | undefined {
     const choice = chunk.choices.find(({ index }) => (index ?? 0) === 0);
     if (choice === undefined) return undefined;
@@ -50,12 +53,12 @@ export class Turn {
     return Object.keys(delta).length === 0 ? undefined : delta;
   }
 
-  /** Whether the reply ended before the model was done. */
+  /** Whether the reply ended before the model finished. */
   get isCutOff(): boolean {
     return this.finishReason === 'length' || this.finishReason === 'content_filter';
   }
 
-  /** The calls in the order of their indexes. */
+  /** The calls, ordered by index. */
   get calls(): ToolCall[] {
     const sortedCalls = [...this.#calls].sort(([a], [b]) => a - b);
     return sortedCalls.map(([, { id, name, arguments: args, rest }]) => ({
@@ -66,7 +69,7 @@ export class Turn {
     }));
   }
 
-  /** The reply as a message for the model's next turn. */
+  /** Returns the reply as a message for the model's next turn. */
   toMessage(): Message {
     return { role: 'assistant', content: this.text || null, ...this.#reasoning, tool_calls: this.calls };
   }
@@ -79,10 +82,10 @@ export class Turn {
     Object.assign(call.rest, rest);
     this.#calls.set(index, call);
     if (call.arguments.length > maxArgumentsLength)
-      throw createSizeError(`asked for more than ${maxArgumentsLength} characters of arguments`);
+      throw createSizeError(`returned more than ${maxArgumentsLength} characters of arguments in one call`);
   }
 
-  /** Upstreams that think aloud want their thoughts back beside their tool calls. */
+  /** Collects thoughts, because reasoning upstreams require them next to the tool calls in the next request. */
   #addReasoning(delta: Delta): void {
     for (const [key, value] of Object.entries(delta)) {
       if (!/^(reasoning|thinking)/.test(key)) continue;
@@ -100,7 +103,7 @@ export class Turn {
 
   #count(length: number): void {
     this.#length += length;
-    if (this.#length > maxLength) throw createSizeError(`said more than ${maxLength} characters in one reply`);
+    if (this.#length > maxLength) throw createSizeError(`returned more than ${maxLength} characters in one reply`);
   }
 }
 
@@ -112,7 +115,9 @@ function createSizeError(reason: string): ParleyError {
   return new ParleyError('upstream_failed', `The model ${reason}.`);
 }
 
-/** What a run added, with the answers to its last turn in the order that the model asked, and what they show behind them. */
+/**
+ * Returns the messages of a run with the results of its last turn in the order of the calls. Media messages follow the results.
+ */
 export function sortByCallOrder(added: readonly Message[]): Message[] {
   const turn = added.findLastIndex(({ role }) => role === 'assistant');
   const calls = (added[turn]?.tool_calls ?? []) as readonly ToolCall[];
@@ -121,23 +126,22 @@ export function sortByCallOrder(added: readonly Message[]): Message[] {
   return [...added.slice(0, turn + 1), ...added.slice(turn + 1).sort((first, second) => getIndex(first) - getIndex(second))];
 }
 
-/** None of a reply that was cut off: half of a call must not be run. */
+/** Returns no calls for an incomplete reply, because a partial call must not run. */
 export function callsToRun(turn: Turn): ToolCall[] {
   return turn.isCutOff ? [] : turn.calls;
 }
 
-/** Tells the model, behind the last of its results, that it is offered no tools in its next turn. */
+/** Appends a note to the last result that the next turn has no tools. */
 export function appendLastTurnNote(answers: readonly ToolMessage[]): void {
   const last = answers.at(-1);
   if (last !== undefined) last.content += lastTurnNote;
 }
 
-/** Turns of a run, by the messages that it added. */
+/** Returns the number of turns of a run. */
 export function countTurns(added: readonly Message[]): number {
   return added.filter(({ role }) => role === 'assistant').length;
 }
 
-/** Names of the tools of a request. */
 export function listToolNames(tools: unknown): Set<string> {
   const names = (Array.isArray(tools) ? tools : []).map((tool) =>
     isJsonObject(tool) && isJsonObject(tool.function) ? tool.function.name : undefined,
@@ -145,7 +149,7 @@ export function listToolNames(tools: unknown): Set<string> {
   return new Set(names.filter((name) => typeof name === 'string'));
 }
 
-/** What one model call used: its statistics if it has some, else its usage under the model's name. */
+/** Usage of one model request: its statistics if present, or else its usage under the model's name. */
 export class TurnUsage {
   readonly #model: string;
   #usage: Usage | undefined;
@@ -165,7 +169,7 @@ export class TurnUsage {
     return parts.length > 0 || this.#usage === undefined ? parts : [toModelUsage(this.#model, this.#usage)];
   }
 
-  /** The items with the cached tokens of the model's own reply, which have prices of their own. */
+  /** Returns the items with the cached tokens of the model's own reply, which have separate prices. */
   pricedItems(): PricedUsage[] {
     const [item, ...rest] = this.items();
     if (item === undefined || rest.length > 0 || item.prompt_tokens !== this.#usage?.prompt_tokens) return this.items();
@@ -173,7 +177,7 @@ export class TurnUsage {
   }
 }
 
-/** A tool's answer as the model reads it. */
+/** A tool result in the form that the model reads. */
 export interface ToolMessage {
   role: 'tool';
   tool_call_id: string;

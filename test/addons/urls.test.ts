@@ -51,7 +51,7 @@ describe('an addon that a request references by an unconfigured URL', () => {
       400,
       {
         type: 'invalid_request_error',
-        message: 'There is no configured addon with this url, and security.addonUrls does not allow others.',
+        message: 'No configured addon has this url, and security.addonUrls does not allow other addresses.',
         param: 'addons[0]',
         code: 'unknown_addon',
       },

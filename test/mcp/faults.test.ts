@@ -151,7 +151,7 @@ describe('a server', () => {
       before: instead('tools/list', (id) => Response.json({ jsonrpc: '2.0', id, result: { tools } })),
     });
     expect(await reasonOf({ url: server.url })).toBe(
-      'The MCP server Tools describes tools in a form that MCP does not have, which were left out: odd.',
+      'The MCP server Tools describes these tools in an invalid form, so they were left out: odd.',
     );
   });
 
@@ -177,7 +177,7 @@ describe('a server', () => {
       const { message } = choiceOf(await service.chat('app', ask));
       expect(offered(model)).toEqual(['a', 'b', 'c', 'd', ...(isOffered ? ['odd'] : [])]);
       const named = typeof odd.name === 'string' ? 'odd' : 'one without a name';
-      const reason = `The MCP server Tools describes tools in a form that MCP does not have, which were left out: ${named}.`;
+      const reason = `The MCP server Tools describes these tools in an invalid form, so they were left out: ${named}.`;
       expect(message.custom_content?.stages?.map(({ status, content }) => [status, content]) ?? []).toEqual(
         isOffered ? [] : [['failed', reason]],
       );
@@ -231,7 +231,7 @@ describe('a call', () => {
     const { text: told, stage } = await run({ name: 'long', run: () => text(long) });
     expect(told.length).toBeLessThan(41_000);
     expect(told).toContain('[Cut here: the result has 100000 bytes');
-    expect(stage?.attachments).toMatchObject([{ title: 'Whole result', data: long }]);
+    expect(stage?.attachments).toMatchObject([{ title: 'Full result', data: long }]);
   });
 
   it.each([

@@ -105,10 +105,10 @@ describe('a run with long results', () => {
   it('tells the user in a stage, and who may edit the application in the trace', async () => {
     await using rig = await start(runOfSix(), { limits: smallModel });
     const answered = await rig.chat('Read all.', {}, { 'x-parley-trace': 'true' });
-    const stages = stagesOf(answered).filter(({ name }) => name === 'Room for the conversation');
+    const stages = stagesOf(answered).filter(({ name }) => name === 'Conversation shortened');
     expect(stages[0]).toMatchObject({
       status: 'completed',
-      content: expect.stringContaining('and the model is sent at most 5400.'),
+      content: expect.stringContaining('The maximum is 5400.'),
     });
     const trace = getTrace(answered).filter(({ kind }) => kind === 'context');
     expect(trace).toHaveLength(stages.length);
@@ -173,7 +173,7 @@ describe('a conversation that has too much text', () => {
       '[Summary of the earlier conversation, which was too long to be sent whole:]\n\nFruit was told of.',
     );
     expect(rig.sent(1).at(-1)?.content).toBe('And now?');
-    expect(stagesOf(answered)[0]?.content).toContain('A summary stands for the oldest messages: ');
+    expect(stagesOf(answered)[0]?.content).toContain('A summary replaces the oldest messages: ');
     expect(answered.completion.usage?.prompt_tokens).toBe(20);
     await rig.chat([...asked, messageOf(answered), user('More.')]);
     expect(rig.model.requests).toHaveLength(3);
@@ -199,7 +199,7 @@ describe('a conversation that has too much text', () => {
     await using rig = await start([says(''), says('Well.')], { limits: smallModel });
     const answered = await rig.chat(asked);
     expect(messageOf(answered).content).toBe('Well.');
-    expect(stagesOf(answered)).toMatchObject([{ status: 'failed', content: expect.stringContaining('gave no summary') }]);
+    expect(stagesOf(answered)).toMatchObject([{ status: 'failed', content: expect.stringContaining('returned no summary') }]);
   });
 });
 

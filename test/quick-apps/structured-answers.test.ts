@@ -25,7 +25,7 @@ describe('a run with tools whose answer must follow a schema', () => {
     const answered = await rig.chat('How warm?', { response_format });
     expect(messageOf(answered).content).toBe('{"degrees":7}');
     expect(stagesOf(answered)).toMatchObject([
-      { name: 'Said meanwhile', content: 'I look it up.', status: 'completed' },
+      { name: 'Text before tool calls', content: 'I look it up.', status: 'completed' },
       { name: 'weather', status: 'completed' },
     ]);
     expect(rig.model.requests.map(({ body }) => body.response_format)).toEqual([response_format, response_format]);

@@ -310,6 +310,6 @@ describe('what an API answers', () => {
       `[Cut here: the result has 50002 bytes, of which these are the first ${end + 1}. read_result with id`,
     );
     expect(Buffer.byteLength(told ?? '')).toBeGreaterThan(39_900);
-    expect(stagesOf(answered)[0]?.attachments).toEqual([{ index: 0, title: 'Whole result', type: 'text/plain', data: whole }]);
+    expect(stagesOf(answered)[0]?.attachments).toEqual([{ index: 0, title: 'Full result', type: 'text/plain', data: whole }]);
   });
 });

@@ -178,7 +178,7 @@ describe('a file', () => {
     const indexer = indexerOf({ index: shaky });
     const file = blobs.file('a.txt', text);
     await expect(read(indexer, file)).rejects.toThrow('away');
-    expect(faults).toEqual(['a document could not be read']);
+    expect(faults).toEqual(['Failed to read a document']);
     isAway = false;
     expect((await read(indexer, file)).passages).toBe(1);
   });
@@ -338,6 +338,6 @@ describe('a model of vectors that fails', () => {
     nowMs += 2000;
     await Promise.all(files.map((file) => read(indexer, file, embedder)));
     await until(() => embedder.asked.length === 2);
-    expect(faults).toEqual(['passages got no vectors from letters']);
+    expect(faults).toEqual(['Failed to create vectors with letters']);
   });
 });

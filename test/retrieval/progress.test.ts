@@ -133,7 +133,7 @@ describe('how far documents are', () => {
       ['broken.pdf', 'failed', 'The file is damaged: it cannot be read as PDF.'],
       ['scanned.pdf', 'failed', 'It has no text: it seems to be scanned, and pictures are not read.'],
       ['Größe 猫.txt', 'ready', null],
-      ['gone away 猫.txt', 'failed', 'There is no stored file of this path; it was moved or deleted.'],
+      ['gone away 猫.txt', 'failed', 'No file is stored at this path. It may have been moved or deleted.'],
     ]);
   });
 

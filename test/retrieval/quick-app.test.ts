@@ -120,7 +120,7 @@ describe('documents that are large', () => {
     let told = '';
     for (let event = await stream.next(); event !== undefined; event = await stream.next()) {
       told += JSON.stringify(event);
-      if (/Working out what the passages mean: 0 of \d+\./.test(told)) release();
+      if (/Preparing the search by meaning: 0 of \d+ passages\./.test(told)) release();
     }
     expect(toldTo(rig)[0]).not.toContain('Searched by words only');
   });
@@ -178,7 +178,7 @@ describe('what cannot be had', () => {
     const answered = await rig.chat('look');
     const [first, second, third] = stagesOf(answered);
     expect(first).toMatchObject({ name: 'files/bucket/gone%20away.txt', status: 'failed' });
-    expect(first?.content).toBe('There is no stored file of this path; it was moved or deleted.');
+    expect(first?.content).toBe('No file is stored at this path. It may have been moved or deleted.');
     expect(second).toMatchObject({ name: 'files/bucket/../x', status: 'failed' });
     expect(third).toMatchObject({ name: 'query_document', status: 'completed' });
     expect(toldTo(rig)[0]).toContain('I am here.');
@@ -225,7 +225,7 @@ describe('what cannot be had', () => {
     const options = { files: { index: away, blobs: shelves.blobs } };
     await using rig = await startWith(shelves, [reference], {}, { replies: [says('Hello.')], options });
     expect(stagesOf(await rig.chat('hello'))).toMatchObject([
-      { name: 'Documents', status: 'failed', content: 'The stored files cannot be looked up at the moment.' },
+      { name: 'Documents', status: 'failed', content: 'The index of stored files is unavailable. Try again later.' },
     ]);
     const none = { files: undefined, passages: undefined } as never;
     await using bare = await startWith(shelves, [reference], {}, { replies: [says('Hello.')], options: none });
@@ -295,8 +295,8 @@ describe('asked before its documents were read, an application', () => {
     await using rig = await startWith(shelves, references, { query: 'text' });
     const stream = await rig.service.stream('app', { messages: [user('look')] });
     let event = await stream.next();
-    while (event !== undefined && !event.includes('Reading the documents')) event = await stream.next();
-    expect(event).toContain('0 of 2 read, now one.txt');
+    while (event !== undefined && !event.includes('Indexing the documents')) event = await stream.next();
+    expect(event).toContain('0 of 2 done, current: one.txt');
     shelves.blobs.release();
     expect((await stream.readRest()).content()).toBe('Done.');
     expect(toldTo(rig)[0]).toContain('Second text.');
@@ -356,7 +356,7 @@ describe('the configured embedding model', () => {
     const replies = [asks, says('Done.'), asks, says('Done.')];
     await using rig = await startWith(shelves, [reference], {}, { configuration, options, replies });
     await rig.chat('look');
-    await until(() => faults.some((message) => message.includes('got no vectors from vectors vectors')));
+    await until(() => faults.some((message) => message.includes('Failed to create vectors with vectors vectors')));
     await rig.chat('look');
     expect(toldTo(rig)[0]).toContain('The code of room 77 is ZX-1077.');
   });

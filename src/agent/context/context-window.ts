@@ -19,31 +19,31 @@ import {
 } from './message-renderer.ts';
 import { summarize } from './summarize.ts';
 
-/** How long a conversation may be, and what is done if it is longer. */
+/** Options for fitting a conversation into the context window. */
 export interface ContextOptions {
   readonly strategy: ContextSettings['strategy'];
-  /** Tokens of a request; undefined if nobody knows: then only what the model refuses is too long. */
+  /** Maximum number of tokens per request. If undefined, only a rejection by the model shows that a request is too long. */
   readonly maxTokens: number | undefined;
-  /** What the model counts with; undefined if nobody knows. */
+  /** Vocabulary of the model's tokenizer, or undefined if unknown. */
   readonly vocabulary: Vocabulary | undefined;
-  /** What an earlier run of the conversation did. */
+  /** Memory from the previous run of the conversation. */
   readonly memory: ContextMemory | undefined;
-  /** Asks the model for a summary. */
+  /** Sends a summarization request to the model. */
   readonly sendRequest: (request: ChatRequest) => AsyncIterable<Frame>;
-  /** Called with each change. */
+  /** Called after each reduction of the conversation. */
   readonly onChange?: (change: ContextChange) => void;
 }
 
-/** What was done so that a conversation fits. */
+/** A reduction that makes a conversation fit. */
 export interface ContextChange {
   readonly strategy: ContextSettings['strategy'];
-  /** Whether the model had refused it. */
+  /** Whether the model rejected the original request. */
   readonly wasRejected: boolean;
-  /** Counted, or estimated: before, after, and at most. */
+  /** Exact or estimated token counts before and after the reduction, and the maximum. */
   readonly tokens: { readonly before: number; readonly after: number; readonly max: number };
   readonly clearedResults: number;
   readonly summarizedMessages: number;
-  /** Why there is no summary, if there should be one. */
+  /** Error message if the summary failed. */
   readonly summaryError?: string;
 }
 
@@ -52,18 +52,25 @@ interface Dependencies {
   readonly addUsage: (usage: readonly ModelUsage[]) => void;
 }
 
-/** What a conversation is brought to, of what it may have: it is not touched again with each turn, and caches of prompts hold. */
+/**
+ * Fraction of the maximum to reduce a conversation to. The margin avoids a reduction in every turn, so that prompt caches stay
+ * valid.
+ */
 const targetFraction = 1 / 2;
-/** Of what was refused, what is tried again. */
+/** Fraction of the rejected token count to retry with. */
 const retryFraction = 3 / 5;
-/** Of what a request may have, what one for a summary is made of. */
+/** Fraction of the maximum to use for the input of a summarization request. */
 const summaryFraction = 4 / 5;
-/** Of what is free, what the results of one turn may take; and the bytes of a token at least, of texts as tools give them. */
+/** Fraction of the free tokens that the tool results of one turn may use. */
 const resultsFraction = 3 / 5;
+/** Minimum number of bytes per token in typical tool results. */
 const minBytesPerToken = 2.5;
 const minResultBytes = 500;
 
-/** Keeps the requests of one run within what its model takes. As long as nothing is to be cleared, a request is the one before with more behind it. */
+/**
+ * Keeps the requests of one run within the context window of the model. Until a reduction is necessary, each request only
+ * appends to the previous one.
+ */
 export class ContextWindow {
   readonly #options: ContextOptions;
   readonly #dependencies: Dependencies;
@@ -72,7 +79,7 @@ export class ContextWindow {
   #exactCounter: MessageCounter | undefined;
   #memory: Pick<ContextMemory, 'cleared' | 'summary'> = emptyMemory;
   #isMemoryRestored = false;
-  /** Not asked again in this run, once it failed. */
+  /** Whether summaries are enabled. A failed summary disables them for the rest of the run. */
   #canSummarize: boolean;
 
   constructor(options: ContextOptions, dependencies: Dependencies) {
@@ -82,12 +89,12 @@ export class ContextWindow {
     this.#renderer = new MessageRenderer(dependencies.formatPlaceholder);
   }
 
-  /** Whether something of the conversation is not sent. */
+  /** Whether parts of the conversation are cleared or summarized. */
   get isReduced(): boolean {
     return this.#memory.cleared > 0 || this.#memory.summary !== undefined;
   }
 
-  /** The request as it is sent. */
+  /** Returns the request, reduced if it exceeds the maximum. */
   async fit(request: ChatRequest): Promise<ChatRequest> {
     const { maxTokens, strategy } = this.#options;
     this.#restoreMemory(request.messages);
@@ -96,7 +103,7 @@ export class ContextWindow {
     return this.#render(request);
   }
 
-  /** The request again, smaller, once the model refused it; undefined if nothing can be taken out of it. */
+  /** Returns a smaller request after the model rejected the original, or undefined if no further reduction is possible. */
   async shrink(request: ChatRequest): Promise<ChatRequest | undefined> {
     if (this.#options.strategy === 'off') return undefined;
     const tokens = await this.#countTokens(request, 0);
@@ -104,7 +111,7 @@ export class ContextWindow {
     return (await this.#reduce(request, maxTokens, true)) ? this.#render(request) : undefined;
   }
 
-  /** Bytes of each of so many results that the model can be shown with the request. */
+  /** Returns the maximum size in bytes of each of `resultCount` tool results that still fits next to the request. */
   getMaxResultBytes(request: ChatRequest, resultCount: number): number {
     const { maxTokens, strategy } = this.#options;
     if (strategy === 'off' || maxTokens === undefined) return Number.POSITIVE_INFINITY;
@@ -116,14 +123,14 @@ export class ContextWindow {
     return Math.max(minResultBytes, Math.floor(freeBytes / Math.max(1, resultCount)));
   }
 
-  /** What the next run of the conversation goes on with; undefined if all is sent. */
+  /** Returns the memory for the next run of the conversation, or undefined if the run sends the full conversation. */
   exportMemory(messages: readonly Message[]): ContextMemory | undefined {
     if (!this.isReduced) return undefined;
     const conversation = withoutInstructions(messages);
     return { ...this.#memory, digest: computeDigest(conversation, getReducedCount(this.#memory)) };
   }
 
-  /** Takes what an earlier run did, unless its messages are others now. */
+  /** Restores the memory of the previous run, unless its messages have changed. */
   #restoreMemory(messages: readonly Message[]): void {
     if (this.#isMemoryRestored) return;
     this.#isMemoryRestored = true;
@@ -139,7 +146,10 @@ export class ContextWindow {
     return this.isReduced ? { ...request, messages: this.#renderer.render(request.messages, this.#memory) } : request;
   }
 
-  /** Counted only if the estimate, which errs high, is more than what matters. */
+  /**
+   * Counts exactly only if the estimate exceeds the threshold. The estimate tends to be too high, so a smaller estimate is
+   * safe.
+   */
   async #countTokens(request: ChatRequest, threshold: number): Promise<number> {
     const rendered = this.#render(request);
     const estimate = countRequest(rendered, this.#estimator);
@@ -149,7 +159,7 @@ export class ContextWindow {
     return countRequest(rendered, this.#exactCounter);
   }
 
-  /** True if something was taken out. */
+  /** Clears tool results, then summarizes messages, until the request fits. Returns whether the request changed. */
   async #reduce(request: ChatRequest, maxTokens: number, wasRejected: boolean): Promise<boolean> {
     const counter = this.#exactCounter ?? this.#estimator;
     const before = countRequest(this.#render(request), counter);
@@ -179,7 +189,7 @@ export class ContextWindow {
     return !isSame;
   }
 
-  /** Why there is none; undefined if there is one, or nothing for it. */
+  /** Summarizes the oldest messages. Returns an error message if that fails. */
   async #summarize(request: ChatRequest, oversized: OversizedConversation, maxTokens: number): Promise<string | undefined> {
     const plan = planSummary(oversized);
     if (plan === undefined) return undefined;
@@ -217,20 +227,23 @@ function countMessages(messages: readonly Message[], counter: MessageCounter): n
   return messages.reduce((sum, message) => sum + counter.count(message), 0);
 }
 
-/** A conversation whose model takes less. */
+/** A conversation that exceeds the maximum of its model. */
 interface OversizedConversation {
   readonly messages: readonly Message[];
-  /** What is cleared of it already. */
+  /** The parts that are already cleared or summarized. */
   readonly memory: Pick<ContextMemory, 'cleared' | 'summary'>;
-  /** Tokens of it as it would be sent, with all that goes along. */
+  /** Number of tokens of the complete request, including tools and settings. */
   readonly tokens: number;
-  /** Tokens that it is brought to: far fewer than it may have, so that it is not touched again with the next turn. */
+  /** Number of tokens to reduce the conversation to. It is well below the maximum, so that the next turn needs no reduction. */
   readonly target: number;
   readonly counter: MessageCounter;
   readonly renderer: MessageRenderer;
 }
 
-/** Ahead of which place results are to be cleared, and how many they are: the oldest first; those that the model has not answered to yet stay. */
+/**
+ * Plans which tool results to clear, oldest first. `cleared` is the index before which all results are cleared, `results` the
+ * number of newly cleared ones. Results that the model has not responded to yet are not cleared.
+ */
 function planClearing({ messages, memory, tokens: before, target, counter, renderer }: OversizedConversation): {
   readonly cleared: number;
   readonly results: number;
@@ -254,16 +267,16 @@ function planClearing({ messages, memory, tokens: before, target, counter, rende
   return { cleared, results };
 }
 
-/** What a summary is to stand for: the messages ahead of a place, but for one among them that stays. */
+/** The messages that a summary replaces: all before an index, except the one at `kept`. */
 interface SummaryPlan {
   readonly before: number;
   readonly kept: number | undefined;
 }
 
-/** Tokens that a summary is taken to have. */
+/** Estimated number of tokens of a summary. */
 const summaryTokens = 1_000;
 
-/** To be given messages of which nothing more can be cleared. Undefined if nothing is left to be summed up. */
+/** Plans a summary. Call it after `planClearing`. Returns undefined if no message is left to summarize. */
 function planSummary({
   messages,
   memory,
@@ -293,7 +306,9 @@ function planSummary({
   return end === undefined ? undefined : { before: end, kept: question < end ? question : undefined };
 }
 
-/** The place of the calls whose results stand last; the end if something else does. */
+/**
+ * Returns the index of the message whose tool results end the conversation, or the length if the last message is not a result.
+ */
 function findUnansweredStart(conversation: readonly Message[]): number {
   let index = conversation.length;
   while (index > 0 && (isResult(conversation[index - 1] as Message) || isMediaMessage(conversation[index - 1] as Message)))

@@ -5,24 +5,24 @@ import type { ChatRequest } from '#contract/chat/chat-request.ts';
 import type { Message } from '#contract/chat/message.ts';
 import { estimateHigh } from '#domain/usage/high-estimate.ts';
 
-/** Tokens of messages, and of what goes with every request beside them. */
+/** Counts the tokens of messages, and of the tools and formats that each request adds. */
 export interface MessageCounter {
   count(message: Message): number;
   countSettings(request: ChatRequest): number;
 }
 
 const tokensPerMessage = 5;
-/** What vendors reckon for an image of full size. */
+/** Number of tokens that vendors count for a full-size image. */
 const tokensPerImage = 1_600;
-/** Of other files, in base64. */
+/** Number of base64 characters per token, for files other than images. */
 const charsPerToken = 16;
 
-/** Counts with an estimate that errs high. */
+/** Creates a counter that estimates. The estimate tends to be too high. */
 export function createEstimator(): MessageCounter {
   return createCounter(estimateHigh);
 }
 
-/** Counts with a vocabulary. What is to be counted is counted piece by piece, with turns for others in between. */
+/** Creates a counter that uses a vocabulary. It counts the messages in advance, and yields to the event loop after each. */
 export async function createExactCounter(vocabulary: Vocabulary, messages: readonly Message[]): Promise<MessageCounter> {
   const tokens = await loadTokens(vocabulary);
   const counter = createCounter((text) => tokens.count(text));

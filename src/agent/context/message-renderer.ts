@@ -3,32 +3,32 @@ import { isJsonObject } from '#base/json/json.ts';
 import { getToolCalls, isInstruction, isResult, type Message } from '#contract/chat/message.ts';
 import { isMediaMessage } from '../tool-media.ts';
 
-/** What of a conversation its model is not sent any more. Places are those of messages without instructions, from 0. */
+/** The parts of a conversation that are no longer sent to its model. Indexes start at 0 and ignore instructions. */
 export interface ContextMemory {
-  /** Results ahead of this place are cleared. */
+  /** Index before which tool results are cleared. */
   readonly cleared: number;
-  /** What stands for the messages ahead of a place; absent: all are sent. */
+  /** Replacement for the oldest messages. If absent, all messages are sent. */
   readonly summary?: Summary;
-  /** Of the messages that this is about: it is good for no others. */
+  /** Digest of the reduced messages. The memory is valid only for these messages. */
   readonly digest: string;
 }
 
 export interface Summary {
-  /** The place of the first message that it does not stand for. */
+  /** Index of the first message that the summary does not replace. */
   readonly before: number;
   readonly text: string;
-  /** The place of a message among them that is sent as it is: the user's last one. */
+  /** Index of a replaced message that is still sent: the user's last one. */
   readonly kept?: number;
 }
 
 export const emptyMemory: Pick<ContextMemory, 'cleared' | 'summary'> = { cleared: 0 };
 
-/** Says in a line what was there and how to get it again: to be given the result and the name of its tool. */
+/** Returns one line that replaces a cleared result and explains how to read it again. */
 export type FormatPlaceholder = (content: string, tool: string) => string;
 
 const summaryOpening = 'Summary of the earlier conversation, which was too long to be sent whole:';
 
-/** The places where something begins that stands by itself: calls, their results and what these showed belong together. */
+/** Returns the start index of each group of messages. A call, its results, and their media form one group. */
 export function listGroupStarts(messages: readonly Message[]): number[] {
   return messages.flatMap((message, index) => (index === 0 || !(isResult(message) || isMediaMessage(message)) ? [index] : []));
 }
@@ -37,7 +37,7 @@ export function computeDigest(messages: readonly Message[], end: number): string
   return hash('sha256', JSON.stringify(messages.slice(0, end)), 'base64url').slice(0, 22);
 }
 
-/** Draws conversations as their model is sent them. The same message gives the same one, not a copy of it, each time. */
+/** Renders conversations for the model. Returns the same object for the same message each time, not a copy. */
 export class MessageRenderer {
   readonly #formatPlaceholder: FormatPlaceholder;
   readonly #cleared = new WeakMap<Message, Message>();
@@ -68,7 +68,7 @@ export class MessageRenderer {
     return rendered;
   }
 
-  /** The message without what a tool gave; itself if there is nothing to clear, or less than the line that would stand for it. */
+  /** Returns the message without its tool result. Returns the message itself if clearing would not make it shorter. */
   clear(message: Message, tools: ReadonlyMap<string, string>): Message {
     const cached = this.#cleared.get(message);
     if (cached !== undefined) return cached;
@@ -93,7 +93,7 @@ export class MessageRenderer {
   }
 }
 
-/** Names of tools by the ids of their calls. */
+/** Records the names of called tools by call ID. */
 export function recordToolNames(message: Message, tools: Map<string, string>): void {
   for (const { id, function: calledFunction } of getToolCalls(message))
     if (isJsonObject(calledFunction)) tools.set(String(id), String(calledFunction.name));

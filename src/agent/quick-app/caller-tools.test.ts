@@ -6,18 +6,18 @@ import { answers, calls, scriptedModel } from '#test/scripted-model.ts';
 
 const time = tool('get_time', () => 'noon');
 
-describe('what the caller asked', () => {
-  const namesOf = (tools: unknown) => (tools as (typeof own)[]).map((offered) => offered.function.name);
-  const own = { type: 'function', function: { name: 'open_door', parameters: { type: 'object' } } };
+describe('runLoop with client tools', () => {
+  const listNames = (tools: unknown) => (tools as (typeof clientTool)[]).map((offered) => offered.function.name);
+  const clientTool = { type: 'function', function: { name: 'open_door', parameters: { type: 'object' } } };
   const request = {
     messages: [{ role: 'user' as const, content: 'Hello' }],
-    tools: [own],
+    tools: [clientTool],
     n: 2,
     addons: [{ name: 'weather' }],
     temperature: 0,
   };
 
-  it('goes to the model with the tools of both, without addons and n', async () => {
+  it('offers the tools of the client and of the service, and drops addons and n', async () => {
     const model = scriptedModel(answers('Hi.'));
     await collectChunks({
       sendRequest: model.ask,
@@ -25,7 +25,7 @@ describe('what the caller asked', () => {
       request: { ...request, tool_choice: 'required', parallel_tool_calls: false },
     });
     const { tools, ...rest } = { ...model.asked[0] };
-    expect(namesOf(tools)).toEqual(['open_door', 'get_time']);
+    expect(listNames(tools)).toEqual(['open_door', 'get_time']);
     expect(rest).toEqual({ messages: request.messages, temperature: 0, tool_choice: 'required', parallel_tool_calls: false });
   });
 
@@ -35,7 +35,7 @@ describe('what the caller asked', () => {
     expect(model.asked.map((asked) => asked.tool_choice)).toEqual(['required', undefined]);
   });
 
-  it('stops the run with the calls of its own tools', async () => {
+  it("stops the run with the calls of the client's tools", async () => {
     const model = scriptedModel(calls(['open_door', { key: 1 }]));
     const chunks = await collectChunks({ sendRequest: model.ask, tools: [time], request });
     expect(chunks.at(-2)?.choices[0]?.delta.tool_calls).toEqual([
@@ -45,7 +45,7 @@ describe('what the caller asked', () => {
     expect(model.asked).toHaveLength(1);
   });
 
-  it('runs the service’s tools of a mixed reply first', async () => {
+  it("runs the service's tools of a mixed reply first", async () => {
     const model = scriptedModel(calls(['open_door', {}], ['get_time', {}]));
     const chunks = await collectChunks({ sendRequest: model.ask, tools: [time], request });
     expect(fold(chunks).stages).toMatchObject([{ name: 'get_time', status: 'completed' }]);
@@ -53,27 +53,27 @@ describe('what the caller asked', () => {
     expect(fold(chunks).finishReasons).toEqual(['tool_calls']);
   });
 
-  it('can have been functions, translated before the run and back after it', async () => {
+  it('supports client functions, which are translated before the run and back after it', async () => {
     const functions = [{ name: 'open_door', parameters: { type: 'object' } }];
     const model = scriptedModel(calls(['get_time', {}]), calls(['open_door', { key: 1 }]));
-    const asked = toToolsRequest({ messages: [{ role: 'user', content: 'Hello' }], functions });
-    const back = new FunctionCallReply();
-    const chunks = await collectChunks({ sendRequest: model.ask, tools: [time], request: asked });
-    const old = chunks.map((chunk) => back.toFunctionCall(chunk) as unknown as Chunk);
-    expect(namesOf(model.asked[0]?.tools)).toEqual(['open_door', 'get_time']);
-    expect(old.at(-2)?.choices[0]?.delta.function_call).toEqual({ name: 'open_door', arguments: '{"key":1}' });
-    expect(old.at(-1)?.choices[0]?.finish_reason).toBe('function_call');
+    const translatedRequest = toToolsRequest({ messages: [{ role: 'user', content: 'Hello' }], functions });
+    const functionCallReply = new FunctionCallReply();
+    const chunks = await collectChunks({ sendRequest: model.ask, tools: [time], request: translatedRequest });
+    const translatedChunks = chunks.map((chunk) => functionCallReply.toFunctionCall(chunk) as unknown as Chunk);
+    expect(listNames(model.asked[0]?.tools)).toEqual(['open_door', 'get_time']);
+    expect(translatedChunks.at(-2)?.choices[0]?.delta.function_call).toEqual({ name: 'open_door', arguments: '{"key":1}' });
+    expect(translatedChunks.at(-1)?.choices[0]?.finish_reason).toBe('function_call');
   });
 
-  it('keeps its tool’s name where one of the service has the same', async () => {
+  it('renames a service tool that has the name of a client tool', async () => {
     const model = scriptedModel(answers('Hi.'));
     await collectChunks({ sendRequest: model.ask, tools: [tool('open_door', () => 'x')], request });
-    expect(namesOf(model.asked[0]?.tools)).toEqual(['open_door', expect.stringMatching(/^open_door_[0-9a-f]{8}$/)]);
+    expect(listNames(model.asked[0]?.tools)).toEqual(['open_door', expect.stringMatching(/^open_door_[0-9a-f]{8}$/)]);
   });
 });
 
-describe('toolsets that are missing', () => {
-  it('are failed stages before the answer', async () => {
+describe('runLoop with missing toolsets', () => {
+  it('sends them as failed stages before the answer', async () => {
     const missing = [{ name: 'Weather', reason: 'The document cannot be loaded.' }];
     const chunks = await collectChunks({ sendRequest: scriptedModel(answers('Hi.')).ask, tools: [], missing });
     expect(chunks[0]?.choices[0]?.delta).toEqual({ role: 'assistant' });

@@ -3,19 +3,24 @@ import type { ChatRequest } from '#contract/chat/chat-request.ts';
 import type { QuickApp } from '#domain/quick-app/quick-app.ts';
 import type { HandoverMode } from '../reply.ts';
 
-/** The tools that a run hands to its caller: the client tools of its application, and those of the request in either form. */
+/**
+ * The tools that a run leaves to its client: the client tools of the application, and the tools and functions of the request.
+ */
 export interface CallerTools {
-  /** As a model is offered them. */
+  /** Tool definitions for the model. */
   readonly offeredTools: readonly JsonObject[];
-  /** A `tool_choice` that a model can follow in the first turn; undefined: the model is free. */
+  /** A `tool_choice` that the model can follow in the first turn. If undefined, the model is free. */
   readonly choice: unknown;
-  /** A caller that sends `tools` is handed all calls at once as tool calls, any other the first one as a function call. */
+  /** Clients that send `tools` receive all calls as tool calls. Other clients receive the first one as a function call. */
   readonly handoverMode: HandoverMode;
-  /** Fields of the request that have no effect, or not all of theirs. */
+  /** Request fields that are ignored, at least in part. */
   readonly ignored: readonly string[];
 }
 
-/** What of the caller's tools a quick app offers its model. A caller can force a tool that it is handed, and none of those that the application runs. */
+/**
+ * Selects the client tools that a quick app offers its model. A client can force its own tools, but not those that the
+ * application runs.
+ */
 export function createCallerTools({ toolsets }: QuickApp, request: ChatRequest): CallerTools {
   const { functions, function_call: call, tools: requestTools, tool_choice: choice } = request;
   const tools: readonly unknown[] = Array.isArray(requestTools) ? requestTools : [];
@@ -55,7 +60,7 @@ function toForced(call: ChatRequest['function_call'], choice: unknown, offeredTo
   return tool && { type: 'function', function: { name: tool.function.name } };
 }
 
-/** The fields of a request that a quick app does not hand to its model, since it is made with its own. */
+/** Returns the request fields that do not reach the model of a quick app, because the application sets them. */
 export function listIgnoredFields(app: QuickApp, request: ChatRequest): string[] {
   const { temperature, addons = [] } = request;
   return [

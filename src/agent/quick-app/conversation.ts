@@ -8,48 +8,51 @@ import type { ContextMemory } from '../context/message-renderer.ts';
 import { asParagraph } from '../reply.ts';
 import type { EarlierResults } from '../results/full-results.ts';
 import type { AnsweredQuestion } from '../run-memory.ts';
-import { type PendingQuestion, answerTo as parseAnswer } from '../tool-run.ts';
+import { type PendingQuestion, parseAnswer } from '../tool-run.ts';
 import { sortByCallOrder, type ToolCall } from '../turn.ts';
 import type { OffloadedTexts } from './offloaded-texts.ts';
 import type { RunState } from './run-state.ts';
 
-/** A conversation as the model of a quick app shall see it. */
+/** A conversation in the form that the model of a quick app receives. */
 export interface Conversation {
-  /** What was said before the run that goes on now. */
+  /** Messages before the run in progress. */
   readonly messages: readonly Message[];
-  /** What that run has added so far; empty for one that begins. */
+  /** Messages that the run in progress has added. Empty for a new run. */
   readonly added: readonly Message[];
-  /** Calls that the caller still has to be handed; the model is not asked before they are all answered. */
+  /** Calls to return to the client. The model receives no request until all of them have results. */
   readonly waiting: readonly ToolCall[];
-  /** A tool's question that the user answers now. */
+  /** The tool question that this request answers. */
   readonly answeredQuestion: AnsweredQuestion | undefined;
-  /** The state that the run goes on from. */
+  /** State of the run in progress. */
   readonly state: RunState | undefined;
   /** Controls that the last reply offered. */
   readonly controls: readonly OfferedControl[];
-  /** What its runs gave to be cited. */
+  /** Citations of earlier runs. */
   readonly citations: readonly Citation[];
-  /** What of it its model is not sent any more. */
+  /** Memory of the context window. */
   readonly context: ContextMemory | undefined;
-  /** Whole results of which its model was shown a part. */
+  /** Stored results that the model saw only in part. */
   readonly fullResults: readonly EarlierResults[];
-  /** Long texts that marks stand for in all that, the oldest first. */
+  /** Offloaded texts of all states, oldest first. */
   readonly offloaded: readonly OffloadedTexts[];
 }
 
-/** Opens a state; undefined if it was changed, or belongs to somebody or something else. */
+/** Opens a state. Returns undefined if it was changed, or belongs to another user or application. */
 export type OpenState = (state: JsonObject) => RunState | undefined;
 
 const notRun = 'The tool was not run: the user went on without it.';
 
-/** Puts what earlier replies remembered in the place of the replies. Throws invalid_request for a state that cannot be opened, or a result that nothing asked for. */
+/**
+ * Replaces replies by the messages that their states remember. Throws `invalid_request` for a state that cannot be opened, and
+ * for a tool result without a matching call.
+ */
 export function readConversation(messages: readonly Message[], open: OpenState): Conversation {
   const reader = new ConversationReader(open);
   for (const [index, message] of messages.entries()) reader.add(message, `messages[${index}]`);
   return reader.finish();
 }
 
-/** A run that waits for its caller, or broke off. */
+/** A run that waits for its caller, or failed. */
 interface OpenRun {
   readonly state: RunState;
   readonly results: Record<string, string>;
@@ -119,7 +122,7 @@ class ConversationReader {
       const param = `${path}.custom_content.state`;
       throw new ParleyError(
         'invalid_request',
-        `${param} is not a state that this application gave you; send it back unchanged.`,
+        `${param} is not a valid state of this application. Send the state of its reply back unchanged.`,
         { param },
       );
     }
@@ -127,7 +130,7 @@ class ConversationReader {
     this.#citations.push(...(state.citations ?? []));
     if (state.context !== undefined) this.#context = state.context;
     for (const results of state.kept ?? []) this.#fullResults.set(results.name ?? results.ids.join(), results);
-    // The newest state of a run holds all of it.
+    // The newest state of a run contains the complete run.
     this.#run = undefined;
     if (state.pending.length > 0 || getQuestions(state).length > 0 || state.isBroken) {
       this.#run = { state, results: { ...state.results }, answer: undefined };
@@ -146,8 +149,8 @@ class ConversationReader {
     if (call === undefined) {
       const param = `${path}.tool_call_id`;
       const open = state.pending.filter((pending) => !Object.hasOwn(results, pending.id)).map((pending) => pending.id);
-      const expected = open.length === 0 ? 'no call waits for a result here' : `those that wait are ${open.join(', ')}`;
-      throw new ParleyError('invalid_request', `${param} must be the id of a call that waits for its result: ${expected}.`, {
+      const expected = open.length === 0 ? 'No call is pending' : `Pending calls: ${open.join(', ')}`;
+      throw new ParleyError('invalid_request', `${param} must be the id of a pending call. ${expected}.`, {
         param,
       });
     }
@@ -159,13 +162,13 @@ class ConversationReader {
     const call = isAsking ? undefined : state.pending.find(({ id }) => !Object.hasOwn(results, id));
     if (call === undefined || !isResultName(name, call.function.name)) {
       const param = `${path}.name`;
-      const expected = call === undefined ? 'no function was asked for here' : `${call.function.name} was asked for`;
-      throw new ParleyError('invalid_request', `${param} must name the function whose result it is: ${expected}.`, { param });
+      const expected = call === undefined ? 'No call is pending' : `Pending function: ${call.function.name}`;
+      throw new ParleyError('invalid_request', `${param} must be the name of the pending function call. ${expected}.`, { param });
     }
     results[call.id] = getText(content);
   }
 
-  /** Whether it was one: an answer to a question of the run that is open. */
+  /** Records an answer to a question of the open run. Returns whether the control was such an answer. */
   #addAnswer(completed: CompletedControl | undefined): boolean {
     const [pendingQuestion] = this.#run === undefined ? [] : getQuestions(this.#run.state);
     const answer = pendingQuestion && parseAnswer(pendingQuestion.question, completed);
@@ -174,7 +177,7 @@ class ConversationReader {
     return true;
   }
 
-  /** A run that nobody goes on with stays as it was; calls without a result get one that says so. */
+  /** Closes a run that the request does not continue. Calls without a result get one that explains this. */
   #abandonRun(): void {
     if (this.#run === undefined) return;
     const { state, results } = this.#run;
@@ -184,7 +187,7 @@ class ConversationReader {
   }
 }
 
-/** What a run added, with results for the calls in it that have none yet. */
+/** Returns the messages that a run added, with a result for each call. */
 function addResults(state: RunState): Message[] {
   const { added, pending, results } = state;
   const open = [...pending, ...getQuestions(state).map(({ call }) => call)];
@@ -200,7 +203,9 @@ function getText(content: Message['content']): string {
   return typeof content === 'string' ? content : JSON.stringify(content ?? '');
 }
 
-/** What a run that is over said in the end, with the state of the model's own; nothing if it said nothing. */
+/**
+ * Returns the last text of a completed run, with the state of the model's own reply. Returns no message if both are missing.
+ */
 function toFinalMessages(
   { function_call: _call, custom_content: _custom, ...message }: Message,
   { added, inner }: RunState,
@@ -211,12 +216,12 @@ function toFinalMessages(
 }
 
 /**
- * What the last turn of a reply said. The reply has the text of all its turns, and the messages that its run added have that
- * of the earlier ones: given both, the model would read it twice. A text that its caller changed stays whole.
+ * Returns the text of the last turn of a reply. The reply contains the text of all turns, and `added` repeats the text of the
+ * earlier ones, so the model would read it twice. A text that the client changed is returned unchanged.
  */
 export function extractLastText(reply: string, added: readonly Message[]): string {
   const texts = added.flatMap(({ role, content }) => (role === 'assistant' && typeof content === 'string' ? [content] : []));
-  // A reply that goes on after a stop begins with a later turn.
+  // A reply that continues after a stop starts with a later turn.
   for (let first = 0; first < texts.length; first += 1) {
     const before = texts.slice(first).reduce((all, text) => (text === '' ? all : all + asParagraph(all, text)), '');
     if (before === '') break;

@@ -6,26 +6,29 @@ import { createDeploymentTool, type SendToDeployment } from '#tools/deployment/d
 import { createRestTools, type RestSources } from '#tools/rest/create-rest-tools.ts';
 
 export interface ToolSources extends RestSources {
-  /** The tools of an MCP server, and those that cannot be offered; rejects with ToolFault if it cannot be reached. */
+  /**
+   * Loads the tools of an MCP server, and lists those that cannot be offered. Rejects with `ToolError` if the server is
+   * unreachable.
+   */
   readonly mcp: (settings: McpToolsetSettings, context: LoadContext) => Promise<LoadedTools>;
-  /** The tools that look something up in stored files, and those of the files that are missing. */
+  /** Loads the tools that search stored files, and lists the missing files. */
   readonly documents: (settings: DocumentsSettings, context: LoadContext) => Promise<LoadedTools>;
 }
 
-/** For whom tools are loaded. */
+/** The user and the application that tools are loaded for. */
 export interface LoadContext {
   readonly signal: AbortSignal;
   /** User subject of the caller. */
   readonly subject: string;
-  /** Id of the quick app. */
+  /** ID of the quick app. */
   readonly application: string;
-  /** User subject of the one who made the application; null for what the configuration has. */
+  /** User subject of the application's owner, or null for a configured application. */
   readonly owner: string | null;
-  /** References of stored files that the caller was handed. */
+  /** Returns whether a stored file was shared with the caller. */
   readonly mayRead: (reference: string) => boolean;
 }
 
-/** The deployments an app offers its model, and how they are asked. */
+/** The deployments that an app offers its model as tools. */
 export interface DeploymentTools {
   readonly deployments: readonly Deployment[];
   readonly createSender: (deployment: Deployment) => SendToDeployment;
@@ -40,7 +43,7 @@ interface Loading extends TrialLoading {
   readonly clock: Clock;
 }
 
-/** The tools that a quick app runs itself; a toolset that cannot be had is named, and the rest works. */
+/** Loads the tools that a quick app runs. A toolset that fails to load is listed as missing. */
 export async function loadTools(
   app: QuickApp,
   { deployments, createSender }: DeploymentTools,
@@ -55,7 +58,7 @@ export async function loadTools(
   };
 }
 
-/** The tools of one toolset. Rejects with ToolFault if it cannot be had. */
+/** Loads the tools of one toolset. Rejects with `ToolError` if the toolset is unavailable. */
 export async function loadTrialTools(toolset: QuickAppToolset, loading: TrialLoading): Promise<readonly Tool[]> {
   const { tools, missing } = await toTools(toolset, loading);
   const [first] = missing;
@@ -82,7 +85,6 @@ type Loader<Kind> = (
 
 const noTools: LoadedTools = { tools: [], missing: [] };
 
-/** One loader for each kind of toolset. */
 const loaders: { readonly [Kind in QuickAppToolset['kind']]: Loader<Kind> } = {
   rest: ({ tools, authorization }, { sources }) => ({ tools: createRestTools(tools, authorization, sources), missing: [] }),
   mcp: (toolset, { sources, context }) => sources.mcp(toolset, context),

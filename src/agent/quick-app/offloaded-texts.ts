@@ -1,28 +1,28 @@
 import type { Citation } from '../citations.ts';
 import type { RunMemory } from '../run-memory.ts';
 
-/** Long texts of a state that are kept beside it; marks in it stand for them. */
+/** Long texts that are stored separately from a state. Markers in the state refer to them. */
 export interface OffloadedTexts {
-  /** What their marks begin with. */
+  /** Prefix of the markers. */
   readonly name: string;
-  /** How many there are in all. */
+  /** Total number of characters. */
   readonly chars: number;
-  /** In the order of their numbers; undefined if they are gone. Rejects with StoreFault. */
+  /** Returns the texts, ordered by marker number, or undefined if they were deleted. Rejects with `StoreError`. */
   readonly read: () => Promise<readonly string[] | undefined>;
 }
 
-/** What of a run may hold long texts, and what it cannot go on without. */
+/** The parts of a run that can contain long texts, and the calls that the run needs to continue. */
 interface OffloadableState extends Pick<RunMemory, 'added' | 'pending' | 'questions'> {
   readonly results: Readonly<Record<string, string>>;
   readonly citations?: readonly Citation[];
 }
 
-/** Shorter ones stay: what is gone one day should be little. */
+/** Minimum length of an offloaded text. Shorter texts stay in the state, so that a deletion loses as few texts as possible. */
 const minOffloadedChars = 150;
 
 /**
- * Takes the longest texts out of a state until it is so many characters shorter. What the run cannot go on without stays: the
- * arguments of calls that still have to be made.
+ * Offloads the longest texts of a state until it is `excess` characters shorter. Keeps the arguments of calls that are not yet
+ * made, because the run needs them to continue.
  */
 export function offload<State extends OffloadableState>(
   state: State,
@@ -48,7 +48,7 @@ export function offload<State extends OffloadableState>(
   return { state: { ...state, ...marked }, texts: [...numbers.keys()] };
 }
 
-/** The name and number of the text that a mark stands for; undefined for any other text. */
+/** Parses a marker. Returns undefined for any other text. */
 export function fromMark(text: string): { readonly name: string; readonly number: number } | undefined {
   const end = text.length <= maxMarkChars ? text.indexOf(':') : -1;
   const number = Number(text.slice(end + 1));
@@ -70,7 +70,7 @@ function listByLength(value: unknown): string[] {
   return [...texts].sort((first, second) => second.length - first.length);
 }
 
-/** The same value with other texts. */
+/** Returns a copy of the value with transformed texts. */
 export function mapTexts<Value>(value: Value, transform: (text: string) => string): Value {
   if (typeof value === 'string') return transform(value) as Value;
   if (Array.isArray(value)) return value.map((item) => mapTexts(item, transform)) as Value;

@@ -4,38 +4,59 @@ import type { Conversation } from './conversation.ts';
 import type { OffloadedTexts } from './offloaded-texts.ts';
 import { rehydrate } from './run-quick-app.ts';
 
-const said = (...contents: string[]): Message[] => contents.map((content) => ({ role: 'tool', tool_call_id: 'a', content }));
+const createMessages = (...contents: string[]): Message[] =>
+  contents.map((content) => ({ role: 'tool', tool_call_id: 'a', content }));
 
-function conversation(messages: readonly Message[], ...offloaded: readonly OffloadedTexts[]): Conversation {
+function createConversation(messages: readonly Message[], ...offloaded: readonly OffloadedTexts[]): Conversation {
   const nothing = { added: [], waiting: [], answeredQuestion: undefined, state: undefined, controls: [], citations: [] };
   const uncleared = { context: undefined, fullResults: [] };
   return { ...nothing, ...uncleared, messages, offloaded };
 }
 
-function texts(name: string, chars: number, all: readonly string[] | undefined) {
-  const kept = { name, chars, reads: 0, read: () => Promise.resolve(all).finally(() => (kept.reads += 1)) };
-  return kept;
+function createTexts(name: string, chars: number, all: readonly string[] | undefined) {
+  const offloaded = { name, chars, reads: 0, read: () => Promise.resolve(all).finally(() => (offloaded.reads += 1)) };
+  return offloaded;
 }
 
-const contentsOf = async (given: Conversation) => (await rehydrate(given)).messages.map(({ content }) => content);
-const lost = expect.stringContaining('not kept any more');
+const rehydrateContents = async (conversation: Conversation) =>
+  (await rehydrate(conversation)).messages.map(({ content }) => content);
+const deletedTextNote = expect.stringContaining('not kept any more');
 
-it('texts stand where their marks stood; others stay as they are', async () => {
-  const messages = said('one:0', 'one:1', 'one:2', 'one:x', 'two:0', ':0', 'none:0', 'one:0 or so');
-  const both = conversation(messages, texts('one', 3, ['a', 'b']), texts('two', 1, undefined));
-  expect(await contentsOf(both)).toEqual(['a', 'b', lost, 'one:x', lost, ':0', 'none:0', 'one:0 or so']);
+it('rehydrate replaces markers by their texts and keeps other texts', async () => {
+  const messages = createMessages('one:0', 'one:1', 'one:2', 'one:x', 'two:0', ':0', 'none:0', 'one:0 or so');
+  const conversation = createConversation(messages, createTexts('one', 3, ['a', 'b']), createTexts('two', 1, undefined));
+  expect(await rehydrateContents(conversation)).toEqual([
+    'a',
+    'b',
+    deletedTextNote,
+    'one:x',
+    deletedTextNote,
+    ':0',
+    'none:0',
+    'one:0 or so',
+  ]);
 });
 
-it('texts are read once however often a reply is sent, and as far as there is room, the newest first', async () => {
-  const [old, middle, young] = ['old', 'middle', 'young'].map((name) => texts(name, 15 * 1024 * 1024, [name]));
+it('rehydrate reads texts once per name, newest first, up to the maximum', async () => {
+  const [old, middle, young] = ['old', 'middle', 'young'].map((name) => createTexts(name, 15 * 1024 * 1024, [name]));
   if (!old || !middle || !young) throw new Error('three are needed');
-  const messages = said('old:0', 'middle:0', 'young:0');
-  expect(await contentsOf(conversation(messages, old, old, middle, young, young))).toEqual([lost, 'middle', 'young']);
+  const messages = createMessages('old:0', 'middle:0', 'young:0');
+  expect(await rehydrateContents(createConversation(messages, old, old, middle, young, young))).toEqual([
+    deletedTextNote,
+    'middle',
+    'young',
+  ]);
   expect([old.reads, middle.reads, young.reads]).toEqual([0, 1, 1]);
 });
 
-it('an image that is gone is not shown', async () => {
+it('rehydrate drops an image that was deleted', async () => {
   const attachments = [{ index: 0, type: 'image/png', data: 'one:0' }];
-  const shown: Message = { role: 'user', content: 'Shown by tools, not said by the user:\n1.', custom_content: { attachments } };
-  expect(await contentsOf(conversation([...said('a'), shown], texts('one', 1, undefined)))).toEqual(['a']);
+  const mediaMessage: Message = {
+    role: 'user',
+    content: 'Shown by tools, not said by the user:\n1.',
+    custom_content: { attachments },
+  };
+  expect(
+    await rehydrateContents(createConversation([...createMessages('a'), mediaMessage], createTexts('one', 1, undefined))),
+  ).toEqual(['a']);
 });

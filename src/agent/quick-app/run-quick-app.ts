@@ -19,34 +19,34 @@ import type { Conversation } from './conversation.ts';
 import { fromMark, mapTexts, type OffloadedTexts } from './offloaded-texts.ts';
 import type { RunState } from './run-state.ts';
 
-/** One run of a quick app. */
+/** Options for one run of a quick app. */
 export interface QuickAppRun extends ReplyHead {
   readonly app: QuickApp;
-  /** Its tools, with what of them could not be had. */
+  /** Tools of the app, including the missing ones. */
   readonly tools: LoadedTools;
   readonly request: ChatRequest;
   readonly conversation: Conversation;
-  /** Asks the app's model on behalf of the caller. */
+  /** Sends a request to the app's model on behalf of the caller. */
   readonly sendModelRequest: (request: ChatRequest, purpose?: 'summary') => Promise<InnerReply>;
-  /** Makes the reply's `custom_content.state`. */
+  /** Builds the reply's `custom_content.state`. */
   readonly sealState: (state: RunState) => Promise<JsonObject>;
-  /** What its model can be shown that tools gave; absent: text alone. */
+  /** Media that the model accepts from tools. If absent, tools can only return text. */
   readonly acceptedMedia?: AcceptedMedia | undefined;
-  /** Whether its model can be asked for an answer of a schema and be offered tools at once; absent: it can. */
+  /** Whether the model accepts a response schema together with tools. Defaults to true. */
   readonly takesFormatWithTools?: boolean | undefined;
-  /** What is done if the conversation is longer than the model takes. */
+  /** Options for conversations that exceed the context window of the model. */
   readonly context: Pick<ContextOptions, 'strategy' | 'maxTokens' | 'vocabulary'>;
   readonly onContextChange?: (change: ContextChange) => void;
-  /** Called with tools that the run has of its own, for one that is run in its place. */
+  /** Called for each tool that the run itself adds. Returns the tool to run instead. */
   readonly wrapTool?: (tool: Tool) => Tool;
   readonly signal: AbortSignal;
   readonly limits: { readonly maxTurns: number; readonly timeoutMs: number; readonly maxResultBytes: number };
   readonly onToolError: (tool: string, error: unknown) => void;
-  /** Called with calls that no tool was run for. */
+  /** Called with calls that did not run a tool. */
   readonly onRejectedCall?: (call: RejectedCall) => void;
 }
 
-/** Answers with a quick app (docs/quick-apps.md, How a run works): goes on where the conversation stands. */
+/** Answers with a quick app (docs/quick-apps.md, How a run works). Continues a run that waits for its caller or failed. */
 export async function* runQuickApp(input: QuickAppRun): AsyncIterable<Frame> {
   const { conversation } = input;
   const run = conversation.offloaded.length === 0 ? input : { ...input, conversation: await rehydrate(conversation) };
@@ -99,7 +99,7 @@ async function* sendModelRequest(run: QuickAppRun, request: ChatRequest, purpose
   yield* frames;
 }
 
-/** Nothing is to be remembered of a reply without tools, controls and a state of the model's own. */
+/** Returns no state for a reply without tools, controls, a reduced context, and a state of the model's own reply. */
 async function buildState(run: QuickAppRun, memory: RunMemory, citations: Citations): Promise<JsonObject | undefined> {
   const hasAdded = memory.added.length > 0 || memory.controls.length > 0;
   if (!hasAdded && memory.inner === undefined && memory.context === undefined) return undefined;
@@ -113,7 +113,10 @@ async function buildState(run: QuickAppRun, memory: RunMemory, citations: Citati
   });
 }
 
-/** Hands out what is left of a batch: one function call with each reply, or all tool calls. The model is asked when all results are there. */
+/**
+ * Returns the remaining calls of a batch to the client: one function call per reply, or all tool calls. The model receives the
+ * next request when all results are available.
+ */
 async function* handOver(run: QuickAppRun, waiting: readonly ToolCall[]): AsyncIterable<Frame> {
   const reply = new Reply(run);
   const { state } = run.conversation;
@@ -126,7 +129,10 @@ async function* handOver(run: QuickAppRun, waiting: readonly ToolCall[]): AsyncI
   );
 }
 
-/** What the model is asked: the app decides on instructions, temperature and its own tools, the caller on the rest. */
+/**
+ * Builds the request for the model. The app sets the instructions, the temperature, and its own tools. The client sets the
+ * rest.
+ */
 function toModelRequest({ app, tools, request, conversation }: QuickAppRun, { offeredTools, choice }: CallerTools): ChatRequest {
   const { functions: _functions, function_call: _call, tools: _tools, tool_choice: _choice, addons: _addons, ...rest } = request;
   const instructionText = appendServerInstructions(app.instructions, tools.instructions ?? []);
@@ -142,17 +148,17 @@ function toModelRequest({ app, tools, request, conversation }: QuickAppRun, { of
   };
 }
 
-/** The newest of them; older ones are shown as lost. */
+/** Maximum number of offloaded characters to read. Older texts are replaced by a note that they are lost. */
 const maxChars = 32 * 1024 * 1024;
-/** JSON, since it may stand where arguments of a call stood. */
-const lostText = JSON.stringify({ lost: 'What stood here was too long to be sent to and fro, and is not kept any more.' });
+/** A note for a lost text. It is JSON, because it can replace the arguments of a call. */
+const deletedTextNote = JSON.stringify({ lost: 'What stood here was too long to be sent to and fro, and is not kept any more.' });
 
-/** The conversation for the model, with all texts in their places; texts that are gone are shown as lost. Rejects with StoreFault. */
+/** Restores the offloaded texts of a conversation. Deleted texts are replaced by a note. Rejects with `StoreError`. */
 export async function rehydrate(conversation: Conversation): Promise<Conversation> {
   const texts = await readNewest(conversation.offloaded);
   const toText = (text: string): string => {
     const mark = fromMark(text);
-    return mark === undefined || !texts.has(mark.name) ? text : (texts.get(mark.name)?.[mark.number] ?? lostText);
+    return mark === undefined || !texts.has(mark.name) ? text : (texts.get(mark.name)?.[mark.number] ?? deletedTextNote);
   };
   const { messages, added, citations, state } = conversation;
   return {
@@ -177,19 +183,22 @@ async function readNewest(
   return new Map(await Promise.all([...texts].map(async ([name, reading]) => [name, await reading] as const)));
 }
 
-/** An image that is gone cannot be shown. */
+/** Removes media messages whose image was deleted. */
 function removeLostMedia(messages: readonly Message[]): Message[] {
   const isLost = (message: Message): boolean =>
-    isMediaMessage(message) && (message.custom_content?.attachments ?? []).some(({ data }) => data === lostText);
+    isMediaMessage(message) && (message.custom_content?.attachments ?? []).some(({ data }) => data === deletedTextNote);
   return messages.filter((message) => !isLost(message));
 }
 
 const maxServerBytes = 8 * 1024;
-/** A shorter part says nothing. */
+/** Minimum number of bytes for instructions that must be truncated. A shorter part is not useful. */
 const minBytes = 1024;
 const maxBytes = 32 * 1024;
 
-/** The instructions of an application, and behind them what servers say of their tools, each under the name of its toolset; 8 KiB of a server at most, 32 KiB of all. */
+/**
+ * Appends the instructions of servers to those of the application, titled with the name of the toolset: at most 8 KiB per
+ * server and 32 KiB in total.
+ */
 function appendServerInstructions(instructions: string, serverInstructions: readonly ToolsetInstructions[]): string {
   const sections = [instructions];
   let remainingBytes = maxBytes;

@@ -6,49 +6,49 @@ import type { RunMemory } from '../run-memory.ts';
 import { isMediaMessage } from '../tool-media.ts';
 import { type OffloadedTexts, offload } from './offloaded-texts.ts';
 
-/** What a reply of a quick app remembers for the next request. */
+/** The state that a reply of a quick app stores for the next request. */
 export interface RunState extends RunMemory {
-  /** What the caller gave for some of the pending calls, by id of the call; each reply hands out one. */
+  /** Results from the client for pending calls, by call ID. With function calls, each reply returns one call to the client. */
   readonly results: Readonly<Record<string, string>>;
-  /** What its tools gave to be cited; absent: nothing. */
+  /** Citations of the run. Absent if the run has no citations. */
   readonly citations?: readonly Citation[];
-  /** Where whole results are kept of which the model was shown a part; absent: there are none. */
+  /** References to stored results that the model saw only in part. Absent if all results are complete. */
   readonly kept?: readonly StoredResults[];
-  /** Its long texts; absent: they are in their places. */
+  /** The offloaded texts. If absent, the state contains all texts. */
   readonly beside?: OffloadedTexts | undefined;
 }
 
-/** Whole results that are kept beside a state, and read when the model asks for one. */
+/** Results that are stored separately from a state, and read if the model requests one. */
 interface StoredResults extends EarlierResults {
-  /** Of what is kept; null if it could not be. */
+  /** Name of the stored texts, or null if they could not be stored. */
   readonly name: string | null;
 }
 
-/** Signs and checks a text; how is not this room's business. */
+/** Signs texts and verifies signatures. */
 export interface StateSigner {
   sign(text: string): string;
   verify(text: string, signature: string): boolean;
 }
 
 const key = 'parley_run';
-/** Of a state as JSON. */
+/** Maximum number of characters of a state as JSON. */
 const maxChars = 64 * 1024;
 const maxOffloadedChars = 8 * 1024 * 1024;
 const shortenedChars = 500;
 const truncationNote = '\n[The rest was left out of what is remembered.]';
 
-/** Turns what a reply remembers into its `custom_content.state`, signed, and back. */
+/** Converts run states to signed `custom_content.state` objects, and back. */
 export class RunStates {
   readonly #signer: StateSigner;
   readonly #texts: StoredTexts | undefined;
 
-  /** `texts` keeps what is too long for a state; absent: it is cut. */
+  /** `texts` stores the parts that are too long for a state. If absent, the state is shortened instead. */
   constructor(signer: StateSigner, texts?: StoredTexts) {
     this.#signer = signer;
     this.#texts = texts;
   }
 
-  /** To be given a state with all texts in their places. */
+  /** Writes a state. The input must not contain markers of offloaded texts. */
   async write({ beside: _before, fullResults, ...input }: RunState, owner: StateOwner): Promise<JsonObject> {
     const state = fullResults === undefined ? input : await this.#storeFullResults(input, fullResults, owner);
     const excess = getLength(state) - maxChars;
@@ -58,7 +58,7 @@ export class RunStates {
     return { [key]: `${text}.${this.#signer.sign(text)}` };
   }
 
-  /** Undefined if it is not, character for character, what was given to this owner. */
+  /** Reads a state. Returns undefined if it is not exactly the string that this owner received. */
   read(state: JsonObject, owner: StateOwner): RunState | undefined {
     const { [key]: signed, ...rest } = state;
     if (typeof signed !== 'string' || Object.keys(rest).length > 0) return undefined;
@@ -78,7 +78,7 @@ export class RunStates {
     };
   }
 
-  /** The state with where its whole results are kept. */
+  /** Stores the full results, and returns the state with a reference to them. */
   async #storeFullResults(state: RunState, fullResults: Readonly<Record<string, string>>, owner: StateOwner): Promise<RunState> {
     const name = this.#texts?.newName() ?? null;
     const isStored = name !== null && (await this.#texts?.store(owner, name, JSON.stringify(fullResults))) === true;
@@ -91,7 +91,7 @@ export class RunStates {
     return isJsonObject(texts) ? (texts as Readonly<Record<string, string>>) : undefined;
   }
 
-  /** Keeps long texts beside the state; undefined if they are not kept. */
+  /** Stores long texts separately from the state. Returns undefined if they are not stored. */
   async #offload(state: RunState, owner: StateOwner, excess: number): Promise<object | undefined> {
     if (this.#texts === undefined) return undefined;
     const name = this.#texts.newName();
@@ -110,8 +110,8 @@ export class RunStates {
 }
 
 /**
- * The state without what makes it too long: what tools showed the model, then results of tools, the oldest first. Where that
- * is not enough, a run that is over is remembered by its answer alone.
+ * Shortens a state: first drops the media of tools, then truncates tool results, oldest first. If that is not enough, only the
+ * answer of a completed run is remembered.
  */
 function shortenState(state: RunState, tooLong: number): RunState {
   const texts = state.added.filter((message) => !isMediaMessage(message));
@@ -126,7 +126,7 @@ function shortenState(state: RunState, tooLong: number): RunState {
   return excess > 0 ? reduceToAnswer({ ...state, added }) : { ...state, added };
 }
 
-/** A run that waits needs all of the rest to go on. */
+/** Reduces a completed run to its answer. A run that waits or failed needs its complete state to continue. */
 function reduceToAnswer(state: RunState): RunState {
   const isOver = state.pending.length === 0 && (state.questions ?? []).length === 0 && !state.isBroken;
   return isOver ? { ...state, added: [], citations: [] } : state;

@@ -15,20 +15,23 @@ import { Reply } from '../reply.ts';
 import { Turn, TurnUsage } from '../turn.ts';
 import { type QuickAppRun, runQuickApp } from './run-quick-app.ts';
 
-/** One call of the model or of a tool, or a toolset that could not be had, as `custom_content.trace` has it (docs/quick-apps.md). Times in milliseconds. */
+/**
+ * One item of `custom_content.trace`: a model request, a tool call, a missing toolset, or a reduction of the context
+ * (docs/quick-apps.md). Times are in milliseconds.
+ */
 export interface TraceItem {
   readonly index: number;
   readonly kind: 'model' | 'tool' | 'toolset' | 'context';
-  /** Which call of the model it is, or follows, from 1; 0 of a toolset. */
+  /** Number of the model request that this item is or follows, from 1. 0 for toolsets. */
   readonly turn: number;
-  /** Deployment id of the model; name of the tool or toolset; how a conversation was made to fit. */
+  /** Deployment ID of the model, name of the tool or toolset, or strategy of the reduction. */
   readonly name: string;
-  /** Since the run began. */
+  /** Time since the start of the run. */
   readonly at_ms: number;
   readonly duration_ms: number;
-  /** Until the first part of the model's reply. */
+  /** Time to the first frame of the model's reply. */
   readonly first_ms?: number;
-  /** JSON, so that no reader takes parts of it for parts of the reply. */
+  /** JSON, so that readers cannot mistake parts of it for parts of the reply. */
   readonly sent: string;
   readonly received: string;
   readonly error?: string;
@@ -39,13 +42,13 @@ export interface TraceItem {
 type TraceStart = Pick<TraceItem, 'kind' | 'turn' | 'name' | 'at_ms' | 'sent'>;
 
 interface TraceOptions {
-  /** When the run began, on the clock's `nowMs`: before its tools were looked for. */
+  /** Start of the run on the clock's `nowMs`, before its tools were loaded. */
   readonly startedMs: number;
-  /** What tokens cost, in USD; undefined if nobody knows. */
+  /** Returns the price of tokens in USD, or undefined if it is unknown. */
   readonly price: (usage: readonly PricedUsage[]) => number | undefined;
 }
 
-/** Runs a quick app, and adds to its reply which toolsets are missing, what the model was sent in each turn, what it gave, and what its tools did. */
+/** Runs a quick app, and adds a trace to its reply: missing toolsets, model requests and replies, and tool calls. */
 export async function* traceRun(run: QuickAppRun, options: TraceOptions): AsyncIterable<Frame> {
   const trace = new Trace(run, options);
   let hasStarted = false;
@@ -62,7 +65,7 @@ export async function* traceRun(run: QuickAppRun, options: TraceOptions): AsyncI
 }
 
 class Trace {
-  /** The run, with its model and its tools watched. */
+  /** The run, with its model and tools wrapped for tracing. */
   readonly run: QuickAppRun;
   readonly #price: TraceOptions['price'];
   readonly #text: TraceText;
@@ -91,7 +94,7 @@ class Trace {
       this.#push({ kind: 'toolset', turn: 0, name, at_ms: 0, sent: '' }, roundMs(tookMs), { received: '', error: reason });
   }
 
-  /** What is over and was not told yet. */
+  /** Yields the completed items that have not been sent yet. */
   *flush(): Iterable<Frame> {
     const trace = this.#unsent;
     if (trace.length === 0) return;
@@ -107,7 +110,7 @@ class Trace {
     this.#endItem(this.#startItem('context', strategy, this.#text.formatJson(sent)), end);
   }
 
-  /** A summary is no turn, and of what it is made from nothing is repeated in the next one. */
+  /** Traces a model request. A summary does not count as a turn, and does not change which messages the next turn omits. */
   async #sendRequest(run: QuickAppRun, request: ChatRequest, purpose?: 'summary'): Promise<InnerReply> {
     if (purpose === undefined) this.#turn += 1;
     const sent =
@@ -190,7 +193,7 @@ class Trace {
     return roundMs(this.run.clock.nowMs() - this.#startedMs - at_ms);
   }
 
-  /** Messages and tools that the turn before was sent are not repeated. */
+  /** Omits messages and tools that the previous turn already contained. */
   #toSent({ messages, model: _model, stream: _stream, tools, ...settings }: ChatRequest): string {
     const changed = messages.findIndex((message, index) => message !== this.#messages[index]);
     const messages_before = changed === -1 ? messages.length : changed;
@@ -216,12 +219,12 @@ function roundMs(ms: number): number {
   return Math.round(ms * 10) / 10;
 }
 
-/** Characters of one text inside, of one item's text, and of all of them together. */
+/** Maximum number of characters per inner text, per text of an item, and in total. */
 const maxChars = { inner: 16_000, item: 64_000, all: 1_000_000 };
-/** Files inside a message. */
+/** Maximum number of characters of a data URL in a message. */
 const maxDataUrlChars = 100;
 
-/** Texts of a trace: without secrets of the application, and cut so that all of them together stay small. */
+/** Formats the texts of a trace. Masks the secrets of the application, and truncates texts to bound their total size. */
 class TraceText {
   readonly #secrets: readonly string[];
   #remainingChars = maxChars.all;
@@ -234,7 +237,7 @@ class TraceText {
     return this.#limit(shorten(maskSecrets(text, this.#secrets), maxChars.inner));
   }
 
-  /** JSON; if it would be too long its beginning alone. */
+  /** Returns the value as JSON, truncated if it is too long. */
   formatJson(value: unknown): string {
     const text = JSON.stringify(value, (_key, inner: unknown) => (typeof inner === 'string' ? this.#formatInner(inner) : inner));
     return this.#limit(shorten(text, maxChars.item));

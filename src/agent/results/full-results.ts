@@ -1,21 +1,21 @@
 import { hash } from 'node:crypto';
 import { isResult, type Message } from '#contract/chat/message.ts';
 
-/** Whole results that earlier replies kept. */
+/** Complete results that earlier replies stored. */
 export interface EarlierResults {
   readonly ids: readonly string[];
-  /** By id; undefined if they are gone, or could not be kept. Rejects with StoreFault. */
+  /** Returns the results by ID, or undefined if they were deleted or not stored. Rejects with `StoreError`. */
   readonly read: () => Promise<Readonly<Record<string, string>> | undefined>;
 }
 
-/** Characters that one reply keeps, and of one result. */
+/** Maximum number of characters per reply, and per result. */
 const maxChars = { all: 4_000_000, perResult: 2_000_000 };
 const idChars = 10;
 const idInText = /"(r_[0-9a-f]{10})"/g;
 
-/** Whole results of tools that the model was shown in part, or not any more: the model reads in them by id. One for a run. */
+/** Complete tool results that the model saw in part, or no longer sees. The model reads them by ID. Create one per run. */
 export class FullResults {
-  /** What the model calls the tool that reads them. */
+  /** Name under which the model calls the tool that reads results. */
   readonly toolName: string;
   readonly #earlier: readonly EarlierResults[];
   readonly #ownResults = new Map<string, string>();
@@ -26,17 +26,17 @@ export class FullResults {
     this.#earlier = earlier;
   }
 
-  /** Whether the model was told of a result that it can read. */
+  /** Whether any result can be read. */
   get hasAny(): boolean {
     return this.#ownResults.size > 0 || this.#earlier.length > 0;
   }
 
-  /** What this run adds, by id. */
+  /** Results that this run adds, by ID. */
   get ownResults(): Readonly<Record<string, string>> {
     return Object.fromEntries(this.#ownResults);
   }
 
-  /** The id of a result that is kept from now on; undefined if there is no room for it. */
+  /** Stores a result, and returns its ID. Returns undefined if the maximum is exceeded. */
   store(text: string): string | undefined {
     const id = computeId(text);
     if (this.#ownResults.has(id)) return id;
@@ -47,15 +47,18 @@ export class FullResults {
     return id;
   }
 
-  /** Says in a line that a result was here, and how to read it. */
+  /** Returns one line that replaces a cleared result and explains how to read it. */
   formatPlaceholder(content: string, tool: string): string {
-    // What was cut ends in the id of the whole.
+    // The note of a truncated result contains the ID of the complete one.
     const fullId = [...content.slice(-maxNoteChars).matchAll(idInText)].at(-1)?.[1];
     const id = fullId !== undefined && this.#isKnown(fullId) ? fullId : computeId(content);
     return `[The result of ${tool}, ${Buffer.byteLength(content)} bytes, was cleared to make room. ${this.toolName} with id "${id}" reads it again.]`;
   }
 
-  /** The result of this id, kept or among the messages; undefined if there is none, or none any more. Rejects with StoreFault. */
+  /**
+   * Returns a result that is stored or among the messages. Returns undefined for an unknown or deleted result. Rejects with
+   * `StoreError`.
+   */
   async find(id: string, messages: readonly Message[]): Promise<string | undefined> {
     const ownText = this.#ownResults.get(id);
     if (ownText !== undefined) return ownText;
@@ -75,10 +78,10 @@ export class FullResults {
   }
 }
 
-/** Characters behind what was cut: its own note, and that of its tool. */
+/** Maximum number of characters after truncated content: the truncation note, and the note of the tool. */
 const maxNoteChars = 5_000;
 
-/** The same for the same text, throughout a conversation. */
+/** Returns the same ID for the same text throughout a conversation. */
 function computeId(text: string): string {
   return `r_${hash('sha256', text, 'hex').slice(0, idChars)}`;
 }

@@ -25,16 +25,16 @@ const maxExcerpts = 20;
 const noteBytes = 200;
 const minPageBytes = 200;
 
-/** Lets a model read on, or search, in results of which it was shown a part. */
+/** Creates the tool that lets a model read or search results that it saw only in part. */
 export function createReadResultTool(results: () => FullResults, messages: () => readonly Message[], maxBytes: number): Tool {
   return {
     name: readResultName,
     description: 'Reads on in a result of a tool that was cut or cleared, or searches it.',
     parameters,
-    async run({ id, offset = 0, search }, { maxResultBytes: roomBytes = maxBytes }): Promise<ToolResult> {
+    async run({ id, offset = 0, search }, { maxResultBytes: availableBytes = maxBytes }): Promise<ToolResult> {
       const text = await results().find(String(id), messages());
       if (text === undefined) throw new ToolError(`no result with the id ${JSON.stringify(id)} is kept; call its own tool again`);
-      const maxPageBytes = Math.max(minPageBytes, roomBytes - noteBytes);
+      const maxPageBytes = Math.max(minPageBytes, availableBytes - noteBytes);
       const from = Number(offset);
       const content =
         typeof search === 'string'
@@ -54,7 +54,7 @@ function formatPage(text: string, from: number, maxBytes: number): string {
   return `${page}\n\n[Characters ${from} to ${end} of ${text.length}; ${hint}.]`;
 }
 
-/** Every place in the text is tried with all words of the search. A longer search is cut. */
+/** Maximum length of a search. Longer searches are truncated, because all words are tried at each position of the text. */
 const maxSearchChars = 200;
 
 function formatMatches(

@@ -1,8 +1,11 @@
-/** A border this far into the room, or further, is near enough. */
+/** A boundary is acceptable if it keeps more than this fraction of the maximum length. */
 const minFraction = 1 / 2;
 const opensJson = /^\s*[[{]/;
 
-/** The longest beginning of a text, in UTF-8 at most so many bytes, that ends where something ends: a part of JSON, the less nested the better; else a line, else a word. */
+/**
+ * Truncates a text to at most `maxBytes` of UTF-8. Ends at a boundary if one is close enough: after the least nested JSON
+ * value, or else after a line, or else after a word.
+ */
 export function truncateText(text: string, maxBytes: number): string {
   const truncated = truncateBytes(text, maxBytes);
   if (truncated.length === text.length) return text;
@@ -14,7 +17,7 @@ export function truncateText(text: string, maxBytes: number): string {
   return truncated.slice(0, end);
 }
 
-/** Characters are never halved. */
+/** Truncates without splitting a character. */
 function truncateBytes(text: string, maxBytes: number): string {
   if (text.length * 3 <= maxBytes) return text;
   const prefix = text.slice(0, maxBytes);
@@ -28,7 +31,7 @@ function findEndAfter(text: string, separator: string, minEnd: number): number |
   return index + 1 > minEnd ? index + 1 : undefined;
 }
 
-/** Behind the last comma that is nested least deeply, of those that are far enough; undefined if there is none. */
+/** Returns the position after the last comma at the lowest nesting depth from `minEnd` on, or undefined. */
 function findPartEnd(json: string, minEnd: number): number | undefined {
   const lastByDepth: number[] = [];
   let depth = 0;

@@ -52,7 +52,7 @@ describe('parley import-openapi', () => {
   it('says what it could not use, and exits with 1 where nothing is left', async () => {
     const { exitCode, text, notes } = await run({ base: undefined });
     expect([exitCode, text]).toEqual([1, '[]']);
-    expect(notes).toEqual(['pets was left out: its server is relative to the address of the document, which is not known.']);
+    expect(notes).toEqual(['pets was left out: its server URL is relative, and the address of the document is unknown.']);
     expect((await run({ include: ['pest'] })).notes).toEqual(['There is no operation named pest that can be a tool.']);
   });
 

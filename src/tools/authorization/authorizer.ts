@@ -1,24 +1,27 @@
 import type { Authorization } from '#contract/configuration/authorization.ts';
 import type { ClientCredentials, TokenCache } from './token-cache.ts';
 
-/** What is put into a request so that its server knows who calls. It wins over everything else in the request. */
+/** Parts of a request that authenticate the caller. They override everything else in the request. */
 export interface Credentials {
-  /** Lower-case names. */
+  /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, string>>;
   readonly body: Readonly<Record<string, string>>;
 }
 
 export interface Authorizer {
-  /** Rejects with ToolFault if a token cannot be had, or with the signal's reason. */
+  /** Rejects with `ToolError` if no token is available, or with the reason of the signal. */
   getCredentials(signal: AbortSignal): Promise<Credentials>;
-  /** To be told when a server answered 401; gives whether other credentials may be had by asking again. */
+  /** Called when a server returned 401. Returns whether a new call of `getCredentials` can return other credentials. */
   onRejected(credentials: Credentials): boolean;
 }
 
 export const noCredentials: Credentials = { headers: {}, query: {}, body: {} };
 
-/** How the server of a tool is told who calls (docs/wire.md, Quick apps); without an authorization it is told nothing. */
+/**
+ * Creates the authorizer for a tool's server (docs/wire.md, Quick apps). Without an authorization, requests carry no
+ * credentials.
+ */
 export function createAuthorizer(authorization: Authorization | null | undefined, tokens: TokenCache): Authorizer {
   switch (authorization?.type) {
     case undefined:
@@ -34,7 +37,7 @@ export function createAuthorizer(authorization: Authorization | null | undefined
   }
 }
 
-/** The same, with further fields in each request; what tells who calls wins. */
+/** Adds further headers to each request. Headers of the authorizer override them. */
 export function addFixedHeaders(authorizer: Authorizer, headers: Readonly<Record<string, string>> | undefined): Authorizer {
   if (headers === undefined) return authorizer;
   const lowerCaseHeaders = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
@@ -82,7 +85,7 @@ function createHeader(name: string, value: string): Credentials {
   return { ...noCredentials, headers: { [name]: value } };
 }
 
-/** RFC 7617, in UTF-8. */
+/** Encodes Basic credentials as UTF-8 (RFC 7617). */
 function toBasic(username: string, password: string): string {
   return `Basic ${Buffer.from(`${username}:${password}`, 'utf8').toString('base64')}`;
 }

@@ -1,15 +1,15 @@
 import type { Credentials } from './authorizer.ts';
 
-/** Shorter ones are found in anything. */
+/** Minimum length of a maskable secret. Shorter secrets occur in ordinary text. */
 const minSecretLength = 4;
 
-/** What of credentials nobody is shown: their values, without the name of the scheme. */
+/** Returns the secret values of credentials, without the name of the scheme. */
 export function listCredentialSecrets({ headers, query, body }: Credentials): string[] {
   const values = [headers, query, body].flatMap((fields) => Object.values(fields));
   return values.map((value) => value.replace(/^(Bearer|Basic) /, ''));
 }
 
-/** A text of a server, which may say back what it was sent, without these secrets. */
+/** Masks secrets in a server's text, because servers may echo the request. */
 export function maskSecrets(text: string, secrets: readonly string[]): string {
   const maskable = secrets.filter((secret) => secret.length >= minSecretLength);
   return maskable.reduce(

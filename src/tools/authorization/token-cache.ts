@@ -17,7 +17,7 @@ const maxMarginMs = 60_000;
 const maxBytes = 4 * 1024 ** 2;
 
 export interface TokenCacheOptions {
-  /** Guarded. */
+  /** HTTP client with a network guard. */
   readonly http: HttpClient;
   readonly clock: Clock;
   readonly caches: Caches;
@@ -25,8 +25,8 @@ export interface TokenCacheOptions {
 }
 
 /**
- * Tokens of the client credentials grant (RFC 6749, 4.4), kept until shortly before they expire. A token belongs to all of
- * its client's settings together, and one fetch at a time is made for them. One for the process.
+ * Caches tokens of the client credentials grant (RFC 6749, 4.4) until shortly before they expire. All settings of a client
+ * together form the key. Concurrent requests for the same key share one fetch. Create one per process.
  */
 export class TokenCache {
   readonly #options: TokenCacheOptions;
@@ -41,7 +41,10 @@ export class TokenCache {
     this.#tokens = new ExpiringCache({ clock: options.clock, store: storage, failureFreshMs: 0 });
   }
 
-  /** Rejects with ToolFault. A waiter that leaves does not end the fetch for the others. */
+  /**
+   * Rejects with `ToolError`, or with the reason of the signal. If one waiting caller disconnects, the fetch continues for the
+   * rest.
+   */
   getToken(client: ClientCredentials, signal: AbortSignal): Promise<string> {
     return raceAbort(
       this.#tokens.get(computeKey(client), () => this.#fetch(client)),
@@ -49,7 +52,7 @@ export class TokenCache {
     );
   }
 
-  /** Drops the token, unless a newer one took its place. */
+  /** Drops the token, unless a newer one has replaced it. */
   forget(client: ClientCredentials, token: string): void {
     this.#tokens.forget(computeKey(client), token);
   }
@@ -108,7 +111,7 @@ interface TokenReply {
   readonly body: JsonObject;
 }
 
-/** Some servers take a client's secret in the header only (RFC 6749, 2.3.1). */
+/** Some servers accept a client's secret only in the header (RFC 6749, 2.3.1). */
 function isInvalidClient({ status, body }: TokenReply): boolean {
   return status === 401 || (status === 400 && body.error === 'invalid_client');
 }
@@ -118,7 +121,7 @@ function toClientBasic({ client_id, client_secret }: ClientCredentials): string 
   return `Basic ${Buffer.from(`${encode(client_id)}:${encode(client_secret)}`).toString('base64')}`;
 }
 
-/** The server's error code if it has the form of one: its free text could hold anything. */
+/** Includes the server's error code if it has the usual form. Free text of the server could contain secrets. */
 function describeReply({ status, body }: TokenReply): string {
   const code = typeof body.error === 'string' && /^[\w.-]{1,64}$/.test(body.error) ? ` ${body.error}` : '';
   return `the token address answered ${status}${code}`;
@@ -129,7 +132,7 @@ function toLifetimeMs(expiresIn: unknown): number {
   return expiresIn !== null && Number.isFinite(seconds) && seconds > 0 ? seconds * 1000 : defaultLifetimeMs;
 }
 
-/** The settings as one hash: no secret is kept as a key, and no setting can be left out of it. */
+/** Hashes all settings, so that cache keys contain no secrets. */
 function computeKey({ client_id, client_secret, token_url, scope, aud }: ClientCredentials): string {
   const settings = JSON.stringify([client_id, client_secret, token_url, scope ?? null, aud ?? null]);
   return createHash('sha256').update(settings).digest('base64');

@@ -7,7 +7,7 @@ import { createDeploymentTool } from './deployment-tool.ts';
 
 const deployment = { id: 'other', kind: 'application' } as Deployment;
 
-it('a deployment that answers without an end is no tool result, and what it used is told', async () => {
+it('createDeploymentTool rejects an endless answer and reports its usage', async () => {
   const frame = Frame.ofChunks(text('x'.repeat(1024 * 1024)));
   let sent = 0;
   async function* frames(): AsyncIterable<Frame> {

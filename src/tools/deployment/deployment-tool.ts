@@ -8,7 +8,7 @@ import type { InnerReply } from '#domain/call.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
 import { type Attachment, type Tool, type ToolContext, ToolError, type ToolResult } from '#domain/tools/tool.ts';
 
-/** Sends a request to the deployment on behalf of the application's caller; rejects with a ParleyError. */
+/** Sends a request to the deployment on behalf of the application's caller. Rejects with `ParleyError`. */
 export type SendToDeployment = (request: ChatRequest, signal: AbortSignal) => Promise<InnerReply>;
 
 const parameters: JsonObject = {
@@ -32,7 +32,10 @@ const parameters: JsonObject = {
   required: ['query'],
 };
 
-/** Another deployment as a tool: its stages and attachments come up, its text is told to the model. */
+/**
+ * Creates a tool that calls another deployment. Its stages and attachments are forwarded, and its text is the result for the
+ * model.
+ */
 export function createDeploymentTool(deployment: Deployment, sendRequest: SendToDeployment): Tool {
   const { id, kind, displayName = id, description = '' } = deployment;
   return {

@@ -8,16 +8,16 @@ import { computeHash } from './server-caches.ts';
 const cancelled: ElicitResult = { action: 'cancel' };
 
 /**
- * The tool calls that wait on one connection of the 2025 revisions, where a server asks in the middle of a call. A person may
- * take days to answer: the call is ended with the question, and made again with the answer, which the same question is then
- * given at once.
+ * The running tool calls of one connection of the 2025 revisions, where a server can ask a question during a call. A user may
+ * take days to answer. Therefore the question ends the call. After the answer, the call is repeated, and the same question is
+ * answered immediately.
  */
 export class ActiveCalls {
   readonly #stream = new AsyncLocalStorage<ActiveCall>();
   readonly #running = new Map<ActiveCall, Promise<void>>();
   #isWaiting = false;
 
-  /** What arrives on the stream of the work's own requests is told apart from all others. */
+  /** Runs `work` as part of a call. Questions on the streams of its requests are attributed to the call. */
   async run<Value>(call: ActiveCall, work: () => Promise<Value>): Promise<Value> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#running.set(call, promise);
@@ -29,15 +29,15 @@ export class ActiveCalls {
     }
   }
 
-  /** What the server is told to a question; `signal` is aborted when it does not wait for it any more. */
+  /** Answers a question of the server. `signal` aborts if the server no longer waits for the answer. */
   async answer(params: ElicitRequest['params'], signal: AbortSignal): Promise<ElicitResult> {
     const call = this.#stream.getStore() ?? (await this.#waitForLast(signal));
     return call?.answer(params) ?? cancelled;
   }
 
   /**
-   * A stream that calls share does not tell whose question it is: it is that of the call which is left when the others have
-   * ended. A second question at that time is cancelled, which ends its call.
+   * Waits until only one call is left. If calls share a stream, only then is it certain which call a question belongs to. A
+   * second question in the meantime is canceled, which ends its call.
    */
   async #waitForLast(signal: AbortSignal): Promise<ActiveCall | undefined> {
     if (this.#isWaiting) return undefined;
@@ -55,7 +55,7 @@ export class ActiveCalls {
   }
 }
 
-/** One call, with what the user answered to what the server asked in earlier runs of it. */
+/** One call, with the user's answers to the questions of its earlier attempts. */
 export class ActiveCall {
   readonly #server: string;
   readonly #responses: NonNullable<Answers['inputResponses']>;
@@ -68,19 +68,19 @@ export class ActiveCall {
     this.#responses = inputResponses;
   }
 
-  /** What the user has to be asked before the call can be made again. */
+  /** The question to ask the user before the call can be repeated. */
   get question(): ToolQuestion | undefined {
     return this.#question;
   }
 
-  /** Aborted once there is a question, or with the ToolFault that says why there can be none. */
+  /** Aborted when there is a question, or with a `ToolError` if the question is not supported. */
   get endSignal(): AbortSignal {
     return this.#interruption.signal;
   }
 
   answer(params: ElicitRequest['params']): ElicitResult {
     if (this.endSignal.aborted) return cancelled;
-    // Matched by position and wording: if the server asks differently this time, the user is asked again.
+    // Answers match by position and wording. If the server asks differently this time, the user is asked again.
     const key = `${this.#questionCount} ${computeHash([params])}`;
     this.#questionCount += 1;
     const response = Object.hasOwn(this.#responses, key) ? this.#responses[key] : undefined;

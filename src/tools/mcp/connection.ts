@@ -9,7 +9,7 @@ import packageJson from '../../../package.json' with { type: 'json' };
 import type { Authorizer } from '../authorization/authorizer.ts';
 import { ActiveCalls } from './active-calls.ts';
 import { isForgottenSession } from './forgotten-session.ts';
-import { readingLoosely as tolerateLooseReplies } from './loose-replies.ts';
+import { tolerateLooseReplies } from './loose-replies.ts';
 import type { ServerDeadline } from './server-deadlines.ts';
 import { brokenOffCode, createServerError, toServerError, UnresponsiveServerError, unansweredCode } from './server-error.ts';
 import { ServerFetch } from './server-fetch.ts';
@@ -20,12 +20,15 @@ type Sdk = typeof import('@modelcontextprotocol/client');
 type Transport = Parameters<Client['connect']>[0];
 
 const identity = { name: packageJson.name, version: packageJson.version };
-/** What a server may ask. */
+/** Requests that a server may send. */
 const capabilities = { elicitation: { form: {} } };
 const closingMs = 2_000;
-/** Maximum of a timer. The SDK has its own limit for each request, which would count the wait for credentials. */
+/**
+ * Maximum delay of a timer. The request timeout of the SDK would include the wait for credentials, so it is effectively
+ * disabled.
+ */
 const maxTimerMs = 2 ** 31 - 1;
-/** A server decides when a broken stream is taken up again; this is the soonest. */
+/** Minimum delay before a reconnection. Servers can request a shorter one. */
 const minReconnectionMs = 250;
 const reconnectionOptions = {
   initialReconnectionDelay: 1_000,
@@ -36,24 +39,24 @@ const reconnectionOptions = {
 
 export interface ConnectionOptions {
   readonly settings: McpToolsetSettings;
-  /** Guarded. */
+  /** `fetch` with a network guard. */
   readonly fetch: Fetch;
   readonly authorizer: Authorizer;
-  /** Milliseconds that the server has for connecting, and that credentials may take in addition. */
+  /** Maximum number of milliseconds for connecting, and in addition for obtaining credentials. */
   readonly connectingMs: number;
-  /** What an earlier connection with the same credentials found out; undefined: it is found out. */
+  /** Protocol revision that an earlier connection with the same credentials negotiated. If undefined, it is negotiated. */
   readonly revision: PriorDiscovery | undefined;
   readonly onToolsChanged: () => void;
-  /** Whether somebody waits for an answer: else a broken stream is let go. */
+  /** Returns whether a caller waits for a response. If not, a broken stream is not resumed. */
   readonly isBusy: () => boolean;
 }
 
-/** One MCP client that is connected: a session of the 2025 revisions, or what is known of a stateless server. */
+/** A connected MCP client: a session of the 2025 revisions, or the discovered state of a stateless server. */
 export class Connection {
   readonly client: Client;
-  /** Tool calls that wait for a server which may ask in the middle of one. */
+  /** Running tool calls, for servers that ask questions during a call. */
   readonly calls = new ActiveCalls();
-  /** Takes the credentials out of a text of the server. */
+  /** Masks the credentials in a text of the server. */
   readonly mask: (text: string) => string;
   readonly #transport: Transport;
   readonly #server: ServerFetch;
@@ -67,7 +70,7 @@ export class Connection {
     this.#endController = parts.endController;
   }
 
-  /** Rejects with ToolFault. */
+  /** Opens a connection. Rejects with `ToolError`. */
   static async open(options: ConnectionOptions): Promise<Connection> {
     const { settings, revision, connectingMs } = options;
     const sdk = await import('@modelcontextprotocol/client');
@@ -103,7 +106,7 @@ export class Connection {
     return connection;
   }
 
-  /** Aborted once it cannot be used any more, with the ToolFault that says why. */
+  /** Aborted when the connection is no longer usable, with a `ToolError` as the reason. */
   get endSignal(): AbortSignal {
     return this.#endController.signal;
   }
@@ -113,23 +116,23 @@ export class Connection {
     return this.#server.deadlines.start(timeoutMs);
   }
 
-  /** Of the 2026-07-28 revision: every request stands alone. */
+  /** Whether the server uses the 2026-07-28 revision, in which requests are independent. */
   get isStateless(): boolean {
     return this.client.getProtocolEra() === 'modern';
   }
 
-  /** What it found out of the server, for the next one. */
+  /** The negotiated revision, for later connections. */
   get revision(): PriorDiscovery {
     const discover = this.client.getDiscoverResult();
     return discover === undefined ? { kind: 'legacy' } : { kind: 'modern', discover };
   }
 
-  /** Returns whether the server refused the request because it no longer knows the session. */
+  /** Returns whether the server rejected the request because it no longer knows the session. */
   hasExpired(error: unknown): boolean {
     return !this.isStateless && isForgottenSession(error, { hasSessionId: this.#transport.sessionId !== undefined });
   }
 
-  /** Ends the session at the server as well. */
+  /** Closes the connection, and ends the session on the server. */
   async close(): Promise<void> {
     const { terminateSession } = this.#transport as Partial<StreamableHTTPClientTransport>;
     const ending = terminateSession?.call(this.#transport) ?? Promise.resolve();
@@ -140,7 +143,7 @@ export class Connection {
   #watch(server: string, sdk: Sdk): void {
     const end = (error: ToolError): void => this.#endController.abort(error);
     this.client.onclose = () => end(createServerError(server, 'broke off the connection'));
-    // A stream of the older transport that broke would come back as another session, which nobody opened.
+    // A broken stream of the older transport would reconnect as a new session that Parley did not open.
     this.client.onerror = (error) => {
       if (error instanceof sdk.SseError) end(createServerError(server, 'broke off the connection', error));
     };
@@ -171,7 +174,7 @@ interface Exchange {
   isComplete: boolean;
 }
 
-/** Knows of each message that is sent whether the reply to it came in one piece: the SDK does not tell. */
+/** Tracks whether the reply to each sent message arrived completely. The SDK does not report this. */
 class CompleteReplies {
   readonly #fetch: Fetch;
   readonly #exchanges = new AsyncLocalStorage<Exchange>();
@@ -180,17 +183,17 @@ class CompleteReplies {
     this.#fetch = fetch;
   }
 
-  /** To be used by the transport whose messages these are. */
+  /** The `fetch` function for the transport that sends these messages. */
   readonly fetch: Fetch = async (url, init) => {
     const response = await this.#fetch(url, init);
     const exchange = this.#exchanges.getStore();
-    // A server that only took the message in, with 202, may answer on the common stream.
+    // A server that responds with 202 may send the answer on the shared stream.
     if (exchange === undefined) return response;
     exchange.isComplete = response.status !== 202 && /^application\/json\b/i.test(response.headers.get('content-type') ?? '');
     return exchange.isComplete && response.status === 200 ? addErrorId(response, exchange.id) : response;
   };
 
-  /** Returns whether the complete reply to the message of `send` had arrived when `send` resolved. `id` is the request ID. */
+  /** Returns whether the complete reply to the message had arrived when `send` resolved. `id` is the request ID. */
   async trackSend(id: RequestId, send: () => Promise<void>): Promise<boolean> {
     const exchange: Exchange = { id, isComplete: false };
     await this.#exchanges.run(exchange, send);
@@ -198,7 +201,7 @@ class CompleteReplies {
   }
 }
 
-/** An error without an ID answers the request that it is the reply to. The SDK refuses to read it. */
+/** Adds the request ID to an error without one. The SDK does not accept errors without an ID. */
 async function addErrorId(response: Response, id: RequestId): Promise<Response> {
   const { headers, status } = response;
   if (id === undefined || !(Number(headers.get('content-length') ?? Number.NaN) <= maxErrorBytes)) return response;
@@ -208,7 +211,7 @@ async function addErrorId(response: Response, id: RequestId): Promise<Response> 
   return new Response(lacksId ? JSON.stringify({ ...message, id }) : text, { status, headers });
 }
 
-/** Answers a request whose reply ended without an answer, in events or in one piece: the SDK would leave it waiting. It passes over a second answer. */
+/** Answers requests whose reply ended without an answer. The SDK would wait forever. It ignores a second answer. */
 function ensureAnswers(transport: StreamableHTTPClientTransport, replies: CompleteReplies): Transport {
   const send = transport.send.bind(transport);
   transport.send = async (message, options) => {

@@ -1,7 +1,7 @@
 import { ToolError } from '#domain/tools/tool.ts';
 import { createServerError, getHttpStatus, listCauses } from './server-error.ts';
 
-/** MCP requires 404. Many servers answer 400 and some 410, often without a reason. */
+/** MCP requires 404. Many servers return 400 and some 410, often without a reason. */
 const forgottenStatuses: ReadonlySet<number | undefined> = new Set([400, 404, 410]);
 const maxReasonChars = 2000;
 const unknownPhrases =
@@ -12,7 +12,7 @@ const forgottenSessionPattern = new RegExp(
   'is',
 );
 
-/** The server refused credentials or access only because it does not know the session. */
+/** The server rejected credentials or access only because it does not know the session. */
 export class ForgottenSessionError extends ToolError {
   constructor(server: string, status: number) {
     super(createServerError(server, `does not know the session any more (HTTP ${status})`).message);
@@ -25,8 +25,8 @@ export function reportsForgottenSession(text: string): boolean {
 }
 
 /**
- * Returns whether a request failed because the server does not know the session: by its HTTP status, by the text of any
- * other status of 400 and above, or by a JSON-RPC error.
+ * Returns whether a request failed because the server does not know the session: by its HTTP status, by the text of any other
+ * status of 400 and above, or by a JSON-RPC error.
  */
 export function isForgottenSession(error: unknown, { hasSessionId }: { readonly hasSessionId: boolean }): boolean {
   if ([...listCauses(error)].some((cause) => cause instanceof ForgottenSessionError)) return true;
@@ -35,12 +35,12 @@ export function isForgottenSession(error: unknown, { hasSessionId }: { readonly 
   return (isHttpError(error) || isSessionCode(error)) && reportsForgottenSession(error.message);
 }
 
-/** The SDK puts the text of the answer behind these words. */
+/** Detects HTTP errors of the SDK, which start with these words and contain the response text. */
 function isHttpError({ message }: Error): boolean {
   return message.startsWith('Error POSTing to endpoint');
 }
 
-/** Invalid request, or a code that JSON-RPC leaves to servers. An error of the tool itself has another one. */
+/** Matches the code for an invalid request, and codes that JSON-RPC reserves for servers. Errors of tools have other codes. */
 function isSessionCode(error: Error & { readonly code?: unknown }): boolean {
   const { code } = error;
   return typeof code === 'number' && (code === -32_600 || (code <= -32_000 && code > -32_100));

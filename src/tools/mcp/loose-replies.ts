@@ -7,23 +7,26 @@ type Transport = Parameters<Client['connect']>[0];
 type Listener = NonNullable<Transport['onmessage']>;
 type Message = Parameters<Listener>[0];
 
-/** In `_meta` of a tool that no model can be offered. */
+/** Key in `_meta` of a tool that cannot be offered to a model. */
 const omittedKey = 'parley/left-out';
 const partTypes: ReadonlySet<unknown> = new Set(['text', 'image', 'audio', 'resource', 'resource_link']);
 
-/** The largest page of a list that is read, in values of its JSON. To repair and to check a value takes about 1 µs. */
+/** Maximum number of JSON values in one page of a list. Repairing and checking a value takes about 1 µs. */
 const maxListValues = 100_000;
 
-/** What the model is told in place of a part of a kind that is not known. */
+/** Replacement for a content part of an unknown type, in the model's result. */
 export const unknownPartText = '[A part of a kind that is not known was left out.]';
 
-/** Whether a listed tool is described in a form that nobody can call it by. */
+/** Returns whether the description of a listed tool is too malformed to call it. */
 export function isOmitted({ _meta }: ListedTool): boolean {
   return _meta?.[omittedKey] === true;
 }
 
-/** Lets a server answer loosely: the SDK would refuse a whole list for one odd tool, and a whole result for one unknown part. */
-export function readingLoosely(transport: Transport): Transport {
+/**
+ * Tolerates malformed replies. The SDK would reject a complete list for one malformed tool, and a complete result for one
+ * unknown part.
+ */
+export function tolerateLooseReplies(transport: Transport): Transport {
   let listener: Listener | undefined;
   return Object.defineProperty(transport, 'onmessage', {
     get: () => listener,
@@ -43,7 +46,7 @@ function normalizeMessage(message: Message): Message {
     return { ...message, result: { ...message.result, [list]: entries.flatMap(normalize) } };
   }
   if (!Array.isArray(content)) return message;
-  // Beside a structured result, which says the same, nothing has to stand for a part.
+  // A structured result contains the same information, so a replacement is not necessary.
   const replacement = structuredContent === undefined ? [{ type: 'text', text: unknownPartText }] : [];
   const parts = content.flatMap((part) => (isJsonObject(part) && !partTypes.has(part.type) ? replacement : [part]));
   return { ...message, result: { ...message.result, content: parts } };
@@ -65,7 +68,7 @@ function createTooLongError({ jsonrpc, id }: Extract<Message, { result: unknown 
   return { jsonrpc, id, error: { code: tooLongCode, message: `The page of ${list} has more than ${maxListValues} values.` } };
 }
 
-/** By the list that they are in: gives of an entry what is told of it, or nothing if it cannot be asked for. */
+/** By name of the list: returns the supported fields of an entry, or an empty list if the entry is unusable. */
 const entryNormalizers: Readonly<Record<string, (listed: unknown) => JsonObject | readonly JsonObject[]>> = {
   tools: normalizeTool,
   resources: (listed) => normalizeEntry(listed, 'uri'),
@@ -91,7 +94,7 @@ function normalizeEntry(listed: unknown, key: string): JsonObject[] {
   ];
 }
 
-/** Of a tool what a model is told of it. */
+/** Keeps the fields of a tool that the model needs. */
 function normalizeTool(listed: unknown): JsonObject {
   const { name, title, description, inputSchema, annotations } = isJsonObject(listed) ? listed : {};
   const schema = toObjectSchema(inputSchema ?? {});
@@ -108,13 +111,13 @@ function normalizeTool(listed: unknown): JsonObject {
   };
 }
 
-/** What the SDK reads of them. */
+/** Keeps the hints that the SDK accepts. */
 function toHints({ title, ...hints }: JsonObject): JsonObject {
   const entries = Object.entries(hints).filter(([, value]) => typeof value === 'boolean');
   return { ...(typeof title === 'string' && { title }), ...Object.fromEntries(entries) };
 }
 
-/** The schema if it is one of an object; null counts as absent. */
+/** Returns the schema if it describes an object. Null values count as absent. */
 function toObjectSchema(input: unknown): JsonObject | undefined {
   if (!isJsonObject(input)) return undefined;
   const schema = repairSchema(Object.fromEntries(Object.entries(input).filter(([, value]) => value !== null)));
@@ -124,7 +127,7 @@ function toObjectSchema(input: unknown): JsonObject | undefined {
   return type === 'object' && isJsonObject(properties) && areNames ? { ...schema, type } : undefined;
 }
 
-/** Arguments of a tool are never null, so a type list that has `object` means an object. */
+/** Tool arguments are never null, so a type list with `object` means an object. */
 function toRootType(type: unknown): unknown {
   return type === undefined || (Array.isArray(type) && type.includes('object')) ? 'object' : type;
 }

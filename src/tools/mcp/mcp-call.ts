@@ -3,7 +3,7 @@ import type { McpToolsetSettings } from '#domain/quick-app/quick-app.ts';
 import type { ToolContext, ToolQuestion, ToolResult } from '#domain/tools/tool.ts';
 import { ActiveCall } from './active-calls.ts';
 import type { Connection } from './connection.ts';
-import { type Answers, takeAnswer as applyAnswer, toQuestion } from './question.ts';
+import { type Answers, applyAnswer, toQuestion } from './question.ts';
 import { createServerError, getServerMessage, toServerError } from './server-error.ts';
 import type { Session } from './session.ts';
 
@@ -11,20 +11,20 @@ const maxRounds = 10;
 
 export interface McpCallOptions {
   readonly settings: McpToolsetSettings;
-  /** Gives the session of the user that the tool was made for. */
+  /** Returns the session of the user that the tool was created for. */
   readonly getSession: () => Session;
-  /** Milliseconds that the server may be silent: without an answer and without progress. */
+  /** Maximum number of milliseconds without an answer or progress from the server. */
   readonly timeoutMs: number;
 }
 
-/** What a server is asked, and what its answer is to the model and the user. */
+/** A request to a server, and the conversion of its result. */
 export interface McpRequest<Result extends object> {
-  /** Asks; `answers` are the user's to what the server asked before. */
+  /** Sends the request. `answers` are the user's answers to the server's earlier questions. */
   readonly send: (client: Client, answers: Answers, options: SendOptions) => Promise<Result>;
   readonly toResult: (result: Result, mask: Connection['mask']) => ToolResult;
 }
 
-/** Of the SDK. */
+/** Request options of the SDK. */
 interface SendOptions {
   readonly signal: AbortSignal;
   readonly timeout: number;
@@ -33,7 +33,7 @@ interface SendOptions {
   readonly allowInputRequired: true;
 }
 
-/** One call of a server for a tool: through a session that may have to be opened, in as many rounds as the server wants. */
+/** One tool call on a server. It opens the session if necessary, and repeats the call as often as the server requests. */
 export class McpCall<Result extends object> {
   readonly #request: McpRequest<Result>;
   readonly #options: McpCallOptions;
@@ -45,7 +45,7 @@ export class McpCall<Result extends object> {
     this.#context = context;
   }
 
-  /** Rejects with ToolFault, or with the signal's reason. */
+  /** Rejects with `ToolError`, or with the reason of the signal. */
   async run(): Promise<ToolResult> {
     const { settings, getSession } = this.#options;
     const { signal, answer } = this.#context;
@@ -59,7 +59,7 @@ export class McpCall<Result extends object> {
     }
   }
 
-  /** A server may want to be called again before it answers. */
+  /** Calls the server repeatedly, because it can request further rounds before it answers. */
   async #call(connection: Connection, answers: Answers): Promise<ToolResult> {
     let currentAnswers = answers;
     for (let round = 1; round <= maxRounds; round += 1) {
@@ -70,7 +70,7 @@ export class McpCall<Result extends object> {
     throw createServerError(this.#options.settings.name, `did not come to an answer in ${maxRounds} rounds`);
   }
 
-  /** Gives what came of the call, or what the server wants to be called again with at once. */
+  /** Returns the result of the call, or the answers for an immediate further round. */
   async #send(connection: Connection, answers: Answers): Promise<ToolResult | Answers> {
     const { client, calls, isStateless, mask } = connection;
     const { settings } = this.#options;
@@ -117,7 +117,7 @@ function isInputRequired(result: object): result is { resultType: 'input_require
 const maxReports = 200;
 const maxMessageChars = 200;
 
-/** Tells the user of progress as it comes; what comes faster than it is read, or beyond a bound, is left out. */
+/** Reports progress to the user. Skips reports that arrive before the previous one was read, and those beyond the maximum. */
 function createProgressHandler(report: ToolContext['report'], mask: (text: string) => string): (progress: Progress) => void {
   let isReporting = false;
   let reports = 0;

@@ -7,10 +7,10 @@ import { getHttpStatus, getServerMessage } from './server-error.ts';
 import { toParameters } from './to-parameters.ts';
 import { toToolResult } from './to-tool-result.ts';
 
-/** In characters; what is longer is cut. */
+/** Maximum number of characters of a description. Longer descriptions are truncated. */
 export const maxDescriptionChars = 4000;
 
-/** A tool of an MCP server. */
+/** Creates a tool of an MCP server. */
 export function createMcpTool(listed: ListedTool, options: McpCallOptions): Tool {
   const { name, title = '', description = title, annotations, inputSchema } = listed;
   return {
@@ -20,7 +20,7 @@ export function createMcpTool(listed: ListedTool, options: McpCallOptions): Tool
     annotations,
     async run(args, context) {
       if (!isAllowed(options.settings, name)) throw new ToolError(`${name} is not an allowed tool of ${options.settings.name}`);
-      // Without its output schema: what a server wrote there could be made to take for ever, and the model sees the result.
+      // The output schema is omitted. A malicious schema could take forever to check, and the model sees the result anyway.
       const toolDefinition = { name, inputSchema };
       return new McpCall(
         {
@@ -41,7 +41,7 @@ export function isAllowed({ allowedTools }: McpToolsetSettings, name: string): b
 
 type SendOptions = Parameters<McpRequest<object>['send']>[2];
 
-/** The tools with which a model looks at the resources of a server: one lists them, with the templates of more, one reads one. */
+/** Creates the tools for a server's resources: one lists resources and templates, one reads a resource. */
 export function createResourceTools(options: McpCallOptions): readonly Tool[] {
   const { name: server } = options.settings;
   return [
@@ -92,7 +92,7 @@ interface ResourceList {
   readonly nextCursor: string | undefined;
 }
 
-/** A page, as long as the server makes it; the templates are told with the first. */
+/** Returns one page of resources. The first page includes the templates. */
 async function listResources(client: Client, cursor: string | undefined, sendOptions: SendOptions): Promise<ResourceList> {
   const page = client.request({ method: 'resources/list', params: cursor === undefined ? {} : { cursor } }, sendOptions);
   const [{ resources, nextCursor }, templates] = await Promise.all([
@@ -102,7 +102,7 @@ async function listResources(client: Client, cursor: string | undefined, sendOpt
   return { resources, templates, nextCursor };
 }
 
-/** A server need not know of templates, which a stateless one says with 404. */
+/** Returns the templates. Servers may not support them, which a stateless server reports with 404. */
 async function listTemplates(client: Client, sendOptions: SendOptions): Promise<readonly object[]> {
   try {
     return (await client.request({ method: 'resources/templates/list', params: {} }, sendOptions)).resourceTemplates;

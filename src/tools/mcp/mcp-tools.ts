@@ -17,50 +17,50 @@ import { Session } from './session.ts';
 
 const idleMs = 300_000;
 const failureFreshMs = 10_000;
-/** How long nobody waits for a server that said nothing in time. */
+/** Time during which calls to an unresponsive server fail immediately. */
 const unresponsiveMs = 60_000;
 const maxSessions = 1000;
 const maxListBytes = 16 * 1024 ** 2;
 const maxStarterBytes = 4 * 1024 ** 2;
-/** Objects take more than their text. */
+/** Estimated memory in bytes per character of JSON. Parsed objects take more than their text. */
 const bytesPerChar = 3;
 const maxTools = 512;
-/** Of tools that were left out. */
+/** Maximum number of names of omitted tools in a message. */
 const maxListedNames = 10;
 const maxNameChars = 100;
 
-/** How servers are reached under one configuration. */
+/** Network settings for servers under one configuration. */
 export interface McpNetwork {
-  /** Guarded. */
+  /** `fetch` with a network guard. */
   readonly fetch: Fetch;
   readonly tokens: TokenCache;
-  /** Milliseconds that a server may be silent. */
+  /** Maximum number of milliseconds that a server may be silent. */
   readonly timeoutMs: number;
-  /** Milliseconds until a server answered for the first time. */
+  /** Maximum number of milliseconds until the first response of a server. */
   readonly connectMs: number;
-  /** Milliseconds from then until it listed its tools. */
+  /** Maximum number of milliseconds from then until the server has listed its tools. */
   readonly listMs: number;
-  /** What decides on all that: sessions are kept apart by it. */
+  /** Identifies these settings. Part of the session key. */
   readonly rules: string;
 }
 
 interface LoadedMcpTools extends LoadedTools {
-  /** Names of `allowed_tools` that the server does not have. */
+  /** Names in `allowed_tools` that the server does not have. */
   readonly unknownNames: readonly string[];
 }
 
-/** For whom tools are loaded. */
+/** The user and the application that tools are loaded for. */
 export interface McpUser {
   readonly signal: AbortSignal;
-  /** User subject: servers keep state in a session, and nobody sees that of another. */
+  /** User subject. Sessions contain server state, so users never share one. */
   readonly subject: string;
-  /** Id of the quick app, whose session is its own as well. */
+  /** ID of the quick app. Applications do not share sessions. */
   readonly application: string;
 }
 
 /**
- * The tools of MCP servers. A session belongs to one user and one toolset with all its settings, credentials included; it is
- * kept while it is used, and five minutes longer. One for the process.
+ * Loads the tools of MCP servers. A session belongs to one user, one application, and one toolset with all its settings,
+ * including credentials. It closes after five minutes without use. Create one per process.
  */
 export class McpTools {
   readonly #clock: Clock;
@@ -82,7 +82,10 @@ export class McpTools {
     });
   }
 
-  /** The allowed tools of a server, by name, with what it says of them, and what of it was left out. Rejects with ToolFault if they cannot be had, or with the signal's reason. */
+  /**
+   * Returns the allowed tools of a server, sorted by name, with its instructions and the omitted tools. Rejects with
+   * `ToolError` if the tools are unavailable, or with the reason of the signal.
+   */
   async load(
     settings: McpToolsetSettings,
     network: McpNetwork,
@@ -99,7 +102,7 @@ export class McpTools {
     if (allowed.length > maxTools)
       throw createServerError(
         settings.name,
-        `has ${allowed.length} tools, of which ${maxTools} can be offered at most; allowed_tools picks some`,
+        `has ${allowed.length} tools, but at most ${maxTools} are supported. Select tools with allowed_tools`,
       );
     const options = { settings, getSession, timeoutMs: network.timeoutMs };
     const ownTools = allowed
@@ -107,7 +110,7 @@ export class McpTools {
       .toSorted((first, second) => (first.name < second.name ? -1 : 1))
       .map((tool) => createMcpTool(tool, options));
     const wantsResources = settings.resources === true;
-    // Behind its own, which keep their names.
+    // The server's own tools come first, so that they keep their names.
     const tools = wantsResources && hasResources ? [...ownTools, ...createResourceTools(options)] : ownTools;
     return {
       tools,
@@ -120,7 +123,7 @@ export class McpTools {
     };
   }
 
-  /** Texts of a server that a conversation may begin with. Rejects with ToolFault, or with the signal's reason. */
+  /** Returns conversation starters of a server. Rejects with `ToolError`, or with the reason of the signal. */
   async loadStarters(
     settings: McpToolsetSettings,
     network: McpNetwork,
@@ -135,8 +138,8 @@ export class McpTools {
   }
 
   /**
-   * What a server offers now, whichever of its tools are allowed: asked anew, over a session of its own, whatever is known of it.
-   * Rejects with ToolFault, or with the signal's reason.
+   * Returns what a server currently offers, including tools that are not allowed. Ignores caches, and uses a separate session.
+   * Rejects with `ToolError`, or with the reason of the signal.
    */
   async survey(settings: McpToolsetSettings, network: McpNetwork, signal: AbortSignal): Promise<ToolsetSurvey> {
     const session = this.#createSession('', settings, network);
@@ -207,7 +210,7 @@ function toMissing(server: string, omittedTools: readonly ListedTool[]): Missing
   const suffix = omittedTools.length > names.length ? ` and ${omittedTools.length - names.length} more` : '';
   const { message: reason } = createServerError(
     server,
-    `describes tools in a form that MCP does not have, which were left out: ${names.join(', ')}${suffix}`,
+    `describes these tools in an invalid form, so they were left out: ${names.join(', ')}${suffix}`,
   );
   return [{ name: server, reason }];
 }

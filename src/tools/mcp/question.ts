@@ -8,7 +8,7 @@ const maxMessageChars = 2000;
 const maxStateChars = 64 * 1024;
 const maxQuestions = 10;
 
-/** What of the questions of one call is done; the answers go to the server when it is called again. */
+/** Progress with the questions of one call. The answers are sent when the call is repeated. */
 interface Resume extends JsonObject {
   readonly state: string | undefined;
   readonly open: readonly OpenQuestion[];
@@ -21,15 +21,15 @@ interface OpenQuestion {
   readonly schema: JsonObject;
 }
 
-/** What the server is sent when it is called again. */
+/** Fields for a repeated call. */
 export interface Answers {
   readonly inputResponses?: Readonly<Record<string, unknown>>;
   readonly requestState?: string;
 }
 
 /**
- * What the user is to be asked for the server; undefined if it only wants to be called again. Throws ToolFault for what it
- * cannot be given.
+ * Returns the server's question for the user, or undefined if the server only requests another round. Throws `ToolError` for an
+ * unsupported question.
  */
 export function toQuestion(server: string, { inputRequests = {}, requestState }: InputRequiredResult): ToolQuestion | undefined {
   if ((requestState?.length ?? 0) > maxStateChars) throw createServerError(server, 'gives more state to keep than is taken');
@@ -38,14 +38,14 @@ export function toQuestion(server: string, { inputRequests = {}, requestState }:
   return createNextQuestion(server, { state: requestState, open, answers: {} });
 }
 
-/** A question that a server asked in the middle of a call, after those that were answered already. */
+/** A question that a server asked during a call, with the answers to the earlier ones. */
 interface NextQuestion {
   readonly key: string;
   readonly request: JsonObject;
   readonly answers: Resume['answers'];
 }
 
-/** What the user is asked after that many answers. Throws ToolFault for what it cannot be given. */
+/** Returns the next question for the user. Throws `ToolError` for an unsupported question, or too many. */
 export function toNextQuestion(server: string, { key, request, answers }: NextQuestion): ToolQuestion {
   if (Object.keys(answers).length >= maxQuestions)
     throw createServerError(server, `asks more than ${maxQuestions} questions in one call`);
@@ -53,8 +53,8 @@ export function toNextQuestion(server: string, { key, request, answers }: NextQu
   return createQuestion(server, open, { state: undefined, open: [open], answers });
 }
 
-/** Takes the user's answer: gives the next question of the same call, or what the server is sent. */
-export function takeAnswer(server: string, { resume, value }: ToolAnswer): ToolQuestion | Answers {
+/** Applies the user's answer. Returns the next question of the same call, or the fields for repeating it. */
+export function applyAnswer(server: string, { resume, value }: ToolAnswer): ToolQuestion | Answers {
   const { state, open, answers } = resume as Resume;
   const [answeredQuestion, ...rest] = open;
   const allAnswers =
@@ -67,7 +67,7 @@ export function takeAnswer(server: string, { resume, value }: ToolAnswer): ToolQ
   );
 }
 
-/** What the user left out is as the server proposed it. */
+/** Values that the user omitted get the server's defaults. */
 function toElicitResult({ schema }: OpenQuestion, value: JsonObject | undefined): JsonObject {
   if (value === undefined) return { action: 'decline' };
   const properties = Object.entries(isJsonObject(schema.properties) ? schema.properties : {});

@@ -6,7 +6,7 @@ import type { McpToolsetSettings } from '#domain/quick-app/quick-app.ts';
 import { UnresponsiveServerError } from './server-error.ts';
 
 const freshMs = 600_000;
-/** The cache that they lie in. */
+/** Bounds of the cache for `UnresponsiveServers`. */
 export const unresponsiveServerBounds: BoundedCacheOptions<UnresponsiveEntry> = {
   maxBytes: 256 * 1024,
   countBytes: ({ problem }) => problem.length,
@@ -17,13 +17,13 @@ interface KnownRevision {
   readonly untilMs: number;
 }
 
-/** The cache that revisions lie in. */
+/** Bounds of the cache for `Revisions`. */
 export const revisionBounds: BoundedCacheOptions<KnownRevision> = {
   maxBytes: 1024 ** 2,
   countBytes: ({ revision }) => JSON.stringify(revision).length,
 };
 
-/** Which revision of the protocol a server speaks to these credentials and headers, so that it is not asked by every session. */
+/** Caches the protocol revision of servers by address, credentials, and headers, so that sessions do not negotiate it again. */
 export class Revisions {
   readonly #cache: BoundedCache<KnownRevision>;
   readonly #clock: Clock;
@@ -53,16 +53,15 @@ function computeKey({ url, protocol, authorization, headers }: McpToolsetSetting
 }
 
 interface UnresponsiveEntry {
-  /** What it did not do. */
+  /** Phrase that describes the problem, such as "did not list its tools within 5 s". */
   readonly problem: string;
   readonly untilMs: number;
 }
 
 /**
- * Servers that sent nothing within their time limit. Callers that reach the server with the same address, protocol, credentials,
- * and
- * headers get the same error immediately for a while. The behavior of a server toward one caller's credentials never affects
- * another caller's credentials.
+ * Servers that sent nothing within their time limit. Callers that reach the server with the same address, protocol,
+ * credentials, and headers get the same error immediately for a while. The behavior of a server toward one caller's credentials
+ * never affects another caller's credentials.
  */
 export class UnresponsiveServers {
   readonly #cache: BoundedCache<UnresponsiveEntry>;
@@ -73,7 +72,7 @@ export class UnresponsiveServers {
     this.#options = options;
   }
 
-  /** Asks a server, unless it was mute a moment ago. Rejects with what asking throws. */
+  /** Runs a request, unless the server was unresponsive a moment ago. Rejects with the error of `work`. */
   async guard<Value>(settings: McpToolsetSettings, work: () => Promise<Value>): Promise<Value> {
     const { clock, unresponsiveMs } = this.#options;
     const key = computeKey(settings);
@@ -88,13 +87,13 @@ export class UnresponsiveServers {
     }
   }
 
-  /** To be told of one that answers again. */
+  /** Removes the entry of a server that responds again. */
   forget(settings: McpToolsetSettings): void {
     this.#cache.delete(computeKey(settings));
   }
 }
 
-/** One hash of all parts together: a key that holds no secret, and from which no part can be left out. */
+/** Hashes all parts into one key, so that keys contain no secrets. */
 export function computeHash(parts: readonly unknown[]): string {
   return createHash('sha256').update(JSON.stringify(parts)).digest('base64');
 }

@@ -1,21 +1,20 @@
 /** Time limit for one server. It counts only the time that the request waits for the server. */
 export interface ServerDeadline {
-  /** Aborted once the server had its full time. */
+  /** Aborted when the server has used its full time. */
   readonly signal: AbortSignal;
   /** Stops counting permanently. */
   end(): void;
 }
 
 /**
- * The running time limits of one server. They pause while Parley waits for anything else, such as a token from another address. A
- * server
- * counts as silent only after its full time.
+ * The running time limits of one server. They pause while Parley waits for anything else, such as a token from another address.
+ * A server counts as silent only after its full time.
  */
 export class ServerDeadlines {
   readonly #running = new Set<Countdown>();
   #waits = 0;
 
-  /** Starts a limit of so many milliseconds. */
+  /** Starts a time limit in milliseconds. */
   start(timeoutMs: number): ServerDeadline {
     const countdown = new Countdown(timeoutMs);
     if (this.#waits === 0) countdown.resume();
@@ -27,7 +26,7 @@ export class ServerDeadlines {
     return { signal: countdown.signal, end };
   }
 
-  /** Stops all limits until `work`, which is not up to the server, has ended. */
+  /** Pauses all limits while `work` runs, because the server is not responsible for its duration. */
   async pauseDuring<Value>(work: () => Promise<Value>): Promise<Value> {
     this.#waits += 1;
     for (const countdown of this.#running) countdown.pause();

@@ -2,18 +2,18 @@ import { AddressRefusedError } from '#base/net/net-guard.ts';
 import { truncate } from '#base/text/shorten.ts';
 import { ToolError, type ToolErrorReason } from '#domain/tools/tool.ts';
 
-/** Code of the answer that takes the place of one whose stream ended without it. */
+/** Error code for a request whose stream ended without an answer. */
 export const brokenOffCode = -32_990;
-/** The same of one that came in one piece and answers something else. */
+/** Error code for a complete reply that does not answer the request. */
 export const unansweredCode = -32_991;
-/** The same of a page of a list that is too long to read. */
+/** Error code for a page of a list that is too long to read. */
 export const tooLongCode = -32_992;
 const internalCodes: ReadonlySet<number> = new Set([brokenOffCode, unansweredCode, tooLongCode]);
 
 const maxMessageChars = 1000;
 const notMcp: Problem = ['does not speak MCP', 'other_protocol'];
 
-/** A server did not say anything in the time that it had. */
+/** The server sent no response within its time limit. */
 export class UnresponsiveServerError extends ToolError {
   readonly problem: string;
 
@@ -23,18 +23,18 @@ export class UnresponsiveServerError extends ToolError {
   }
 }
 
-/** What is wrong with a server: how the sentence goes on that begins with its name, and what that is to programs. */
+/** A problem of a server: a phrase that follows the server's name, and a code for programs. */
 type Problem = readonly [what: string, reason: ToolErrorReason];
 
-/** What is wrong with a server, as a sentence that begins with its name; a text alone is a failure of no other kind. */
+/** Creates an error whose message starts with the server's name. A plain text has the reason `failed`. */
 export function createServerError(server: string, problem: string | Problem, cause?: unknown): ToolError {
   const [phrase, reason] = typeof problem === 'string' ? ([problem, 'failed'] as const) : problem;
   return new ToolError(`The MCP server ${server} ${phrase}.`, cause, reason);
 }
 
 /**
- * The same for whatever a call of it threw; says nothing that could hold a secret, but for the server's own words. `otherwise`
- * is said of what is not known.
+ * Converts any error of a call to a `ToolError`. The message contains no secrets, except for the server's own words. `fallback`
+ * describes unknown errors.
  */
 export function toServerError(server: string, error: unknown, fallback: Problem = notMcp): ToolError {
   const causes = [...listCauses(error)];
@@ -44,14 +44,14 @@ export function toServerError(server: string, error: unknown, fallback: Problem 
   );
 }
 
-/** The server's own words, if it answered a request with an error. */
+/** Returns the server's own message if the server answered with an error. */
 export function getServerMessage(error: unknown): string | undefined {
   const { code, message } = error as { code?: unknown; message?: unknown };
   const isRejection = error instanceof Error && typeof code === 'number' && code < 0 && !internalCodes.has(code);
   return isRejection ? truncate(String(message), maxMessageChars) : undefined;
 }
 
-/** The HTTP status that a request failed with. */
+/** Returns the HTTP status of a failed request. */
 export function getHttpStatus(error: unknown): number | undefined {
   const { code, data } = error as { code?: unknown; data?: { status?: unknown } };
   const status = typeof code === 'number' ? code : data?.status;

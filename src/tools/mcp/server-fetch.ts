@@ -12,23 +12,23 @@ const maxReasonBytes = 4096;
 
 export interface ServerFetchOptions {
   readonly settings: McpToolsetSettings;
-  /** Guarded. */
+  /** `fetch` with a network guard. */
   readonly fetch: Fetch;
   readonly authorizer: Authorizer;
-  /** Milliseconds that credentials may take, which may come from another server. */
+  /** Maximum number of milliseconds for obtaining credentials, possibly from another server. */
   readonly maxCredentialsMs: number;
-  /** Called when an answer is too large; the SDK would ask for it again and again. */
+  /** Called when a response is too large. The SDK would request it again and again. */
   readonly onTooLarge: (error: ToolError) => void;
 }
 
-/** What the requests to one server go through: it adds the credentials, bounds the answers and knows what must not be shown. */
+/** Sends the requests to one server. Adds credentials, limits the size of responses, and masks secrets. */
 export class ServerFetch {
-  /** The time limits of the server, which do not count the wait for credentials. */
+  /** Time limits of the server. They exclude the wait for credentials. */
   readonly deadlines = new ServerDeadlines();
   readonly #options: ServerFetchOptions;
   readonly #origin: string;
   #secrets: readonly string[];
-  /** Why the last request that got no answer to read did not, which the SDK may not tell. */
+  /** Error of the last failed request. The SDK may not report it. */
   lastError: ToolError | undefined;
 
   constructor(options: ServerFetchOptions) {
@@ -37,7 +37,9 @@ export class ServerFetch {
     this.#secrets = listAuthorizationSecrets(options.settings.authorization);
   }
 
-  /** A 401 is asked again once, if new credentials may be had. Credentials go to the origin of the configured address only. */
+  /**
+   * Retries a 401 once if new credentials may be available. Credentials are sent only to the origin of the configured address.
+   */
   readonly fetch: Fetch = async (url, init = {}) => {
     if (new URL(url).origin !== this.#origin) return this.#limitSize(await this.#send(url, init));
     const { authorizer } = this.#options;
@@ -56,7 +58,7 @@ export class ServerFetch {
     return this.#limitSize(response);
   };
 
-  /** The text without the credentials, which a server may echo. */
+  /** Masks the credentials, because a server may echo them. */
   readonly mask = (text: string): string => maskSecrets(text, this.#secrets);
 
   async #send(url: string | URL, init: RequestInit): Promise<Response> {
@@ -88,7 +90,10 @@ export class ServerFetch {
     }
   }
 
-  /** Some servers answer 401 or 403 with a text where MCP requires 404. A challenge means the credentials. */
+  /**
+   * Some servers return 401 or 403 with a text for an unknown session, although MCP requires 404. A challenge means that the
+   * credentials were rejected.
+   */
   async #rejectsSession({ headers }: RequestInit, response: Response): Promise<boolean> {
     const isRejection = (response.status === 401 || response.status === 403) && !response.headers.has('www-authenticate');
     if (!isRejection || !new Headers(headers).has('mcp-session-id')) return false;
@@ -104,7 +109,7 @@ export class ServerFetch {
     const lacksCredentials = status === 401 && authorization === null;
     const rejection = status === 401 ? 'refused its configured credentials' : 'denied access';
     const problem = `${lacksCredentials ? 'asks for credentials, and none are configured' : rejection} (HTTP ${status})`;
-    // As servers do whose users sign in (RFC 9728).
+    // Servers whose users sign in send this parameter (RFC 9728).
     const wantsSignIn = lacksCredentials && /\bresource_metadata\s*=/i.test(headers.get('www-authenticate') ?? '');
     const reason = wantsSignIn ? 'sign_in_required' : lacksCredentials ? 'credentials_missing' : 'credentials_refused';
     return this.#recordError(createServerError(name, [problem, reason]));

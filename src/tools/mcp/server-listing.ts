@@ -13,21 +13,21 @@ import { toParameters } from './to-parameters.ts';
 const freshMs = 300_000;
 const maxPrompts = 20;
 const maxStarterChars = 4000;
-/** As many as a model can be offered. */
+/** Maximum number of tools that can be offered to a model. */
 const maxTools = 512;
 const maxNameChars = 200;
-/** Of all schemas together. */
+/** Maximum number of characters of all schemas together. */
 const maxSchemaChars = 2 * 1024 ** 2;
-/** Their values are words of JSON Schema or names, which a short secret may be by chance. */
+/** Keywords whose values are not masked. They are words of JSON Schema or names, which can match a short secret by chance. */
 const structural: ReadonlySet<string> = new Set(['type', 'required', 'format', '$ref']);
 const listFreshMs = 60_000;
 const maxFreshMs = 3_600_000;
-/** In characters; whoever tells a model of it shortens it further. */
+/** Maximum number of characters. They are truncated further for a model. */
 const maxInstructionChars = 64_000;
 
 /**
- * The prompts of a server that a conversation may begin with as they are: those that need no argument, and are a text of the
- * user alone, in the server's order, twenty at most. Rejects with ToolFault.
+ * Returns the prompts of a server that can start a conversation without changes: at most 20, in the server's order, that have
+ * no required argument and consist of user text. Rejects with `ToolError`.
  */
 export async function listStarters(
   settings: McpToolsetSettings,
@@ -55,7 +55,7 @@ function hasNoRequiredArguments({ arguments: args = [] }: Prompt): boolean {
   return args.every(({ required }) => required !== true);
 }
 
-/** The text that it is; undefined if it is none, or the server refuses it. */
+/** Returns the text of a prompt, or undefined if it is not a text or the server rejects the request. */
 async function toStarter(client: Client, { name }: Prompt, sendOptions: object): Promise<string | undefined> {
   try {
     const { messages } = await client.getPrompt({ name }, sendOptions);
@@ -68,7 +68,7 @@ async function toStarter(client: Client, { name }: Prompt, sendOptions: object):
   }
 }
 
-/** What a server has, as people are told of it: by name, within bounds, `mask` taking out what nobody is shown. */
+/** Describes a server's tools for users, sorted by name and within bounds. `mask` removes secrets. */
 export function toSurvey(listed: readonly ListedTool[], mask: (text: string) => string): ToolsetSurvey {
   const callable = listed.filter((tool) => !isOmitted(tool)).toSorted((first, second) => (first.name < second.name ? -1 : 1));
   const omittedNames = listed.filter(isOmitted).map(({ name }) => name.slice(0, maxNameChars));
@@ -96,26 +96,26 @@ function maskValue(value: unknown, mask: (text: string) => string): unknown {
   );
 }
 
-/** What a server says that it has. */
+/** Tools, instructions, and capabilities of a server. */
 export interface ServerListing {
   readonly tools: readonly ListedTool[];
-  /** In the server's own words, how it is used; empty: it says nothing. Credentials are masked. */
+  /** The server's own usage instructions with masked credentials, or an empty string. */
   readonly instructions: string;
   readonly hasResources: boolean;
 }
 
-/** Milliseconds for connecting, and from then until all is listed. */
+/** Maximum number of milliseconds for connecting, and from then until all tools are listed. */
 interface ListingTimes {
   readonly connectMs: number;
   readonly listMs: number;
 }
 
-/** Why a list is not there although the server did not keep Parley waiting for its full time. */
+/** Describes a timeout that is not only due to the server, because it includes the wait for credentials. */
 function formatTimeout(maxMs: number): string {
-  return `could not be connected and list its tools within ${maxMs / 1000} s, the wait for its credentials included`;
+  return `did not connect and list its tools within ${maxMs / 1000} s, including the wait for credentials`;
 }
 
-/** Asks a server what it has. Rejects with ToolFault. */
+/** Lists the tools of a server. Rejects with `ToolError`. */
 export async function listServer(
   settings: McpToolsetSettings,
   session: Session,

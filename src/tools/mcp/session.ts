@@ -7,16 +7,16 @@ import { getServerMessage } from './server-error.ts';
 export interface SessionOptions extends Omit<ConnectionOptions, 'revision' | 'isBusy' | 'onToolsChanged'> {
   readonly revisions: Revisions;
   readonly clock: Clock;
-  /** Milliseconds without use after which it is closed. */
+  /** Number of idle milliseconds after which the session closes. */
   readonly idleMs: number;
   readonly onIdle: () => void;
 }
 
-/** The connection of one user to one server, opened when it is needed and again when it was lost. */
+/** The connection of one user to one server. Opens when needed, and reopens after a failure. */
 export class Session {
   readonly #options: SessionOptions;
   #opening: Promise<Connection> | undefined;
-  /** What the opening came to. */
+  /** The connection, after it was opened. */
   #connection: Connection | undefined;
   #uses = 0;
   #isClosed = false;
@@ -28,7 +28,7 @@ export class Session {
     this.#startIdleTimer();
   }
 
-  /** How often the server said that its tools are others now. */
+  /** Number of times that the server reported changed tools. */
   get listChanges(): number {
     return this.#listChanges;
   }
@@ -37,7 +37,7 @@ export class Session {
     return this.#uses > 0;
   }
 
-  /** Rejects with the signal's reason, with ToolFault if there is no connection, or with what `work` throws. */
+  /** Rejects with the reason of the signal, with `ToolError` if no connection is available, or with the error of `work`. */
   async use<Value>(signal: AbortSignal, work: (connection: Connection) => Promise<Value>): Promise<Value> {
     this.#uses += 1;
     this.#idleTimer.abort();
@@ -58,7 +58,10 @@ export class Session {
     await connection?.close();
   }
 
-  /** A session that the server forgot is opened anew, once: what it refused it did not do. */
+  /**
+   * Reopens a session once if the server no longer knows it. The server did not execute the rejected request, so a retry is
+   * safe.
+   */
   async #runWithRetry<Value>(signal: AbortSignal, work: (connection: Connection) => Promise<Value>): Promise<Value> {
     for (let attempt = 1; ; attempt += 1) {
       const connection = await raceAbort(this.#open(), signal);
@@ -104,7 +107,7 @@ export class Session {
     return opening;
   }
 
-  /** The next use opens another; what others still do with this one goes on. */
+  /** Drops a connection. The next use opens another one, and running uses continue. */
   #forget(connection: Connection): void {
     if (this.#connection !== connection) return;
     this.#opening = undefined;

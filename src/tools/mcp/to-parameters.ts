@@ -4,8 +4,8 @@ const maxChars = 32 * 1024;
 const combiningKeywords = ['allOf', 'anyOf', 'oneOf'] as const;
 
 /**
- * A schema that a server wrote, as models and pages take it: an object at the top whose properties can be listed, bounded in
- * size and depth. What does not fit the bounds, or is no schema, becomes an object of anything.
+ * Converts a server's schema to a form that models and the page accept: an object with listed properties, bounded in size and
+ * depth. An invalid or too large schema becomes an object without declared properties.
  */
 export function toParameters(input: unknown): JsonObject {
   const { $schema: _dialect, not: _not, enum: _enum, allOf, anyOf, oneOf, ...schema } = copyBounded(input);
@@ -15,7 +15,7 @@ export function toParameters(input: unknown): JsonObject {
   return { ...schema, type: 'object', properties, ...(required.length > 0 && { required: [...new Set(required)] }) };
 }
 
-/** Parsed anew, which refuses what is nested too deeply or has keys that a copy would lose. */
+/** Parses the schema again, which rejects deep nesting and keys that a copy would lose. */
 function copyBounded(value: unknown): JsonObject {
   const text = tryStringify(value);
   const copy = text.length <= maxChars ? tryParseJson(text) : undefined;

@@ -3,51 +3,54 @@ import { describe, expect, it } from 'vitest';
 import { toToolResult } from './to-tool-result.ts';
 
 const mask = (text: string): string => text.replaceAll('canary', '***');
-const resultOf = (...content: ContentBlock[]) => toToolResult({ content }, mask);
+const convert = (...content: ContentBlock[]) => toToolResult({ content }, mask);
 
-describe('what a server answered', () => {
-  it('is its text, part by part', () => {
-    expect(resultOf({ type: 'text', text: 'one' }, { type: 'text', text: 'two' })).toEqual({
+describe('toToolResult', () => {
+  it('joins the text parts', () => {
+    expect(convert({ type: 'text', text: 'one' }, { type: 'text', text: 'two' })).toEqual({
       text: 'one\n\ntwo',
       attachments: [],
       failed: false,
     });
   });
 
-  it('is what it structured, where it wrote no text', () => {
+  it('uses the structured content if there is no text', () => {
     const structuredContent = { a: [1, 'canary'] };
     expect(toToolResult({ content: [], structuredContent }, mask).text).toBe('{"a":[1,"***"]}');
     expect(toToolResult({ content: [{ type: 'text', text: 'a' }], structuredContent }, mask).text).toBe('a');
   });
 
-  it('is text where a resource of bytes is text', () => {
+  it('decodes a resource of bytes if its type is text', () => {
     const blob = Buffer.from('größer').toString('base64');
-    const { text, attachments } = resultOf({
+    const { text, attachments } = convert({
       type: 'resource',
       resource: { uri: 'a:b', blob, mimeType: 'text/csv; charset=utf-8' },
     });
     expect([text, attachments]).toEqual(['größer', [expect.objectContaining({ type: 'text/csv', data: 'größer' })]]);
   });
 
-  it('has nothing taken out of bytes, in which anything short is found somewhere', () => {
-    const { attachments } = resultOf({ type: 'image', data: 'AcanaryB', mimeType: 'image/png' });
+  it('does not mask bytes, because short secrets match them by chance', () => {
+    const { attachments } = convert({ type: 'image', data: 'AcanaryB', mimeType: 'image/png' });
     expect(attachments).toMatchObject([{ data: 'AcanaryB' }]);
   });
 
-  it('never leads a reader to an address that runs or holds something', () => {
+  it('drops references to addresses that execute or contain content', () => {
     const uris = ['javascript:alert(1)', ' JavaScript:alert(1)', 'data:text/html,x', 'vbscript:x', 'blob:x', 'no address'];
     for (const uri of uris) {
-      const [attachment] = resultOf({ type: 'resource_link', uri, name: 'n' }).attachments;
+      const [attachment] = convert({ type: 'resource_link', uri, name: 'n' }).attachments;
       expect(attachment).toEqual({ type: 'text/markdown', title: 'n', data: 'n' });
     }
   });
 
-  it.each(['', 'text', 'text/html\r\nx: y', '"><script>'])('is of no known type where the server names %j', (mimeType) => {
-    expect(resultOf({ type: 'image', data: 'AA==', mimeType }).attachments[0]?.type).toBe('application/octet-stream');
-  });
+  it.each(['', 'text', 'text/html\r\nx: y', '"><script>'])(
+    'uses application/octet-stream for the invalid type %j',
+    (mimeType) => {
+      expect(convert({ type: 'image', data: 'AA==', mimeType }).attachments[0]?.type).toBe('application/octet-stream');
+    },
+  );
 
-  it('is bounded in its parts and titles', () => {
-    const { text, attachments } = resultOf(
+  it('limits the number of parts and the length of titles', () => {
+    const { text, attachments } = convert(
       ...Array.from(
         { length: 300 },
         (_, nth): ContentBlock => ({ type: 'resource_link', uri: `a:${nth}`, name: 'n'.repeat(999) }),
@@ -58,9 +61,7 @@ describe('what a server answered', () => {
     expect(text).toContain('[100 more parts were left out.]');
   });
 
-  it('says so of a part that is not known', () => {
-    expect(resultOf({ type: 'smell' } as unknown as ContentBlock).text).toBe(
-      '[A part of a kind that is not known was left out.]',
-    );
+  it('reports a part of an unknown type', () => {
+    expect(convert({ type: 'smell' } as unknown as ContentBlock).text).toBe('[A part of a kind that is not known was left out.]');
   });
 });

@@ -6,7 +6,7 @@ import { unknownPartText } from './loose-replies.ts';
 const maxBlocks = 200;
 const maxTitleChars = 200;
 
-/** One part of a result: what the model reads of it, and what the user is shown. */
+/** One part of a result: the text for the model, and the attachment for the user. */
 interface Part {
   readonly text: string;
   readonly attachment?: Attachment;
@@ -15,8 +15,8 @@ interface Part {
 }
 
 /**
- * What a server's answer is to the model and the user: text stays text, everything else becomes an attachment and
- * a line that says so; the model never reads base64. `mask` takes credentials out of a text.
+ * Converts a server's result. Text stays text. Other content becomes an attachment, and the model receives a line that mentions
+ * it instead of base64. `mask` removes credentials from a text.
  */
 export function toToolResult(
   { content, structuredContent, isError }: CallToolResult,
@@ -57,7 +57,7 @@ function toMedia(label: string, { data, mimeType }: { data: string; mimeType: st
   return { text: `[${label} (${type}): the user was shown it.]`, attachment: { type, title: label, data }, isBytes: true };
 }
 
-/** An attachment has data or a url, and a link has neither: the link becomes text, with its address as the reference. */
+/** Converts a link to text with the address as its reference, because an attachment must have data or a URL. */
 function toLink({ uri, name, title = name, description, mimeType }: ResourceLink): Part {
   const displayTitle = truncate(title, maxTitleChars);
   const data = description === undefined ? displayTitle : `${displayTitle}\n\n${description}`;
@@ -83,12 +83,12 @@ function toResource({ resource }: EmbeddedResource): Part {
   };
 }
 
-/** Of bytes that are text, the text. */
+/** Decodes bytes whose type is text. */
 function toText(blob: string, type: string): string | undefined {
   return /^text\/|[/+](json|xml|yaml)$/.test(type) ? Buffer.from(blob, 'base64').toString('utf8') : undefined;
 }
 
-/** No address that would run or hold something where it is opened. */
+/** Drops addresses that would execute or contain content when opened. */
 function toReference(uri: string, type: string | undefined): Pick<Attachment, 'reference_url' | 'reference_type'> {
   if (!URL.canParse(uri) || /^(javascript|vbscript|data|blob):/i.test(uri.trim())) return {};
   return { reference_url: uri, ...(type !== undefined && { reference_type: type }) };
@@ -99,7 +99,7 @@ function toMediaType(mimeType: string, fallback: string): string {
   return /^[\w.+-]+\/[\w.+-]+$/.test(type.trim()) ? type.trim() : fallback;
 }
 
-/** Bytes are left as they are: in base64 anything short is found somewhere. */
+/** Does not mask bytes, because a short secret matches base64 by chance. */
 function maskPart({ text, attachment, isBytes = false }: Part, mask: (text: string) => string): Part {
   if (attachment === undefined) return { text: mask(text) };
   const maskedEntries = Object.entries(attachment).map(([key, value]) => [key, isBytes && key === 'data' ? value : mask(value)]);

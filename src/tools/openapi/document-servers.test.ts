@@ -4,10 +4,10 @@ import { findManifestTarget, parseDocument, readOpenApi } from './read-document.
 
 const at = new URL('https://docs.test/specs/openapi.json');
 const info = { title: 'Pets', version: '1' };
-const openapi = (paths: object, more: object = {}) =>
-  readOpenApi(parseDocument(JSON.stringify({ openapi: '3.1.0', info, paths, ...more })), at);
+const openapi = (paths: object, fields: object = {}) =>
+  readOpenApi(parseDocument(JSON.stringify({ openapi: '3.1.0', info, paths, ...fields })), at);
 
-describe('a server', () => {
+describe('readOpenApi server URLs', () => {
   it.each([
     [undefined, 'https://docs.test/a'],
     [[{ url: '/' }], 'https://docs.test/a'],
@@ -20,12 +20,12 @@ describe('a server', () => {
       [{ url: 'https://{region}.api.test/{base}', variables: { region: { default: 'eu' }, base: { default: 'v1' } } }],
       'https://eu.api.test/v1/a',
     ],
-  ])('%j is meant relative to the document', async (servers, url) => {
+  ])('resolves %j against the document', async (servers, url) => {
     const { tools } = await openapi({ '/a': { get: {} } }, servers && { servers });
     expect(tools[0]?.url).toBe(url);
   });
 
-  it('of an operation wins over that of its path and that of the document', async () => {
+  it('uses the server of the operation before the servers of its path and the document', async () => {
     const paths = {
       '/a': { servers: [{ url: 'https://path.test' }], get: { servers: [{ url: 'https://operation.test' }] }, put: {} },
     };
@@ -34,7 +34,7 @@ describe('a server', () => {
   });
 });
 
-describe('a plugin manifest', () => {
+describe('findManifestTarget', () => {
   const manifest = (url: unknown) =>
     parseDocument(
       JSON.stringify({ schema_version: 'v1', name_for_model: 'pets', auth: { type: 'none' }, api: { type: 'openapi', url } }),
@@ -44,16 +44,16 @@ describe('a plugin manifest', () => {
     ['https://api.test/openapi.yaml', 'https://api.test/openapi.yaml'],
     ['/openapi.yaml', 'https://docs.test/openapi.yaml'],
     ['openapi.yaml', 'https://docs.test/specs/openapi.yaml'],
-  ])('points to its document: %s', (url, target) => {
+  ])('resolves the document URL %s', (url, target) => {
     expect(findManifestTarget(manifest(url), at)?.href).toBe(target);
   });
 
-  it('is not what has no such address, or is a document itself', () => {
+  it('returns undefined for a manifest without a URL and for an OpenAPI document', () => {
     expect(findManifestTarget(manifest(undefined), at)).toBeUndefined();
     expect(findManifestTarget({ openapi: '3.1.0', api: { url: 'https://x.test' } }, at)).toBeUndefined();
   });
 
-  it('is refused where the address is none', () => {
+  it('rejects an invalid URL', () => {
     expect(() => findManifestTarget(manifest('http://'), at)).toThrow(ToolError);
   });
 });

@@ -10,25 +10,28 @@ import type { Choice, ImportedApi } from './to-toolsets.ts';
 const defaultMaxBytes = 8 * 1024 * 1024;
 
 export interface DocumentSource {
-  /** Guarded. */
+  /** HTTP client with a network guard. */
   readonly http: HttpClient;
   readonly reader: OpenApiReader;
-  /** Whom the document is read for: those of one owner wait for each other. */
+  /** Owner of the document. Documents of the same owner wait for each other. */
   readonly owner: string;
   readonly connectMs: number;
-  /** Milliseconds until it is there; reading it is bounded by the reader. */
+  /** Maximum number of milliseconds for the download. The reader limits the time for reading. */
   readonly timeoutMs: number;
-  /** Of a document; default 8 MiB. */
+  /** Maximum size of a document in bytes. Defaults to 8 MiB. */
   readonly maxBytes?: number;
 }
 
-/** Fetches an OpenAPI document, or a plugin manifest and the document it points to. Rejects with ToolFault, with IsolationFault `busy`. */
+/**
+ * Fetches an OpenAPI document, or a plugin manifest and the document that it points to. Rejects with `ToolError`, or with an
+ * `IsolationError` for the reason `busy`.
+ */
 export async function loadOpenApi(url: URL, source: DocumentSource): Promise<OpenApiTools> {
   const outcome = await loadDocument(url, source, undefined);
   return outcome.kind === 'tools' ? outcome.api : rejectManifest();
 }
 
-/** What a document is, or the one that a plugin manifest points to; `choice` as `OpenApiReader` takes it. */
+/** Loads a document, or the document that a plugin manifest points to. `choice` is passed to `OpenApiReader`. */
 async function loadDocument(url: URL, source: DocumentSource, choice: Choice | undefined): Promise<DocumentOutcome> {
   const signal = AbortSignal.timeout(source.timeoutMs);
   const read = async (from: URL): Promise<DocumentOutcome> => {
@@ -39,9 +42,9 @@ async function loadDocument(url: URL, source: DocumentSource, choice: Choice | u
   return first.kind === 'manifest' ? read(new URL(first.target)) : first;
 }
 
-/** A manifest that points to another, or that stands where only a document can. */
+/** Throws for a manifest that points to another manifest, and for a manifest in place of a document. */
 function rejectManifest(): never {
-  throw new ToolError('it is neither an OpenAPI document nor a plugin manifest');
+  throw new ToolError('not an OpenAPI document or plugin manifest');
 }
 
 async function fetchText(
@@ -59,22 +62,25 @@ async function fetchText(
   try {
     const { reply, url: finalUrl } = await openFollowingRedirects(http, request, signal);
     const text = await readText(reply, maxBytes);
-    if (reply.status !== 200) throw new ToolError(`its server answered ${reply.status}`);
+    if (reply.status !== 200) throw new ToolError(`its server returned HTTP ${reply.status}`);
     return { text, url: finalUrl };
   } catch (error) {
     if (error instanceof HttpError) throw new ToolError(error.message, error);
-    throw error instanceof ToolError ? error : new ToolError(`it did not come within ${timeoutMs / 1000} s`, error);
+    throw error instanceof ToolError ? error : new ToolError(`the download took longer than ${timeoutMs / 1000} s`, error);
   }
 }
 
-/** A document that is at hand, or where it is; beside a text, `url` is what servers in it are relative to. */
+/** An available document, or its address. For an available text, `url` is the base URL of its servers. */
 interface ImportSource {
   readonly text: string | undefined;
   readonly url: URL;
   readonly source: DocumentSource;
 }
 
-/** Turns an OpenAPI document (2.0, 3.0, 3.1; JSON or YAML) into entries of a quick app's `web_api_toolset`. Rejects with ToolFault, with IsolationFault `busy`. */
+/**
+ * Converts an OpenAPI document (2.0, 3.0, 3.1, JSON or YAML) to entries of a quick app's `web_api_toolset`. Rejects with
+ * `ToolError`, or with an `IsolationError` for the reason `busy`.
+ */
 export async function importOpenApi({ text, url, source }: ImportSource, choice: Choice): Promise<ImportedApi> {
   const outcome =
     text === undefined

@@ -4,11 +4,11 @@ import { OpenApiReader } from './openapi-reader.ts';
 const lines = (count: number, line: (nth: number) => string): string =>
   Array.from({ length: count }, (_, nth) => line(nth)).join('\n');
 
-describe('an OpenAPI document', () => {
+describe('OpenApiReader', () => {
   it.each([
     ['time', { timeoutMs: 200, maxMemoryMb: 320 }, 'reading it failed: it took more than 0.2 s'],
     ['memory', { timeoutMs: 60_000, maxMemoryMb: 75 }, 'reading it failed: it needs more than 75 MiB'],
-  ])('that takes too much %s is refused, and the next is read', async (_what, bounds, message) => {
+  ])('rejects a document that needs too much %s, and reads the next one', async (_what, bounds, message) => {
     const text = lines(100_000, (nth) => `k${nth}: ${nth}`);
     const read = (by: OpenApiReader, of: string) => by.read({ text: of, url: new URL('none:/'), choice: {}, owner: 'a' });
     await expect(read(new OpenApiReader(bounds), text)).rejects.toThrow(message);

@@ -3,21 +3,21 @@ import { type IsolationBounds, IsolationError, runIsolated } from '#base/isolati
 import { ToolError } from '#domain/tools/tool.ts';
 import type { DocumentOutcome, DocumentTask } from './read-document.ts';
 
-/** A text, where it is from, and whose it is. */
+/** The text of a document, its address, and its owner. */
 export interface DocumentText extends Omit<DocumentTask, 'url'> {
   readonly url: URL;
-  /** Those of one owner wait for each other. */
+  /** Documents of the same owner wait for each other. */
   readonly owner: string;
 }
 
-/** Enough for two megabytes of YAML. */
+/** Sufficient for two megabytes of YAML. */
 const openApiBounds: IsolationBounds = { timeoutMs: 30_000, maxMemoryMb: 320 };
 const maxWaitMs = 30_000;
 const queueLimits = { slots: 2, maxWaiting: 8 };
 
 /**
- * Reads OpenAPI documents, each in a process of its own: YAML, references and schemas can say a lot in few words. One for the process,
- * which starts nothing before the first document.
+ * Reads each OpenAPI document in a separate process, because small documents with YAML aliases, references, or schemas can need
+ * excessive time and memory. Create one per process. No process starts before the first document.
  */
 export class OpenApiReader {
   readonly #bounds: IsolationBounds;
@@ -27,7 +27,9 @@ export class OpenApiReader {
     this.#bounds = bounds;
   }
 
-  /** Rejects with ToolFault, with IsolationFault `busy` if too many of the owner wait already. */
+  /**
+   * Rejects with `ToolError`, or with an `IsolationError` for the reason `busy` if too many documents of the owner are waiting.
+   */
   async read({ text, url, choice, owner }: DocumentText): Promise<DocumentOutcome> {
     const signal = AbortSignal.timeout(this.#bounds.timeoutMs + maxWaitMs);
     try {
@@ -35,7 +37,7 @@ export class OpenApiReader {
       if (outcome.kind !== 'fault') return outcome;
       throw new ToolError(outcome.message);
     } catch (error) {
-      throw signal.aborted ? new ToolError('there was no time to read it; try again later', error) : error;
+      throw signal.aborted ? new ToolError('reading it timed out. Try again later', error) : error;
     }
   }
 

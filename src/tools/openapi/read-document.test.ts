@@ -9,7 +9,7 @@ import { parseDocument, readOpenApi } from './read-document.ts';
 const at = new URL('https://docs.test/specs/openapi.json');
 const info = { title: 'Pets', version: '1' };
 const read = (document: object, url = at) => readOpenApi(parseDocument(JSON.stringify(document)), url);
-const openapi = (paths: object, more: object = {}) => read({ openapi: '3.1.0', info, paths, ...more });
+const openapi = (paths: object, fields: object = {}) => read({ openapi: '3.1.0', info, paths, ...fields });
 const only = async (operation: object, path = '/pets', method = 'post') => {
   const { tools, skipped } = await openapi({ [path]: { [method]: operation } });
   expect(skipped).toEqual([]);
@@ -28,7 +28,7 @@ const pet = {
   },
 };
 
-describe('a document', () => {
+describe('readOpenApi', () => {
   const v2 = {
     swagger: '2.0',
     info,
@@ -137,31 +137,31 @@ describe('a document', () => {
     ['2.0', v2],
     ['3.0', v3('3.0.3')],
     ['3.1', v3('3.1.0')],
-  ])('of OpenAPI %s becomes tools, from JSON and from YAML alike', async (_version, document) => {
+  ])('reads version %s from JSON and YAML', async (_version, document) => {
     for (const { title, tools, skipped } of [await read(document), await readOpenApi(parseDocument(stringify(document)), at)])
       expect({ title, tools, skipped }).toEqual({ title: 'Pets', tools: expected, skipped: [] });
   });
 
   it.each([
-    ['nothing', ''],
-    ['a page', '<!doctype html><html></html>'],
+    ['an empty text', ''],
+    ['a web page', '<!doctype html><html></html>'],
     ['other JSON', '{"a":1}'],
     ['a list', '[1]'],
-    ['half JSON', '{"openapi":'],
+    ['incomplete JSON', '{"openapi":'],
     ['a forbidden key', '{"openapi":"3.1.0","__proto__":{}}'],
-    ['half YAML', 'openapi: "3.1.0\npaths: ['],
+    ['incomplete YAML', 'openapi: "3.1.0\npaths: ['],
     [
-      'a bomb of aliases',
+      'a YAML alias bomb',
       `openapi: 3.1.0\na0: &a0 [1,1,1,1,1,1,1,1,1,1]\n${Array.from({ length: 9 }, (_, i) => `a${i + 1}: &a${i + 1} [${Array(10).fill(`*a${i}`).join(',')}]`).join('\n')}`,
     ],
-    ['a tower of lists', `{"openapi":"3.1.0","paths":${'['.repeat(100_000)}${']'.repeat(100_000)}}`],
-    ['a tower of YAML lists', `openapi: 3.1.0\npaths: ${'['.repeat(20_000)}`],
-  ])('that is none is refused: %s', async (_what, text) => {
+    ['deeply nested lists', `{"openapi":"3.1.0","paths":${'['.repeat(100_000)}${']'.repeat(100_000)}}`],
+    ['deeply nested YAML lists', `openapi: 3.1.0\npaths: ${'['.repeat(20_000)}`],
+  ])('rejects %s', async (_what, text) => {
     await expect((async () => readOpenApi(parseDocument(text), at))()).rejects.toBeInstanceOf(ToolError);
   });
 });
 
-describe('a reference out of the document', () => {
+describe('readOpenApi references', () => {
   const secretFile = () => {
     const folder = mkdtempSync(join(tmpdir(), 'parley-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
@@ -180,7 +180,7 @@ describe('a reference out of the document', () => {
     ['a relative path', () => '../../../../etc/passwd'],
     ['http to this machine', () => 'http://127.0.0.1:1/secret.json'],
     ['http', () => 'https://example.com/schema.json#/a'],
-  ])('is refused and not read: %s', async (_what, target) => {
+  ])('rejects and does not read %s', async (_what, target) => {
     const $ref = target(secretFile());
     const inParameter = { parameters: [{ $ref }], responses: {} };
     const inSchema = {
@@ -189,12 +189,12 @@ describe('a reference out of the document', () => {
     };
     for (const operation of [inParameter, inSchema]) {
       const refused = openapi({ '/a': { post: operation } });
-      await expect(refused).rejects.toThrow('another document ($ref), which is not read');
+      await expect(refused).rejects.toThrow('another document ($ref), which is not supported');
       await expect(refused).rejects.not.toThrow('canary-secret');
     }
   });
 
-  it('inside it that leads nowhere leaves out a parameter’s operation, and the schema that has it open', async () => {
+  it('skips an operation with an unresolved parameter and leaves an unresolved schema open', async () => {
     const { tools, skipped } = await openapi({
       '/a': { get: { parameters: [{ $ref: '#/nowhere' }] } },
       '/b': {
@@ -207,14 +207,14 @@ describe('a reference out of the document', () => {
     expect(tools.map(({ parameters }) => parameters)).toEqual([{ type: 'object', properties: { x: {} } }]);
   });
 
-  it('to itself ends', async () => {
+  it('ends at a circular reference', async () => {
     const components = { schemas: { A: { $ref: '#/components/schemas/B' }, B: { $ref: '#/components/schemas/A' } } };
     const body = { content: { 'application/json': { schema: { $ref: '#/components/schemas/A' } } } };
     const { tools } = await openapi({ '/a': { post: { requestBody: body } } }, { components });
     expect(tools[0]?.arguments).toEqual([{ name: 'body', place: 'whole_body', key: 'body' }]);
   });
 
-  it('that doubles at every step does not grow without bound', async () => {
+  it('bounds references that double at every step', async () => {
     const schemas = Object.fromEntries(
       Array.from({ length: 30 }, (_, i) => [
         `S${i}`,
@@ -235,8 +235,8 @@ describe('a reference out of the document', () => {
   });
 });
 
-describe('a schema', () => {
-  it('becomes JSON Schema 2020-12 if it follows an earlier draft in a document of OpenAPI 3.1', async () => {
+describe('readOpenApi schemas', () => {
+  it('converts a schema of an earlier draft in an OpenAPI 3.1 document to JSON Schema 2020-12', async () => {
     const schema = {
       type: 'object',
       properties: {
@@ -255,16 +255,16 @@ describe('a schema', () => {
   });
 });
 
-describe('an operation', () => {
+describe('readOpenApi operations', () => {
   it.each([
     [{}, 'post_pets'],
     [{ operationId: 'pets.add' }, 'pets.add'],
     [{ operationId: ' ' }, 'post_pets'],
-  ])('is named after its id, else its method and path', async (operation, name) => {
+  ])('uses the operation ID as the name, with the method and path as a fallback: %j', async (operation, name) => {
     expect((await only(operation)).name).toBe(name);
   });
 
-  it('has parameters that win over those of its path', async () => {
+  it('overrides parameters of the path by parameters of the operation', async () => {
     const { tools } = await openapi({
       '/a': {
         parameters: [{ name: 'q', in: 'query', schema: { type: 'integer' } }],
@@ -274,7 +274,7 @@ describe('an operation', () => {
     expect(tools[0]?.parameters).toEqual({ type: 'object', properties: { q: { type: 'string' } } });
   });
 
-  it('has arguments of their own for one key in several places, under names models accept', async () => {
+  it('assigns separate valid argument names to the same key in several locations', async () => {
     const tool = await only(
       {
         parameters: [
@@ -300,7 +300,7 @@ describe('an operation', () => {
     expect(tool.parameters.required).toEqual(['id', 'body_id']);
   });
 
-  it('leaves to the client the headers that are its own', async () => {
+  it('omits headers that the client sets', async () => {
     const header = (name: string) => ({ name, in: 'header', required: true });
     const { arguments: given } = await only({
       parameters: [header('Accept'), header('Authorization'), header('content-type'), header('X-Trace')],
@@ -308,11 +308,11 @@ describe('an operation', () => {
     expect(given.map(({ key }) => key)).toEqual(['X-Trace']);
   });
 
-  it('takes a path’s names as arguments though nobody describes them', async () => {
+  it('adds path parameters that the document does not describe', async () => {
     expect((await only({}, '/a/{b}/{c}', 'get')).parameters.required).toEqual(['b', 'c']);
   });
 
-  it('has the fields of an allOf body as arguments', async () => {
+  it('merges the fields of an allOf body', async () => {
     const schema = { allOf: [{ properties: { a: { type: 'string' } }, required: ['a'] }, { properties: { b: {} } }] };
     const tool = await only({ requestBody: { content: { 'application/json': { schema } } } });
     expect([tool.arguments.map(({ key }) => key), tool.parameters.required]).toEqual([['a', 'b'], ['a']]);
@@ -323,7 +323,7 @@ describe('an operation', () => {
     'application/vnd.api+json',
     'application/x-www-form-urlencoded',
     'multipart/form-data',
-  ])('sends its body as %s', async (type) => {
+  ])('sends the body as %s', async (type) => {
     const schema = { properties: { a: {} } };
     expect(await only({ requestBody: { content: { [type]: { schema } } } })).toMatchObject({
       contentType: type,
@@ -331,8 +331,8 @@ describe('an operation', () => {
     });
   });
 
-  it('of OpenAPI 2.0 takes forms and files, and joins lists as that has it', async () => {
-    const list = (name: string, more: object) => ({ name, in: 'query', type: 'array', items: { type: 'string' }, ...more });
+  it('supports forms, files, and list formats of OpenAPI 2.0', async () => {
+    const list = (name: string, fields: object) => ({ name, in: 'query', type: 'array', items: { type: 'string' }, ...fields });
     const document = {
       swagger: '2.0',
       host: 'api.test',
@@ -364,7 +364,7 @@ describe('an operation', () => {
     ]);
   });
 
-  it('is left out where it cannot be called', async () => {
+  it('skips operations that cannot be called', async () => {
     const { tools, skipped } = await openapi({
       '/upload': { post: { requestBody: { required: true, content: {} } } },
       '/cookie': { get: { parameters: [{ name: 'sid', in: 'cookie', required: true }] } },
@@ -374,14 +374,14 @@ describe('an operation', () => {
     });
     expect(tools).toEqual([]);
     expect(skipped.map(({ reason }) => reason)).toEqual([
-      'it needs a body of which no media type is told',
-      'it needs sid in a cookie',
-      'its server speaks ftp:',
-      'the address of its server is not well formed',
+      'its required body has no media type',
+      'it requires sid in a cookie',
+      'its server uses the unsupported protocol ftp:',
+      'its server URL is invalid',
     ]);
   });
 
-  it('is public where the document says that it needs no credentials', async () => {
+  it('marks operations without a security requirement as public', async () => {
     const { tools } = await openapi(
       { '/a': { get: { security: [] }, post: {}, put: { security: [{ key: [] }] } } },
       { security: [{ key: [] }] },

@@ -13,15 +13,15 @@ import { shorten, toObject, toScalarText, toText } from './to-object.ts';
 
 export type Arguments = Pick<RestToolDefinition, 'parameters' | 'arguments' | 'contentType'>;
 
-/** An operation asks for what a tool cannot send. */
+/** An operation needs a value that a tool cannot send. */
 export class UnsupportedOperation extends Error {}
 
 const maxArgumentNameChars = 64;
 const maxParameterDescriptionChars = 500;
-/** Set by the client itself (OpenAPI 3.1, parameter object). */
+/** Headers that the client sets (OpenAPI 3.1, parameter object). */
 const clientHeaders = new Set(['accept', 'content-type', 'authorization']);
 
-/** Parameters and body of an operation as arguments of a tool. Throws UnsupportedOperation. */
+/** Converts the parameters and body of an operation to arguments of a tool. Throws `UnsupportedOperation`. */
 export function toArguments(operation: JsonObject, parameters: readonly JsonObject[], path: string): Arguments {
   const argumentList = new ArgumentList();
   for (const parameter of parameters) argumentList.addParameter(parameter);
@@ -48,7 +48,7 @@ class ArgumentList {
     if (location === 'header' && clientHeaders.has(key.toLowerCase())) return;
     if (location !== 'path' && location !== 'query' && location !== 'header') {
       if (required === true)
-        throw new UnsupportedOperation(`it needs ${key} in a ${toScalarText(location) ?? 'place that is not named'}`);
+        throw new UnsupportedOperation(`it requires ${key} in a ${toScalarText(location) ?? 'location that is not specified'}`);
       return;
     }
     const [content] = Object.values(toObject(parameter.content));
@@ -59,7 +59,7 @@ class ArgumentList {
     this.#add({ place: location, key, ...style }, schema, location === 'path' || required === true);
   }
 
-  /** Names in a path that nobody described are arguments all the same. */
+  /** Adds a path parameter that the document does not describe. */
   addPathName(key: string): void {
     const isKnown = this.#arguments.some((argument) => argument.place === 'path' && argument.key === key);
     if (!isKnown) this.#add({ place: 'path', key }, { type: 'string' }, true);
@@ -68,7 +68,7 @@ class ArgumentList {
   addBody(body: JsonObject): string {
     const mediaChoice = chooseBody(toObject(body.content));
     if (mediaChoice === undefined) {
-      if (body.required === true) throw new UnsupportedOperation('it needs a body of which no media type is told');
+      if (body.required === true) throw new UnsupportedOperation('its required body has no media type');
       return jsonType;
     }
     const { contentType, kind, media } = mediaChoice;
@@ -109,7 +109,7 @@ class ArgumentList {
     if (isRequired) this.#required.push(name);
   }
 
-  /** A name models accept for a property; the place tells apart what has the same key. */
+  /** Returns a name that models accept for a property. A prefix with the location distinguishes equal keys. */
   #findFreeName({ place: location, key }: Omit<RestArgument, 'name'>): string {
     const baseName = key.replace(/[^a-zA-Z0-9_-]+/g, '_').slice(0, maxArgumentNameChars) || '_';
     const isFree = (name: string): boolean => name !== '__proto__' && !Object.hasOwn(this.#properties, name);
@@ -122,7 +122,7 @@ class ArgumentList {
   }
 }
 
-/** Those of the path and those of the operation, which win. */
+/** Merges the parameters of the path and of the operation. Parameters of the operation override those of the path. */
 export function mergeParameters(pathParameters: unknown, operationParameters: unknown): JsonObject[] {
   const byLocation = new Map(
     [...filterObjects(pathParameters), ...filterObjects(operationParameters)].map((parameter) => [
@@ -133,7 +133,7 @@ export function mergeParameters(pathParameters: unknown, operationParameters: un
   return [...byLocation.values()];
 }
 
-/** One of the media types that an operation takes. */
+/** A media type that an operation accepts. */
 interface BodyChoice {
   readonly contentType: string;
   readonly kind: BodyKind;
@@ -142,11 +142,11 @@ interface BodyChoice {
 }
 
 const maxSchemaChars = 2000;
-/** What a model can fill in best comes first. */
+/** Body kinds, ordered by how well a model can fill them in. */
 const preferredKinds: readonly BodyKind[] = ['json', 'form', 'multipart', 'text', 'bytes'];
 const bytesHint = 'Text, or for bytes a data URL such as data:image/png;name=a.png;base64,…';
 
-/** The media type to send; undefined if none is named. */
+/** Returns the media type to send, or undefined if the operation names none. */
 function chooseBody(content: JsonObject): BodyChoice | undefined {
   const types = Object.entries(content).map(([contentType, value]): BodyChoice => {
     const media = toObject(value);
@@ -158,14 +158,14 @@ function chooseBody(content: JsonObject): BodyChoice | undefined {
   return types.toSorted((first, second) => preferredKinds.indexOf(first.kind) - preferredKinds.indexOf(second.kind))[0];
 }
 
-/** Of alternatives one of which is null, the other. */
+/** Returns the only non-null alternative of a schema. Returns other schemas unchanged. */
 function unwrapAlternative(schema: JsonObject): JsonObject {
   const alternatives = [schema.oneOf, schema.anyOf].flatMap(filterObjects).filter(({ type }) => type !== 'null');
   const [only] = alternatives;
   return schema.properties === undefined && alternatives.length === 1 && only !== undefined ? unwrapAlternative(only) : schema;
 }
 
-/** Whether fields can stand for the body: alternatives of it only choose among them. */
+/** Whether named fields can represent the body. Alternatives must not add further fields. */
 function hasNamedFields({ properties, oneOf, anyOf }: JsonObject): boolean {
   const names = Object.keys(toObject(properties));
   const alternatives = [...filterObjects(oneOf), ...filterObjects(anyOf)];
@@ -175,27 +175,27 @@ function hasNamedFields({ properties, oneOf, anyOf }: JsonObject): boolean {
   );
 }
 
-/** Whether nothing can be put into it: some documents give each operation a body. */
+/** Whether the schema allows no content. Some documents give each operation an empty body. */
 function isAlwaysEmpty({ properties, additionalProperties = false, ...schema }: JsonObject): boolean {
   const hasOthers = ['allOf', 'anyOf', 'oneOf', '$ref', 'patternProperties'].some((keyword) => keyword in schema);
   return isJsonObject(properties) && Object.keys(properties).length === 0 && additionalProperties === false && !hasOthers;
 }
 
-/** A file, or a list of files. */
+/** Whether the schema describes a file or a list of files. */
 function isFileSchema(schema: JsonObject): boolean {
   const { format, contentMediaType, contentEncoding, type, items } = schema;
   if (type === 'array') return isFileSchema(toObject(items));
   return format === 'binary' || (contentMediaType !== undefined && contentEncoding === undefined);
 }
 
-/** What a model is asked for in place of a file. */
+/** Replaces a file schema by a string schema that explains the format to the model. */
 function toFileSchema(schema: JsonObject): JsonObject {
   if (schema.type === 'array') return { ...schema, items: toFileSchema(toObject(schema.items)) };
   const description = [toText(schema.description), bytesHint].filter((text) => text !== undefined).join(' ');
   return { type: 'string', format: 'binary', description };
 }
 
-/** A body of text or bytes; what its fields would be is told in words. */
+/** Returns a string schema for a body of text or bytes. The description contains the schema of the body. */
 function toTextSchema({ contentType, kind, media }: BodyChoice, schemas: InputSchemas): JsonObject {
   const { description, ...schema } = schemas.copy(media.schema);
   const parts = [toText(description), `The body, as ${contentType}.`, kind === 'bytes' ? bytesHint : undefined];
@@ -208,7 +208,7 @@ type Style = Pick<RestTarget, 'style' | 'explode'>;
 
 const styles: readonly RestStyle[] = ['form', 'spaceDelimited', 'pipeDelimited', 'deepObject'];
 
-/** How a parameter of the query is written, as far as it is not the way of its own: lists repeat the key. */
+/** Returns the serialization style of a query parameter, or no style for the default, which repeats the key for lists. */
 function getQueryStyle(parameter: JsonObject, schema: JsonObject): Style {
   const style = styles.find((name) => name === parameter.style) ?? 'form';
   if (style === 'deepObject') return { style };
@@ -216,7 +216,10 @@ function getQueryStyle(parameter: JsonObject, schema: JsonObject): Style {
   return parameter.explode === true ? {} : { style, explode: false };
 }
 
-/** How a field of a form is written where its encoding object says so; undefined: lists repeat the key, objects are JSON. */
+/**
+ * Returns the serialization style from the encoding object of a form field. By default, lists repeat the key and objects are
+ * JSON.
+ */
 function getFieldStyle(encoding: unknown): Style {
   const { style, explode, contentType } = toObject(encoding);
   if (contentType !== undefined || (style === undefined && explode === undefined)) return {};
@@ -248,8 +251,9 @@ const droppedKeywords = new Set([
 ]);
 
 /**
- * Copies schemas of a dereferenced document as a model may see them: finite, without what callers cannot send and what says
- * nothing. One for an operation, since it bounds them together: beyond the bound, and where a schema holds itself, is `{}`.
+ * Copies schemas of a dereferenced document for a model. Makes them finite, and drops read-only properties and keywords without
+ * effect. Create one per operation, because all its schemas share the maximum size. A circular or excessive schema becomes
+ * `{}`.
  */
 class InputSchemas {
   #remainingNodes = maxNodes;
@@ -290,7 +294,7 @@ class InputSchemas {
   }
 }
 
-/** A `required` names only what is there; one that is left empty says nothing. */
+/** Removes names of dropped properties from `required`, and an empty `required` itself. */
 function removeDroppedNames(schema: JsonObject): JsonObject {
   const { required, ...rest } = schema;
   if (!Array.isArray(required)) return rest;
@@ -299,7 +303,7 @@ function removeDroppedNames(schema: JsonObject): JsonObject {
   return names.length === 0 ? rest : { ...rest, required: names };
 }
 
-/** Objects that `allOf` puts together, as one object if each part is one. */
+/** Merges the parts of `allOf` into one object, if all parts have properties. */
 function mergeAllOf(schema: JsonObject, depth = maxDepth): JsonObject {
   const parts = filterObjects(schema.allOf);
   if (parts.length === 0 || depth === 0) return schema;

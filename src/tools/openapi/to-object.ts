@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 
-/** The value if it is an object, else an empty one: documents are read loosely. */
+/** Returns the value if it is an object, or else an empty object, because documents are read leniently. */
 export function toObject(value: unknown): JsonObject {
   return isJsonObject(value) ? value : {};
 }
@@ -9,7 +9,7 @@ export function toText(value: unknown): string | undefined {
   return typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined;
 }
 
-/** A value that may stand in an address or a name, as text; undefined for what has no text of its own. */
+/** Returns a scalar value as text for an address or a name, or undefined for other values. */
 export function toScalarText(value: unknown): string | undefined {
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined;
 }

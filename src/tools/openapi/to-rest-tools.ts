@@ -7,19 +7,22 @@ import { shorten, toObject, toScalarText, toText } from './to-object.ts';
 const maxDescriptionChars = 1000;
 const methods: Readonly<Record<string, RestMethod>> = { get: 'GET', post: 'POST', put: 'PUT', patch: 'PATCH', delete: 'DELETE' };
 
-/** What a document offers. */
+/** Tools of an OpenAPI document. */
 export interface OpenApiTools {
   readonly title: string;
   readonly tools: readonly RestToolDefinition[];
-  /** Operations that no tool can be made of, and why. */
+  /** Operations that cannot become tools, with reasons. */
   readonly skipped: readonly { readonly name: string; readonly reason: string }[];
-  /** Security requirement objects of the tools' operations, any one of which will do; none for a tool that needs nothing. */
+  /** Security requirement objects of the tools' operations. Any one of them is sufficient. Empty for a public operation. */
   readonly security: ReadonlyMap<RestToolDefinition, readonly JsonObject[]>;
   /** Security scheme objects by name. */
   readonly schemes: JsonObject;
 }
 
-/** The operations of a dereferenced document of OpenAPI 3.1, in its order. Servers are meant relative to the document's address. */
+/**
+ * Returns the operations of a dereferenced OpenAPI 3.1 document, in its order. Server URLs are relative to the document's
+ * address.
+ */
 export function toRestTools(document: JsonObject, documentUrl: URL): OpenApiTools {
   const tools: RestToolDefinition[] = [];
   const skipped: { name: string; reason: string }[] = [];
@@ -86,15 +89,15 @@ function getServerUrl({ document, documentUrl, item, operation, path }: Operatio
     (match, name: string) => toScalarText(toObject(variables[name]).default) ?? match,
   );
   if (filledUrl.includes('{') || !path.startsWith('/') || !URL.canParse(filledUrl, documentUrl)) {
-    throw new UnsupportedOperation('the address of its server is not well formed');
+    throw new UnsupportedOperation('its server URL is invalid');
   }
   const url = new URL(filledUrl, documentUrl);
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
     const isRelative = url.protocol === documentUrl.protocol;
     throw new UnsupportedOperation(
       isRelative
-        ? 'its server is relative to the address of the document, which is not known'
-        : `its server speaks ${url.protocol}`,
+        ? 'its server URL is relative, and the address of the document is unknown'
+        : `its server uses the unsupported protocol ${url.protocol}`,
     );
   }
   return url.origin + trimEndSlashes(url.pathname);

@@ -32,21 +32,21 @@ const definition: RestToolDefinition = {
 };
 
 const name = fc.stringMatching(/^[a-zA-Z_][a-zA-Z0-9_-]{0,20}$/);
-const odd = fc.oneof(name, fc.constantFrom('constructor', 'toString', '2', 'hasOwnProperty'));
+const unusualName = fc.oneof(name, fc.constantFrom('constructor', 'toString', '2', 'hasOwnProperty'));
 const place = fc.constantFrom('path', 'query', 'header', 'body' as const);
 const schema = fc.record({ type: fc.constantFrom('string', 'integer', 'array'), description: fc.string() });
-const argument = fc.record({ name: odd, place, key: odd, schema, isRequired: fc.boolean() });
+const argument = fc.record({ name: unusualName, place, key: unusualName, schema, isRequired: fc.boolean() });
 const operation = fc
   .record({
     name,
     description: fc.string(),
     method: fc.constantFrom<RestMethod>('GET', 'POST', 'PUT', 'PATCH', 'DELETE'),
     given: fc.uniqueArray(argument, { selector: (it) => it.name, maxLength: 6 }),
-    constants: fc.array(fc.record({ place, key: odd, value: fc.jsonValue() }), { maxLength: 3 }),
+    constants: fc.array(fc.record({ place, key: unusualName, value: fc.jsonValue() }), { maxLength: 3 }),
   })
   .map(({ given, ...rest }): RestToolDefinition => {
-    // Keys that are numbers come first in every object: they are put there to begin with.
-    const inOrder = [...given].sort((one, other) => Number(other.name === '2') - Number(one.name === '2'));
+    // Integer keys come first in every object, so the expected value has them first, too.
+    const inOrder = [...given].sort((left, right) => Number(right.name === '2') - Number(left.name === '2'));
     const required = inOrder.filter(({ isRequired }) => isRequired).map((it) => it.name);
     return {
       ...rest,
@@ -63,26 +63,26 @@ const operation = fc
     };
   });
 
-const get = (operationId: string, more: object = {}) => ({ get: { operationId, responses: {}, ...more } });
+const get = (operationId: string, fields: object = {}) => ({ get: { operationId, responses: {}, ...fields } });
 
 async function read(document: object, choice: Choice = {}) {
   return toToolsets(await readOpenApi(parseDocument(JSON.stringify(document)), at), choice);
 }
 
-function openapi(paths: object, more: object = {}) {
-  return { openapi: '3.1.0', info, servers: [{ url: '/v1' }], paths, ...more };
+function openapi(paths: object, fields: object = {}) {
+  return { openapi: '3.1.0', info, servers: [{ url: '/v1' }], paths, ...fields };
 }
 
-async function authorizationOf(scheme: object, scopes: string[] = []) {
+async function importAuthorization(scheme: object, scopes: string[] = []) {
   const components = { securitySchemes: { petAuth: scheme } };
   const { toolsets, notes } = await read(openapi({ '/pets': get('pets') }, { components, security: [{ petAuth: scopes }] }));
   return { authorization: toolsets[0]?.authorization, notes };
 }
 
-const namesIn = ({ toolsets }: Awaited<ReturnType<typeof read>>) =>
+const listNames = ({ toolsets }: Awaited<ReturnType<typeof read>>) =>
   toolsets.map(({ tools }) => tools.map(({ open_ai_tool }) => open_ai_tool.function.name));
 
-describe('a document as toolsets', () => {
+describe('toToolsets', () => {
   const v2 = {
     swagger: '2.0',
     info,
@@ -128,7 +128,7 @@ describe('a document as toolsets', () => {
     ['2.0', v2],
     ['3.0', v3('3.0.3')],
     ['3.1', v3('3.1.0')],
-  ])('is the same in version %s', async (_version, document) => {
+  ])('returns the same toolset for version %s', async (_version, document) => {
     expect(await read(document)).toEqual({
       notes: [],
       toolsets: [
@@ -162,13 +162,13 @@ describe('a document as toolsets', () => {
     });
   });
 
-  it('calls what the document as an addon would call', async () => {
+  it('creates the same requests as the document as an addon', async () => {
     const api = await readOpenApi(parseDocument(JSON.stringify(v3('3.1.0'))), at);
     const [toolset] = toToolsets(api, {}).toolsets;
     expect(toolset?.tools.map(toRestToolDefinition)).toEqual(api.tools);
   });
 
-  it('is without fault as settings of a quick app', async () => {
+  it('returns valid settings of a quick app', async () => {
     const components = { securitySchemes: { key: { type: 'apiKey', in: 'query', name: 'key' } } };
     const { toolsets } = await read(
       openapi({ '/a': get('a'), '/b': get('b', { security: [] }) }, { components, security: [{ key: [] }] }),
@@ -176,33 +176,33 @@ describe('a document as toolsets', () => {
     expect(quickAppFaults({ temperature: 0, instructions: '', model: 'm', web_api_toolset: toolsets })).toEqual([]);
   });
 
-  it('has a name where the document has neither a title nor an address', async () => {
+  it('uses a default name if the document has neither a title nor an address', async () => {
     const document = { ...openapi({ '/a': get('a') }, { servers: [{ url: 'https://x.test' }] }), info: { title: ' ' } };
     const { toolsets } = toToolsets(await readOpenApi(parseDocument(JSON.stringify(document)), new URL('about:blank')), {});
     expect(toolsets.map(({ name }) => name)).toEqual(['API']);
   });
 
-  it('has names that the form takes, each once', async () => {
+  it('converts operation names to valid unique names', async () => {
     const long = 'x'.repeat(70);
     const paths = { '/a': get('a.b'), '/b': get('a_b'), '/c': get(long), '/d': get(`${long}y`), '/e': get('é') };
-    expect(namesIn(await read(openapi(paths)))).toEqual([['a_b', 'a_b_2', 'x'.repeat(64), `${'x'.repeat(62)}_2`, '_']]);
+    expect(listNames(await read(openapi(paths)))).toEqual([['a_b', 'a_b_2', 'x'.repeat(64), `${'x'.repeat(62)}_2`, '_']]);
   });
 
-  it('leaves out what cannot be sent, and says so', async () => {
+  it('omits operations that cannot be sent and adds a note', async () => {
     const requestBody = { required: true, content: {} };
     const { toolsets, notes } = await read(openapi({ '/image': { post: { operationId: 'image', requestBody } } }));
-    expect([toolsets, notes]).toEqual([[], ['image was left out: it needs a body of which no media type is told.']]);
+    expect([toolsets, notes]).toEqual([[], ['image was left out: its required body has no media type.']]);
   });
 
-  it('refuses a reference that leaves the document', async () => {
+  it('rejects a reference to another document', async () => {
     for (const ref of ['file:///etc/passwd', '/etc/passwd', 'http://127.0.0.1/x.json#/a', 'other.yaml']) {
       const paths = { '/a': { get: { parameters: [{ $ref: ref }] } } };
-      await expect(read(openapi(paths))).rejects.toThrow('refers to another document');
+      await expect(read(openapi(paths))).rejects.toThrow('references another document');
     }
   });
 });
 
-describe('the choice of operations', () => {
+describe('toToolsets with a choice of operations', () => {
   const paths = { '/a': get('a.b'), '/c': get('c'), '/d': get('d') };
 
   it.each<[Choice, string[]]>([
@@ -211,72 +211,72 @@ describe('the choice of operations', () => {
     [{ include: ['a_b'] }, ['a_b']],
     [{ exclude: ['a_b', 'c'] }, ['d']],
     [{ include: ['c', 'd'], exclude: ['d'] }, ['c']],
-  ])('%j gives %j', async (choice, names) => {
-    expect(namesIn(await read(openapi(paths), choice))).toEqual([names]);
+  ])('selects for %j the operations %j', async (choice, names) => {
+    expect(listNames(await read(openapi(paths), choice))).toEqual([names]);
   });
 
-  it('names what is not there', async () => {
+  it('adds a note for an unknown operation', async () => {
     const { toolsets, notes } = await read(openapi(paths), { include: ['C'] });
     expect([toolsets, notes]).toEqual([[], ['There is no operation named C that can be a tool.']]);
   });
 });
 
-describe('credentials', () => {
-  const hole = (what: string) => `\${PET_SHOP_PET_AUTH_${what}}`;
+describe('toToolsets credentials', () => {
+  const toPlaceholder = (what: string) => `\${PET_SHOP_PET_AUTH_${what}}`;
   const clientCredentials = { tokenUrl: 'https://id.example/token', scopes: {} };
 
   it.each<[string, object, JsonObject]>([
     [
       'a key in a header',
       { type: 'apiKey', in: 'header', name: 'X-Key' },
-      { type: 'api_key', key: hole('KEY'), name: 'X-Key', location: 'header' },
+      { type: 'api_key', key: toPlaceholder('KEY'), name: 'X-Key', location: 'header' },
     ],
     [
       'a key in the query',
       { type: 'apiKey', in: 'query', name: 'k' },
-      { type: 'api_key', key: hole('KEY'), name: 'k', location: 'query' },
+      { type: 'api_key', key: toPlaceholder('KEY'), name: 'k', location: 'query' },
     ],
     [
       'a user name and password',
       { type: 'http', scheme: 'Basic' },
-      { type: 'basic', username: hole('USERNAME'), password: hole('PASSWORD') },
+      { type: 'basic', username: toPlaceholder('USERNAME'), password: toPlaceholder('PASSWORD') },
     ],
-    ['a bearer token', { type: 'http', scheme: 'bearer' }, { type: 'bearer', token: hole('TOKEN') }],
+    ['a bearer token', { type: 'http', scheme: 'bearer' }, { type: 'bearer', token: toPlaceholder('TOKEN') }],
     [
       'client credentials',
       { type: 'oauth2', flows: { clientCredentials } },
       {
         type: 'client_id_secret',
-        client_id: hole('CLIENT_ID'),
-        client_secret: hole('CLIENT_SECRET'),
+        client_id: toPlaceholder('CLIENT_ID'),
+        client_secret: toPlaceholder('CLIENT_SECRET'),
         token_url: 'https://id.example/token',
         scope: 'read write',
       },
     ],
     [
-      'a token that people sign in for',
+      'a token from a user sign-in',
       { type: 'oauth2', flows: { implicit: { authorizationUrl: 'https://id.example/', scopes: {} } } },
-      { type: 'bearer', token: hole('TOKEN') },
+      { type: 'bearer', token: toPlaceholder('TOKEN') },
     ],
     [
       'OpenID Connect',
       { type: 'openIdConnect', openIdConnectUrl: 'https://id.example/' },
-      { type: 'bearer', token: hole('TOKEN') },
+      { type: 'bearer', token: toPlaceholder('TOKEN') },
     ],
-  ])('are places to fill in: %s', async (_what, scheme, expected) => {
-    expect(await authorizationOf(scheme, ['read', 'write'])).toEqual({ authorization: expected, notes: [] });
+  ])('uses placeholders for %s', async (_what, scheme, expected) => {
+    expect(await importAuthorization(scheme, ['read', 'write'])).toEqual({ authorization: expected, notes: [] });
   });
 
   it.each([
     ['a cookie', { type: 'apiKey', in: 'cookie', name: 'c' }],
     ['a certificate', { type: 'mutualTLS' }],
-    ['another scheme of HTTP', { type: 'http', scheme: 'digest' }],
-  ])('that a quick app cannot send are told: %s', async (_what, scheme) => {
-    const { authorization, notes } = await authorizationOf(scheme);
-    expect([authorization, notes]).toEqual([null, ['pets asks for credentials that a quick app cannot send: petAuth.']]);
+    ['another HTTP scheme', { type: 'http', scheme: 'digest' }],
+  ])('adds a note for unsupported credentials: %s', async (_what, scheme) => {
+    const { authorization, notes } = await importAuthorization(scheme);
+    expect([authorization, notes]).toEqual([null, ['pets requires credentials that a quick app cannot send: petAuth.']]);
   });
 
-  it('of several ways are the first that can be had alone', async () => {
+  it('uses the first supported scheme that is sufficient alone', async () => {
     const securitySchemes = {
       cookie: { type: 'apiKey', in: 'cookie', name: 'c' },
       key: { type: 'apiKey', in: 'header', name: 'k' },
@@ -287,7 +287,7 @@ describe('credentials', () => {
     expect(toolsets.map(({ authorization }) => authorization?.type)).toEqual(['bearer']);
   });
 
-  it('make a toolset each, and one for what needs none', async () => {
+  it('creates one toolset per scheme and one for operations without credentials', async () => {
     const securitySchemes = { one: { type: 'http', scheme: 'bearer' }, two: { type: 'oauth2', flows: { clientCredentials } } };
     const paths = {
       '/a': get('a', { security: [{ one: [] }] }),
@@ -304,16 +304,16 @@ describe('credentials', () => {
     ]);
   });
 
-  it('of a scheme that is called as no other is are found under its own name', async () => {
-    const { authorization } = await authorizationOf({ type: 'http', scheme: 'bearer' });
+  it('ignores an undefined scheme with the name of an object property', async () => {
+    const { authorization } = await importAuthorization({ type: 'http', scheme: 'bearer' });
     expect(authorization).toBeDefined();
     const { toolsets } = await read(openapi({ '/a': get('a', { security: [{ constructor: [] }] }) }));
     expect(toolsets[0]?.authorization).toBeNull();
   });
 });
 
-describe('an operation in the form of quick apps', () => {
-  it('says where each value goes and what is fixed', () => {
+describe('toRestApiTool', () => {
+  it('includes the location of each value and the constants', () => {
     expect(toRestApiTool(definition)).toEqual({
       rest_api_method_info: { method_url: 'https://api.example/{shop}/find', method_type: 'post' },
       open_ai_tool: {
@@ -336,16 +336,16 @@ describe('an operation in the form of quick apps', () => {
     });
   });
 
-  it('is the operation again once it is read', () => {
+  it('reverses toRestToolDefinition', () => {
     expect(toRestToolDefinition(toRestApiTool(definition))).toEqual(definition);
   });
 
-  it('gives a constant another name where an argument has its own', () => {
-    const both = { ...definition, constants: [{ place: 'header' as const, key: 'shop', value: 'x' }] };
-    expect(toRestToolDefinition(toRestApiTool(both))).toEqual(both);
+  it('renames a constant whose name conflicts with an argument', () => {
+    const conflictingDefinition = { ...definition, constants: [{ place: 'header' as const, key: 'shop', value: 'x' }] };
+    expect(toRestToolDefinition(toRestApiTool(conflictingDefinition))).toEqual(conflictingDefinition);
   });
 
-  it('shows the model a value that it alone may give, in place of hiding it', () => {
+  it('shows the model an argument with a single allowed value', () => {
     const only = {
       ...definition,
       parameters: { type: 'object', properties: { kind: { const: 'cat' } } },
@@ -356,7 +356,7 @@ describe('an operation in the form of quick apps', () => {
     expect([read.parameters, read.constants]).toEqual([{ type: 'object', properties: { kind: { enum: ['cat'] } } }, []]);
   });
 
-  it('says how a list is written, what the body is, and which field is a file', () => {
+  it('includes list styles, the content type, and file fields', () => {
     const parameters = {
       type: 'object',
       properties: { tags: { type: 'array' }, file: { type: 'string', format: 'binary' }, rest: { type: 'object' } },
@@ -377,14 +377,14 @@ describe('an operation in the form of quick apps', () => {
   });
 });
 
-it('any operation that the form has words for comes through it unchanged, and the form is without fault', () => {
+it('toRestApiTool preserves any supported operation and creates valid settings', () => {
   fc.assert(
-    fc.property(operation, (given) => {
-      const tool = toRestApiTool(given);
+    fc.property(operation, (definition) => {
+      const tool = toRestApiTool(definition);
       const toolset = { type: 'rest-api', name: 'api', authorization: null, tools: [JSON.parse(JSON.stringify(tool))] };
-      const faults = quickAppFaults({ temperature: 0, instructions: '', model: 'm', web_api_toolset: [toolset] });
-      expect(faults).toEqual([]);
-      expect(toRestToolDefinition(tool)).toEqual(given);
+      const issues = quickAppFaults({ temperature: 0, instructions: '', model: 'm', web_api_toolset: [toolset] });
+      expect(issues).toEqual([]);
+      expect(toRestToolDefinition(tool)).toEqual(definition);
     }),
   );
 });

@@ -5,20 +5,20 @@ import { jsonType, type RestTarget, type RestToolDefinition } from '#domain/tool
 import { toObject, toScalarText, toText } from './to-object.ts';
 import type { OpenApiTools } from './to-rest-tools.ts';
 
-/** Which operations are wanted, by name; absent: all. */
+/** Names of the operations to import. By default, all operations. */
 export interface Choice {
   readonly include?: readonly string[] | undefined;
   readonly exclude?: readonly string[] | undefined;
 }
 
-/** A document as entries of a quick app's `web_api_toolset`, for people to look over. */
+/** Entries of a quick app's `web_api_toolset`, for review by the user. */
 export interface ImportedApi {
   readonly toolsets: readonly RestToolset[];
-  /** What was left out, and what is left to do. */
+  /** Omitted operations and remaining tasks. */
   readonly notes: readonly string[];
 }
 
-/** Tools that are told who calls in the same way. */
+/** Tools with the same authorization. */
 interface ToolGroup {
   readonly requestedScheme: RequestedScheme | undefined;
   readonly scopes: Set<string>;
@@ -27,7 +27,7 @@ interface ToolGroup {
 
 const maxNameChars = 64;
 
-/** One toolset for each way in which operations ask who calls, since a toolset has one authorization. */
+/** Creates one toolset per security scheme, because a toolset has one authorization. */
 export function toToolsets(api: OpenApiTools, choice: Choice): ImportedApi {
   const notes = api.skipped.map(({ name, reason }) => formatOmission(name, reason));
   const groups = new Map<string | undefined, ToolGroup>();
@@ -52,7 +52,10 @@ function* selectTools({ tools }: OpenApiTools, { include, exclude = [] }: Choice
   for (const tool of tools) if ((include === undefined || isIn(include, tool)) && !isIn(exclude, tool)) yield tool;
 }
 
-/** The first scheme that stands alone in a requirement and that the form has words for; undefined if none is needed, or none can be had. */
+/**
+ * Returns the first supported scheme that is sufficient alone. Returns undefined if no scheme is required, or no required one
+ * is supported.
+ */
 function chooseScheme(
   { security, schemes, title }: OpenApiTools,
   tool: RestToolDefinition,
@@ -64,7 +67,7 @@ function chooseScheme(
     .find((candidate) => candidate && toAuthorization(candidate, title));
   if (match === undefined && requirements.length > 0)
     notes.push(
-      `${tool.name} asks for credentials that a quick app cannot send: ${requirements.map(formatRequirement).join(', or ')}.`,
+      `${tool.name} requires credentials that a quick app cannot send: ${requirements.map(formatRequirement).join(', or ')}.`,
     );
   return match;
 }
@@ -87,7 +90,7 @@ function toToolset({ requestedScheme, scopes, tools }: ToolGroup, title: string,
   return { type: 'rest-api', name, authorization, tools: tools.map(toRestApiTool) };
 }
 
-/** A name that the form takes, and that no other tool has. */
+/** Returns a valid name that no other tool has. */
 function createFreeName(requestedName: string, usedNames: Set<string>): string {
   const readable = toReadable(requestedName);
   let name = readable.slice(0, maxNameChars);
@@ -97,7 +100,7 @@ function createFreeName(requestedName: string, usedNames: Set<string>): string {
   return name;
 }
 
-/** Letters, digits, `_` and `-` of a name. */
+/** Replaces all characters except letters, digits, `_`, and `-`. */
 function toReadable(name: string): string {
   return name.replace(/[^a-zA-Z0-9_-]+/g, '_') || 'operation';
 }
@@ -106,16 +109,19 @@ function formatOmission(name: string, reason: string): string {
   return `${name} was left out: ${reason}.`;
 }
 
-/** A security scheme that an operation asks for. */
+/** A security scheme that an operation requires. */
 interface RequestedScheme {
-  /** As the document names it. */
+  /** Name in the document. */
   readonly name: string;
   /** Security scheme object of OpenAPI 3.1. */
   readonly scheme: JsonObject;
   readonly scopes: readonly string[];
 }
 
-/** How a quick app tells an API who calls; undefined for what its form has no words for. Secrets are `${NAME}`, to be put in by the reader. */
+/**
+ * Returns the authorization settings for a scheme, or undefined if it is not supported. Secrets are `${NAME}` placeholders,
+ * which the user fills in.
+ */
 function toAuthorization({ name, scheme, scopes }: RequestedScheme, title: string): Authorization | undefined {
   const secret = (what: string): string => `\${${toVariable(`${title} ${name} ${what}`)}}`;
   const kind = `${toScalarText(scheme.type)} ${scheme.type === 'http' ? toScalarText(scheme.scheme)?.toLowerCase() : ''}`.trim();
@@ -158,7 +164,7 @@ function toClientCredentials(
   };
 }
 
-/** `My API bearerAuth token` as environment variables are called: MY_API_BEARER_AUTH_TOKEN. */
+/** Converts text such as `My API bearerAuth token` to the name of an environment variable: MY_API_BEARER_AUTH_TOKEN. */
 function toVariable(text: string): string {
   const separated = text.replace(/([a-z0-9])([A-Z])/g, '$1_$2');
   const name = separated
@@ -169,7 +175,7 @@ function toVariable(text: string): string {
   return /^\d/.test(deduplicated) ? `_${deduplicated}` : deduplicated;
 }
 
-/** An operation as an entry of a quick app's `web_api_toolset`: `toRestToolDefinition` makes the same of it again. */
+/** Converts an operation to an entry of a quick app's `web_api_toolset`. `toRestToolDefinition` reverses this. */
 export function toRestApiTool(definition: RestToolDefinition): RestTool {
   const { name, description, parameters, method, url, contentType } = definition;
   return {
@@ -200,7 +206,7 @@ function toInfo({ place: location, key, style, explode }: RestTarget): JsonObjec
   return { type: location, key, ...(style !== undefined && { style }), ...(explode !== undefined && { explode }) };
 }
 
-/** What the model gives has no `const`, even with one value allowed: the form would hide it. */
+/** Replaces `const` by `enum`, because a property with `const` is hidden from the model. */
 function toSchema({ const: only, ...schema }: JsonObject): JsonObject {
   return only === undefined ? schema : { ...schema, enum: [only] };
 }

@@ -4,20 +4,20 @@ import { describe, expect, it } from 'vitest';
 import { callTool, startServer, tokenCache } from '#test/rest-tools.ts';
 import { createAuthorizer } from '../authorization/authorizer.ts';
 
-describe('what a web API answers', () => {
+describe('createRestTool replies', () => {
   it.each([
     ['JSON', 'application/json', '{"a":1}'],
-    ['JSON of a kind', 'application/problem+json; charset=utf-8', '{"a":"ü"}'],
+    ['JSON with a suffix type', 'application/problem+json; charset=utf-8', '{"a":"ü"}'],
     ['text', 'text/plain', 'Grüße'],
     ['text without a type', undefined, 'just text'],
-  ])('is told to the model as it is: %s', async (_what, type, body) => {
+  ])('returns %s unchanged', async (_what, type, body) => {
     const server = await startServer((_request, response) =>
       response.writeHead(200, type ? { 'content-type': type } : {}).end(body),
     );
     expect(await callTool({ url: server.url }, {})).toEqual({ text: body, attachments: [], failed: false });
   });
 
-  it('is told to the model as its text where it is a page; as it is where that has none', async () => {
+  it('converts a web page to text, or returns it unchanged if it has no text', async () => {
     for (const [body, text] of [
       ['<p>hi <b>you</b></p>', 'hi you'],
       ['<img src="a.png">', '<img src="a.png">'],
@@ -29,14 +29,14 @@ describe('what a web API answers', () => {
     }
   });
 
-  it('is read in its own character set', async () => {
+  it('decodes the declared character set', async () => {
     const server = await startServer((_request, response) =>
       response.writeHead(200, { 'content-type': 'text/plain; charset=ISO-8859-1' }).end(Buffer.from('Grüße', 'latin1')),
     );
     expect(await callTool({ url: server.url }, {})).toMatchObject({ text: 'Grüße' });
   });
 
-  it('becomes an attachment where it is no text', async () => {
+  it('returns other content as an attachment', async () => {
     const png = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 1, 2, 255]);
     const server = await startServer((_request, response) => response.writeHead(200, { 'content-type': 'image/png' }).end(png));
     expect(await callTool({ url: server.url }, {})).toEqual({
@@ -46,7 +46,7 @@ describe('what a web API answers', () => {
     });
   });
 
-  it('is told with status and a short body where it is no success', async () => {
+  it('returns the status and a truncated body of an error', async () => {
     const server = await startServer((_request, response) =>
       response.writeHead(422, { 'content-type': 'text/plain' }).end(`city is missing ${'x'.repeat(5000)}`),
     );
@@ -56,7 +56,7 @@ describe('what a web API answers', () => {
     expect(failed).toBe(true);
   });
 
-  it('is said to be nothing where it is nothing', async () => {
+  it('reports an empty reply', async () => {
     const server = await startServer((_request, response) => response.writeHead(204).end());
     expect(await callTool({ url: server.url, method: 'DELETE' }, {})).toEqual({
       text: 'Done: HTTP 204, no content.',
@@ -65,7 +65,7 @@ describe('what a web API answers', () => {
     });
   });
 
-  it('is read no further than the bound, and the connection is closed', async () => {
+  it('reads at most the maximum and closes the connection', async () => {
     let written = 0;
     let closed: () => void = () => undefined;
     const isClosed = new Promise<void>((resolve) => {
@@ -86,14 +86,14 @@ describe('what a web API answers', () => {
     expect(written).toBeLessThan(20_000_000);
   });
 
-  it('is refused as an attachment where it is too large', async () => {
+  it('rejects an attachment that is too large', async () => {
     const server = await startServer((_request, response) =>
       response.writeHead(200, { 'content-type': 'image/png' }).end(Buffer.alloc(10_001)),
     );
     expect(await callTool({ url: server.url }, {})).toMatchObject({ failed: true, attachments: [] });
   });
 
-  it('is unpacked where it comes as gzip unasked, and bounded by what comes out', async () => {
+  it('decompresses gzip and limits the decompressed size', async () => {
     const packed = (text: string) => (_request: unknown, response: ServerResponse) =>
       void response.writeHead(200, { 'content-type': 'text/plain', 'content-encoding': 'gzip' }).end(gzipSync(text));
     const small = await startServer(packed('Grüße'));
@@ -103,14 +103,14 @@ describe('what a web API answers', () => {
     expect((await callTool({ url: large.url }, {})).text).toMatch(/^a{10000}\n\n\[The reply is longer/);
   });
 
-  it('is refused where it is packed in another way', async () => {
+  it('rejects another content encoding', async () => {
     const server = await startServer((_request, response) =>
       response.writeHead(200, { 'content-encoding': 'compress' }).end(Buffer.alloc(10)),
     );
     await expect(callTool({ url: server.url }, {})).rejects.toThrow('compress');
   });
 
-  it('does not show the credentials that the server echoes', async () => {
+  it('masks credentials that the server echoes', async () => {
     const server = await startServer((request, response) => response.end(JSON.stringify(request.headers) + request.url));
     const tokens = tokenCache();
     const basic = createAuthorizer({ type: 'basic', username: 'ann', password: 'pass-w0rd' }, tokens);
@@ -119,16 +119,16 @@ describe('what a web API answers', () => {
     expect((await callTool({ url: server.url }, {}, inQuery)).text).toMatch(/\/\?key=\*\*\*$/);
   });
 
-  it('that does not come in time is a fault that says so', async () => {
+  it('rejects if the server does not reply in time', async () => {
     const server = await startServer(() => undefined);
     await expect(callTool({ url: server.url }, {})).rejects.toThrow('no reply within 500 ms');
   });
 
-  it('that cannot be had is a fault that says so', async () => {
+  it('rejects if the connection fails', async () => {
     await expect(callTool({ url: 'http://127.0.0.1:1/' }, {})).rejects.toThrow('no connection');
   });
 
-  it('breaks off as a fault', async () => {
+  it('rejects if the connection closes during the reply', async () => {
     const server = await startServer((_request, response) => {
       response.writeHead(200, { 'content-length': '100' }).write('half');
       setTimeout(() => response.destroy(), 10);
@@ -137,8 +137,8 @@ describe('what a web API answers', () => {
   });
 });
 
-describe('redirects', () => {
-  it('are followed within the origin with everything', async () => {
+describe('createRestTool redirects', () => {
+  it('repeats the complete request within the same origin', async () => {
     const server = await startServer((request, response) =>
       request.url === '/end' ? response.end('arrived') : response.writeHead(308, { location: '/end' }).end(),
     );
@@ -157,7 +157,7 @@ describe('redirects', () => {
     [301, 'PUT', 'PUT'],
     [307, 'POST', 'POST'],
     [302, 'GET', 'GET'],
-  ] as const)('of status %i turn %s into %s', async (status, method, becomes) => {
+  ] as const)('for status %i changes %s to %s', async (status, method, becomes) => {
     const server = await startServer((request, response) =>
       request.url === '/end' ? response.end('arrived') : response.writeHead(status, { location: 'end' }).end(),
     );
@@ -174,22 +174,22 @@ describe('redirects', () => {
     ['basic', { type: 'basic', username: 'canary-secret', password: 'x' }],
     ['a key in a header', { type: 'api_key', key: 'canary-secret', name: 'X-Odd-Name', location: 'header' }],
     ['a key in the query', { type: 'api_key', key: 'canary-secret', name: 'k', location: 'query' }],
-  ] as const)('carry no credentials to another origin: %s', async (_what, authorization) => {
-    const other = await startServer((_request, response) => response.end('arrived'));
-    const server = await startServer((_request, response) => response.writeHead(302, { location: other.url }).end());
+  ] as const)('sends no credentials to another origin: %s', async (_what, authorization) => {
+    const otherServer = await startServer((_request, response) => response.end('arrived'));
+    const server = await startServer((_request, response) => response.writeHead(302, { location: otherServer.url }).end());
     const constants = [{ place: 'header' as const, key: 'X-Tenant', value: 'canary-secret' }];
     const { text } = await callTool({ url: server.url, constants }, {}, createAuthorizer(authorization, tokenCache()));
     expect(text).toBe('arrived');
-    const sent = JSON.stringify(other.seen);
+    const sent = JSON.stringify(otherServer.seen);
     expect(sent).not.toContain('canary-secret');
     expect(sent).not.toContain(Buffer.from('canary-secret').toString('base64').slice(0, 12));
   });
 
-  it('with a body do not go to another origin', async () => {
-    const other = await startServer((_request, response) => response.end('arrived'));
-    const server = await startServer((_request, response) => response.writeHead(307, { location: other.url }).end());
+  it('does not send a body to another origin', async () => {
+    const otherServer = await startServer((_request, response) => response.end('arrived'));
+    const server = await startServer((_request, response) => response.writeHead(307, { location: otherServer.url }).end());
     await expect(callTool({ url: server.url, method: 'POST' }, {})).rejects.toThrow('another origin');
-    expect(other.seen).toEqual([]);
+    expect(otherServer.seen).toEqual([]);
   });
 
   it.each([
@@ -198,18 +198,18 @@ describe('redirects', () => {
     'http://[::1]/',
     'http://169.254.169.254/latest/meta-data',
     'file:///etc/passwd',
-  ])('are checked again: %s', async (location) => {
+  ])('rejects a forbidden address: %s', async (location) => {
     const server = await startServer((_request, response) => response.writeHead(302, { location }).end());
     await expect(callTool({ url: server.url }, {})).rejects.toMatchObject({ kind: 'unsendable' });
   });
 
-  it('end after five', async () => {
+  it('stops after five redirects', async () => {
     const server = await startServer((_request, response) => response.writeHead(302, { location: '/' }).end());
     await expect(callTool({ url: server.url }, {})).rejects.toThrow('more than 5 times');
     expect(server.seen).toHaveLength(6);
   });
 
-  it('to nowhere are a fault', async () => {
+  it('rejects an invalid location', async () => {
     const server = await startServer((_request, response) => response.writeHead(302, { location: 'http://' }).end());
     await expect(callTool({ url: server.url }, {})).rejects.toThrow('no address');
   });

@@ -11,19 +11,19 @@ import type { TokenCache } from '../authorization/token-cache.ts';
 import { toRestRequest } from './to-rest-request.ts';
 import { toToolResult } from './to-tool-result.ts';
 
-/** A reply may be this many times as long as what the model is shown of it. */
+/** Maximum size of a reply, as a multiple of the maximum size of a result for the model. */
 const replyFactor = 100;
 
-/** What the tools of web APIs share. */
+/** Shared dependencies of REST tools. */
 export interface RestSources {
-  /** Guarded. */
+  /** HTTP client with a network guard. */
   readonly http: HttpClient;
   readonly tokens: TokenCache;
-  /** `tools` of the configuration. */
+  /** The `tools` section of the configuration. */
   readonly limits: { readonly connectMs: number; readonly timeoutMs: number; readonly maxResultBytes: number };
 }
 
-/** The operations of one web API as tools, under one authorization. */
+/** Creates tools for the operations of one web API with one authorization. */
 export function createRestTools(
   definitions: readonly RestToolDefinition[],
   authorization: Authorization | null | undefined,
@@ -35,22 +35,22 @@ export function createRestTools(
 }
 
 interface RestLimits {
-  /** Milliseconds until the connection stands. */
+  /** Maximum number of milliseconds for connecting. */
   readonly connectMs: number;
-  /** Milliseconds to the reply's head, and between two reads of it. */
+  /** Maximum number of milliseconds until the response headers, and between two reads of the body. */
   readonly timeoutMs: number;
-  /** Bytes of a reply that are read at most. */
+  /** Maximum number of bytes to read from a reply. */
   readonly maxReplyBytes: number;
 }
 
 interface RestToolOptions {
-  /** Guarded: arguments of the model and redirects steer it. */
+  /** HTTP client with a network guard, because arguments of the model and redirects influence the address. */
   readonly http: HttpClient;
   readonly authorizer: Authorizer;
   readonly limits: RestLimits;
 }
 
-/** A web API's operation as a tool. What the server echoes of the credentials is masked. */
+/** Creates a tool for an operation of a web API. Masks credentials that the server echoes. */
 export function createRestTool(definition: RestToolDefinition, options: RestToolOptions): Tool {
   const { name, description, parameters } = definition;
   return { name, description, parameters, run: (args, { signal }) => new RestCall(definition, options, signal).run(args) };
@@ -67,7 +67,7 @@ class RestCall {
     this.#signal = signal;
   }
 
-  /** A 401 is asked again once, if new credentials may be had. */
+  /** Retries a 401 once if new credentials may be available. */
   async run(args: JsonObject): Promise<ToolResult> {
     let credentials = await this.#getCredentials();
     let reply = await this.#send(args, credentials);

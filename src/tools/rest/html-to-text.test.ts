@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { htmlToText } from './html-to-text.ts';
 
-it('a page is its text, with headings, lists, tables and links', () => {
+it('htmlToText keeps headings, lists, tables, and links', () => {
   const page = `<!doctype html><html><head><title>Open&nbsp;hours</title><style>p{color:red}</style></head><body>
     <script>if (a < b) alert('</p>')</script><!-- <p>hidden</p> -->
     <h2>Today &amp; tomorrow</h2><p>We open at <b>nine</b>,
@@ -26,6 +26,6 @@ it.each([
   ['<!-- never closed', ''],
   ['<a href="x', ''],
   ['&bogus; &#0; &#xD800;', '&bogus; &#0; &#xD800;'],
-])('what is no good HTML does no harm: %s', (html, text) => {
+])('htmlToText tolerates invalid HTML: %s', (html, text) => {
   expect(htmlToText(html)).toBe(text);
 });

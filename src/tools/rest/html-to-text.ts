@@ -1,4 +1,4 @@
-/** What is not shown, with all that is in it. */
+/** Tags whose content is not visible. */
 const hiddenTags = new Set([
   'script',
   'style',
@@ -35,7 +35,7 @@ const entities: Readonly<Record<string, string>> = {
   },
 };
 
-/** The text of a web page, with its headings, lists, tables and links in markdown; in time that grows with its length alone. */
+/** Converts a web page to text. Headings, lists, tables, and links become Markdown. The time is linear in the length. */
 export function htmlToText(html: string): string {
   return new PageReader(html).read();
 }
@@ -69,7 +69,7 @@ class PageReader {
       .trim();
   }
 
-  /** Gives the place behind it. */
+  /** Returns the position after the markup. */
   #readMarkup(position: number): number {
     const html = this.#html;
     if (html.startsWith('<!--', position)) return findEnd(html, '-->', position + 4);
@@ -113,7 +113,7 @@ class PageReader {
   }
 }
 
-/** What stands between the blocks of a page. */
+/** Returns the separator between blocks of a page. */
 function toBreak(name: string, isClosing: boolean): string {
   const level = /^h([1-6])$/.exec(name)?.[1];
   if (name === 'td' || name === 'th') return isClosing ? ' | ' : '';
@@ -128,7 +128,7 @@ function findEnd(text: string, mark: string, from: number): number {
   return index === -1 ? text.length : index + mark.length;
 }
 
-/** Behind the tag; a bracket within quotes is none. */
+/** Returns the position after the tag. Ignores brackets in quotes. */
 function findTagEnd(html: string, from: number): number {
   let quote = '';
   for (let index = from; index < html.length; index += 1) {

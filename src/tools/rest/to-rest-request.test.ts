@@ -10,7 +10,7 @@ import { toRestRequest } from './to-rest-request.ts';
 const at = (place: RestPlace, name: string, key = name): RestArgument => ({ name, place, key });
 
 function request(definition: Partial<RestToolDefinition>, args: JsonObject, credentials: Credentials = noCredentials) {
-  const whole: RestToolDefinition = {
+  const completeDefinition: RestToolDefinition = {
     name: 'tool',
     description: '',
     parameters: {},
@@ -22,11 +22,11 @@ function request(definition: Partial<RestToolDefinition>, args: JsonObject, cred
     isPublic: false,
     ...definition,
   };
-  const { url, method, headers, body } = toRestRequest(whole, args, credentials);
+  const { url, method, headers, body } = toRestRequest(completeDefinition, args, credentials);
   return { url: url.href, method, headers, body: body?.toString() ?? null };
 }
 
-describe('a value in a path', () => {
+describe('toRestRequest path values', () => {
   const url = 'https://api.test/v1/users/{id}/posts';
   const fill = (id: unknown) => request({ url, arguments: [at('path', 'id')] }, { id }).url;
 
@@ -35,9 +35,9 @@ describe('a value in a path', () => {
     ['a number', 7, '7'],
     ['a slash', 'a/b', 'a%2Fb'],
     ['a backslash', 'a\\b', 'a%5Cb'],
-    ['a way up', '../admin', '..%2Fadmin'],
-    ['a way up, encoded', '%2e%2e%2fadmin', '%252e%252e%252fadmin'],
-    ['a way up, encoded twice', '%252e%252e', '%25252e%25252e'],
+    ['a parent directory', '../admin', '..%2Fadmin'],
+    ['an encoded parent directory', '%2e%2e%2fadmin', '%252e%252e%252fadmin'],
+    ['a doubly encoded parent directory', '%252e%252e', '%25252e%25252e'],
     ['a query', 'x?admin=1', 'x%3Fadmin%3D1'],
     ['a fragment', 'x#y', 'x%23y'],
     ['a parameter', 'x;v=1', 'x%3Bv%3D1'],
@@ -47,30 +47,30 @@ describe('a value in a path', () => {
     ['a replacement pattern', '$&$1', '%24%26%241'],
     ['a line break', 'x\r\nHost: evil', 'x%0D%0AHost%3A%20evil'],
     ['NUL', 'x\u0000', 'x%00'],
-    ['a half character', 'x\ud800', 'x%EF%BF%BD'],
+    ['a lone surrogate', 'x\ud800', 'x%EF%BF%BD'],
     ['three dots', '...', '...'],
     ['other scripts', 'ключ', '%D0%BA%D0%BB%D1%8E%D1%87'],
-  ])('is encoded: %s', (_what, value, encoded) => {
+  ])('encodes %s', (_what, value, encoded) => {
     expect(fill(value)).toBe(`https://api.test/v1/users/${encoded}/posts`);
   });
 
-  it.each([['.'], ['..'], [''], [null], [undefined]])('is refused where it would change the path: %j', (value) => {
+  it.each([['.'], ['..'], [''], [null], [undefined]])('rejects a value that would change the path: %j', (value) => {
     expect(() => fill(value)).toThrow(ToolError);
   });
 
-  it('cannot be put together to a way up', () => {
+  it('rejects values that together form a parent directory', () => {
     const definition = { url: 'https://api.test/a/{x}{y}/b', arguments: [at('path', 'x'), at('path', 'y')] };
     expect(() => request(definition, { x: '.', y: '.' })).toThrow(ToolError);
   });
 
-  it('never changes host, port or the number of segments, whatever it is', () => {
+  it('never changes the host, the port, or the number of segments for any input', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (id) => {
         let filled: string;
         try {
           filled = fill(id);
-        } catch (thrown) {
-          expect(thrown).toBeInstanceOf(ToolError);
+        } catch (error) {
+          expect(error).toBeInstanceOf(ToolError);
           return;
         }
         const { origin, pathname, search, hash } = new URL(filled);
@@ -81,7 +81,7 @@ describe('a value in a path', () => {
   });
 
   it.each(['https://{host}/v1', 'https://api.{x}.test/', '{url}', 'ftp://api.test/{id}', 'https://u{x}@api.test/'])(
-    'has no place before the path: %s',
+    'rejects a placeholder before the path: %s',
     (template) =>
       expect(() => request({ url: template, arguments: [at('path', 'x'), at('path', 'host')] }, { x: 'a', host: 'b' })).toThrow(
         ToolError,
@@ -89,26 +89,26 @@ describe('a value in a path', () => {
   );
 });
 
-describe('a value in a query', () => {
+describe('toRestRequest query values', () => {
   const fill = (q: unknown, extra: Partial<RestToolDefinition> = {}) =>
     request({ arguments: [at('query', 'q')], ...extra }, { q }).url;
 
   it.each([
-    ['a parameter more', 'a&admin=1', '?q=a%26admin%3D1'],
+    ['a further parameter', 'a&admin=1', '?q=a%26admin%3D1'],
     ['a fragment', 'a#b', '?q=a%23b'],
     ['a plus', 'a+b c', '?q=a%2Bb%20c'],
     ['an array, repeated', ['a', 'b&c', 3], '?q=a&q=b%26c&q=3'],
     ['an empty array', [], ''],
-    ['a truth', true, '?q=true'],
+    ['a boolean', true, '?q=true'],
     ['zero', 0, '?q=0'],
     ['an empty text', '', '?q='],
     ['an object', { a: 1 }, '?q=%7B%22a%22%3A1%7D'],
     ['null', null, ''],
-  ])('is encoded: %s', (_what, value, query) => {
+  ])('encodes %s', (_what, value, query) => {
     expect(fill(value)).toBe(`https://api.test/v1/pets${query}`);
   });
 
-  it('is joined where the definition says so', () => {
+  it('joins a list without explode', () => {
     expect(fill(['a', 'b c'], { arguments: [{ ...at('query', 'q'), style: 'form', explode: false }] })).toBe(
       'https://api.test/v1/pets?q=a%2Cb%20c',
     );
@@ -123,43 +123,40 @@ describe('a value in a query', () => {
     [{ style: 'spaceDelimited', explode: false }, ['a', 'b'], 'q=a b'],
     [{ style: 'pipeDelimited' }, ['a', 'b'], 'q=a|b'],
     [{ style: 'pipeDelimited', explode: true }, ['a', 'b'], 'q=a&q=b'],
-  ])('is written in its style: %j of %j', (style, value, query) => {
+  ])('serializes by style: %j of %j', (style, value, query) => {
     const url = fill(value, { arguments: [{ ...at('query', 'q'), ...style }] });
     expect(decodeURIComponent(url)).toBe(`https://api.test/v1/pets?${query}`);
   });
 
-  it('fills a place in the query of the address', () => {
+  it('fills a placeholder in the query of the URL', () => {
     const url = 'https://api.test/v1/pets?fixed=1&q={q}';
     expect(request({ url, arguments: [at('path', 'q')] }, { q: 'a&b' }).url).toBe('https://api.test/v1/pets?fixed=1&q=a%26b');
   });
 
-  it('does not win over what the address has', () => {
+  it('does not override a query parameter of the URL', () => {
     expect(fill('mine', { url: 'https://api.test/v1/pets?q=theirs' })).toBe('https://api.test/v1/pets?q=theirs');
   });
 });
 
-describe('a value in a header', () => {
+describe('toRestRequest header values', () => {
   const fill = (value: unknown) => request({ arguments: [at('header', 'x', 'X-Trace')] }, { x: value }).headers['x-trace'];
 
-  it.each(['a\r\nX-Admin: 1', 'a\nb', 'a\rb', 'a\u0000b', '\u007f', 'a\u000bb'])(
-    'is refused where it could be more than a value: %j',
-    (value) => {
-      expect(() => fill(value)).toThrow('line breaks or control characters');
-    },
-  );
+  it.each(['a\r\nX-Admin: 1', 'a\nb', 'a\rb', 'a\u0000b', '\u007f', 'a\u000bb'])('rejects control characters: %j', (value) => {
+    expect(() => fill(value)).toThrow('line breaks or control characters');
+  });
 
-  it('is refused in what it is made of as well', () => {
+  it('also rejects control characters in lists', () => {
     expect(fill(['a', 'b'])).toBe('a,b');
     expect(() => fill(['a', 'b\r\nc'])).toThrow(ToolError);
     expect(fill({ a: 'b\r\nc' })).toBe('{"a":"b\\r\\nc"}');
   });
 
-  it('is sent as UTF-8', () => {
+  it('encodes values as UTF-8', () => {
     expect(Buffer.from(fill('ü') ?? '', 'latin1').toString()).toBe('ü');
   });
 });
 
-describe('a body', () => {
+describe('toRestRequest body', () => {
   const post = { method: 'POST' as const, arguments: [at('body', 'name'), at('body', 'tags'), at('query', 'dry', 'dry_run')] };
 
   it('is JSON by default', () => {
@@ -179,7 +176,7 @@ describe('a body', () => {
     expect([body, headers['content-type']]).toEqual(['name=a%26b%3Dc&tags=x&tags=y', 'application/x-www-form-urlencoded']);
   });
 
-  it('can be a form of nested fields', () => {
+  it('can be a form with nested fields', () => {
     const args = { name: { de: 'a', en: ['b', 'c'] } };
     const contentType = 'application/x-www-form-urlencoded';
     const { body } = request({ ...post, arguments: [{ ...at('body', 'name'), style: 'deepObject' }], contentType }, args);
@@ -193,7 +190,7 @@ describe('a body', () => {
     expect(request(definition, {}).body).toBeNull();
   });
 
-  it('can be text, or bytes that a data URL stands for', () => {
+  it('can be text or the bytes of a data URL', () => {
     const send = (contentType: string, body: unknown) =>
       request({ method: 'POST', contentType, arguments: [at('whole_body', 'body')] }, { body });
     const plain = send('text/plain', 'Hello, *you*');
@@ -206,7 +203,7 @@ describe('a body', () => {
     });
   });
 
-  it('of several parts has one for each field and file', () => {
+  it('has one multipart part per field and file', () => {
     const definition: Partial<RestToolDefinition> = {
       method: 'POST',
       contentType: 'multipart/form-data',
@@ -226,12 +223,12 @@ describe('a body', () => {
     expect(body).toBe(`${parts.map((part) => `--${boundary}\r\n${part}\r\n`).join('')}--${boundary}--\r\n`);
   });
 
-  it('is an empty object where every field is left out, and nothing where none is expected', () => {
+  it('is an empty object if all fields are omitted, and null if no field is defined', () => {
     expect(request(post, {}).body).toBe('{}');
     expect(request({ method: 'DELETE' }, { name: 'x' }).body).toBeNull();
   });
 
-  it('of a GET goes to the query', () => {
+  it('moves to the query of a GET request', () => {
     const { url, body } = request(
       { arguments: [at('body', 'name')], constants: [{ place: 'body', key: 'v', value: 1 }] },
       { name: 'x' },
@@ -239,13 +236,13 @@ describe('a body', () => {
     expect([url, body]).toEqual(['https://api.test/v1/pets?v=1&name=x', null]);
   });
 
-  it('has no fields the definition does not name', () => {
+  it('contains only fields of the definition', () => {
     const definition = { method: 'POST' as const, arguments: [at('body', 'constructor'), at('body', 'toString')] };
     expect(request(definition, {}).body).toBe('{}');
   });
 });
 
-describe('constants and credentials', () => {
+describe('toRestRequest constants and credentials', () => {
   const all: Partial<RestToolDefinition> = {
     method: 'POST',
     url: 'https://api.test/v1/{team}',
@@ -259,7 +256,7 @@ describe('constants and credentials', () => {
   };
   const mine = { team: 'mine', q: 'mine', h: 'mine', b: 'mine', a: 'mine' };
 
-  it('win over the arguments of the same place', () => {
+  it('override arguments with the same key', () => {
     const constants = [
       { place: 'path' as const, key: 'team', value: 'fixed' },
       { place: 'query' as const, key: 'key', value: 'fixed' },
@@ -270,7 +267,7 @@ describe('constants and credentials', () => {
     expect([url, headers['x-key'], body]).toEqual(['https://api.test/v1/fixed?key=fixed', 'fixed', '{"token":"fixed"}']);
   });
 
-  it('win, credentials over both', () => {
+  it('override arguments, and credentials also override constants', () => {
     const credentials = {
       headers: { 'x-key': 'secret', authorization: 'secret' },
       query: { key: 's&cret' },
@@ -282,7 +279,7 @@ describe('constants and credentials', () => {
     expect([headers['x-key'], headers.authorization, body]).toEqual(['secret', 'secret', '{"token":"secret"}']);
   });
 
-  it('in the body go with a form, too', () => {
+  it('are also added to a form', () => {
     const { body } = request({ ...all, contentType: 'application/x-www-form-urlencoded' }, mine, {
       ...noCredentials,
       body: { token: 'secret' },

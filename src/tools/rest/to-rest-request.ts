@@ -9,8 +9,8 @@ import { type PlacedValue, toPairs, toText, type WrittenBody, writeBody } from '
 const notInHeader = /[^\t -~\u0080-\uffff]/;
 
 /**
- * The request that a tool's arguments make. What the definition does not name is left out; constants win over arguments, and
- * credentials over both. Throws ToolFault if an argument is missing or may not be sent.
+ * Creates the request for a tool call. Arguments that the definition does not name are ignored. Constants override arguments,
+ * and credentials override both. Throws `ToolError` if an argument is missing or must not be sent.
  */
 export function toRestRequest(
   definition: RestToolDefinition,
@@ -43,10 +43,10 @@ export function toRestRequest(
   };
 }
 
-/** What these do, they do once however often they are sent (RFC 9110, 9.2.2). */
+/** Methods that have the same effect if a request is sent several times (RFC 9110, 9.2.2). */
 const idempotent: ReadonlySet<HttpRequest['method']> = new Set(['GET', 'PUT', 'DELETE']);
 
-/** Constants first; arguments only if nothing fixed has their place. */
+/** Returns the constants, then the arguments that do not conflict with a fixed value. */
 function collectValues(
   { method, constants, arguments: targets }: RestToolDefinition,
   args: JsonObject,
@@ -67,7 +67,7 @@ function isInBody(location: RestPlace): boolean {
   return location === 'body' || location === 'whole_body';
 }
 
-/** A GET has no body (contract: points read two ways). */
+/** A GET has no body, so body values move to the query. */
 function toSendable(value: PlacedValue, method: RestToolDefinition['method']): PlacedValue {
   return method === 'GET' && isInBody(value.place) ? { ...value, place: 'query' } : value;
 }
@@ -104,12 +104,12 @@ function toBody(
 
 const placeholder = /\{([^{}]*)\}/g;
 
-/** An address with `{name}` in its path or query. Whatever is filled in, host and path structure stay as they are written. */
+/** A URL with `{name}` in its path or query. Values never change the host or the path structure. */
 class UrlTemplate {
   readonly #template: string;
   readonly #shape: URL;
 
-  /** Throws ToolFault if it is no http(s) address, or has a placeholder before its path. */
+  /** Throws `ToolError` if the template is not an HTTP(S) URL, or has a placeholder before its path. */
   constructor(template: string) {
     const [origin = ''] = /^https?:\/\/[^/?#\\]*/i.exec(template) ?? [];
     const example = template.replace(placeholder, 'x');
@@ -119,12 +119,12 @@ class UrlTemplate {
     this.#shape = new URL(example);
   }
 
-  /** Names that the query has a fixed value or a placeholder for. */
+  /** Names with a fixed value or a placeholder in the query. */
   get queryKeys(): ReadonlySet<string> {
     return new Set(this.#shape.searchParams.keys());
   }
 
-  /** Throws ToolFault if a value is missing or would change the path. */
+  /** Throws `ToolError` if a value is missing or would change the path. */
   fill(values: ReadonlyMap<string, string>): URL {
     const filled = this.#template.replace(placeholder, (_whole, name: string) => {
       const value = values.get(name);
@@ -141,7 +141,7 @@ class UrlTemplate {
   }
 }
 
-/** Percent-encodes everything that could mean something in an address. Half characters become U+FFFD. */
+/** Percent-encodes all characters with a meaning in URLs. Lone surrogates become U+FFFD. */
 function encodeText(text: string): string {
   return encodeURIComponent(text.toWellFormed());
 }

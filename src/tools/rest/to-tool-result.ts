@@ -8,17 +8,20 @@ const maxExplanationChars = 2000;
 interface Content {
   readonly bytes: Buffer;
   readonly isComplete: boolean;
-  /** Media type without parameters, lower case. */
+  /** Media type without parameters, in lower case. */
   readonly type: string;
   readonly charset: string | undefined;
 }
 
 interface ReadContent extends Content {
-  /** What was read of it at most. */
+  /** Maximum number of bytes that were read. */
   readonly maxBytes: number;
 }
 
-/** What the model is told of a reply: text as it is, a status that is no success with a short body; what is not text becomes an attachment. */
+/**
+ * Converts a reply to a result for the model. Text stays unchanged, an error status includes a truncated body, and other
+ * content becomes an attachment.
+ */
 export async function toToolResult(reply: HttpReply, maxBytes: number): Promise<ToolResult> {
   const { status, headers } = reply;
   const encoding = headers['content-encoding'] ?? 'identity';
@@ -29,7 +32,7 @@ export async function toToolResult(reply: HttpReply, maxBytes: number): Promise<
   return { ...toResult(status, text, { ...content, maxBytes }), ...(note !== undefined && { note }) };
 }
 
-/** `text` is undefined for what is no text. */
+/** `text` is undefined if the content is not text. */
 function toResult(status: number, text: string | undefined, content: ReadContent): ToolResult {
   const { maxBytes } = content;
   if (status < 200 || status > 299) return toErrorResult(status, text, content);
@@ -39,7 +42,7 @@ function toResult(status: number, text: string | undefined, content: ReadContent
   return { text: text + note, attachments: [], failed: false };
 }
 
-/** A web page is its text; one that has none stays as it is. */
+/** Converts a web page to text. A page without text is returned unchanged. */
 function toReadable(text: string | undefined, { type }: Content): string | undefined {
   if (text === undefined || !/^(text\/html|application\/xhtml\+xml)$/.test(type)) return text;
   return htmlToText(text) || text;
@@ -79,7 +82,7 @@ async function readContent({ headers, body }: HttpReply, maxBytes: number): Prom
 const textTypes =
   /^text\/|[/+](json|xml|yaml|x-yaml|javascript|csv|graphql)$|^application\/(x-www-form-urlencoded|json[\w-]*|x-ndjson|jsonl)$/;
 
-/** Undefined if it is not text. What came without a type is text if it is UTF-8. */
+/** Returns undefined if the content is not text. Content without a type is text if it is valid UTF-8. */
 function toText({ bytes, type, charset, isComplete }: Content): string | undefined {
   if (textTypes.test(type)) return createDecoder(charset).decode(bytes, { stream: !isComplete });
   if (type !== 'application/octet-stream' || bytes.includes(0)) return undefined;
@@ -103,14 +106,17 @@ type Headers = HttpReply['headers'];
 // Pattern bound: linear. A quotation mark ends the search of the one before, and the group after it may be empty.
 const linkPattern = /<([^<>]{1,2000})>((?:\s*;\s*[\w!#$&+.^`|~-]+\s*=\s*(?:"[^"]*"|[^\s",;]+))*)/g;
 const relations = new Set(['next', 'prev', 'previous', 'first', 'last']);
-/** How APIs tell how much there is and where one stands in it. */
+/** Headers in which APIs report the total and the current page. */
 const paginationHeaders = [
   ...['x-total-count', 'x-total', 'x-total-pages', 'x-wp-total', 'x-wp-totalpages', 'x-page', 'x-per-page', 'x-next-page'],
   ...['x-prev-page', 'x-count', 'x-pagination', 'pagination-count', 'pagination-page', 'pagination-limit', 'content-range'],
 ];
 const maxFieldChars = 300;
 
-/** What header fields of a reply tell whoever wants to go on: when to ask again, where further pages are, and how much there is. Undefined if they tell nothing. */
+/**
+ * Returns a note about headers that are useful for the next call: when to retry, the addresses of further pages, and totals.
+ * Returns undefined if there are no such headers.
+ */
 function formatHeaderNotes(headers: Headers): string | undefined {
   const retryAfter = getField(headers, 'retry-after');
   const notes = [
@@ -124,7 +130,7 @@ function formatHeaderNotes(headers: Headers): string | undefined {
   return notes.length === 0 ? undefined : `[The server says beside it: ${notes.join('; ')}.]`;
 }
 
-/** Of a `Link` field (RFC 8288). */
+/** Yields the pages of a `Link` header (RFC 8288). */
 function* listPages(link: string): Iterable<readonly [relation: string, address: string]> {
   for (const [, address = '', parameters = ''] of link.matchAll(linkPattern)) {
     // Pattern bound: linear. A quotation mark ends the search of the one before.

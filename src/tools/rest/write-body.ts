@@ -14,14 +14,14 @@ export interface WrittenBody {
 
 interface BodyParts {
   readonly contentType: string;
-  /** The body itself, where one value is all of it. */
+  /** The value of the complete body, if one argument provides it. */
   readonly fullBody: PlacedValue | undefined;
   readonly fields: readonly PlacedValue[];
   /** Credentials that are sent in the body. */
   readonly secrets: JsonObject;
 }
 
-/** A body as its media type has it. Throws ToolFault where the value cannot be written so. */
+/** Serializes a body according to its media type. Throws `ToolError` if the value does not fit the media type. */
 export function writeBody({ contentType, fullBody, fields, secrets }: BodyParts): WrittenBody {
   const kind = getBodyKind(contentType);
   const secretFields = Object.entries(secrets).map(([key, value]): PlacedValue => ({ place: 'body', key, value }));
@@ -43,7 +43,7 @@ function listFields(fullBody: PlacedValue | undefined): PlacedValue[] {
   return Object.entries(fullBody.value).map(([key, value]) => ({ ...fullBody, place: 'body', key, value }));
 }
 
-/** In their order: what comes later wins. */
+/** Keeps the last field of each name. */
 function deduplicateFields(fields: readonly PlacedValue[]): readonly PlacedValue[] {
   return [...new Map(fields.map((field) => [field.key, field])).values()];
 }
@@ -62,10 +62,10 @@ interface Part {
   readonly bytes: Buffer;
 }
 
-/** `multipart/form-data` (RFC 7578): a part for each field, for each item of a list; objects are JSON. */
+/** Writes `multipart/form-data` (RFC 7578): one part per field or list item. Objects become JSON. */
 function writeMultipart(fields: readonly PlacedValue[]): { bytes: Buffer; contentType: string } {
   const parts = fields.flatMap((field) => (field.isFile === true ? toFileParts(field) : toTextParts(field)));
-  // Made of what it divides, so that no content has it.
+  // A hash of the parts, so that no part contains the boundary.
   const hash = createHash('sha256');
   for (const { head, bytes } of parts) hash.update(head).update(bytes);
   const boundary = `parley-${hash.digest('hex')}`;
@@ -109,18 +109,18 @@ function escapeQuoted(name: string): string {
   return name.toWellFormed().replace(/["\r\n]/g, (character) => escaped[character] ?? character);
 }
 
-/** The content of a file, as a model gives it. */
+/** A file as a model provides it. */
 interface FileContent {
   readonly bytes: Buffer;
-  /** Media type that a `data:` URL names. */
+  /** Media type of the `data:` URL. */
   readonly type: string | undefined;
-  /** What it calls the file. */
+  /** Name of the file. */
   readonly name: string | undefined;
 }
 
 const dataUrl = /^data:([\w.+-]+\/[\w.+-]+)?((?:;[\w.+-]+=[^;,]*)*)(;base64)?,/i;
 
-/** A text is its own content; a `data:` URL (RFC 2397, also with `;name=`) stands for bytes. */
+/** Decodes a `data:` URL (RFC 2397, also with `;name=`). Other text is returned as the content. */
 function toContent(text: string): FileContent {
   const [head, type, parameters = '', base64] = dataUrl.exec(text) ?? [];
   if (head === undefined) return { bytes: Buffer.from(text), type: undefined, name: undefined };
@@ -135,12 +135,12 @@ function toContent(text: string): FileContent {
 
 type Pair = readonly [key: string, text: string];
 
-/** A value with where it goes. */
+/** A value with its location in the request. */
 export interface PlacedValue extends RestTarget {
   readonly value: unknown;
 }
 
-/** The pairs of a query or a form that a value makes (OpenAPI 3.1, style values). Null makes none. */
+/** Returns the key-value pairs of a value for a query or form (OpenAPI 3.1, style values). Null has no pairs. */
 export function toPairs({ key, value, style, explode = style === 'form' }: PlacedValue): Pair[] {
   if (style === 'deepObject') return toNested(key, value, maxDepth);
   if (style === undefined || explode || typeof value !== 'object') return toExploded(key, value, style !== undefined);
@@ -148,24 +148,27 @@ export function toPairs({ key, value, style, explode = style === 'form' }: Place
   return texts.length === 0 ? [] : [[key, texts.join(separators[style])]];
 }
 
-/** The items of a list, or the value itself; null is none. */
+/** Returns the items of a list, or the value itself. Omits null. */
 function toItems(value: unknown): unknown[] {
   return (Array.isArray(value) ? value : [value]).filter((item) => item !== null);
 }
 
-/** As it stands in an address or a header. */
+/** Returns the value as text for a URL or header. */
 export function toText(value: unknown): string {
   if (typeof value === 'string') return value;
   return Array.isArray(value) && value.every((item) => typeof item !== 'object') ? value.join(',') : JSON.stringify(value);
 }
 
-/** Lists repeat the key; objects are pairs of their own where they have a style. */
+/** Repeats the key for list items. If a style is set, each property of an object becomes a separate pair. */
 function toExploded(key: string, value: unknown, isStyled: boolean): Pair[] {
   if (isStyled && isJsonObject(value)) return Object.entries(value).flatMap(([name, item]) => toExploded(name, item, false));
   return toItems(value).map((item) => [key, toText(item)]);
 }
 
-/** `key[name][0]=…`: OpenAPI says it of flat objects, and servers take the rest in the same way. */
+/**
+ * Returns pairs such as `key[name][0]=…`. OpenAPI defines this only for flat objects. Servers accept nested values in the same
+ * form.
+ */
 function toNested(key: string, value: unknown, depth: number): Pair[] {
   if (value === null) return [];
   if (typeof value !== 'object' || depth === 0) return [[key, toText(value)]];

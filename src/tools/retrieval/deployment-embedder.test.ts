@@ -6,11 +6,11 @@ const never = new AbortController().signal;
 const texts = Array.from({ length: 150 }, (_, nth) => `${nth + 1}`);
 const toItem = (text: string, index: number): JsonObject => ({ index, embedding: [Number(text), 0] });
 
-it('asks for many texts in several requests at once, and gives their vectors in order', async () => {
-  const asked: number[] = [];
+it('DeploymentEmbedder splits texts into concurrent requests and returns the vectors in order', async () => {
+  const requestSizes: number[] = [];
   const embedder = new DeploymentEmbedder('m', async ({ input }) => {
     const part = input as string[];
-    asked.push(part.length);
+    requestSizes.push(part.length);
     await Promise.resolve();
     return { data: part.map(toItem).toReversed() };
   });
@@ -18,16 +18,16 @@ it('asks for many texts in several requests at once, and gives their vectors in 
     data: (input as string[]).map((text, index) => ({ index, embedding: [1, Number(text)] })),
   }));
   const vectors = await embedder.embed(texts, never);
-  expect(asked).toEqual([64, 64, 22]);
+  expect(requestSizes).toEqual([64, 64, 22]);
   expect(vectors).toEqual(texts.map(() => Float32Array.of(1, 0)));
-  const ratios = (await marked.embed(texts, never)).map(([one = 0, other = 0]) => Math.round(other / one));
+  const ratios = (await marked.embed(texts, never)).map(([first = 0, second = 0]) => Math.round(second / first));
   expect(ratios).toEqual(texts.map(Number));
 });
 
-it('refuses vectors of several lengths, in different requests too', async () => {
+it('DeploymentEmbedder rejects vectors of different lengths, also across requests', async () => {
   const embedder = new DeploymentEmbedder('m', async ({ input }) => {
     const embedding = (input as string[]).length === 64 ? [1, 0] : [1];
     return { data: (input as string[]).map((_, index) => ({ index, embedding })) };
   });
-  await expect(embedder.embed(texts, never)).rejects.toThrow('did not give a vector of one length for each text');
+  await expect(embedder.embed(texts, never)).rejects.toThrow('did not return one vector per text, all of the same length');
 });

@@ -3,13 +3,16 @@ import type { EmbeddingsRequest } from '#contract/chat/embeddings-request.ts';
 import type { Embedder } from '#domain/tools/embedder.ts';
 import { ToolError } from '#domain/tools/tool.ts';
 
-/** What providers take of texts in a request, and what they are asked at once. */
+/** Number of texts that providers accept per request, and number of concurrent requests. */
 const [maxTextsPerRequest, maxConcurrentRequests] = [64, 4];
 
-/** Sends an embeddings request to the deployment; rejects with a ParleyError. */
+/** Sends an embeddings request to the deployment. Rejects with `ParleyError`. */
 export type SendEmbeddingsRequest = (request: EmbeddingsRequest, signal: AbortSignal) => Promise<JsonObject>;
 
-/** Vectors made by a deployment of type `embedding` (`retrieval.embeddingModel`). `model` must change whenever the vectors do. */
+/**
+ * Creates vectors with a deployment of type `embedding` (`retrieval.embeddingModel`). `model` must change whenever the vectors
+ * change.
+ */
 export class DeploymentEmbedder implements TextEmbedder {
   readonly model: string;
   readonly passagesAtOnce = maxTextsPerRequest * maxConcurrentRequests;
@@ -42,20 +45,20 @@ export class DeploymentEmbedder implements TextEmbedder {
     const [length] = vectors.map((vector) => vector?.length);
     return vectors.map((vector) => {
       if (vector !== undefined && vector.length === length) return vector;
-      throw new ToolError(`the embedding model ${this.model} did not give a vector of one length for each text`);
+      throw new ToolError(`the embedding model ${this.model} did not return one vector per text, all of the same length`);
     });
   }
 }
 
-/** Of length 1; undefined if it is no vector. */
+/** Normalizes a vector to length 1. Returns undefined if the value is not a vector. */
 function toVector(embedding: unknown): Float32Array | undefined {
   if (!Array.isArray(embedding) || embedding.length === 0 || !embedding.every(Number.isFinite)) return undefined;
   const length = Math.sqrt(embedding.reduce((sum: number, value: number) => sum + value * value, 0)) || 1;
   return Float32Array.from(embedding, (value: number) => value / length);
 }
 
-/** What makes vectors here: of texts, all of one length. */
+/** Creates vectors of texts, all with the same length. */
 export interface TextEmbedder extends Pick<Embedder, 'model' | 'embed'> {
-  /** How many texts of documents it is given at once; absent: 64. */
+  /** Number of document passages per call. Defaults to 64. */
   readonly passagesAtOnce?: number;
 }

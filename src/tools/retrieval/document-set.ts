@@ -4,9 +4,9 @@ import type { FileLocation } from '#domain/files/resource-location.ts';
 import { canReadAsDocument } from '#domain/quick-app/quick-app-documents.ts';
 import type { MissingToolset } from '#domain/tools/tool.ts';
 
-/** A stored file that questions are looked up in. */
+/** A stored file that can be searched. */
 export interface SearchableFile {
-  /** As the model and the user know it, unlike the others. */
+  /** Unique name for the model and the user. */
   readonly name: string;
   readonly reference: string;
   readonly file: IndexedFile;
@@ -14,21 +14,21 @@ export interface SearchableFile {
 
 export interface DocumentSet {
   readonly files: readonly SearchableFile[];
-  /** What could not be had, for the user. */
+  /** Unavailable files, with reasons for the user. */
   readonly missing: readonly MissingToolset[];
 }
 
 interface ParsedReference {
   readonly reference: string;
-  /** Undefined if the application must not read it. */
+  /** Undefined if the application must not read the file. */
   readonly location: FileLocation | undefined;
   /** Reason why the file was not found. */
   readonly reason: string;
 }
 
 /**
- * The files that an application names: any for what the configuration has, those of its owner for what a user made; null stands
- * for the configuration. Throws StoreFault.
+ * Resolves the files that an application references. A configured application (`owner` is null) may reference any file, an
+ * application of a user only files of its owner. Throws `StoreError`.
  */
 export async function openDocumentSet(
   references: readonly string[],
@@ -52,14 +52,14 @@ export async function openDocumentSet(
 
 function parseOwnReference(input: string, owner: string | null): ParsedReference {
   const location = parseReference(input);
-  if (location === undefined) return { reference: input, location, reason: 'This is not the reference of a stored file.' };
+  if (location === undefined) return { reference: input, location, reason: 'This is not a reference to a stored file.' };
   const reference = toReference(location);
   if (!canReadAsDocument(location, owner))
-    return { reference, location: undefined, reason: 'The application may only read files of its owner, and this is none.' };
-  return { reference, location, reason: 'There is no stored file of this path; it was moved or deleted.' };
+    return { reference, location: undefined, reason: 'The application may only read files of its owner.' };
+  return { reference, location, reason: 'No file is stored at this path. It may have been moved or deleted.' };
 }
 
-/** The last part of a reference, as people read it. */
+/** Returns the file name of a reference. */
 export function toFileName(reference: string): string {
   const path = parseReference(reference)?.path ?? reference;
   return path.slice(path.lastIndexOf('/') + 1);

@@ -8,7 +8,10 @@ export interface DocumentSourceDeps extends QueryDocumentDeps {
   readonly files: FileIndex;
 }
 
-/** The tool that looks things up in an application's files, and what of them could not be had; they are brought into the index meanwhile. Throws ToolFault if the file index cannot be read. */
+/**
+ * Returns the tool that searches an application's files, and lists the missing files. Starts indexing the files in the
+ * background. Throws `ToolError` if the file index is unavailable.
+ */
 export async function loadDocumentTools(
   references: readonly string[],
   owner: string | null,
@@ -21,5 +24,5 @@ export async function loadDocumentTools(
 }
 
 function toToolError(error: unknown): never {
-  throw error instanceof StoreError ? new ToolError('The stored files cannot be looked up at the moment.', error) : error;
+  throw error instanceof StoreError ? new ToolError('The index of stored files is unavailable. Try again later.', error) : error;
 }

@@ -10,9 +10,9 @@ import type { PassageSearch, ScoredHit } from './searching/passage-search.ts';
 
 const maxQueryChars = 2000;
 const maxListedNames = 40;
-/** Documents that together have no more tokens and passages are shown whole, if there is room for so many bytes. */
-const wholeTokens = 8000;
-const wholePassages = 100;
+/** Maximum number of tokens of documents that are returned completely. `maxCompletePassages` and the result size also apply. */
+const maxCompleteTokens = 8000;
+const maxCompletePassages = 100;
 const bytesPerToken = 5;
 
 export interface QueryDocumentDeps {
@@ -21,12 +21,12 @@ export interface QueryDocumentDeps {
   readonly search: PassageSearch;
   readonly embedder: TextEmbedder;
   readonly clock: Clock;
-  /** Bytes of a result that the model is shown. */
+  /** Maximum number of bytes of a result in the conversation of the model. */
   readonly maxResultBytes: number;
   readonly bounds: GatheringBounds;
 }
 
-/** Looks something up in stored files. */
+/** Creates the tool that searches stored files. */
 export function createQueryDocument(files: readonly SearchableFile[], deps: QueryDocumentDeps): Tool {
   return {
     name: 'query_document',
@@ -85,25 +85,25 @@ async function answerQuestion(
   const { readFiles, notes } = await awaitReadings(pending, context, clock);
   if (readFiles.length === 0) return { text: notes.join('\n'), attachments: [], failed: true };
   const documents = readFiles.map(({ document }) => document);
-  const isSmall = canShowWhole(documents, maxResultBytes);
+  const isSmall = canReturnAll(documents, maxResultBytes);
   const query = { text, documents, embedder, signal: context.signal };
   const early = await search.search(query);
   const hasWaited = !isSmall && !early.byMeaning && (await awaitVectors(documents, deps));
   const { hits, byMeaning } = hasWaited ? await search.search(query) : early;
   const gathering = { index, read: readFiles, hits };
-  const passages = isSmall ? await gatherWhole(gathering) : await gatherPassages(gathering, bounds);
+  const passages = isSmall ? await gatherAll(gathering) : await gatherPassages(gathering, bounds);
   const byWords = 'Searched by words only: what the passages mean is still being worked out.';
   const allNotes = byMeaning || isSmall ? notes : [...notes, byWords];
   return toAnswer({ passages, notes: allNotes, maxBytes: maxResultBytes, cite: context.cite });
 }
 
-function canShowWhole(documents: readonly IndexedDocument[], maxBytes: number): boolean {
+function canReturnAll(documents: readonly IndexedDocument[], maxBytes: number): boolean {
   const tokens = documents.reduce((sum, document) => sum + document.tokens, 0);
   const passages = documents.reduce((sum, document) => sum + document.passages, 0);
-  return passages <= wholePassages && tokens <= Math.min(wholeTokens, maxBytes / bytesPerToken);
+  return passages <= maxCompletePassages && tokens <= Math.min(maxCompleteTokens, maxBytes / bytesPerToken);
 }
 
-/** How long a question waits until its documents can be searched by what they mean. */
+/** Maximum time that a question waits for vectors. */
 const maxWaitMs = 120_000;
 const pollMs = 500;
 const reportIntervalMs = 2000;
@@ -117,8 +117,8 @@ interface AwaitVectorsDeps {
 }
 
 /**
- * Waits until all passages have their vectors, telling how far that is; gives whether there are more of them now. Does not wait for
- * a model that fails. Throws StoreFault, the signal's reason.
+ * Waits until all passages have vectors, and reports the progress. Returns whether more vectors exist than before. Does not
+ * wait for a failing model. Throws `StoreError`, or the reason of the signal.
  */
 async function awaitVectors(documents: readonly IndexedDocument[], deps: AwaitVectorsDeps): Promise<boolean> {
   const { indexer, embedder, clock, context } = deps;
@@ -130,7 +130,7 @@ async function awaitVectors(documents: readonly IndexedDocument[], deps: AwaitVe
   while (done < total && indexer.isMaking(embedder) && clock.nowMs() - startedMs < maxWaitMs) {
     if (clock.nowMs() - reportedMs >= reportIntervalMs) {
       reportedMs = clock.nowMs();
-      await context.report({ content: `Working out what the passages mean: ${done} of ${total}.\n\n` });
+      await context.report({ content: `Preparing the search by meaning: ${done} of ${total} passages.\n\n` });
     }
     await clock.sleep(pollMs, context.signal);
     done = await countDone(documents, deps);
@@ -145,27 +145,27 @@ async function countDone(documents: readonly IndexedDocument[], { index, embedde
 
 const maxExcerptChars = 2000;
 const noMatchText = 'Nothing in the documents fits this question. Try other words, or say that the documents do not tell.';
-/** Of the allowed bytes, for notes and what stands between passages. */
+/** Number of bytes that are reserved for notes and separators. */
 const reservedBytes = 1000;
-/** A number with its brackets, and the line breaks behind a passage. */
+/** Number of bytes for a citation mark and the line breaks after a passage. */
 const markBytes = 10;
 
 interface AnswerOptions {
   readonly passages: readonly PassageGroup[];
   readonly notes: readonly string[];
-  /** Bytes of the text. */
+  /** Maximum number of bytes of the text. */
   readonly maxBytes: number;
   readonly cite: ToolContext['cite'];
 }
 
-/** What the model reads of passages, each under the number that it may cite it by. */
+/** Returns the text for the model. Each group of passages has a number to cite it by. */
 function toAnswer({ passages, notes, maxBytes, cite }: AnswerOptions): ToolResult {
   const parts = numberPassages(passages, { maxBytes: maxBytes - reservedBytes, cite });
   const sections = parts.length === 0 ? [noMatchText] : [...parts, howToCite];
   return { text: [...sections, ...notes.map((note) => `Note: ${note}`)].join('\n\n'), attachments: [], failed: false };
 }
 
-/** As many as there is room for, in their order; where one is not the first of its section, its head is not repeated. */
+/** Returns as many groups as fit, in order. Omits the heading of a group if the previous group has the same one. */
 function numberPassages(
   passages: readonly PassageGroup[],
   { maxBytes, cite }: Pick<AnswerOptions, 'maxBytes' | 'cite'>,
@@ -191,7 +191,7 @@ function toHead(file: ReadFile, first: Passage): string {
   return `${formatLocation(file, first, 'page')}${headings}`;
 }
 
-/** `report.pdf, p. 3`. */
+/** Returns a location such as `report.pdf, p. 3`. */
 function formatLocation({ name, document }: ReadFile, { page }: Passage, pageWord: string): string {
   if (page === null) return name;
   const unit = document.format === 'pptx' ? 'slide' : document.format === 'xlsx' ? 'sheet' : pageWord;
@@ -209,35 +209,38 @@ function toCitation(file: ReadFile, passage: Passage): Attachment {
   };
 }
 
-/** Passages under one number: what is quoted to the user is one of them. */
+/** Maximum number of passages per citation number. The user sees only one of them as the quotation. */
 const maxJoined = 6;
 
-/** Passages that follow each other, for the model to read under one number. */
+/** Consecutive passages that the model reads under one citation number. */
 interface PassageGroup {
   readonly file: ReadFile;
-  /** At least one. */
+  /** At least one passage. */
   readonly passages: readonly Passage[];
-  /** The one among them that is quoted to the user. */
+  /** The passage that is quoted to the user. */
   readonly quoted: Passage;
-  /** Whether it was found first. */
+  /** Whether it is the best hit. */
   readonly isBest: boolean;
 }
 
 interface Gathering {
   readonly index: PassageIndex;
   readonly read: readonly ReadFile[];
-  /** Best first. */
+  /** Hits, best first. */
   readonly hits: readonly ScoredHit[];
 }
 
 interface GatheringBounds {
-  /** How many that were found are given at most, their neighbours beside. */
+  /** Maximum number of hits to return. Neighboring passages do not count. */
   readonly passages: number;
-  /** What fits less is left out: from 0 to 1. */
+  /** Minimum score of a hit, from 0 to 1. */
   readonly minScore: number;
 }
 
-/** The best passages with their neighbours of the same section, none twice; those that follow each other are joined. Throws StoreFault. */
+/**
+ * Returns the best passages with their neighbors of the same section, without duplicates. Joins consecutive passages. Throws
+ * `StoreError`.
+ */
 async function gatherPassages({ index, read: readFiles, hits }: Gathering, bounds: GatheringBounds): Promise<PassageGroup[]> {
   const groups: PassageGroup[] = [];
   const usedKeys = new Set<string>();
@@ -257,7 +260,7 @@ async function gatherPassages({ index, read: readFiles, hits }: Gathering, bound
   return groups;
 }
 
-/** What follows something that is given already, or comes before it, is given with that. */
+/** Joins a group with an adjacent one, or adds it. */
 function addGroup(groups: PassageGroup[], next: PassageGroup): void {
   const at = groups.findIndex((group) => isAdjacent(group, next));
   const neighbor = groups[at];
@@ -268,16 +271,16 @@ function addGroup(groups: PassageGroup[], next: PassageGroup): void {
   }
 }
 
-function isAdjacent(left: PassageGroup, right: PassageGroup): boolean {
-  if (left.file !== right.file || left.passages.length + right.passages.length > maxJoined) return false;
-  if (left.quoted.page !== right.quoted.page || !isSameSection(left.quoted, right.quoted)) return false;
-  const follows = (first: PassageGroup, second: PassageGroup) =>
-    first.passages.at(-1)?.nth === (second.passages[0]?.nth ?? 0) - 1;
-  return follows(left, right) || follows(right, left);
+function isAdjacent(first: PassageGroup, second: PassageGroup): boolean {
+  if (first.file !== second.file || first.passages.length + second.passages.length > maxJoined) return false;
+  if (first.quoted.page !== second.quoted.page || !isSameSection(first.quoted, second.quoted)) return false;
+  const follows = (earlier: PassageGroup, later: PassageGroup) =>
+    earlier.passages.at(-1)?.nth === (later.passages[0]?.nth ?? 0) - 1;
+  return follows(first, second) || follows(second, first);
 }
 
-/** All there is, in order. Throws StoreFault. */
-async function gatherWhole({ index, read: readFiles, hits: [best] }: Gathering): Promise<PassageGroup[]> {
+/** Returns all passages in order. Throws `StoreError`. */
+async function gatherAll({ index, read: readFiles, hits: [best] }: Gathering): Promise<PassageGroup[]> {
   const documents = await Promise.all(
     readFiles.map(async (file) => ({ file, passages: await index.read(file.document.id, 0, file.document.passages) })),
   );
@@ -291,7 +294,7 @@ async function gatherWhole({ index, read: readFiles, hits: [best] }: Gathering):
   }));
 }
 
-/** Two files may have the same content; the first is cited. */
+/** Returns the first file with this content. Several files may have the same content. */
 function findFile(readFiles: readonly ReadFile[], document: string): ReadFile | undefined {
   return readFiles.find((file) => file.document.id === document);
 }

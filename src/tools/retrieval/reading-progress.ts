@@ -7,7 +7,7 @@ import type { DocumentIndexer } from './indexing/document-indexer.ts';
 import { findByBlob } from './indexing/read-content.ts';
 import type { Reading } from './indexing/reading.ts';
 
-/** How long a question waits for documents that are still being read. */
+/** Maximum time that a question waits for documents that are being read. */
 const maxWaitMs = 120_000;
 const reportIntervalMs = 2000;
 
@@ -17,7 +17,7 @@ export interface ProgressDeps {
   readonly embedder: TextEmbedder;
 }
 
-/** How far the files of an application are in the index, on whatever node they are read; what stopped is begun again. Throws StoreFault. */
+/** Returns the indexing progress of an application's files on all nodes. Restarts interrupted indexing. Throws `StoreError`. */
 export async function readProgress({ files, missing }: DocumentSet, deps: ProgressDeps): Promise<readonly DocumentProgress[]> {
   const progress = await Promise.all(files.map((source) => toProgress(source, deps)));
   const failed = missing.map(({ name: reference, reason }) => {
@@ -47,14 +47,14 @@ function createWaitingProgress(name: string, reference: string): DocumentProgres
   return { name, reference, state: 'waiting', isSearchable: false, reason: undefined, done: 0, total: undefined };
 }
 
-/** A file with what is known of it. */
+/** A file with its indexed document. */
 export interface ReadFile extends SearchableFile {
   readonly document: IndexedDocument;
 }
 
 export interface Readings {
   readonly readFiles: readonly ReadFile[];
-  /** Why some cannot be searched, or not all of them, a sentence each. */
+  /** One sentence for each file that cannot be searched, or only in part. */
   readonly notes: readonly string[];
 }
 
@@ -63,7 +63,10 @@ interface PendingFile {
   readonly reading: Reading;
 }
 
-/** Waits until the words of all files can be searched, telling how far that is; those that take too long are left out. Throws the signal's reason. */
+/**
+ * Waits until the words of all files are searchable, and reports the progress. Files that take too long are left out. Throws
+ * the reason of the signal.
+ */
 export async function awaitReadings(
   pending: readonly PendingFile[],
   { signal, report }: ToolContext,
@@ -87,7 +90,7 @@ export async function awaitReadings(
 function toProgressLine(pending: readonly PendingFile[]): string {
   const remaining = pending.filter(({ reading }) => !reading.isOver);
   const now = remaining.find(({ reading }) => reading.hasStarted) ?? remaining[0];
-  return `Reading the documents for the first time: ${pending.length - remaining.length} of ${pending.length} read, now ${now?.source.name}.`;
+  return `Indexing the documents: ${pending.length - remaining.length} of ${pending.length} done, current: ${now?.source.name}.`;
 }
 
 function toReadings(pending: readonly PendingFile[]): Readings {

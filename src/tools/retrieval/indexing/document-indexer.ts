@@ -11,58 +11,61 @@ import { Reading } from './reading.ts';
 const sweepIntervalMs = 3_600_000;
 const pollMs = 500;
 const requestedSlots = 2;
-/** How long a document that could not be read for a passing reason is left alone. */
+/** Time before a document is read again after a transient error. */
 const retryReadMs = 600_000;
-/** The same for a model that fails. */
+/** Time before a failed embedding model is used again. */
 const retryEmbedMs = 60_000;
 const maxReadings = 10_000;
 const leaseMs = 120_000;
 const defaultBatchSize = 64;
-/** Characters of title and headings before the text: more would push it out of what the model reads. */
+/**
+ * Maximum number of characters of the title and headings before the text. A longer head would leave the model no room for the
+ * text.
+ */
 const maxHeadChars = 160;
 
 interface DocumentIndexerDeps {
   readonly index: PassageIndex;
   readonly blobs: BlobStore;
   readonly clock: Clock;
-  /** Of this node, unlike that of any other; if no other node has the index, alike after a restart. */
+  /** ID of this node for leases, unique among nodes. If no other node uses the index, it stays the same after a restart. */
   readonly owner: string;
   readonly bounds?: DocumentBounds;
-  /** Called with faults of the work in the background. */
+  /** Called with errors of background work. */
   readonly reportError: (message: string, error: unknown) => void;
 }
 
-/** Whether somebody waits for a document, or it is read before anybody asks. */
+/** `asked` if a caller waits for the document, `ahead` if it is read in advance. */
 type Priority = 'asked' | 'ahead';
 
-/** Does work when its turn has come. */
+/** Runs work when a slot is available. */
 type RunInTurn = (work: () => Promise<IndexedDocument>) => Promise<IndexedDocument>;
 
-/** Vectors that are to be made for the passages of a reading. */
+/** A request to create vectors for the passages of a document. */
 interface VectorJob {
   readonly reading: Reading;
   readonly request: VectorRequest;
 }
 
 /**
- * Keeps the passage index up with the files that are asked for, in the background: first their words, so that they can be
- * searched, then their vectors. One for the process. It reads two documents at a time that somebody waits for, of two
- * buckets, and one ahead, and makes vectors for one.
+ * Keeps the passage index up to date with the requested files, in the background. First indexes the words of a file, then its
+ * vectors. Create one per process. Concurrently reads two requested documents of different buckets and one in advance, and
+ * creates vectors for one document.
  */
 export class DocumentIndexer {
   readonly #deps: DocumentIndexerDeps;
   readonly #reader: DocumentReader;
   readonly #vectors: VectorBuilder;
-  /** By blob: what waits, what is under way and what is known. */
+  /** Waiting, active, and completed readings, by blob. */
   readonly #readings = new Map<string, Reading>();
   readonly #ahead: Reading[] = [];
-  /** Of the bucket that was read ahead last, others come first. */
+  /** Bucket of the last document that was read in advance. Other buckets have precedence. */
   #lastAhead: string | undefined;
   readonly #requestQueue = new FairQueue({ slots: requestedSlots });
   readonly #activeWork = new Set<Promise<void>>();
-  /** By document and model. */
+  /** Jobs by document and model. */
   readonly #vectorJobs = new Map<string, VectorJob>();
-  /** Models that failed, until when they are left alone. */
+  /** Paused models, with the time when the pause ends. */
   readonly #pausedUntilMs = new Map<string, number>();
   readonly #closing = new AbortController();
   readonly #sweepTimer: NodeJS.Timeout;
@@ -84,7 +87,7 @@ export class DocumentIndexer {
     this.#sweepTimer = setInterval(() => void this.#sweep(), sweepIntervalMs).unref();
   }
 
-  /** Sees to it that a file is in the index, with vectors of this model in the end. */
+  /** Ensures that a file is indexed, and later has vectors of the embedder's model. */
   requestIndexing(file: IndexedFile, embedder: TextEmbedder, priority: Priority = 'asked'): Reading {
     const reading = this.#readings.get(file.blob) ?? this.#createReading(file);
     if (priority === 'asked') this.#prioritize(reading);
@@ -97,12 +100,12 @@ export class DocumentIndexer {
     return reading;
   }
 
-  /** Whether vectors of this model are made at all now: one that failed is left alone for a while. */
+  /** Returns whether vectors of this model are currently created. A failed model is paused for a while. */
   isMaking({ model }: TextEmbedder): boolean {
     return !this.#closing.signal.aborted && !this.#isPaused(model);
   }
 
-  /** Ends what is under way; what was not done is done when somebody asks for it again. */
+  /** Stops all work. Unfinished documents are indexed at the next request. */
   async close(): Promise<void> {
     clearInterval(this.#sweepTimer);
     const { signal } = this.#closing;
@@ -125,7 +128,7 @@ export class DocumentIndexer {
     return reading;
   }
 
-  /** What somebody waits for goes before what is read ahead. */
+  /** Moves a reading from the advance queue to the request queue. */
   #prioritize(reading: Reading): void {
     reading.isRequested = true;
     const index = this.#ahead.indexOf(reading);
@@ -172,7 +175,7 @@ export class DocumentIndexer {
     } catch (error) {
       this.#readings.delete(blob);
       reading.fail(error);
-      if (!signal.aborted) this.#deps.reportError('a document could not be read', error);
+      if (!signal.aborted) this.#deps.reportError('Failed to read a document', error);
     }
   }
 
@@ -191,7 +194,7 @@ export class DocumentIndexer {
     } catch (error) {
       if (signal.aborted) return;
       this.#pauseModel(request.embedder);
-      this.#deps.reportError(`passages got no vectors from ${request.embedder.model}`, error);
+      this.#deps.reportError(`Failed to create vectors with ${request.embedder.model}`, error);
     }
   }
 
@@ -199,7 +202,7 @@ export class DocumentIndexer {
     return this.#deps.clock.epochMs() < (this.#pausedUntilMs.get(model) ?? 0);
   }
 
-  /** Leaves a model alone for a while; its vectors are requested again by who asks afterwards. */
+  /** Pauses a model. The next request for a file after the pause requests its vectors again. */
   #pauseModel({ model }: TextEmbedder): void {
     this.#pausedUntilMs.set(model, this.#deps.clock.epochMs() + retryEmbedMs);
     for (const [key, { request }] of this.#vectorJobs) if (request.embedder.model === model) this.#vectorJobs.delete(key);
@@ -207,39 +210,39 @@ export class DocumentIndexer {
   }
 
   async #sweep(): Promise<void> {
-    await this.#deps.index.sweep().catch((error) => this.#deps.reportError('the passage index could not be swept', error));
+    await this.#deps.index.sweep().catch((error) => this.#deps.reportError('Failed to sweep the passage index', error));
   }
 }
 
-/** Does one thing after the other, in the background, for as long as there is something to do. */
+/** Runs tasks one after the other in the background. */
 class SerialWorker {
   readonly #next: () => Promise<void> | undefined;
   #work: Promise<void> | undefined;
 
-  /** `next` begins the next thing, which never rejects; undefined if there is none. */
+  /** `next` starts the next task, which never rejects, or returns undefined if there is no task. */
   constructor(next: () => Promise<void> | undefined) {
     this.#next = next;
   }
 
-  /** To be called whenever there may be something to do. */
+  /** Call it whenever a task may be available. */
   start(): void {
     this.#work ??= this.#run();
   }
 
-  /** Resolves when there is nothing more to do. */
+  /** Resolves when no task is left. */
   async idle(): Promise<void> {
     await this.#work;
   }
 
   async #run(): Promise<void> {
-    // What asks for the first thing goes on before it begins.
+    // Starts asynchronously, so that the caller continues first.
     await undefined;
     for (let work = this.#next(); work !== undefined; work = this.#next()) await work;
     this.#work = undefined;
   }
 }
 
-/** A document whose passages shall have vectors of one model. */
+/** A document that needs vectors of one model. */
 interface VectorRequest {
   readonly document: IndexedDocument;
   readonly embedder: TextEmbedder;
@@ -251,7 +254,7 @@ interface VectorMakerDeps {
   readonly owner: string;
 }
 
-/** Gives passages their vectors, some at a time: what is done stays done. */
+/** Creates vectors in batches. Completed batches are stored. */
 class VectorBuilder {
   readonly #deps: VectorMakerDeps;
 
@@ -259,7 +262,10 @@ class VectorBuilder {
     this.#deps = deps;
   }
 
-  /** One step. `elsewhere` if another node is doing it. Throws StoreFault, what the embedder throws, the signal's reason. */
+  /**
+   * Processes one batch. Returns `elsewhere` if another node holds the lease. Throws `StoreError`, the error of the embedder,
+   * or the reason of the signal.
+   */
   async step({ document, embedder }: VectorRequest, signal: AbortSignal): Promise<'more' | 'done' | 'elsewhere'> {
     const { index, clock, owner } = this.#deps;
     const name = `vectors ${document.id} ${embedder.model}`;
@@ -274,7 +280,10 @@ class VectorBuilder {
     return hasMore ? 'more' : 'done';
   }
 
-  /** Gives whether there is more to do. What is done is counted under the lease: another node may have done some before it. */
+  /**
+   * Returns whether more passages remain. Counts the stored vectors after acquiring the lease, because another node may have
+   * added some.
+   */
   async #embedBatch({ document, embedder }: VectorRequest, signal: AbortSignal): Promise<boolean> {
     const { index } = this.#deps;
     const key = { document: document.id, model: embedder.model };
@@ -288,7 +297,7 @@ class VectorBuilder {
   }
 }
 
-/** What is searched of a passage: where it stands, and its text. */
+/** Returns the text to embed: the title and headings, followed by the passage. */
 function toText(title: string, { headings, text }: Passage): string {
   const [outermost] = headings;
   const head = [...(title === '' || title === outermost ? [] : [title]), ...headings].join(' › ');

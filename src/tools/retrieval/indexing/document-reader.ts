@@ -15,7 +15,7 @@ export interface DocumentReaderDeps {
   readonly index: PassageIndex;
   readonly blobs: BlobStore;
   readonly clock: Clock;
-  /** Of this node, unlike that of any other. */
+  /** ID of this node for leases, unique among nodes. */
   readonly owner: string;
   readonly bounds: DocumentBounds;
 }
@@ -26,17 +26,20 @@ interface FetchedContent {
   readonly signal: AbortSignal;
 }
 
-/** Brings the words of stored files into the index: each content once, whatever number of nodes and files has it. */
+/** Indexes the words of stored files. Identical content is indexed once, regardless of the number of files and nodes. */
 export class DocumentReader {
   readonly #deps: DocumentReaderDeps;
-  /** By document: what is read by this node, which the leases do not tell from itself. */
+  /** Active reads of this node, by document. Leases do not distinguish the reads of one node. */
   readonly #activeReads = new Map<string, Promise<IndexedDocument>>();
 
   constructor(deps: DocumentReaderDeps) {
     this.#deps = deps;
   }
 
-  /** What is in the index of a file, after it was read if it was not yet. A fault of the document is its `failure`. Throws StoreFault, the signal's reason. */
+  /**
+   * Returns the indexed document of a file. Reads the file first if necessary. An error of the document becomes its `failure`.
+   * Throws `StoreError`, or the reason of the signal.
+   */
   async read(file: IndexedFile, signal: AbortSignal): Promise<IndexedDocument> {
     const existing = await findByBlob(this.#deps.index, file.blob);
     if (existing !== undefined) return existing;
@@ -44,7 +47,7 @@ export class DocumentReader {
       return await this.#readNew(file, signal);
     } catch (error) {
       signal.throwIfAborted();
-      // What may end otherwise next time is nothing to keep; the document has no content that could be named.
+      // Failures that a retry may resolve are not stored. The document has no ID, because its content is unknown.
       if (error instanceof DocumentError) return toFailedDocument('', error);
       throw error;
     }
@@ -75,7 +78,7 @@ export class DocumentReader {
       await clock.sleep(pollMs, signal);
     }
     try {
-      // Another node may have ended it, and given the lease back, between the look and the claim.
+      // Another node may have finished and released the lease between the lookup and the claim.
       const existing = await index.find(id);
       if (existing !== undefined) return existing;
       await index.begin(id, content.name);

@@ -5,16 +5,16 @@ import type { IndexedDocument, PassageIndex } from '#domain/tools/passage-index.
 import { DocumentError } from '../loading/document-error.ts';
 import { type FileLabel, sniffFormat } from '../loading/sniff-format.ts';
 
-/** Raised with every change of what loaders or the chunker make of the same bytes: documents are then read anew. */
+/** Increment it when loaders or the chunker return different results for the same bytes. Documents are then read again. */
 const loaderVersion = 1;
 
 export interface Content {
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** Alike for equal bytes of the same format. */
+  /** Identical for equal bytes of the same format. */
   readonly name: string;
 }
 
-/** The bytes of a stored file. Throws DocumentFault if there are too many or none, StoreFault. */
+/** Reads the bytes of a stored file. Throws `DocumentError` if the file is too long or no longer exists, or `StoreError`. */
 export async function readContent(blobs: BlobStore, file: IndexedFile, maxBytes: number): Promise<Content> {
   const stream = await blobs.read(file.blob, undefined);
   if (stream === undefined) throw new DocumentError('It was deleted or replaced while it was to be read.', { isTransient: true });
@@ -35,12 +35,12 @@ export function toLabel({ path, contentType }: IndexedFile): FileLabel {
   return { name: path.slice(path.lastIndexOf('/') + 1), contentType };
 }
 
-/** Id of the document that this version makes of a content. */
+/** Returns the document ID for a content, which depends on the version of the loaders. */
 export function computeDocumentId(content: string): string {
   return createHash('sha256').update(`${loaderVersion} ${content}`).digest('hex');
 }
 
-/** What is known of the content of a blob; undefined as long as it was not read to its end. Throws StoreFault. */
+/** Returns the indexed document of a blob, or undefined if it was not read completely. Throws `StoreError`. */
 export async function findByBlob(index: PassageIndex, blob: string): Promise<IndexedDocument | undefined> {
   const content = await index.findContent(blob);
   return content === undefined ? undefined : index.find(computeDocumentId(content));

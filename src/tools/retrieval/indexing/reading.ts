@@ -1,14 +1,14 @@
 import type { IndexedFile } from '#domain/files/file-index.ts';
 import type { IndexedDocument } from '#domain/tools/passage-index.ts';
 
-/** A file on its way into the index. */
+/** The progress of indexing one file. */
 export class Reading {
   readonly file: IndexedFile;
-  /** What came of it; undefined as long as it is not over. Rejects if the stores failed. */
+  /** Resolves with the indexed document. Rejects if a store failed. */
   readonly done: Promise<IndexedDocument>;
-  /** Models whose vectors are asked for already. */
+  /** Models for which vectors have been requested. */
   readonly models = new Set<string>();
-  /** Whether somebody waits for it, or did. */
+  /** Whether a caller has ever waited for it. */
   isRequested = false;
   #document: IndexedDocument | undefined;
   #hasStarted = false;

@@ -1,10 +1,10 @@
-/** A part of a document as a loader finds it; `page` is from 1, null if the format has none. */
+/** A part of a document. `page` starts at 1, and is null if the format has no pages. */
 export type Block =
   | { readonly kind: 'heading'; readonly level: number; readonly text: string; readonly page: number | null }
   | { readonly kind: 'text'; readonly text: string; readonly page: number | null }
   | TableBlock;
 
-/** The header is repeated wherever the rows are cut. */
+/** A table. The header is repeated if the rows are split. */
 export interface TableBlock {
   readonly kind: 'table';
   readonly header: readonly string[];
@@ -12,17 +12,17 @@ export interface TableBlock {
   readonly page: number | null;
 }
 
-/** What a loader gives. */
+/** Result of a loader. */
 export interface LoadedBlocks {
   readonly title: string;
   readonly blocks: readonly Block[];
-  /** What was left out, in a sentence for the user. */
+  /** A sentence for the user about omitted content. */
   readonly note?: string | undefined;
 }
 
-/** Bounds that loaders keep; what is beyond them is left out, or refused. */
+/** Bounds for loaders. Content beyond them is omitted or rejected. */
 export interface LoadBounds {
   readonly maxPages: number;
-  /** Bytes that archives may come to, all their parts together. */
+  /** Maximum total size of an archive's unpacked parts. */
   readonly maxUnpackedBytes: number;
 }

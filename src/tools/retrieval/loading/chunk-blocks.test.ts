@@ -24,68 +24,68 @@ const block: fc.Arbitrary<Block> = fc.oneof(
   fc.record({ kind: fc.constant('table' as const), header: cells, rows: fc.array(cells, { maxLength: 40 }), page }),
 );
 
-function letters(parts: readonly string[]): string {
+function removeSpace(parts: readonly string[]): string {
   return parts.join('').replace(/\s+/g, '');
 }
 
-/** What must be found again, as far as it may not be cut. */
-function partsOf(each: Block): readonly string[] {
+/** Returns the texts of a block that must not be split. */
+function listUnsplitTexts(each: Block): readonly string[] {
   if (each.kind === 'heading') return [each.text];
   return each.kind === 'text' ? splitText(each.text, passageTokens) : each.rows.flat();
 }
 
-describe('splitting a text', () => {
-  it('loses nothing but space at the cuts, and keeps to the bound', () => {
+describe('splitText', () => {
+  it('loses only white space and returns pieces of bounded size', () => {
     fc.assert(
-      fc.property(text, fc.integer({ min: 4, max: 200 }), (whole, most) => {
-        const pieces = splitText(whole, most);
-        expect(letters(pieces)).toBe(letters([whole]));
+      fc.property(text, fc.integer({ min: 4, max: 200 }), (input, maxTokens) => {
+        const pieces = splitText(input, maxTokens);
+        expect(removeSpace(pieces)).toBe(removeSpace([input]));
         for (const piece of pieces) {
-          expect(estimateTokens(piece)).toBeLessThanOrEqual(most);
+          expect(estimateTokens(piece)).toBeLessThanOrEqual(maxTokens);
           expect(piece.trim()).not.toBe('');
-          expect(piece.isWellFormed()).toBe(whole.isWellFormed() || piece.isWellFormed());
+          expect(piece.isWellFormed()).toBe(input.isWellFormed() || piece.isWellFormed());
         }
       }),
     );
   });
 
-  it('cuts between sentences where it can, and not within numbers', () => {
+  it('splits between sentences if possible, and not within numbers', () => {
     expect(splitText('It weighs 3.5 kg. It is red. It sings.', 7)).toEqual(['It weighs 3.5 kg.', 'It is red. It sings.']);
     expect(splitText('一二三。四五六。七八九。', 8)).toEqual(['一二三。四五六。', '七八九。']);
   });
 
-  it('cuts a word only where it alone is too long', () => {
+  it('splits a word only if the word itself is too long', () => {
     expect(splitText(`short ${'x'.repeat(50)} end`, 5)).toEqual(['short', 'x'.repeat(20), 'x'.repeat(20), 'x'.repeat(10), 'end']);
   });
 });
 
-describe('cutting a document', () => {
-  it('loses no text, no row and no heading', () => {
+describe('chunkBlocks', () => {
+  it('keeps all texts, rows, and headings', () => {
     fc.assert(
       fc.property(fc.array(block, { maxLength: 20 }), (blocks) => {
         const passages = chunkBlocks(blocks);
-        const said = letters(passages.map((passage) => passage.text));
-        const heads = letters(passages.flatMap(({ headings }) => headings));
+        const passageText = removeSpace(passages.map((passage) => passage.text));
+        const heads = removeSpace(passages.flatMap(({ headings }) => headings));
         for (const each of blocks) {
-          const shown = each.kind === 'heading' ? heads + said : said;
-          for (const part of partsOf(each)) expect(shown).toContain(letters([part]));
+          const allText = each.kind === 'heading' ? heads + passageText : passageText;
+          for (const part of listUnsplitTexts(each)) expect(allText).toContain(removeSpace([part]));
         }
       }),
     );
   });
 
-  it('numbers passages in their order and keeps to the bound', () => {
+  it('numbers bounded passages in order', () => {
     fc.assert(
       fc.property(fc.array(block, { maxLength: 20 }), (blocks) => {
-        for (const [index, { nth, text: said }] of chunkBlocks(blocks).entries()) {
+        for (const [index, { nth, text: passageText }] of chunkBlocks(blocks).entries()) {
           expect(nth).toBe(index);
-          expect(estimateTokens(said)).toBeLessThanOrEqual(passageTokens + 61);
+          expect(estimateTokens(passageText)).toBeLessThanOrEqual(passageTokens + 61);
         }
       }),
     );
   });
 
-  it('goes over no heading and no page', () => {
+  it('starts a new passage at each heading and page', () => {
     const passages = chunkBlocks([
       { kind: 'heading', level: 1, text: 'A', page: 1 },
       { kind: 'text', text: 'one', page: 1 },
@@ -96,7 +96,7 @@ describe('cutting a document', () => {
       { kind: 'heading', level: 1, text: 'C', page: 2 },
       { kind: 'text', text: 'five', page: 2 },
     ]);
-    expect(passages.map(({ page: at, headings, text: said }) => [at, headings.join('/'), said])).toEqual([
+    expect(passages.map(({ page: at, headings, text: content }) => [at, headings.join('/'), content])).toEqual([
       [1, 'A', 'one\ntwo'],
       [2, 'A', 'three'],
       [2, 'A/B', 'four'],
@@ -104,17 +104,17 @@ describe('cutting a document', () => {
     ]);
   });
 
-  it('keeps headings that nothing stands under', () => {
-    const heading = (level: number, said: string): Block => ({ kind: 'heading', level, text: said, page: null });
+  it('keeps headings without content', () => {
+    const heading = (level: number, content: string): Block => ({ kind: 'heading', level, text: content, page: null });
     const passages = chunkBlocks([heading(1, 'A'), heading(2, 'B'), heading(2, 'C'), heading(1, 'D')]);
-    expect(passages.map(({ headings, text: said }) => [headings.join('/'), said])).toEqual([
+    expect(passages.map(({ headings, text: content }) => [headings.join('/'), content])).toEqual([
       ['A/B', 'B'],
       ['A/C', 'C'],
       ['D', 'D'],
     ]);
   });
 
-  it('repeats the header of a table unless it is too long to', () => {
+  it('repeats the header of a table unless it is too long', () => {
     const rows = Array.from({ length: 30 }, (_, nth) => [`AB-${nth}`, 'a part of some length that has a long name']);
     const repeated = chunkBlocks([{ kind: 'table', header: ['Part', 'Name'], rows, page: null }]);
     expect(repeated.length).toBeGreaterThan(2);

@@ -1,7 +1,7 @@
 import type { Passage } from '#domain/tools/passage-index.ts';
 import type { Block, TableBlock } from './block.ts';
 
-/** Tokens of a passage, without its headings: with them it is still within what a small model of sentences reads. */
+/** Maximum number of tokens of a passage without its headings. With headings, it still fits a small embedding model. */
 export const passageTokens = 160;
 const headerTokens = 60;
 const maxDepth = 6;
@@ -9,7 +9,7 @@ const maxHeadingChars = 200;
 const tokensPerWordChar = 0.25;
 const tokensPerOtherChar = 0.5;
 
-/** Cuts a document into passages: none goes over a heading or a page, each row of a table stands under its header. */
+/** Splits a document into passages. No passage spans a heading or a page. Each row of a table follows its header. */
 export function chunkBlocks(blocks: readonly Block[]): Passage[] {
   const chunker = new Chunker();
   for (const block of blocks) chunker.addBlock(block);
@@ -25,7 +25,7 @@ interface Heading {
 class Chunker {
   readonly #passages: Passage[] = [];
   #headings: Heading[] = [];
-  /** Whether nothing stands under the innermost heading yet. */
+  /** Whether the innermost heading has no content yet. */
   #isBare = false;
   #lines: string[] = [];
   #tokens = 0;
@@ -58,7 +58,10 @@ class Chunker {
     this.#page = page;
   }
 
-  /** A heading with nothing under it would be lost, as would one that is too long to be repeated. */
+  /**
+   * Adds a passage for a heading without content, and for a heading that is too long to repeat. Their text would be lost
+   * otherwise.
+   */
   #addBareHeading(): void {
     const innermost = this.#headings.at(-1);
     if (!this.#isBare || innermost === undefined) return;
@@ -112,7 +115,10 @@ function toLine(cells: readonly string[]): string {
 const sentences = new Intl.Segmenter('en', { granularity: 'sentence' });
 const wordPattern = /\S+\s*/g;
 
-/** Cuts a text into pieces of at most so many tokens: between paragraphs, else sentences, else words, else anywhere. Put together again they are the text, but for space at the cuts. */
+/**
+ * Splits a text into pieces of at most `maxTokens` tokens: at lines, or else sentences, words, or characters. The pieces
+ * contain the complete text except for white space at the boundaries.
+ */
 export function splitText(text: string, maxTokens: number): string[] {
   return split(text, maxTokens, [toLines, toSentences, toWords, toCharacters])
     .map((piece) => piece.trimEnd())
@@ -152,14 +158,14 @@ function toWords(text: string): string[] {
   return [lead, ...(text.match(wordPattern) ?? [])].filter(Boolean);
 }
 
-/** Never between the halves of a surrogate pair. */
+/** Never splits a surrogate pair. */
 function toCharacters(text: string): string[] {
   return [...text];
 }
 
 /**
- * Tokens that a text comes to, near enough to cut it by: four letters or digits of Latin script make one, as do two marks or
- * letters of other alphabets, or one sign of scripts that write a word in one or two.
+ * Estimates the number of tokens of a text. Four ASCII letters or spaces count as one token. So do two characters of other
+ * alphabetic scripts, digits, or marks, and one character of a script such as Chinese.
  */
 export function estimateTokens(text: string): number {
   let tokens = 0;

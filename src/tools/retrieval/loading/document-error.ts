@@ -1,7 +1,7 @@
-/** Why a document cannot be read; the message is a sentence for the user. */
+/** A document cannot be read. The message is a sentence for the user. */
 export class DocumentError extends Error {
   override readonly name = 'DocumentError';
-  /** Whether the next attempt may end otherwise. */
+  /** Whether a retry may succeed. */
   readonly isTransient: boolean;
 
   constructor(message: string, { cause, isTransient = false }: { cause?: unknown; isTransient?: boolean } = {}) {

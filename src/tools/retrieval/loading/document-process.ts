@@ -6,7 +6,7 @@ import type { LoadingOutcome, LoadingTask } from './load-document.ts';
 
 const passagesAtOnce = 500;
 
-/** Runs in a process of its own, one for each document: the bytes come in, the passages go out. */
+/** Runs in a separate process for each document. Receives the bytes, and sends the passages. */
 async function read(
   { label, bounds, maxPassages }: LoadingTask,
   bytes: Uint8Array<ArrayBuffer>,

@@ -17,7 +17,7 @@ const tableRuleCell = /^:?-+:?$/;
 
 type Loader = (bytes: Uint8Array, bounds: LoadBounds) => LoadedBlocks | Promise<LoadedBlocks>;
 
-/** Loaders with libraries are imported when first needed. */
+/** Loaders with libraries are imported on first use. */
 const loaders: Readonly<Record<Format, () => Promise<Loader>>> = {
   txt: async () => loadText,
   md: async () => loadMarkdown,
@@ -30,7 +30,7 @@ const loaders: Readonly<Record<Format, () => Promise<Loader>>> = {
   pptx: async () => (await import('./load-pptx.ts')).loadPptx,
 };
 
-/** The blocks of a file of any format that is read. Throws DocumentFault. */
+/** Loads the blocks of a file in any supported format. Throws `DocumentError`. */
 export async function loadBytes(
   bytes: Uint8Array,
   label: FileLabel,
@@ -47,13 +47,16 @@ export async function loadBytes(
   }
 }
 
-/** Values separated by commas, semicolons, tabs, or bars; the first row is the header. */
+/** Loads values separated by commas, semicolons, tabs, or bars. The first row is the header. */
 function loadCsv(bytes: Uint8Array): LoadedBlocks {
   const [header = [], ...rows] = readCsvRows(decodeText(bytes));
   return { title: '', blocks: header.length === 0 ? [] : [{ kind: 'table', header, rows, page: null }] };
 }
 
-/** Plain text: paragraphs by empty lines, pages by form feeds; lines that stand alone and look like headings are some. */
+/**
+ * Loads plain text. Empty lines separate paragraphs, and form feeds separate pages. Separate lines that look like headings
+ * become headings.
+ */
 function loadText(bytes: Uint8Array): LoadedBlocks {
   const pages = decodeText(bytes).split('\f');
   const blocks = pages.flatMap((page, index) => toBlocks(page, pages.length > 1 ? index + 1 : null));
@@ -86,7 +89,10 @@ function headingLevel(line: string): number | undefined {
   return isCapitals ? 1 : undefined;
 }
 
-/** JSON: a table where objects of plain values are listed, lines of `path: value` elsewhere, keys that hold objects as headings. */
+/**
+ * Loads JSON. A list of flat objects becomes a table, keys of objects become headings, and other values become lines of `key:
+ * value`.
+ */
 function loadJson(bytes: Uint8Array): LoadedBlocks {
   const blocks: Block[] = [];
   add(blocks, parse(decodeText(bytes)), []);
@@ -122,7 +128,7 @@ function addEntries(blocks: Block[], value: JsonObject | readonly unknown[], pat
   for (const [key, item] of entries) if (!isPlain(item)) add(blocks, item, [...path, isList ? getName(item, key) : key]);
 }
 
-/** What an item of a list calls itself, else its number. */
+/** Returns the title, name, or ID of a list item, or else its number. */
 function getName(item: unknown, key: string): string {
   const names = isJsonObject(item) ? [item.title, item.name, item.id] : [];
   return (names.find((name) => typeof name === 'string' && name !== '') as string | undefined) ?? `${Number(key) + 1}`;
@@ -142,7 +148,7 @@ function addTable(blocks: Block[], rows: readonly JsonObject[]): void {
   blocks.push({ kind: 'table', header, rows: cells, page: null });
 }
 
-/** Objects that share their keys as far as a table may have empty cells. */
+/** Whether the value is a list of flat objects with sufficiently similar keys. Empty cells are allowed. */
 function isTable(value: unknown): value is JsonObject[] {
   if (!Array.isArray(value) || value.length < 2 || !value.every((row) => isJsonObject(row) && Object.values(row).every(isPlain)))
     return false;
@@ -150,7 +156,7 @@ function isTable(value: unknown): value is JsonObject[] {
   return keys.size <= 2 * Math.min(...value.map((row) => Object.keys(row).length));
 }
 
-/** Values that fit in a line: no objects, and lists of such values. */
+/** Whether the value fits in one line. Objects do not, lists of such values do. */
 function isPlain(value: unknown): boolean {
   if (Array.isArray(value)) return value.every((item) => typeof item !== 'object' || item === null);
   return typeof value !== 'object' || value === null;
@@ -161,7 +167,7 @@ function toText(value: unknown): string {
   return typeof value === 'string' ? value : String(value);
 }
 
-/** Markdown: its headings, its tables, and everything else as it is written. */
+/** Loads Markdown. Headings and tables become blocks, and other text stays unchanged. */
 function loadMarkdown(bytes: Uint8Array): LoadedBlocks {
   const reader = new MarkdownReader(decodeText(bytes).split(/\r?\n/));
   const blocks = reader.read();

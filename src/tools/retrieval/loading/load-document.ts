@@ -4,13 +4,13 @@ import type { LoadBounds } from './block.ts';
 import { DocumentError } from './document-error.ts';
 import type { FileLabel, Format } from './sniff-format.ts';
 
-/** Bounds of reading a document, whatever is in it. */
+/** Bounds for reading any document. */
 export interface DocumentBounds extends LoadBounds {
   readonly maxBytes: number;
   readonly maxPassages: number;
-  /** Milliseconds, from the bytes to the passages. */
+  /** Maximum number of milliseconds from the bytes to the passages. */
   readonly timeoutMs: number;
-  /** MiB that the process may take. */
+  /** Maximum memory of the process in MiB. */
   readonly maxMemoryMb: number;
 }
 
@@ -27,23 +27,23 @@ export interface LoadedDocument {
   readonly title: string;
   readonly format: Format;
   readonly passages: readonly Passage[];
-  /** What was left out, in a sentence for the user. */
+  /** A sentence for the user about omitted content. */
   readonly note: string | undefined;
 }
 
-/** What the process is given beside the bytes. */
+/** Input of the process, in addition to the bytes. */
 export interface LoadingTask {
   readonly label: FileLabel;
   readonly bounds: LoadBounds;
   readonly maxPassages: number;
 }
 
-/** What it gives last, after lists of passages. */
+/** Last output of the process, after lists of passages. */
 export type LoadingOutcome = Omit<LoadedDocument, 'passages'> | { readonly failure: string };
 
 /**
- * The passages of a file, read in a process of its own that is ended when it takes too long or too much, and gives back all it took. The
- * bytes are given away. Throws DocumentFault, the signal's reason.
+ * Reads a file in a separate process, and returns its passages. The process is stopped if it exceeds its time or memory.
+ * Transfers the bytes, so the caller must not use them again. Throws `DocumentError`, or the reason of the signal.
  */
 export async function loadDocument(
   bytes: Uint8Array<ArrayBuffer>,

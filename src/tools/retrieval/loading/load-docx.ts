@@ -11,13 +11,16 @@ const renderedBreak = /<w:lastRenderedPageBreak\s*\/>/g;
 const requestedBreak = /<w:br\s[^>]*w:type="page"[^>]*\/>/g;
 const styleMap = ["p[style-name='Title'] => h1:fresh", "p[style-name='Subtitle'] => h2:fresh"];
 
-/** A Word document: pages as they were when it was saved last, or as breaks ask for them; none if it has neither. */
+/**
+ * Loads a Word document. The pages are those of its last rendering, or else of its explicit breaks. If it has neither, it has
+ * no pages.
+ */
 export async function loadDocx(bytes: Uint8Array, { maxUnpackedBytes }: LoadBounds): Promise<LoadedBlocks> {
   const parts = readZip(bytes, maxUnpackedBytes, (name) => /\.(xml|rels)$/.test(name));
   const text = parts.get(mainPart)?.toString('utf8') ?? '';
   const breaks = [renderedBreak, requestedBreak].find((pattern) => text.search(pattern) !== -1);
   const markedText = breaks === undefined ? text : text.replace(breaks, `<w:t>${pageMark}</w:t>`);
-  // Packed anew, the archive can hold nothing but what was counted.
+  // A new archive contains only the parts whose size was checked.
   const cleanArchive = zipSync({ ...Object.fromEntries(parts), [mainPart]: Buffer.from(markedText) }, { level: 0 });
   const { value } = await mammoth.convertToHtml({ buffer: Buffer.from(cleanArchive) }, { styleMap, convertImage: noImages });
   return readHtml(value, breaks && pageMark);

@@ -6,12 +6,12 @@ import { decodeText } from './sniff-format.ts';
 // Pattern bound: runs in the document process, which has a time limit.
 const charset = /<meta[^>]+charset\s*=\s*["']?([\w-]+)/i;
 
-/** A web page: its headings, tables and text, without what is not shown. */
+/** Loads the headings, tables, and visible text of a web page. */
 export function loadHtml(bytes: Uint8Array): LoadedBlocks {
   return readHtml(decode(bytes));
 }
 
-/** The same of HTML that is text already; `pageMark` stands where a page ends. */
+/** Loads decoded HTML. `pageMark` separates pages. */
 export function readHtml(html: string, pageMark?: string): LoadedBlocks {
   const { document } = parseHTML(html);
   const blocks = readElements(document, pageMark);
@@ -20,7 +20,7 @@ export function readHtml(html: string, pageMark?: string): LoadedBlocks {
   return { title: title !== '' ? title : first?.kind === 'heading' ? first.text : '', blocks };
 }
 
-/** A page may say how it is encoded; that counts if the bytes are not UTF-8. */
+/** Uses the charset that the page declares only if the bytes are not UTF-8. */
 function decode(bytes: Uint8Array): string {
   const text = decodeText(bytes);
   const declaredCharset = charset.exec(text.slice(0, 2048))?.[1];

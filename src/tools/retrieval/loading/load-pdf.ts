@@ -2,23 +2,22 @@ import { extractTextItems, getDocumentProxy, type StructuredTextItem } from 'unp
 import type { Block, LoadBounds, LoadedBlocks } from './block.ts';
 import { DocumentError } from './document-error.ts';
 
-/** How much larger than the text a heading is. */
+/** Minimum ratio of a heading's font size to that of the body text. */
 const headingFactor = 1.15;
 const maxHeadingChars = 150;
-/** Of the font size: lines further apart than this are of two paragraphs. */
+/** Minimum distance of lines of different paragraphs, as a multiple of the font size. */
 const paragraphGap = 1.7;
-/** Of the font size: words further apart than this are in two columns. */
+/** Minimum distance of words in different columns, as a multiple of the font size. */
 const columnGap = 1.5;
 
-/** One line of a page. */
 interface Line {
   readonly text: string;
   readonly fontSize: number;
-  /** From the bottom of the page. */
+  /** Distance from the bottom of the page. */
   readonly y: number;
 }
 
-/** A PDF: its text page by page, with headings where the letters are larger. */
+/** Loads the text of a PDF page by page. Lines in a larger font become headings. */
 export async function loadPdf(bytes: Uint8Array, { maxPages }: LoadBounds): Promise<LoadedBlocks> {
   const pdf = await open(bytes);
   const excessPages = pdf.numPages - maxPages;
@@ -85,7 +84,7 @@ function toLine(items: readonly StructuredTextItem[]): Line[] {
     : [{ text: lineText, fontSize: Math.max(...items.map((item) => item.fontSize)), y: first.y }];
 }
 
-/** The sizes of letters that headings have, largest first: all that are larger than those of most of the text. */
+/** Returns the font sizes of headings, largest first. They are more than `headingFactor` times the most common size. */
 function listHeadingSizes(lines: readonly Line[]): number[] {
   const lengths = new Map<number, number>();
   for (const { text, fontSize } of lines) lengths.set(round(fontSize), (lengths.get(round(fontSize)) ?? 0) + text.length);
@@ -115,7 +114,7 @@ function toBlocks(lines: readonly Line[], page: number, sizes: readonly number[]
   return blocks;
 }
 
-/** A heading that goes over several lines is one. */
+/** Merges a heading with the previous one if it continues on another line. */
 function mergeHeading(blocks: Block[], heading: Extract<Block, { kind: 'heading' }>): Block[] {
   const last = blocks.at(-1);
   if (last?.kind !== 'heading' || last.level !== heading.level) return [heading];

@@ -10,7 +10,7 @@ const neededParts = /^ppt\/(presentation\.xml|_rels\/presentation\.xml\.rels|(sl
 type XmlDocument = ReturnType<DOMParser['parseFromString']>;
 type XmlElement = NonNullable<ReturnType<XmlDocument['querySelector']>>;
 
-/** A presentation: a slide is a page, with its title as heading and its notes behind it. */
+/** Loads a presentation. Each slide is a page: its title becomes a heading, and its notes follow the content. */
 export function loadPptx(bytes: Uint8Array, { maxUnpackedBytes, maxPages }: LoadBounds): LoadedBlocks {
   const presentation = new Presentation(readZip(bytes, maxUnpackedBytes, (name) => neededParts.test(name)));
   const slides = presentation.listSlides();
@@ -31,7 +31,7 @@ class Presentation {
     this.#parts = parts;
   }
 
-  /** Names of the slides' parts, in the order they are shown. */
+  /** Returns the part names of the slides in presentation order. */
   listSlides(): string[] {
     const targets = this.#listTargets(presentation);
     const ids = listElements(this.#parseXml(presentation), 'p:sldId').map((slide) => slide.getAttribute('r:id') ?? '');
@@ -56,7 +56,7 @@ class Presentation {
     ];
   }
 
-  /** What a part points to, by the id it uses for it. */
+  /** Returns the targets of a part's relationships, by relationship ID. */
   #listTargets(part: string): Map<string, string> {
     const relations = posix.join(posix.dirname(part), '_rels', `${posix.basename(part)}.rels`);
     if (!this.#parts.has(relations)) return new Map();
@@ -86,7 +86,7 @@ function isTitle(shape: XmlElement): boolean {
   return listElements(shape, 'p:ph').some((placeholder) => /^(title|ctrTitle)$/.test(placeholder.getAttribute('type') ?? ''));
 }
 
-/** Notes have a picture of the slide and its number beside their text. */
+/** Whether the shape is the text of the notes. Notes also contain a picture of the slide and its number. */
 function isBody(shape: XmlElement): boolean {
   return listElements(shape, 'p:ph').some((placeholder) => placeholder.getAttribute('type') === 'body');
 }

@@ -10,7 +10,7 @@ interface Cell {
   readonly v?: unknown;
 }
 
-/** A workbook: a sheet is a page with its name as heading, its first row of several cells the header. */
+/** Loads a workbook. Each sheet is a page with its name as heading. The first row with several cells is the header. */
 export function loadXlsx(bytes: Uint8Array, { maxUnpackedBytes, maxPages }: LoadBounds): LoadedBlocks {
   const parts = readZip(bytes, maxUnpackedBytes, (name) => /\.(xml|rels)$/.test(name));
   const cleanArchive = zipSync(Object.fromEntries(parts), { level: 0 });
@@ -44,7 +44,7 @@ function toBlocks(name: string, sheet: WorkSheet | undefined, page: number): Blo
   return [heading, ...above, ...(start === -1 ? [] : [{ kind: 'table' as const, header, rows: rest, page }])];
 }
 
-/** Only cells that are there: the size that a sheet says it has is not trusted. */
+/** Returns the existing rows. The declared size of a sheet is not trusted. */
 function listRows(sheet: WorkSheet | undefined): string[][] {
   const data = (sheet?.['!data'] ?? []) as readonly (readonly (Cell | undefined)[] | undefined)[];
   const rows: string[][] = [];

@@ -1,6 +1,6 @@
 import type { Block, TableBlock } from './block.ts';
 
-/** What is used of a node of the DOM. */
+/** The properties of a DOM node that are used here. */
 export interface DomNode {
   readonly nodeType: number;
   readonly nodeName: string;
@@ -18,7 +18,7 @@ const inlineTags = new Set(
 );
 const headingPattern = /^H([1-6])$/;
 
-/** The headings, tables and texts of a document, in their order. */
+/** Returns the headings, tables, and texts of a document in order. */
 export function readElements(root: DomNode, pageMark: string | undefined): Block[] {
   const reader = new ElementReader(pageMark);
   reader.walk(root);
@@ -127,7 +127,7 @@ function normalizeSpace(text: string): string {
   return text.replace(/\s+/g, ' ').trim();
 }
 
-/** Pages were once laid out with tables: one that holds another, or has a single column, is no table. */
+/** Whether the table contains data. Tables with nested tables or a single column are treated as page layout. */
 function isDataTable(table: DomNode): boolean {
   const rows = listRows(table);
   return (

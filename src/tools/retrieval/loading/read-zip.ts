@@ -18,8 +18,9 @@ interface Entry {
 }
 
 /**
- * The parts of an archive. What they come to is counted while they are unpacked, whatever the archive says of itself; a part
- * that `isWanted` refuses is not unpacked. Throws DocumentFault if it is broken, encrypted or too large.
+ * Unpacks the parts of an archive. The total size is counted during unpacking, because sizes in the archive are not trusted.
+ * Only parts for which `shouldUnpack` returns true are unpacked. Throws `DocumentError` if the archive is damaged, encrypted,
+ * or too large.
  */
 export function readZip(bytes: Uint8Array, maxBytes: number, shouldUnpack: (name: string) => boolean): Map<string, Buffer> {
   const archive = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -34,7 +35,7 @@ export function readZip(bytes: Uint8Array, maxBytes: number, shouldUnpack: (name
   return parts;
 }
 
-/** Names of the parts, unpacking nothing. Throws DocumentFault. */
+/** Lists the names of the parts without unpacking them. Throws `DocumentError`. */
 export function listZip(bytes: Uint8Array): string[] {
   return readDirectory(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)).map(({ name }) => name);
 }

@@ -9,7 +9,7 @@ const byteOrderMarks = [
 
 export type Format = 'txt' | 'md' | 'html' | 'csv' | 'json' | 'pdf' | 'docx' | 'xlsx' | 'pptx';
 
-/** What a file says of itself beside its content. */
+/** Name and content type of a file. */
 export interface FileLabel {
   readonly name: string;
   readonly contentType: string;
@@ -42,8 +42,9 @@ const byExtension: Readonly<Record<string, Format>> = {
 };
 
 /**
- * How a file is to be read: its first bytes decide, then its content type, then its name; what is left is plain text. That a file is
- * JSON is taken for true if its name says nothing else: programs send that type with whatever they upload. Throws DocumentFault.
+ * Detects the format of a file: by its first bytes, its content type, or its name, in this order. The default is plain text.
+ * The type `application/json` is ignored if the name indicates another format, because programs send it with any upload. Throws
+ * `DocumentError`.
  */
 export function sniffFormat(bytes: Uint8Array, { name, contentType }: FileLabel): Format {
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, 1024)).toString('latin1');
@@ -70,7 +71,10 @@ function sniffZipFormat(bytes: Uint8Array): Format {
   throw new DocumentError('It is an archive, but neither docx nor xlsx nor pptx.');
 }
 
-/** The text of bytes: by their byte order mark, else UTF-8, else Windows-1252, which every byte means something in. Throws DocumentFault if they are no text. */
+/**
+ * Decodes bytes: by their byte order mark, or else as UTF-8, or else as Windows-1252, which accepts any bytes. Throws
+ * `DocumentError` if the bytes are not text.
+ */
 export function decodeText(bytes: Uint8Array): string {
   const mark = byteOrderMarks.find((candidate) => candidate.bytes.every((byte, index) => bytes[index] === byte));
   if (mark !== undefined) return new TextDecoder(mark.encoding).decode(bytes);

@@ -3,17 +3,19 @@ import type { BoundedCache } from '#base/cache/bounded-cache.ts';
 import type { IndexedDocument, PassageHit, PassageIndex, VectorKey, WordHit } from '#domain/tools/passage-index.ts';
 import type { TextEmbedder } from '../deployment-embedder.ts';
 
-/** Of each list, before they are joined. */
+/** Maximum number of hits of each search method. */
 const maxHits = 30;
-/** What more passages have than this tells nothing about any of them. */
+/**
+ * Maximum number of passages with exact matches to move to the front. If more match, exact matches do not distinguish passages.
+ */
 const maxExactHits = 12;
-/** A question's vector that takes longer is done without. */
+/** Maximum time to create the vector of a question. After that, the search uses words only. */
 const vectorMs = 5000;
-/** Characters of a question that its vector is made of: each word more costs a millisecond. */
+/** Maximum number of characters of a question that is embedded. Each additional word takes about a millisecond. */
 const maxQueryChars = 500;
-/** What a share of the question's words is worth where meaning tells more. */
-const shareBesideMeaning = 0.6;
-/** A passage that is not nearer than this is about something else. */
+/** Weight of the matched share of the question's words if vectors are complete. */
+const matchedShareWeight = 0.6;
+/** Minimum similarity of a passage. Less similar passages have another topic. */
 const minSimilarity = 0.1;
 
 export interface PassageQuery {
@@ -23,31 +25,37 @@ export interface PassageQuery {
   readonly signal: AbortSignal;
 }
 
-/** A passage that was found, and how well it fits: from 0 to 1. */
+/** A passage with a score from 0 to 1. */
 export interface ScoredHit extends PassageHit {
-  /** The most of its nearness to the question, its share of the question's words (six tenths of that where there are vectors), and its share of what the question names exactly. */
+  /**
+   * The maximum of the similarity, the weighted share of matched words, and the share of matched exact terms. The weight of the
+   * words is 0.6 if the vectors are complete, and 1 otherwise.
+   */
   readonly score: number;
 }
 
 export interface SearchResult {
-  /** Best first. */
+  /** Sorted, best first. */
   readonly hits: readonly ScoredHit[];
   /** Whether the vectors of all passages were searched. */
   readonly byMeaning: boolean;
 }
 
-/** Finds passages by their words and by what they mean. */
+/** Searches passages by words and by meaning. */
 export class PassageSearch {
   readonly #index: PassageIndex;
   readonly #vectors: VectorCache;
 
-  /** `vectors`: of the documents asked for last. */
+  /** `vectors` caches the vectors of recently searched documents. */
   constructor(index: PassageIndex, vectors: BoundedCache<Float32Array>) {
     this.#index = index;
     this.#vectors = new VectorCache(index, vectors);
   }
 
-  /** Both ways at once, joined: what words find counts by the share of the question's words that it has. Throws StoreFault, the signal's reason. */
+  /**
+   * Searches both ways concurrently, and merges the results. A hit by words is weighted by the share of words that match.
+   * Throws `StoreError`, or the reason of the signal.
+   */
   async search(query: PassageQuery): Promise<SearchResult> {
     const [wordHits, nearResult] = await Promise.all([this.searchByWords(query), this.searchByMeaning(query)]);
     const byWords = wordHits.map((hit) => ({ ...hit, weight: hit.matchedShare }));
@@ -56,7 +64,7 @@ export class PassageSearch {
       .map((hit) => ({ ...hit, weight: 1 }));
     const exact = new Map(wordHits.filter((hit) => hit.exactShare > 0).map((hit) => [getKey(hit), hit.exactShare]));
     const scores = new Map<string, number>();
-    const shareWeight = nearResult.isComplete ? shareBesideMeaning : 1;
+    const shareWeight = nearResult.isComplete ? matchedShareWeight : 1;
     for (const hit of wordHits) scores.set(getKey(hit), Math.max(shareWeight * hit.matchedShare, hit.exactShare));
     for (const hit of nearResult.hits) scores.set(getKey(hit), Math.max(hit.similarity, scores.get(getKey(hit)) ?? 0));
     const hits = fuse([byWords, byMeaning]).map((hit) => ({ ...hit, score: scores.get(getKey(hit)) ?? 0 }));
@@ -71,7 +79,7 @@ export class PassageSearch {
     );
   }
 
-  /** None if there are no vectors yet, or the question gets none. */
+  /** Returns no hits if there are no vectors yet, or the question cannot be embedded. */
   async searchByMeaning({
     text,
     documents,
@@ -95,7 +103,7 @@ function getKey({ document, nth: index }: PassageHit): string {
   return `${document} ${index}`;
 }
 
-/** Whoever names something exactly wants that, whatever else is near. */
+/** Moves exact matches to the front, because a user who names an exact term wants that passage. */
 function rankExactFirst(hits: readonly ScoredHit[], exact: ReadonlyMap<string, number>): readonly ScoredHit[] {
   if (exact.size === 0) return hits;
   return hits.toSorted((first, second) => (exact.get(getKey(second)) ?? 0) - (exact.get(getKey(first)) ?? 0));
@@ -109,22 +117,25 @@ async function embed(text: string, embedder: TextEmbedder, signal: AbortSignal):
     );
     return vector;
   } catch {
-    // The words are enough to go on with.
+    // Continues with the words only.
     signal.throwIfAborted();
     return undefined;
   }
 }
 
-/** The larger, the less the first ranks stand out. With the weights measured on the golden set (docs/retrieval.md). */
+/**
+ * Smoothing constant of the rank fusion. A larger value reduces the advantage of the first ranks. Measured with the weights on
+ * the golden set (docs/retrieval.md).
+ */
 const smoothing = 20;
 
-/** A passage that was found one way. */
+/** A hit of one search method. */
 interface WeightedHit extends PassageHit {
-  /** How much this finding counts: from 0 to 1. */
+  /** Weight of the hit, from 0 to 1. */
   readonly weight: number;
 }
 
-/** Joins lists by weighted reciprocal rank: what stands high in several comes first. */
+/** Merges lists by weighted reciprocal rank fusion. Passages with high ranks in several lists come first. */
 export function fuse(lists: readonly (readonly WeightedHit[])[]): PassageHit[] {
   const scores = new Map<string, { readonly hit: PassageHit; score: number }>();
   for (const list of lists) {
@@ -138,21 +149,21 @@ export function fuse(lists: readonly (readonly WeightedHit[])[]): PassageHit[] {
   return [...scores.values()].sort((first, second) => second.score - first.score).map(({ hit }) => hit);
 }
 
-/** Numbers looked at before others get a turn: about a millisecond. */
+/** Number of vector components to process before yielding to the event loop. They take about a millisecond. */
 const numbersAtOnce = 1_000_000;
 
-/** Vectors of a document, one behind the other. */
+/** Concatenated vectors of a document. */
 interface VectorSet {
   readonly document: string;
   readonly vectors: Float32Array;
 }
 
 interface NearHit extends PassageHit {
-  /** From -1 to 1. */
+  /** Cosine similarity, from -1 to 1. */
   readonly similarity: number;
 }
 
-/** The passages whose vectors are nearest to that of a question, best first. Streams go on meanwhile. */
+/** Returns the passages whose vectors are most similar to that of a question, best first. Yields to the event loop. */
 export async function nearest(queryVector: Float32Array, sets: readonly VectorSet[], limit: number): Promise<NearHit[]> {
   const best = new Best(limit);
   let scanned = 0;
@@ -170,7 +181,7 @@ export async function nearest(queryVector: Float32Array, sets: readonly VectorSe
   return best.hits;
 }
 
-/** Four sums at once take half the time of one. */
+/** Four separate sums take half the time of one. */
 function dot(vector: Float32Array, vectors: Float32Array, from: number): number {
   let first = 0;
   let second = 0;
@@ -204,7 +215,7 @@ class Best {
   }
 }
 
-/** Vectors of the documents asked for last. */
+/** Caches the vectors of recently searched documents. */
 export class VectorCache {
   readonly #index: PassageIndex;
   readonly #cache: BoundedCache<Float32Array>;
@@ -214,7 +225,10 @@ export class VectorCache {
     this.#cache = cache;
   }
 
-  /** The vectors of a document, one behind the other from its first passage on; fewer than it has passages while they are being made. */
+  /**
+   * Returns the concatenated vectors of a document, starting at its first passage. The array is shorter while vectors are being
+   * created.
+   */
   async get({ id, passages }: IndexedDocument, model: string): Promise<Float32Array> {
     const name = `${id} ${model}`;
     const cached = this.#cache.find(name);

@@ -3,10 +3,10 @@ import { BoundedCache } from '#base/cache/bounded-cache.ts';
 import type { IndexedDocument, PassageIndex, VectorRun } from '#domain/tools/passage-index.ts';
 import { fuse, nearest, VectorCache } from './passage-search.ts';
 
-describe('joining lists', () => {
+describe('fuse', () => {
   const hit = (nth: number, weight = 1) => ({ document: 'd', nth, weight });
 
-  it('puts first what stands high in several', () => {
+  it('ranks passages first that have high ranks in several lists', () => {
     expect(
       fuse([
         [hit(1), hit(2), hit(3)],
@@ -15,7 +15,7 @@ describe('joining lists', () => {
     ).toEqual([2, 1, 9, 3]);
   });
 
-  it('lets a finding count by its weight', () => {
+  it('weights each hit', () => {
     expect(
       fuse([
         [hit(1, 0.2), hit(2, 0.2)],
@@ -24,35 +24,35 @@ describe('joining lists', () => {
     ).toEqual([3, 4, 1, 2]);
   });
 
-  it('keeps apart what has the same number in two documents', () => {
+  it('distinguishes equal indexes in different documents', () => {
     expect(fuse([[hit(1)], [{ document: 'e', nth: 1, weight: 1 }]])).toHaveLength(2);
     expect(fuse([])).toEqual([]);
   });
 });
 
-describe('the nearest vectors', () => {
-  it('are found among many, best first, as a plain count says', async () => {
+describe('nearest', () => {
+  it('returns the most similar vectors of several documents, best first', async () => {
     const dimensions = 7;
     const vectors = Float32Array.from({ length: dimensions * 500 }, (_, at) => Math.sin(at * 12.9898));
-    const asked = Float32Array.from({ length: dimensions }, (_, at) => Math.cos(at));
+    const query = Float32Array.from({ length: dimensions }, (_, at) => Math.cos(at));
     const plain = Array.from({ length: 500 }, (_, nth) => {
-      return { nth, similarity: asked.reduce((sum, value, at) => sum + value * (vectors[nth * dimensions + at] ?? 0), 0) };
+      return { nth, similarity: query.reduce((sum, value, at) => sum + value * (vectors[nth * dimensions + at] ?? 0), 0) };
     });
-    const expected = plain.sort((one, other) => other.similarity - one.similarity).slice(0, 9);
+    const expected = plain.sort((left, right) => right.similarity - left.similarity).slice(0, 9);
     const sets = [0, 200].map((from, at) => {
       return { document: `d${at}`, vectors: vectors.subarray(from * dimensions, (at === 0 ? 200 : 500) * dimensions) };
     });
-    const found = await nearest(asked, sets, 9);
-    expect(found.map(({ document, nth }) => (document === 'd0' ? nth : nth + 200))).toEqual(expected.map(({ nth }) => nth));
-    for (const [at, { similarity }] of found.entries()) expect(similarity).toBeCloseTo(expected[at]?.similarity ?? 0, 4);
+    const hits = await nearest(query, sets, 9);
+    expect(hits.map(({ document, nth }) => (document === 'd0' ? nth : nth + 200))).toEqual(expected.map(({ nth }) => nth));
+    for (const [at, { similarity }] of hits.entries()) expect(similarity).toBeCloseTo(expected[at]?.similarity ?? 0, 4);
   });
 
-  it('are fewer where there are fewer', async () => {
+  it('returns fewer hits if there are fewer vectors', async () => {
     expect(await nearest(Float32Array.of(1), [{ document: 'd', vectors: Float32Array.of(0.5) }], 3)).toHaveLength(1);
     expect(await nearest(Float32Array.of(1), [], 3)).toEqual([]);
   });
 
-  it('leave others a turn', async () => {
+  it('yields to the event loop', async () => {
     let turns = 0;
     const timer = setInterval(() => (turns += 1), 0);
     await nearest(new Float32Array(384), [{ document: 'd', vectors: new Float32Array(384 * 40_000) }], 3);
@@ -61,23 +61,23 @@ describe('the nearest vectors', () => {
   });
 });
 
-describe('the cache of vectors', () => {
-  const documentOf = (id: string, passages: number): IndexedDocument => {
+describe('VectorCache', () => {
+  const createDocument = (id: string, passages: number): IndexedDocument => {
     return { id, title: '', format: 'txt', passages, tokens: 0, note: undefined, failure: undefined };
   };
 
-  const boundedTo = (maxBytes: number) =>
+  const createCache = (maxBytes: number) =>
     new BoundedCache<Float32Array>({ maxBytes, countBytes: ({ byteLength }) => byteLength });
 
-  function counted(runs: Record<string, VectorRun[]>) {
-    const asked: string[] = [];
+  function createIndex(runs: Record<string, VectorRun[]>) {
+    const loadedDocuments: string[] = [];
     const index = {
       async vectors({ document }: { document: string }) {
-        asked.push(document);
+        loadedDocuments.push(document);
         return runs[document] ?? [];
       },
     } as Partial<PassageIndex> as PassageIndex;
-    return { asked, index };
+    return { loadedDocuments, index };
   }
 
   const run = (first: number, ...values: number[]): VectorRun => ({
@@ -86,22 +86,22 @@ describe('the cache of vectors', () => {
     vectors: Float32Array.from(values),
   });
 
-  it('puts runs together and asks for them once, as soon as they are whole', async () => {
+  it('joins runs and caches them once they are complete', async () => {
     const runs = { d: [run(0, 1, 2)] };
-    const { asked, index } = counted(runs);
-    const cache = new VectorCache(index, boundedTo(1000));
-    expect([...(await cache.get(documentOf('d', 3), 'm'))]).toEqual([1, 2]);
+    const { loadedDocuments, index } = createIndex(runs);
+    const cache = new VectorCache(index, createCache(1000));
+    expect([...(await cache.get(createDocument('d', 3), 'm'))]).toEqual([1, 2]);
     runs.d.push(run(2, 3));
-    for (let times = 0; times < 3; times += 1) expect([...(await cache.get(documentOf('d', 3), 'm'))]).toEqual([1, 2, 3]);
-    expect(asked).toEqual(['d', 'd']);
-    await cache.get(documentOf('d', 3), 'other model');
-    expect(asked).toHaveLength(3);
+    for (let times = 0; times < 3; times += 1) expect([...(await cache.get(createDocument('d', 3), 'm'))]).toEqual([1, 2, 3]);
+    expect(loadedDocuments).toEqual(['d', 'd']);
+    await cache.get(createDocument('d', 3), 'other model');
+    expect(loadedDocuments).toHaveLength(3);
   });
 
-  it('lets go of what was not used for longest when it is full', async () => {
-    const { asked, index } = counted({ a: [run(0, 1, 2)], b: [run(0, 3, 4)], c: [run(0, 5, 6)] });
-    const cache = new VectorCache(index, boundedTo(300));
-    for (const id of ['a', 'b', 'a', 'c', 'a', 'b']) await cache.get(documentOf(id, 2), 'm');
-    expect(asked).toEqual(['a', 'b', 'c', 'b']);
+  it('drops the least recently used document if the cache is full', async () => {
+    const { loadedDocuments, index } = createIndex({ a: [run(0, 1, 2)], b: [run(0, 3, 4)], c: [run(0, 5, 6)] });
+    const cache = new VectorCache(index, createCache(300));
+    for (const id of ['a', 'b', 'a', 'c', 'a', 'b']) await cache.get(createDocument(id, 2), 'm');
+    expect(loadedDocuments).toEqual(['a', 'b', 'c', 'b']);
   });
 });
