@@ -32,14 +32,14 @@ describe('merge', () => {
     expect(mergeValues(...files)).toEqual(merged);
   });
 
-  it('leaves the files as they are', () => {
+  it('does not modify the files', () => {
     const first = { a: { b: 1 } };
     const second = { a: { b: 2 } };
     mergeValues(first, second);
     expect([first, second]).toEqual([{ a: { b: 1 } }, { a: { b: 2 } }]);
   });
 
-  it('keeps a key named __proto__ as a key, and gives it to nothing else', () => {
+  it('keeps a key named __proto__ as an ordinary key', () => {
     const merged = mergeValues(
       JSON.parse('{"a": {"__proto__": {"x": 1}}}'),
       JSON.parse('{"a": {"__proto__": {"y": 2}}, "__proto__": {"z": 3}}'),
@@ -49,7 +49,7 @@ describe('merge', () => {
     expect(({} as JsonObject).z).toBeUndefined();
   });
 
-  it('knows the file of each value, and of what is missing the file around it', () => {
+  it('finds the file of each value, and the file of the parent for a missing value', () => {
     const { findFile: fileOf } = merge([
       { file: 'base', value: { a: { b: 1, c: [{ d: 1 }] }, e: {} } },
       { file: 'local', value: { a: { b: 2, f: 3 } } },
@@ -64,12 +64,12 @@ describe('merge', () => {
     expect(fileOf([])).toBe('local');
   });
 
-  it('is in no file where there is none', () => {
+  it('finds an empty file name if there are no files', () => {
     expect(merge([]).findFile(['a'])).toBe('');
   });
 });
 
-it('A logo is read from a file beside the configuration, and told where it cannot be', async () => {
+it('loadConfiguration reads a logo from the folder of the configuration and reports invalid logos', async () => {
   await using folder = await openFolder();
   const load = async (logo: string) => {
     const file = join(folder.path, 'parley.json');

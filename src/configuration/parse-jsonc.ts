@@ -20,7 +20,10 @@ const messages: ReadonlyMap<string, string> = new Map([
   ['InvalidCharacter', 'this character must be escaped'],
 ]);
 
-/** JSON with comments and trailing commas. Undefined for an empty text; of what breaks the syntax only the first fault, the others follow from it. */
+/**
+ * Parses JSON with comments and trailing commas. The value is undefined for an empty text. Returns only the first syntax error,
+ * because later errors follow from it.
+ */
 export function parseJsonc(text: string): ParsedText {
   const builder = new ValueBuilder();
   const syntaxFaults: TextError[] = [];
@@ -47,7 +50,7 @@ function getMessage(code: ParseErrorCode): string {
   return messages.get(printParseErrorCode(code)) ?? 'this is not JSON';
 }
 
-/** Puts a value together from what a parser meets on its way. */
+/** Builds a value from parser events. */
 class ValueBuilder {
   value: unknown;
   readonly repeatedKeys: TextError[] = [];

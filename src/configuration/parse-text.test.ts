@@ -56,7 +56,7 @@ describe('parseText', () => {
     ['a.yaml', '? [a]\n: 1', place(1, 3), 'a key must be a plain word or a string'],
     ['a.yaml', 'a: 1\n---\nb: 2', place(2, 1), 'a second document begins here; a file holds one'],
     ['a.yaml', 'a: *x', place(1, 4), 'this alias has no anchor before it'],
-  ])('says where %s is wrong: %j', async (file, text, path, message) => {
+  ])('reports where %s is wrong: %j', async (file, text, path, message) => {
     expect(await parseText(file, text)).toEqual({ faults: [{ file, path, message }] });
   });
 
@@ -66,19 +66,19 @@ describe('parseText', () => {
     ['a.json', '\uFEFF'],
     ['a.yaml', ''],
     ['a.yml', '\n# nothing\n---\n'],
-  ])('refuses %s where it is empty: %j', async (file, text) => {
+  ])('rejects %s if it is empty: %j', async (file, text) => {
     const hint = 'an empty configuration is written {}, and where no file is named the demo is served';
     expect(await parseText(file, text)).toEqual({ faults: [{ file, path: '', message: 'is empty', hint }] });
   });
 
-  it('refuses a bomb of aliases at once', async () => {
+  it('rejects a large number of aliases immediately', async () => {
     const lines = ['a0: &a0 [x, x]'];
     for (let index = 1; index < 40; index++) lines.push(`a${index}: &a${index} [*a${index - 1}, *a${index - 1}]`);
     expect(await parseText('a.yaml', lines.join('\n'))).toHaveProperty('faults');
   });
 
   it.each(['a: &x [*x, *x]', `a: ${'['.repeat(100)}${']'.repeat(100)}`])(
-    'refuses what is nested without end or too deeply: %s',
+    'rejects a value that contains itself or is nested too deeply: %s',
     async (text) => {
       expect(await parseText('a.yaml', text)).toEqual({
         faults: [{ file: 'a.yaml', path: '', message: 'is nested more than 64 levels deep' }],
@@ -86,7 +86,7 @@ describe('parseText', () => {
     },
   );
 
-  it.each(['a.json', 'a.yaml'])('refuses a text that would use up the stack: %s', async (file) => {
+  it.each(['a.json', 'a.yaml'])('rejects a text that would exhaust the stack: %s', async (file) => {
     expect(await parseText(file, `${'['.repeat(200_000)}`)).toHaveProperty('faults');
   });
 
@@ -95,11 +95,11 @@ describe('parseText', () => {
     ['a.json', '"x"'],
     ['a.json', 'null'],
     ['a.yaml', '- x'],
-  ])('refuses what is no object: %s %s', async (file, text) => {
+  ])('rejects a value that is not an object: %s %s', async (file, text) => {
     expect(await parseText(file, text)).toEqual({ faults: [{ file, path: '', message: 'must hold an object' }] });
   });
 
-  it.each(['a', 'a.json5', 'a.toml', 'a.json.bak'])('refuses a name that does not say what the file is: %s', async (file) => {
+  it.each(['a', 'a.json5', 'a.toml', 'a.json.bak'])('rejects a file name with an unknown extension: %s', async (file) => {
     expect(await parseText(file, '{}')).toEqual({
       faults: [{ file, path: '', message: 'must have a name that ends in .json, .jsonc, .yaml, .yml' }],
     });

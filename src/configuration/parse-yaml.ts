@@ -11,7 +11,7 @@ import {
 } from 'yaml';
 import type { ParsedText, TextError } from './parsed-text.ts';
 
-/** By the code of the parser, or by its own words if its code is too wide. */
+/** Messages by error code, or by error message if the code is too general. */
 const messages: ReadonlyMap<string, string> = new Map([
   ['ALIAS_PROPS', 'an alias cannot have an anchor or a tag'],
   ['BAD_ALIAS', 'this alias has no proper name'],
@@ -38,18 +38,21 @@ const indented = {
 
 const maxAliases = 1000;
 
-/** YAML 1.2 with the core schema and no other tags. Undefined for an empty text; of what breaks the syntax only the first fault. */
+/**
+ * Parses YAML 1.2 with the core schema and without other tags. The value is undefined for an empty text. Returns only the first
+ * syntax error.
+ */
 export function parseYaml(text: string): ParsedText {
   return toParsed(text, { schema: 'core', version: '1.2' }, 100);
 }
 
-/** YAML 1.1 as Python reads it, with merge keys, `yes` and `1_000`; dates stay text. */
+/** Parses YAML 1.1 like Python, with merge keys, `yes` and `1_000`. Dates stay strings. */
 export function parseOldYaml(text: string): ParsedText {
   const customTags = (tags: Tags) => tags.filter(isPlain);
   return toParsed(text, { schema: 'yaml-1.1', version: '1.1', merge: true, customTags }, 10_000);
 }
 
-/** Whether a tag is none of those that make of a text such as 2024-10-21 or 12:30 something else. */
+/** Returns whether a tag does not convert a text such as 2024-10-21 or 12:30 to another type. */
 function isPlain(tag: Tags[number]): boolean {
   return typeof tag === 'string' || (!tag.tag.endsWith(':timestamp') && tag.format !== 'TIME');
 }
@@ -62,7 +65,7 @@ function toParsed(text: string, dialect: Dialect, maxAliasCount: number): Parsed
     ...dialect,
     resolveKnownTags: false,
     stringKeys: true,
-    // The parser compares each key with all before it; `duplicateKeys` looks them up.
+    // The parser compares each key with all previous keys. `findDuplicateKeys` uses a lookup instead.
     uniqueKeys: false,
     prettyErrors: false,
     logLevel: 'error',
@@ -86,7 +89,7 @@ function toParsed(text: string, dialect: Dialect, maxAliasCount: number): Parsed
   }
 }
 
-/** Keys that stand twice in one object; the merge key may. */
+/** Finds duplicate keys within an object. The merge key can repeat. */
 function findDuplicateKeys(document: Document.Parsed): readonly Problem[] {
   const problems: Problem[] = [];
   visit(document, {
@@ -103,7 +106,10 @@ function findDuplicateKeys(document: Document.Parsed): readonly Problem[] {
   return problems;
 }
 
-/** The first alias that stands for nothing, or the first too many: to find what one stands for, the parser goes through all before it. */
+/**
+ * Finds the first alias without an anchor, or the first alias over the limit. The limit exists because the parser resolves each
+ * alias with a search through all previous nodes.
+ */
 function findWrongAlias(document: Document.Parsed): readonly Problem[] {
   const problems: Problem[] = [];
   const anchors = new Set<string>();
@@ -133,7 +139,10 @@ function toProblem({ code, message, pos }: YAMLError): Problem {
   return { offset: pos[0], message: messages.get(message) ?? messages.get(code) ?? 'this is not YAML' };
 }
 
-/** The parser takes what is indented wrongly for a key of several lines, and reports first the end of what stands before. */
+/**
+ * The parser treats a line with wrong indentation as part of a multi-line key. It first reports the end of the previous value, so
+ * this function corrects the position and the message.
+ */
 function findFirstProblem([first, second]: readonly YAMLError[]): readonly Problem[] {
   if (first === undefined) return [];
   if (first.code !== 'BLOCK_AS_IMPLICIT_KEY' || second?.code !== 'MULTILINE_IMPLICIT_KEY') return [toProblem(first)];

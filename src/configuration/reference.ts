@@ -21,7 +21,7 @@ npm start -- --config parley.jsonc           # applies changes of the file witho
 - **Editors**: name [configuration.schema.json](configuration.schema.json) at the top of a file: \`"$schema": "…/docs/configuration.schema.json"\` in JSON, \`# yaml-language-server: $schema=…/docs/configuration.schema.json\` in YAML.
 `;
 
-/** The reference of the configuration as Markdown: a table for each key of the top. */
+/** Returns the configuration reference as Markdown: one table for each top-level key. */
 export function configurationReference(): string {
   const sections = Object.entries(readSchema(Configuration).properties ?? {}).map(([key, node]) => {
     return [`## ${key}`, '', node.description ?? '', '', toTable(buildRows(key, node))].join('\n');
@@ -55,7 +55,7 @@ function toTable(rows: readonly Row[]): string {
 
 type Row = readonly [key: string, shape: string, byDefault: string, description: string];
 
-/** Returns a row for each key at and below a path. An object that has no row of its own only holds other keys. */
+/** Returns a row for each key at and below a path. A top-level object with keys has no row itself. */
 function buildRows(key: string, node: SchemaNode, isRequired = false): readonly Row[] {
   const below = buildRowsBelow(key, node);
   return key.includes('.') || below.length === 0 ? [toRow(key, node, isRequired), ...below] : below;

@@ -52,7 +52,7 @@ const fields = {
   },
 } as const satisfies Record<PassThroughApi, Record<string, TSchema>>;
 
-/** The fields of a request to each API that are checked; further ones are carried untouched. */
+/** Validated fields of a request to each API. Other fields are passed on unchanged. */
 export const passThroughRequests = Object.fromEntries(
   passThroughApis.map((api) => [api, Type.Object({ ...fields[api], model })]),
 ) as unknown as Readonly<Record<PassThroughApi, TSchema & { readonly required: readonly string[] }>>;
@@ -63,7 +63,7 @@ const shapes = Object.fromEntries(passThroughApis.map((api) => [api, compile(pas
   Record<PassThroughApi, ReturnType<typeof compile>>
 >;
 
-/** A JSON request as it may be sent on, without fields that are null. Throws invalid_request for the first fault. */
+/** Validates a JSON request and omits fields that are null. Throws `invalid_request` for the first fault. */
 export function parsePassThrough(api: PassThroughApi, value: unknown): JsonObject {
   if (!isJsonObject(value)) return requireShape(anyShape, value);
   refuseOtherCase(value, new Set([...Object.keys(fields[api]), 'model']));

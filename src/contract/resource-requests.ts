@@ -13,12 +13,12 @@ const resourceFields = {
 
 const open = { additionalProperties: true };
 
-/** A prompt as it is stored; further fields are kept. */
+/** A stored prompt. Unknown fields are kept. */
 export const PromptRecord = Type.Object({ ...resourceFields, content: Type.String() }, open);
-/** A conversation as it is stored; further fields are kept. */
+/** A stored conversation. Unknown fields are kept. */
 export const ConversationRecord = Type.Object({ ...resourceFields, messages: Type.Array(Type.Object({}, open)) }, open);
 
-/** What moves or copies something stored. */
+/** Body of a request that moves or copies a resource. */
 export const RelocationRequest = Type.Object({
   sourceUrl: Type.String({ description: 'What is to be moved or copied: `{kind}/{bucket}/{path}`, percent-encoded.' }),
   destinationUrl: Type.String({ description: 'Its new place, of the same kind.' }),
@@ -41,24 +41,24 @@ const permission = Type.Object(
 const permissionList = Type.Array(permission, { minItems: 1, maxItems: maxPermissions });
 const receiver = Type.String({ minLength: 1, maxLength: 1024, description: 'Id of the deployment.' });
 
-/** What grants or revokes; programs of the family also say `resources` for `resourcePermissions`. */
+/** Body of a request that grants or revokes permissions. Some clients send `resources` instead of `resourcePermissions`. */
 export const PermissionsRequest = Type.Object({ resourcePermissions: permissionList, receiver }, further);
 export type PermissionsRequest = Static<typeof PermissionsRequest>;
 
-/** Which grants are listed. */
+/** Filter for a list of permissions. */
 export const PermissionListRequest = Type.Object({ receiver: Type.Optional(receiver) });
 
-/** Which shared resources are listed. */
+/** Filter for a list of shared resources. */
 export const ShareListRequest = Type.Object({
   resourceTypes: Type.Array(Type.String()),
   with: Type.Optional(Type.Enum(['me', 'others'])),
   order: Type.Optional(Type.String()),
 });
 
-/** Which publications are listed. */
+/** Filter for a list of publications. */
 export const PublicationListRequest = Type.Object({ url: Type.String() });
 
-/** Checks a body by its schema. Throws invalid_request for the first fault. */
+/** Returns a function that validates a body by a schema. It throws `invalid_request` for the first fault. */
 export function createParser<Schema extends TSchema>(schema: Schema): (body: unknown) => Static<Schema> {
   const shape = Compile(schema);
   return (body) => {
@@ -71,7 +71,7 @@ export function createParser<Schema extends TSchema>(schema: Schema): (body: unk
   };
 }
 
-/** Checks what is granted or revoked, under either of its names. */
+/** Validates granted or revoked permissions under either field name. */
 export function parsePermissions(body: unknown): PermissionsRequest {
   if (!isJsonObject(body)) return checkPermissions(body);
   const { resources, ...rest } = body;

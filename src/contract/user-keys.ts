@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 
 const maxItems = 100;
 
-/** What is asked for by a user who makes a key. */
+/** Body of a request that creates a key. */
 export const NewKey = Type.Object(
   {
     name: Type.Optional(
@@ -38,7 +38,7 @@ export const BlockedUserBody = Type.Object(
 );
 export type BlockedUserBody = Static<typeof BlockedUserBody>;
 
-/** What is asked for by a user who has a key replaced. */
+/** Body of a request that rotates a key. */
 export const KeyRotation = Type.Object(
   {
     overlapSeconds: Type.Optional(
@@ -56,7 +56,7 @@ export type KeyRotation = Static<typeof KeyRotation>;
 const text = { type: 'string' };
 const time = { type: 'integer', description: 'Milliseconds since the epoch.' };
 
-/** JSON Schema of what users and administrators see of a key. */
+/** JSON Schema of a key for users and administrators. */
 export const userKeyFields = {
   properties: {
     id: text,

@@ -20,7 +20,7 @@ import { isHeaderName } from './values.ts';
 /** Requests pass this field on unchanged. A default must have a valid value. */
 const outputBound = Compile(Type.Object({ max_completion_tokens: Type.Optional(Type.Integer({ minimum: 1 })) }));
 
-/** What the schema cannot say of models and applications. */
+/** Yields faults of models and applications that the schema cannot express. */
 export function* deploymentFaults(configuration: unknown): Iterable<Issue> {
   const models = listEntries(configuration, 'models');
   const applications = listEntries(configuration, 'applications');
@@ -80,7 +80,7 @@ function findInfinite(value: unknown): readonly (string | number)[] | undefined 
   return undefined;
 }
 
-/** Fields that frame a request. */
+/** Header fields that frame a request. */
 const ownHeaders: ReadonlySet<string> = new Set([
   'host',
   'content-length',
@@ -116,7 +116,7 @@ function* apiFaults(protocol: unknown, { api = 'chat' }: JsonObject): Iterable<I
   yield { path: ['api'], message: `is for the protocols ${supportedProtocols}; ${protocol} has one API` };
 }
 
-/** Of the adapter that a model is served by. */
+/** Yields faults of the adapter that serves a model. */
 function* adapterFaults(id: string, { endpoint, protocol, upstreams }: JsonObject): Iterable<Issue> {
   const path = ['models', id, 'endpoint'];
   const isCalled = listObjects(upstreams).some(([, upstream]) => getTraits(upstream.protocol ?? protocol).isCalledByModel);
@@ -126,7 +126,7 @@ function* adapterFaults(id: string, { endpoint, protocol, upstreams }: JsonObjec
     yield { path, message: 'is never called; only upstreams with the protocol dial are called at the endpoint of their model' };
 }
 
-/** Of the credentials of one upstream, and the region they are for. */
+/** Yields faults of the credentials and the region of an upstream. */
 function* keyFaults(protocol: unknown, { key, region }: JsonObject): Iterable<Issue> {
   if (key === undefined && getTraits(protocol).needsKey)
     yield { path: ['key'], message: `is missing; an upstream with the protocol ${protocol} needs it` };
@@ -139,10 +139,13 @@ function* keyFaults(protocol: unknown, { key, region }: JsonObject): Iterable<Is
     };
 }
 
-/** The features that the service itself acts upon: those that end in `Supported` are told to callers alone, and other gateways know more of them. */
+/**
+ * Features that affect Parley. Features that end in `Supported` are only announced to clients, and other gateways define more of
+ * them.
+ */
 const ownFeatures = Object.keys(getChild(readSchema(ModelEntry), 'features').properties ?? {});
 
-/** Any key may stand among the features, but a misspelt one of these would silently do nothing. */
+/** Yields likely misspellings. Unknown features are allowed, but a misspelled feature would be ignored without an error. */
 function* featureFaults({ features }: JsonObject): Iterable<Issue> {
   for (const key of Object.keys(isJsonObject(features) ? features : {})) {
     const suggestion = ownFeatures.includes(key) || isOfOthers(key) ? {} : didYouMean(key, ownFeatures);
@@ -150,7 +153,10 @@ function* featureFaults({ features }: JsonObject): Iterable<Issue> {
   }
 }
 
-/** Other gateways of the family have many more flags of that form; only a slip of a letter is one of ours. */
+/**
+ * Returns whether a key is a feature of another gateway. Keys that end in `Supported` are, unless they differ from a known
+ * feature only in case or in one missing letter.
+ */
 function isOfOthers(key: string): boolean {
   const isNear = ownFeatures.some(
     (feature) => feature.toLowerCase() === key.toLowerCase() || (feature.length - 1 === key.length && isWithoutOne(feature, key)),
@@ -158,7 +164,7 @@ function isOfOthers(key: string): boolean {
   return key.endsWith('Supported') && !isNear;
 }
 
-/** Whether the word is the other with one letter left out. */
+/** Returns whether the key is the feature with one letter left out. */
 function isWithoutOne(feature: string, key: string): boolean {
   let at = 0;
   while (feature[at] === key[at]) at += 1;
@@ -166,8 +172,8 @@ function isWithoutOne(feature: string, key: string): boolean {
 }
 
 /**
- * Rules for one application that its schema cannot express. Paths start at its entry. `ids` are those of all deployments.
- * Undefined: whether the model exists is not checked.
+ * Yields faults of one application that its schema cannot express. Paths start at its entry. `ids` are the IDs of all
+ * deployments. If `ids` is undefined, the model can be any ID.
  */
 export function* applicationFaults(application: JsonObject, ids: ReadonlySet<string> | undefined): Iterable<Issue> {
   const { endpoint, applicationTypeSchemaId: schemaId, applicationProperties: properties } = application;
@@ -194,7 +200,10 @@ export function* applicationFaults(application: JsonObject, ids: ReadonlySet<str
   }
 }
 
-/** A quick app needs a model; which of the deployments in its tools exist is looked up with each call. What is no object the schema has refused. */
+/**
+ * Checks that the model of a quick app exists. Deployments in its tools are resolved on each call instead. The schema rejects
+ * values that are not objects.
+ */
 function* propertyFaults(properties: unknown, ids: ReadonlySet<string> | undefined): Iterable<Issue> {
   if (!isJsonObject(properties)) return;
   const faults = quickAppFaults(properties);

@@ -46,14 +46,14 @@ describe('explain', () => {
     expect(explain(schema, value)).toEqual(faults);
   });
 
-  it('leaves the settings of its library as they are', () => {
+  it('restores the settings of TypeBox', () => {
     const before = Settings.Get().maxErrors;
     explain(schema, { a: 1 });
     expect(Settings.Get().maxErrors).toBe(before);
   });
 });
 
-it('reports a fault if errors inside one union fill the list of errors', () => {
+it('explain reports a fault if errors within one union fill the list of errors', () => {
   const tool = Type.Object({ name: Type.String() });
   const forms = ['a', 'b'].map((type) => Type.Object({ type: Type.Literal(type), tools: Type.Array(tool, { maxItems: 10 }) }));
   const faults = explain(Type.Object({ toolset: Type.Union(forms) }), {

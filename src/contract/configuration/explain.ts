@@ -7,12 +7,12 @@ import { formatPath, type Issue, type Path } from './issue.ts';
 import { didYouMean } from './nearest.ts';
 import { findDiscriminator, formsFor, getKind, kindOfForm, type SchemaNode } from './schema-node.ts';
 
-/** Returns everything that is wrong with a value by its schema: one fault for each path. Empty only if the value follows the schema. */
+/** Returns all faults of a value by its schema, one for each path. The result is empty only if the value is valid. */
 export function explain(schema: TSchema, value: unknown): readonly Issue[] {
   const faults = new Map<string, Issue>();
   const errors = allErrors(schema, value);
   for (const error of errors) {
-    // What is wrong with a value by each form of a union is left to toFormFaults, for the one form that was meant.
+    // Errors of the forms of a union are skipped here. `toFormFaults` reports the errors of the form that matches best.
     if (error.schemaPath.includes('/anyOf/')) continue;
     for (const issue of toFaults(error, schema, value)) {
       const path = formatPath(issue.path);
@@ -20,7 +20,7 @@ export function explain(schema: TSchema, value: unknown): readonly Issue[] {
     }
   }
   const [first] = errors;
-  // The list of errors has a bound. Errors of a union's forms can fill it before the error of the union itself.
+  // The list of errors has a limit. Errors of union forms can fill it before the error of the union itself appears.
   if (faults.size === 0 && first !== undefined)
     return [
       { path: located(first.instancePath, value).path, message: 'and the items that follow do not have the form of any kind' },
@@ -28,7 +28,7 @@ export function explain(schema: TSchema, value: unknown): readonly Issue[] {
   return [...faults.values()];
 }
 
-/** TypeBox stops after eight errors unless its settings say otherwise; they are put back as they were. */
+/** Raises the limit of eight errors in the global settings of TypeBox, and restores the settings afterward. */
 function allErrors(schema: TSchema, value: unknown): readonly TLocalizedValidationError[] {
   const { maxErrors } = Settings.Get();
   Settings.Set({ maxErrors: 10_000 });
@@ -47,7 +47,7 @@ function toFaults(error: TLocalizedValidationError, schema: TSchema, value: unkn
     case 'required':
       return error.params.requiredProperties.map((key) => ({ path: at(key), message: 'is missing' }));
     case 'additionalProperties':
-      // With a schema for further keys this only repeats what their values get wrong.
+      // If the schema has a schema for unknown keys, the errors of their values are reported separately.
       return node.additionalProperties === false ? error.params.additionalProperties.map((key) => unknownKey(at(key), node)) : [];
     case 'boolean':
       return [];
@@ -76,7 +76,10 @@ function notAmong(path: Path, allowed: readonly unknown[], actual: unknown): Iss
   };
 }
 
-/** A value that follows no form of a union is explained by the one form it can be meant as, else by what tells the forms apart. */
+/**
+ * Explains a value that matches no form of a union: by the faults of the only candidate form, or by the key that distinguishes
+ * the forms.
+ */
 function toFormFaults(forms: readonly SchemaNode[], location: Located): readonly Issue[] {
   const { path, actual } = location;
   const [form, ...rest] = formsFor(forms, actual);
@@ -148,7 +151,7 @@ interface Located {
   readonly actual: unknown;
 }
 
-/** A JSON pointer as a path, and the value there. */
+/** Returns the path for a JSON pointer, and the value there. */
 function located(pointer: string, value: unknown): Located {
   const path: (string | number)[] = [];
   let actual = value;

@@ -16,15 +16,15 @@ const isApplication = { condition_type: 'eq', property_name: 'application', cons
 const someKey = { 'a-key': { project: 'p' } };
 const demo = { upstreams: [{ protocol: 'demo' }] };
 
-describe('a configuration that is allowed, but hardly meant', () => {
-  it('serves nothing to nobody', () => {
+describe('findConfigurationWarnings', () => {
+  it('warns about a configuration without models and callers', () => {
     expect(doubtsOf({})).toEqual([
       'models: is empty; nothing is served',
       'keys: is empty, and there are no identityProviders; nobody can call',
     ]);
   });
 
-  it('has a model whose upstreams are never asked', () => {
+  it('warns about a model whose upstreams all have weight 0', () => {
     const value = { models: { m: { upstreams: [{ protocol: 'demo', weight: 0 }] } }, keys: { 'a-key': { project: 'p' } } };
     expect(doubtsOf(value)).toEqual(['models.m.upstreams: have a weight of 0 each; none of them is ever asked']);
   });
@@ -61,7 +61,7 @@ describe('a configuration that is allowed, but hardly meant', () => {
     ]);
   });
 
-  it('lets users make keys of whom none can sign in', () => {
+  it('warns about selfService without identity providers', () => {
     const value = { models: { m: demo }, keys: someKey, roles: { staff: { selfService: { keys: 1, maxDays: 1 } } } };
     expect(doubtsOf(value)).toEqual([
       'roles.staff.selfService: gives nobody keys without identityProviders: only users who sign in make them',
@@ -112,11 +112,11 @@ describe('a configuration that is allowed, but hardly meant', () => {
     ]);
   });
 
-  it('has no doubts where something is served to somebody', () => {
+  it('returns no warnings for a model with a key', () => {
     expect(doubtsOf({ models: { m: demo }, keys: { 'a-key': { project: 'p' } } })).toEqual([]);
   });
 
-  it('has a quick app whose tools are not there, unless they may come through the API', () => {
+  it('warns about missing tools of a quick app, except those that can be created through the API', () => {
     const applicationProperties = {
       ...{ instructions: '', model: 'm', temperature: 0 },
       applications_as_tools: ['m', 'gone', 'applications/b/x', { conditions: [isApplication] }, 'pest'],
@@ -134,7 +134,7 @@ describe('a configuration that is allowed, but hardly meant', () => {
   const keys = { one: { project: 'p', role: 'lab' }, two: { project: 'q', roles: ['shop', 'home'] } };
   const message = 'a role that neither roles nor a key has';
 
-  it('is open to a role that nobody has', () => {
+  it('warns about a user role without callers', () => {
     const models = { m: entry('staff', 'lab', 'shop', 'home', 'default'), n: entry('stafff', 'guests') };
     const applications = { a: { endpoint: 'http://x', userRoles: ['hoem'] } };
     expect(doubtsOf({ models, applications, roles, keys })).toEqual([
@@ -144,7 +144,7 @@ describe('a configuration that is allowed, but hardly meant', () => {
     ]);
   });
 
-  it('is no role that a key is given in a slip', () => {
+  it('warns about a misspelled role of a key', () => {
     const ofKeys = {
       one: { project: 'p', role: 'staf' },
       two: { project: 'q', roles: ['staff', 'Stafff'] },
@@ -159,7 +159,7 @@ describe('a configuration that is allowed, but hardly meant', () => {
   it.each([
     ['that tokens may bring, but that looks misspelt', { rolesClaim: 'roles' }, []],
     ['that tokens cannot bring either', {}, [`models.m.userRoles[1]: names "guests", ${message}`]],
-  ])('is open to a role %s', (_, claim, others) => {
+  ])('warns about a user role %s', (_, claim, others) => {
     const identityProviders = { p: { issuer: 'https://x', audience: 'y', ...claim } };
     expect(doubtsOf({ models: { m: entry('stafff', 'guests') }, roles, keys, identityProviders })).toEqual([
       `models.m.userRoles[0]: names "stafff", ${message}; did you mean staff?`,

@@ -8,7 +8,10 @@ import { didYouMean, notConfigured } from './nearest.ts';
 import { defaultMessagesTokens, protocolFor, protocols } from './protocols.ts';
 import { parseTime } from './values.ts';
 
-/** What can be meant but seldom is; it keeps no configuration from being used. `others` are ids of deployments that were taken out of it. `nowMs` is the time of the check, in milliseconds since the epoch. */
+/**
+ * Yields warnings about valid settings that are probably mistakes. `removedIds` are IDs of deployments that were removed from the
+ * configuration before. `nowMs` is the current time, in milliseconds since the epoch.
+ */
 export function* findConfigurationWarnings(
   configuration: Configuration,
   nowMs: number,
@@ -44,7 +47,7 @@ export function* findConfigurationWarnings(
   yield* unreadableDocuments(configuration);
 }
 
-/** Limits below 0, which other products use for "unlimited". 0 is the documented way to give no access. */
+/** Other products use limits below 0 for "unlimited". 0 is the documented way to deny access. */
 function* negativeLimits({ roles }: Configuration): Iterable<Issue> {
   for (const [role, { limits, costLimit = {} }] of Object.entries(roles)) {
     const sections: (readonly [Issue['path'], Readonly<Record<string, number | undefined>>])[] = [
@@ -71,7 +74,7 @@ function* quickAppsOfThemselves({ applications }: Configuration): Iterable<Issue
   }
 }
 
-/** Models whose calls cost nothing, although a role limits the cost of calls. */
+/** Yields a notice for each model without prices if a role has a cost limit. */
 function* costLimitsWithoutPrices({ models, roles }: Configuration): Iterable<Issue> {
   const [limited] = Object.entries(roles).find(([, { costLimit = {} }]) => Object.keys(costLimit).length > 0) ?? [];
   if (limited === undefined) return;
@@ -87,7 +90,10 @@ function* costLimitsWithoutPrices({ models, roles }: Configuration): Iterable<Is
   }
 }
 
-/** USD. The most expensive models cost less than a tenth of this per token, the cheapest cost more per million tokens. */
+/**
+ * Lowest suspicious price in USD per token. The most expensive models cost less than a tenth of this per token. The cheapest
+ * models cost more than this per million tokens.
+ */
 const minSuspiciousPrice = 0.01;
 const tokensPerMillion = 1_000_000;
 const maxDecimals = 12;
@@ -120,7 +126,7 @@ function* unreadableDocuments({ applications }: Configuration): Iterable<Issue> 
   }
 }
 
-/** Models of the Messages dialect, which requires a bound for the reply, if the configuration has none. */
+/** Yields a notice for each model of the Messages dialect without a reply limit, because the dialect requires one. */
 function* repliesOfDefaultLength({ models }: Configuration): Iterable<Issue> {
   for (const [id, model] of Object.entries(models)) {
     const { type, defaults, limits = {}, upstreams } = model;
@@ -142,7 +148,7 @@ function* repliesOfDefaultLength({ models }: Configuration): Iterable<Issue> {
   }
 }
 
-/** Those alone make keys for themselves who sign in. */
+/** Only signed-in users create keys for themselves. */
 function* keysOfNobody({ roles, identityProviders }: Configuration): Iterable<Issue> {
   if (Object.keys(identityProviders).length > 0) return;
   for (const [name, { selfService }] of Object.entries(roles)) {
@@ -176,11 +182,14 @@ function* findUpstreamWarnings({ models }: Configuration): Iterable<Issue> {
   }
 }
 
-/** What the service puts behind the base address of a model's upstream; a deployment of Azure may have such a name. */
+/** Paths that Parley appends to the base address of a model's upstream. A deployment of Azure can have such a name. */
 // Pattern bound: an address in the configuration.
 const operation = /(?<!\/deployments)\/(chat\/completions|completions|embeddings|messages|responses)\/*$/;
 
-/** Other gateways are given the whole address of one operation. The address is not repeated: it may have secrets. */
+/**
+ * Other gateways are configured with the complete URL of one operation. The message does not quote the URL, because it can
+ * contain secrets.
+ */
 function* wholeAddress(endpoint: string, path: Issue['path']): Iterable<Issue> {
   const [, name] = operation.exec(URL.parse(endpoint)?.pathname ?? '') ?? [];
   if (name === undefined) return;
@@ -230,7 +239,7 @@ function* danglingTools({ applications }: Configuration, ids: ReadonlySet<string
   }
 }
 
-/** Where tokens bring roles of their own, only what looks misspelt is doubted. */
+/** If tokens can contain additional roles, only likely misspellings cause a warning. */
 function* rolesOfNobody(configuration: Configuration): Iterable<Issue> {
   const { roles, keys, identityProviders } = configuration;
   const ofKeys = Object.values(keys).flatMap((key) => [...(key.roles ?? []), ...(key.role === undefined ? [] : [key.role])]);
@@ -251,7 +260,7 @@ function* rolesOfNobody(configuration: Configuration): Iterable<Issue> {
   }
 }
 
-/** A role that is not configured has the limits of `default`, or none: a slip would open the door. */
+/** A misspelled role has the limits of `default`, or no limits, so it could grant too much access. */
 function* misspeltRolesOfKeys({ roles, keys }: Configuration): Iterable<Issue> {
   const knownRoles = new Set([defaultRole, ...Object.keys(roles)]);
   for (const [name, key] of Object.entries(keys)) {
@@ -275,7 +284,7 @@ function* limitsOfNothing(configuration: Configuration, ids: ReadonlySet<string>
   }
 }
 
-/** Applications made through the API come and go without the configuration. */
+/** Applications that are created through the API exist independently of the configuration. */
 function mayExist(id: string, ids: ReadonlySet<string>): boolean {
   return ids.has(id) || id.startsWith('applications/');
 }

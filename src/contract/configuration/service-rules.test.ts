@@ -33,7 +33,7 @@ it.each([
     },
   ],
   ['dotted paths', { ...good, userIdClaim: 'profile.id', rolesClaim: 'realm_access.roles' }],
-])('an identity provider may have %s', (_what, entry) => {
+])('identityProviderFaults accepts %s', (_what, entry) => {
   expect(faultsOf({ p: entry })).toEqual([]);
 });
 
@@ -83,11 +83,11 @@ it.each([
     ['identityProviders.p.signIn.scopes: must hold openid; without it there is no id_token'],
   ],
   ['an unknown key', { ...good, algorithms: ['none'] }, ['identityProviders.p.algorithms: is not a known key']],
-])('an identity provider cannot have %s', (_what, entry, faults) => {
+])('identityProviderFaults rejects %s', (_what, entry, faults) => {
   expect(faultsOf({ p: entry })).toEqual(faults);
 });
 
-it('an id_token that is made for another audience is doubted', () => {
+it('findConfigurationWarnings reports an id_token for another audience', () => {
   const warningsOf = (audience: string, token: string): readonly string[] => {
     const signIn = { clientId: 'page', token };
     const checked = checkConfiguration({ models: demo, identityProviders: { p: { ...good, audience, signIn } } });
@@ -99,13 +99,13 @@ it('an id_token that is made for another audience is doubted', () => {
   expect([warningsOf('page', 'id_token'), warningsOf('api', 'access_token')]).toEqual([[], []]);
 });
 
-it('two identity providers cannot have one issuer', () => {
+it('identityProviderFaults rejects a repeated issuer', () => {
   expect(faultsOf({ p: good, q: { ...good, issuer: 'https://id.example/' }, r: { ...good, audience: 'other' } })).toEqual([
     'identityProviders.r.issuer: is the issuer of another entry as well',
   ]);
 });
 
-it('an identity provider cannot have a name that would put it before the others', () => {
+it('identityProviderFaults rejects a name that consists of digits', () => {
   expect(faultsOf({ p: good, 7: { ...good, issuer: 'https://seven.example' } })).toEqual([
     expect.stringContaining('cannot be a name: one of digits only would be put before the others'),
   ]);
@@ -116,13 +116,13 @@ function told(page: object): readonly string[] {
   return [...('faults' in checked ? checked.faults : []), ...checked.warnings].map(({ path, message }) => `${path} ${message}`);
 }
 
-it('Names of several lines, pictures of no kind and colours by name are refused', () => {
+it('checkConfiguration rejects multi-line names, invalid pictures, and named colors', () => {
   expect(told({ name: 'Acme\nCorp' })).toEqual(['page.name must be one line without spaces around it']);
   expect(told({ accent: 'blue' })).toEqual(['page.accent must be a colour such as #0b57d0']);
   expect(told({ logo: 'data:text/html;base64,AAAA' })).toEqual([expect.stringContaining('page.logo must be the name of a file')]);
 });
 
-it('An accent that cannot be read on the light page is adapted, and that is told', () => {
+it('findConfigurationWarnings reports an accent that is illegible in the light theme', () => {
   expect(told({ accent: '#ffdd00' })).toEqual([
     expect.stringMatching(/^page.accent is too pale to be read on the light page; #[0-9a-f]{6} is used there$/),
   ]);

@@ -6,7 +6,7 @@ import { notConfigured } from './nearest.ts';
 import { defaultAliases } from './service.ts';
 import { isHeaderValue } from './values.ts';
 
-/** What the schema cannot say of keys. */
+/** Yields faults of keys that the schema cannot express. */
 export function* keyFaults(configuration: unknown): Iterable<Issue> {
   const seen = new Set<string>();
   for (const [name, entry] of listEntries(configuration, 'keys')) {
@@ -21,7 +21,7 @@ export function* keyFaults(configuration: unknown): Iterable<Issue> {
   }
 }
 
-/** The digest of the key of an entry, and where the entry says its key. */
+/** Returns the digest of the key of an entry, and the path of the key. */
 function digestOfEntry(name: string, { key, sha256 }: JsonObject): { readonly digest: string; readonly path: Path } {
   if (typeof key === 'string') return { digest: hash('sha256', key, 'hex'), path: ['keys', name, 'key'] };
   if (typeof sha256 === 'string') return { digest: sha256.toLowerCase(), path: ['keys', name, 'sha256'] };
@@ -39,7 +39,10 @@ function* spellingFaults(key: unknown, path: Path): Iterable<Issue> {
   }
 }
 
-/** What the schema cannot say of identity providers: a token belongs to one, and which stands first must not be a matter of its name. */
+/**
+ * Yields faults of identity providers that the schema cannot express. Each issuer must be unique, and the order of the entries
+ * must not depend on their names.
+ */
 export function* identityProviderFaults(configuration: unknown): Iterable<Issue> {
   const seen = new Set<unknown>();
   for (const [name, { issuer, signIn }] of listEntries(configuration, 'identityProviders')) {
@@ -52,7 +55,7 @@ export function* identityProviderFaults(configuration: unknown): Iterable<Issue>
   }
 }
 
-/** What the page itself says in an authorization request. */
+/** Parameters that the page sets in an authorization request. */
 const ownParameters: ReadonlySet<string> = new Set([
   'client_id',
   'response_type',
@@ -90,7 +93,7 @@ const reservedPrefixes: ReadonlySet<string> = new Set([
 ]);
 const surfaces = ['compat', 'msgapi'] as const;
 
-/** What the schema cannot say of aliases. */
+/** Yields faults of aliases that the schema cannot express. */
 export function* aliasFaults(configuration: unknown): Iterable<Issue> {
   const aliases = getSection(configuration, 'aliases');
   const seen = new Set<string>();
@@ -104,7 +107,7 @@ export function* aliasFaults(configuration: unknown): Iterable<Issue> {
   }
 }
 
-/** What the schema cannot say of the add-in gateway: every request below its prefix goes to it alone. */
+/** Yields faults of the add-in gateway that the schema cannot express. The gateway receives every request below its prefix. */
 export function* addinFaults(configuration: unknown): Iterable<Issue> {
   const { prefix } = getSection(configuration, 'addin');
   if (typeof prefix !== 'string') return;
@@ -115,7 +118,7 @@ export function* addinFaults(configuration: unknown): Iterable<Issue> {
     yield { path: ['addin', 'prefix'], message: 'is taken: the service has paths of its own there' };
 }
 
-/** The model that names conversations must be there and be one that chats. */
+/** The model for conversation titles must exist and be a chat model. */
 export function* pageFaults(configuration: unknown): Iterable<Issue> {
   const titleModel = getSection(configuration, 'page').titleModel;
   if (typeof titleModel !== 'string') return;
@@ -127,7 +130,7 @@ export function* pageFaults(configuration: unknown): Iterable<Issue> {
   else if (model.type === 'embedding') yield { path, message: 'names a model that does not chat' };
 }
 
-/** The model that embeds documents must be there and be one that embeds. */
+/** The model for document embeddings must exist and be an embedding model. */
 export function* retrievalFaults(configuration: unknown): Iterable<Issue> {
   const embeddingModel = getSection(configuration, 'retrieval').embeddingModel;
   if (typeof embeddingModel !== 'string' || embeddingModel === '') return;

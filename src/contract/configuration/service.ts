@@ -28,7 +28,7 @@ const originOrAny = Type.Refine(
   () => 'must be scheme, host and port as browsers send them, such as https://app.example, or *',
 );
 
-/** A model as the add-in gateway lists it. */
+/** A model in the model list of the add-in gateway. */
 const AddinModel = strict(
   { id: text('ID of the deployment.'), display_name: text('Name shown to people.') },
   { description: 'A model offered to the add-in.' },
@@ -129,7 +129,7 @@ const minScore = {
   description: 'Minimum score of a passage, from 0 to 1: its similarity of meaning, or its share of the words.',
 };
 
-/** How an application searches its documents. */
+/** Settings for searching the documents of an application. */
 export const RetrievalOfApplication = strict(
   {
     passages: Type.Optional(
@@ -194,7 +194,7 @@ export type ToolSettings = Static<typeof ToolSettings>;
 
 export const contextStrategies = ['summarize', 'clear', 'off'] as const;
 
-/** What is done with conversations that are longer than a model takes. */
+/** Settings for conversations that exceed the context window of a model. */
 export const ContextSettings = strict(
   {
     strategy: Type.Enum([...contextStrategies], {
@@ -228,7 +228,7 @@ const mcpHost = Type.String({
   errorMessage: 'must be a host such as mcp.example.com, or one with a port: no scheme, no path',
 });
 
-/** Bounds of stored files. */
+/** Limits of stored files. */
 export const FileSettings = strict(
   {
     maxFileBytes: Type.Integer({ minimum: 1, default: 536_870_912, description: 'Maximum bytes of one file.' }),
@@ -241,7 +241,7 @@ export const FileSettings = strict(
   { default: {}, description: 'Stored files.' },
 );
 
-/** Runs of cases against applications. */
+/** Settings for evaluations of applications. */
 export const EvaluationSettings = strict(
   {
     maxParallel: Type.Integer({
@@ -267,7 +267,7 @@ export const EvaluationSettings = strict(
 );
 export type EvaluationSettings = Static<typeof EvaluationSettings>;
 
-/** Responses that outlive their call. */
+/** Settings for responses that outlive their call. */
 export const ResponsesSettings = strict(
   {
     store: Type.Enum(['allow', 'never'], {

@@ -4,32 +4,32 @@ import { isHeaderValue, isHttpUrl } from './values.ts';
 
 const googleTokenUri = 'https://oauth2.googleapis.com/token';
 
-/** What the `key` of an upstream is, after its protocol. */
+/** The parsed `key` of an upstream, depending on its protocol. */
 export type UpstreamKey =
   | { readonly kind: 'token'; readonly token: string }
-  /** Of AWS, for signed requests. */
+  /** AWS credentials for signed requests. */
   | {
       readonly kind: 'signing';
       readonly accessKeyId: string;
       readonly secretAccessKey: string;
       readonly sessionToken: string | undefined;
     }
-  /** A service account of Google Cloud. */
+  /** A Google Cloud service account. */
   | {
       readonly kind: 'account';
       readonly clientEmail: string;
       readonly privateKey: string;
       readonly projectId: string;
-      /** Where its tokens are had. */
+      /** URL that issues its tokens. */
       readonly tokenUri: string;
     };
 
 interface KeyError {
-  /** What is wrong, without the key. */
+  /** Error message, without the key. */
   readonly fault: string;
 }
 
-/** Reads the `key` of an upstream: some protocols know more forms than one token sent in a header field. */
+/** Parses the `key` of an upstream. Some protocols support other forms than a token for a header field. */
 export function readUpstreamKey(protocol: unknown, key: string): UpstreamKey | KeyError {
   const { otherKey } = getTraits(protocol);
   if (otherKey === 'signing' && key.includes(':')) return readSigningKey(key);
@@ -38,7 +38,7 @@ export function readUpstreamKey(protocol: unknown, key: string): UpstreamKey | K
   return { fault: 'must not hold a line break or another character that a header field cannot carry' };
 }
 
-/** The parts of a key that nobody may see. */
+/** Returns the secret parts of a key. */
 export function secretsOfKey(key: UpstreamKey): readonly string[] {
   switch (key.kind) {
     case 'token':

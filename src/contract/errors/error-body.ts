@@ -1,6 +1,9 @@
 import { type Static, Type } from 'typebox';
 
-/** What a caller is told of a failure: `{"error": ErrorBody}` (docs/wire.md, Errors). All four keys are always there. */
+/**
+ * Error in a response: `{"error": ErrorBody}` (docs/wire.md, Errors). The fields `type`, `message`, `param`, and `code` are
+ * always present.
+ */
 export const ErrorBody = Type.Object({
   type: Type.String({ description: 'The family of the error.' }),
   message: Type.String({ description: 'One sentence that names the thing and, where there is one, the way out.' }),

@@ -1,6 +1,9 @@
 import type { ErrorCode, HttpRefusal } from './errors.ts';
 
-/** By code, when it happens and what helps; docs/errors.md is generated from it. Apart from the codes, which the page has too. */
+/**
+ * Cause and remedy of each error code, for docs/errors.md. This is a separate file because the page includes the codes but not
+ * these texts.
+ */
 export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
   invalid_request: 'A field of the request is missing, of the wrong type or out of bounds; `param` names it.',
   invalid_json: 'The body is not JSON text, or is nested too deeply.',
@@ -55,7 +58,7 @@ export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
   shutting_down: 'This node is stopping; try again, another one will answer.',
 };
 
-/** When `invalid_request` has another status than its own, since HTTP has one for it; for docs/errors.md too. */
+/** Reasons for an `invalid_request` with a more specific HTTP status, for docs/errors.md. */
 export const httpRefusals = {
   408: 'The head of the request, or what is left of its body, does not come in time.',
   416: 'The range that is asked for lies behind the end of the file.',

@@ -2,7 +2,7 @@ import { type Static, type TProperties, Type } from 'typebox';
 import type { JsonObject } from '#base/json/json.ts';
 import { Message } from '../chat/message.ts';
 
-/** Bounds of cases. Sizes are characters of JSON. `maxPatterns` is for the cases of one request together. */
+/** Limits of cases. Sizes are characters of JSON. `maxPatterns` applies to all cases of a request together. */
 export const caseBounds = {
   maxCases: 1000,
   maxPatterns: 1000,
@@ -21,7 +21,7 @@ function check<const Kind extends string, Fields extends TProperties>(type: Kind
 
 const tool = text('Name of the tool, as the trace has it.', 200);
 
-/** What must hold of an answer, by its `type`. */
+/** Schemas of the checks on an answer, by `type`. */
 export const checkForms = {
   contains: check(
     'contains',
@@ -80,7 +80,7 @@ const checks = Object.values(checkForms);
 export const EvaluationCheck = Type.Union(checks as never);
 export type EvaluationCheck = Static<(typeof checkForms)[CheckType]>;
 
-/** One question to an application, and what must hold of its answer. */
+/** A question to an application, with checks on its answer. */
 export const EvaluationCase = Type.Object(
   {
     name: Type.Optional(text('Tells it apart for people.', 200)),

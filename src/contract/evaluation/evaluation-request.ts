@@ -3,13 +3,13 @@ import { createRequestError } from '../errors/request-error.ts';
 import type { EvaluationCase } from './evaluation-case.ts';
 import { parseList } from './parse-cases.ts';
 
-/** What an evaluation is started with. */
+/** Body of a request that starts an evaluation. */
 export interface EvaluationRequest {
-  /** Absent: the version in force. */
+  /** Default: the version in force. */
   readonly version?: number;
-  /** Cases at once. Absent: as many as the service lets. */
+  /** Number of concurrent cases. Default: the maximum of the service. */
   readonly parallel?: number;
-  /** In place of those that the application has. */
+  /** Cases that replace the stored cases of the application. */
   readonly cases?: readonly EvaluationCase[];
 }
 
@@ -17,7 +17,7 @@ const knownFields = ['version', 'parallel', 'cases'];
 const maxParallel = 64;
 const highestVersion = 2 ** 31 - 1;
 
-/** For the description of the API. */
+/** Schema for the API description. */
 export const EvaluationRequestForm = {
   type: 'object',
   additionalProperties: false,
@@ -32,7 +32,7 @@ export const EvaluationRequestForm = {
   },
 };
 
-/** Throws invalid_request. */
+/** Throws `invalid_request`. */
 export function parseEvaluationRequest(body: unknown): EvaluationRequest {
   if (!isJsonObject(body)) throw createRequestError('The body', 'must be an object');
   const unknown = Object.keys(body).find((key) => !knownFields.includes(key));

@@ -5,7 +5,7 @@ import { createRequestError, refuseOtherCase, requireShape, requireUrlLength } f
 import { cleaned, mapField, mapItems, withoutEmptyList, withoutNulls } from '../schemas/without-nulls.ts';
 import { type MessagesRequest, parseParley } from './dialect.ts';
 
-/** An object whose further fields are kept. */
+/** Returns the schema of an object whose unknown fields are kept. */
 const anyObject = (description: string) => Type.Unsafe<{ [key: string]: unknown }>({ type: 'object', description });
 
 const toolName = Type.String({ pattern: '^[a-zA-Z0-9_-]{1,128}$' });
@@ -65,13 +65,16 @@ const generation = {
   ),
 };
 
-/** The body of `POST …/v1/messages` (docs/wire.md, Messages), for documents; `parseMessagesRequest` checks it. Further fields are kept. */
+/**
+ * The body of `POST …/v1/messages` (docs/wire.md, Messages), for the API description. `parseMessagesRequest` validates it.
+ * Unknown fields are kept.
+ */
 export const MessagesBody = Type.Object({ ...fields, ...generation });
 
-/** The body of `POST …/v1/messages/count_tokens`, for documents; `parseCountRequest` checks it. */
+/** The body of `POST …/v1/messages/count_tokens`, for the API description. `parseCountRequest` validates it. */
 export const CountBody = Type.Object(fields);
 
-/** What counting needs of a request. */
+/** A request without `max_tokens`, for counting its tokens. */
 export type CountRequest = {
   [Key in keyof MessagesRequest as Key extends 'max_tokens' ? never : Key]: MessagesRequest[Key];
 };
@@ -80,19 +83,19 @@ const messagesShape = toShape(MessagesBody);
 const countShape = toShape(CountBody);
 const knownInMessage: ReadonlySet<string> = new Set(Object.keys(message.properties));
 
-/** A request of the messages dialect: known fields checked, others kept. Throws invalid_request for the first fault. */
+/** Validates the known fields of a Messages request and keeps the others. Throws `invalid_request` for the first fault. */
 export function parseMessagesRequest(value: unknown): MessagesRequest {
   return parse(messagesShape, value) as MessagesRequest;
 }
 
-/** The same for counting, which needs no `max_tokens`. */
+/** Validates a request for counting tokens, which does not require `max_tokens`. Throws `invalid_request` for the first fault. */
 export function parseCountRequest(value: unknown): CountRequest {
   return parse(countShape, value) as CountRequest;
 }
 
 interface BodyShape {
   readonly knownFields: ReadonlySet<string>;
-  /** Also those that only the other body knows. */
+  /** Optional fields, including those that only the other body has. */
   readonly optional: ReadonlySet<string>;
   readonly check: (value: unknown) => Static<typeof CountBody>;
 }
@@ -159,14 +162,14 @@ interface Typed {
   readonly [key: string]: unknown;
 }
 
-/** Where blocks stand. */
+/** Role and path of a list of blocks. */
 interface Place {
   readonly role: string;
-  /** Such as `messages[0].content`. */
+  /** Path such as `messages[0].content`. */
   readonly at: string;
 }
 
-/** Checks the blocks of a message; those of a type that is not known are let through. Throws invalid_request. */
+/** Validates the blocks of a message. Unknown types are accepted. Throws `invalid_request`. */
 function parseBlocks(blocks: readonly { type: string }[], { role, at }: Place): void {
   blocks.forEach((block, index) => {
     parseBlock(block as Typed, { role, at: `${at}[${index}]` });
@@ -198,7 +201,7 @@ function toShapes(schemas: Readonly<Record<string, TObject>>) {
   return new Map(Object.entries(schemas).map(([type, schema]) => [type, Compile(schema)]));
 }
 
-/** Fields of the parts of a request whose null stands for absence. */
+/** Fields whose null counts as absence, by part of the request. */
 const nullable = {
   tool: new Set(['type', 'description', 'input_schema', 'cache_control']),
   tool_choice: new Set(['name', 'disable_parallel_tool_use']),
@@ -210,7 +213,10 @@ const nullable = {
   tool_result: new Set(['cache_control', 'content', 'is_error']),
 };
 
-/** The body without what says nothing: optional fields that are null (`optional` are those of the body itself), and an empty list of tools. */
+/**
+ * Returns the body without optional fields that are null and without an empty list of tools. `optional` are the optional fields
+ * of the body itself.
+ */
 function withoutAbsent(value: JsonObject, optional: ReadonlySet<string>): unknown {
   let body: unknown = withoutEmptyList(withoutNulls(value, optional), ['tools', 'tool_choice']);
   for (const part of ['tool_choice', 'thinking', 'output_config', 'metadata'] as const)

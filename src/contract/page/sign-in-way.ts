@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-/** Where the steps of signing in and out are taken at an identity provider. */
+/** Endpoints of an identity provider for signing in and out. */
 const SignInEndpoints = Type.Object({
   authorization: Type.String({ description: 'Where the browser goes to sign in.' }),
   token: Type.String({ description: 'Where a code, or a refresh token, is exchanged for tokens.' }),
@@ -11,7 +11,7 @@ const SignInEndpoints = Type.Object({
 });
 export type SignInEndpoints = Static<typeof SignInEndpoints>;
 
-/** A way to sign in that the page offers: an identity provider and what a public client must know of it. Nothing of it is secret. */
+/** A sign-in option of the page: an identity provider with the settings for a public client. It contains no secrets. */
 export const SignInWay = Type.Object({
   name: Type.String({ description: 'Of the provider in the configuration.' }),
   displayName: Type.String(),
@@ -25,5 +25,5 @@ export const SignInWay = Type.Object({
 });
 export type SignInWay = Static<typeof SignInWay>;
 
-/** The ways that are offered now. */
+/** Returns the available sign-in options. */
 export type ListSignInWays = () => Promise<readonly SignInWay[]>;

@@ -1,14 +1,14 @@
 import { type Static, Type } from 'typebox';
 
 const idForm = '^[A-Za-z0-9_-]{1,64}$';
-/** Ids of chats, and of their turns. */
+/** Pattern of the IDs of chats and turns. */
 // Pattern bound: built from a constant.
 export const chatIdForm = new RegExp(idForm);
 
 const moment = Type.Integer({ minimum: 0, maximum: 8_640_000_000_000_000, description: 'Milliseconds since the epoch.' });
 const id = Type.String({ pattern: idForm });
 
-/** One turn of a chat; further fields are kept. */
+/** A turn of a chat. Unknown fields are kept. */
 export const ChatTurn = Type.Object(
   {
     id,
@@ -21,7 +21,7 @@ export const ChatTurn = Type.Object(
 );
 export type ChatTurn = Static<typeof ChatTurn>;
 
-/** What is asked for by who shares a chat. */
+/** Body of a request that shares a chat. */
 export const NewShare = Type.Object(
   {
     expiresInDays: Type.Optional(
@@ -32,7 +32,7 @@ export const NewShare = Type.Object(
 );
 export type NewShare = Static<typeof NewShare>;
 
-/** What a list shows of a chat. */
+/** Fields of a chat that lists display. */
 export const chatHeadFields = {
   title: Type.String({ maxLength: 1000 }),
   deployment: Type.String({ maxLength: 1000 }),
@@ -42,13 +42,16 @@ export const chatHeadFields = {
 
 const flag = (description: string) => Type.Boolean({ description });
 
-/** What stands on the head of a chat beside its fields. */
+/** Flags of a chat. */
 export const chatFlags = {
   pinned: flag('Listed before the others.'),
   archived: flag('Listed only where archived ones are asked for.'),
 } as const;
 
-/** What a write changes of a chat: fields that are given take the place of what is there, turns that of the turns of their ids. Further fields are kept, but not listed. */
+/**
+ * Changes to a chat. Fields replace stored fields, and turns replace stored turns with the same IDs. Unknown fields are kept, but
+ * lists do not include them.
+ */
 export const ChatPatch = Type.Object(
   {
     title: Type.Optional(chatHeadFields.title),

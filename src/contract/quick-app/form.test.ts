@@ -24,7 +24,7 @@ const client = (change: object) => ({ client_toolset: [{ name: 'f', description:
 const conditions = (...all: object[]) => ({ applications_as_tools: [{ conditions: all }] });
 const equal = { condition_type: 'eq', property_name: 'id', const: 'x' };
 
-/** What is wrong with the settings, without the path that leads to them. */
+/** Returns the faults of the settings. Paths start at the settings. */
 function faultsOf(properties: unknown): string[] {
   const entry = { applicationTypeSchemaId: 'x/custom_application_schemas/quickapps', applicationProperties: properties };
   const models = { m: { upstreams: [{ protocol: 'demo' }] } };
@@ -37,7 +37,7 @@ function faultsOf(properties: unknown): string[] {
   );
 }
 
-describe('the settings of a quick app', () => {
+describe('QuickAppForm', () => {
   it.each<[string, object]>([
     ['nothing but what is required', {}],
     ['a temperature of 1', { temperature: 1 }],
@@ -61,7 +61,7 @@ describe('the settings of a quick app', () => {
     ['an MCP server over HTTP', mcp({ protocol: 'streamable_http', authorization: null })],
     ['one document', { document_relative_url: 'files/bucket/a%20b.pdf' }],
     ['several documents', { document_relative_url: ['files/bucket/a.txt', 'files/bucket/b.txt'] }],
-  ])('may have %s', (_what, change) => {
+  ])('accepts %s', (_what, change) => {
     expect(faultsOf({ ...settings, ...change })).toEqual([]);
   });
 
@@ -194,11 +194,11 @@ describe('the settings of a quick app', () => {
       { ...settings, document_relative_url: ['files/b/a.txt', 'files/b/'] },
       ['document_relative_url[1]: must be the reference of a stored file, such as files/<bucket>/<path>'],
     ],
-  ])('may not have %s', (_what, properties, faults) => {
+  ])('rejects %s', (_what, properties, faults) => {
     expect(faultsOf(properties)).toEqual(faults);
   });
 
-  it('are told without the secrets in them', () => {
+  it('reports faults without secrets', () => {
     const properties = {
       ...settings,
       ...rest(restTool, { authorization: { type: 'bearer', token: 'canary\n', nonsense: 'canary' } }),

@@ -7,7 +7,7 @@ import { createRequestError, requireShape } from '../errors/request-error.ts';
 const text = Type.String();
 const names = Type.Array(text);
 
-/** Which tools of a server are meant: those of these names, those that say that they change nothing, or both. */
+/** Filter for the tools of a server: by name, by the read-only annotation, or both. */
 const McpToolFilter = Type.Object({ tool_names: Type.Optional(names), read_only: Type.Optional(Type.Boolean()) });
 export type McpToolFilter = Static<typeof McpToolFilter>;
 
@@ -27,14 +27,16 @@ const McpTool = Type.Object({
 export type McpTool = Static<typeof McpTool>;
 
 const shape = Compile(McpTool);
-/** Fields that belong to the connection, or to MCP itself. */
+/** Header fields of the connection or of MCP. */
 const reserved: ReadonlySet<string> = new Set([
   ...ownFields,
   ...['content-type', 'upgrade', 'te', 'trailer', 'accept', 'expect', 'keep-alive'],
   ...['mcp-session-id', 'mcp-protocol-version', 'last-event-id'],
 ]);
 
-/** A tool of the type `mcp`, without fields that are null. Throws invalid_request with the path of the first fault. */
+/**
+ * Validates a tool of the type `mcp`, without fields that are null. Throws `invalid_request` with the path of the first fault.
+ */
 export function parseMcpTool(tool: JsonObject, at: string): McpTool {
   if (tool.connector_id !== undefined)
     throw createRequestError(`${at}.connector_id`, 'is not served here; name the address of an MCP server in server_url');

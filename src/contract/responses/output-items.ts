@@ -9,7 +9,7 @@ const itemStatuses = ['in_progress', 'completed', 'incomplete'] as const;
 export type ItemStatus = (typeof itemStatuses)[number];
 const status = Type.Enum([...itemStatuses]);
 
-/** A source that a stretch of text is taken from; the indexes count UTF-16 units of the text. */
+/** Source of a range of the text. Indexes are UTF-16 code units. */
 export const UrlCitation = Type.Object({
   type: Type.Literal('url_citation'),
   url: text,
@@ -71,7 +71,7 @@ export const CompactionItem = Type.Object({
   encrypted_content: Type.String({ description: 'Sealed for the user: stands for the items that it replaces.' }),
 });
 
-/** A step of the answer, only with `include: ["parley:stages"]`. */
+/** A stage of the response. Requires `include: ["parley:stages"]`. */
 export const StageItem = Type.Object({
   type: Type.Literal('parley:stage'),
   id: text,
@@ -82,7 +82,7 @@ export const StageItem = Type.Object({
 });
 export type StageItem = Static<typeof StageItem>;
 
-/** Output beside the text, only with `include: ["parley:attachments"]`. */
+/** Output in addition to the text. Requires `include: ["parley:attachments"]`. */
 export const AttachmentItem = Type.Object({
   type: Type.Literal('parley:attachment'),
   id: text,
@@ -96,7 +96,7 @@ export const AttachmentItem = Type.Object({
 });
 export type AttachmentItem = Static<typeof AttachmentItem>;
 
-/** An element that the answer offers to the user, only with `include: ["parley:controls"]`. */
+/** A control that the response offers to the user. Requires `include: ["parley:controls"]`. */
 export const ControlItem = Type.Object({
   type: Type.Literal('parley:control'),
   id: text,
@@ -145,7 +145,7 @@ const McpApprovalRequestItem = Type.Object({
   arguments: text,
 });
 
-/** Everything that Parley itself puts into `output`; an upstream of the dialect may send further types. */
+/** All items that Parley creates in `output`. Upstreams of the Responses dialect can send other types. */
 export const OutputItem = Type.Union([
   OutputMessage,
   FunctionCallItem,

@@ -8,13 +8,13 @@ const anyObject = (description: string) => Type.Unsafe<{ [key: string]: unknown 
 
 const responseStatuses = ['queued', 'in_progress', 'completed', 'incomplete', 'failed', 'cancelled'] as const;
 
-/** Why an answer ends before its own end. */
+/** Reasons for a response that ends early. */
 const incompleteReasons = ['max_output_tokens', 'content_filter'] as const;
 
 const ResponseError = Type.Object({ code: text, message: text });
 export type ResponseError = Static<typeof ResponseError>;
 
-/** A response as Parley writes it (docs/responses.md). All fields that the specification requires are always there. */
+/** A response of Parley (docs/responses.md). All fields that the specification requires are always present. */
 export const ResponseObject = Type.Object({
   id: text,
   object: Type.Literal('response'),
@@ -61,7 +61,7 @@ export const ResponseObject = Type.Object({
 });
 export type ResponseObject = Static<typeof ResponseObject>;
 
-/** What a conversation is compacted to. */
+/** Result of compacting a conversation. */
 export const Compaction = Type.Object({
   id: text,
   object: Type.Literal('response.compaction'),

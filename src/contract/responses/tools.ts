@@ -42,7 +42,7 @@ const namespaceShape = Type.Object({
   tools: Type.Array(Type.Unknown()),
 });
 
-/** A tool that the upstream runs, or one that only clients and models of OpenAI's API know. */
+/** A tool that the upstream runs, or that only clients and models of the OpenAI API support. */
 export interface OtherTool {
   type: string;
   [key: string]: unknown;
@@ -50,7 +50,7 @@ export interface OtherTool {
 
 export type ResponsesTool = FunctionTool | CustomTool | NamespaceTool | McpTool | OtherTool;
 
-/** How the types of other tools begin; some end in a date. */
+/** Prefixes of the types of other tools. Some types end in a date. */
 const otherToolTypes = [
   ...['apply_patch', 'code_interpreter', 'computer', 'file_search', 'image_generation', 'local_shell'],
   ...['programmatic_tool_calling', 'shell', 'tool_search', 'web_search'],
@@ -87,7 +87,10 @@ export function isMcpTool(tool: ResponsesTool): tool is McpTool {
   return tool.type === 'mcp';
 }
 
-/** The tools at a path such as `tools`, without fields that are null. Throws invalid_request with the path of the first fault. */
+/**
+ * Validates tools and omits fields that are null. `at` is their path, such as `tools`. Throws `invalid_request` with the path of
+ * the first fault.
+ */
 export function parseTools(tools: readonly unknown[], at: string): ResponsesTool[] {
   const parsed = tools.map((tool, index) => parseTool(tool, `${at}[${index}]`));
   refuseTwins(parsed, at);
@@ -132,7 +135,7 @@ function parseNamespace(value: JsonObject, at: string): NamespaceTool {
   return { ...rest, tools };
 }
 
-/** Two tools of one name could not be told apart in a call. */
+/** Throws if two tools have the same name, because a call could refer to either of them. */
 function refuseTwins(tools: readonly ResponsesTool[], at: string): void {
   const names = new Set<string>();
   tools.forEach((tool, index) => {
