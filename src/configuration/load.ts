@@ -55,9 +55,9 @@ async function readConfiguration(file: string): Promise<ReadResult> {
 }
 
 const reasons: ReadonlyMap<unknown, string> = new Map([
-  ['ENOENT', 'there is no such file'],
+  ['ENOENT', 'does not exist'],
   ['EISDIR', 'is a folder'],
-  ['EACCES', 'may not be read by this process'],
+  ['EACCES', 'cannot be read because of its permissions'],
 ]);
 
 function describeReadError(error: unknown): string {
@@ -174,7 +174,7 @@ async function readPicture(name: string, file: string): Promise<string | Omit<Is
     return { message: 'must name a file that ends in .svg, .png, .webp, .jpg or .jpeg, or be a data: address of a picture' };
   const bytes = await readFile(resolve(dirname(file), name)).catch(() => undefined);
   if (bytes === undefined)
-    return { message: 'names a file that cannot be read', hint: 'a relative name begins at the folder of this configuration' };
+    return { message: 'names a file that cannot be read', hint: 'a relative name starts at the folder of this configuration' };
   if (bytes.length === 0 || bytes.length > maxLogoBytes)
     return { message: `names a file that is empty, or larger than ${maxLogoBytes / 1024} KiB` };
   return `data:${type};base64,${bytes.toString('base64')}`;
@@ -186,8 +186,8 @@ const maxBytes = 65_536;
 const fileErrors: ReadonlyMap<unknown, string> = new Map([
   ['ENOENT', 'does not exist'],
   ['ENOTDIR', 'does not exist'],
-  ['EACCES', 'this process may not read'],
-  ['EPERM', 'this process may not read'],
+  ['EACCES', 'cannot be read because of its permissions'],
+  ['EPERM', 'cannot be read because of its permissions'],
 ]);
 
 /** Reads a file that holds one secret, such as `/run/secrets/openai`. Removes one trailing line break. */

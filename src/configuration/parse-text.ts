@@ -18,7 +18,7 @@ const parsers: ReadonlyMap<string, () => Promise<Parse>> = new Map([
 ]);
 
 const maxDepth = 64;
-const emptyHint = 'an empty configuration is written {}, and where no file is named the demo is served';
+const emptyHint = 'write {} for an empty configuration, or start without a file to run the demo';
 
 /**
  * Parses a configuration file: JSON with comments and trailing commas, or YAML, depending on the file name extension. An empty
@@ -41,7 +41,7 @@ export function parseTextAs(file: string, text: string, parse: Parse): ParsedFil
   const { value } = parsed;
   if (value === undefined) return { faults: [{ file, path: '', message: 'is empty', hint: emptyHint }] };
   if (isTooDeep(value, maxDepth)) return refused(file, `is nested more than ${maxDepth} levels deep`);
-  return isJsonObject(value) ? { value } : refused(file, 'must hold an object');
+  return isJsonObject(value) ? { value } : refused(file, 'must contain an object');
 }
 
 /** The parsers are recursive, so a hostile text can exhaust the stack. */

@@ -14,18 +14,18 @@ import type { ParsedText, TextError } from './parsed-text.ts';
 /** Messages by error code, or by error message if the code is too general. */
 const messages: ReadonlyMap<string, string> = new Map([
   ['ALIAS_PROPS', 'an alias cannot have an anchor or a tag'],
-  ['BAD_ALIAS', 'this alias has no proper name'],
+  ['BAD_ALIAS', 'this alias has an invalid name'],
   ['BAD_DIRECTIVE', 'this directive is not known'],
-  ['BAD_DQ_ESCAPE', 'YAML has no such escape'],
+  ['BAD_DQ_ESCAPE', 'this escape is not valid in YAML'],
   ['BAD_INDENT', 'the indentation is wrong here, or a bracket before it is not closed'],
-  ['BLOCK_AS_IMPLICIT_KEY', 'a colon too many on this line; put the value in quotes'],
-  ['BLOCK_IN_FLOW', 'this form cannot stand within brackets or braces'],
+  ['BLOCK_AS_IMPLICIT_KEY', 'this line has an extra colon. Put the value in quotes'],
+  ['BLOCK_IN_FLOW', 'this form is not allowed within brackets or braces'],
   ['MISSING_CHAR', 'a character is missing here, such as a colon, a quote or a bracket'],
-  ['MULTIPLE_DOCS', 'a second document begins here; a file holds one'],
-  ['MULTILINE_IMPLICIT_KEY', 'a key must stand on one line, followed by a colon'],
+  ['MULTIPLE_DOCS', 'a second document starts here, but a file must contain only one'],
+  ['MULTILINE_IMPLICIT_KEY', 'a key must be on one line, followed by a colon'],
   ['NON_STRING_KEY', 'a key must be a plain word or a string'],
   ['Sequence item without - indicator', 'the indentation is wrong here, or a dash is missing'],
-  ['TAB_AS_INDENT', 'a tab cannot indent; use spaces'],
+  ['TAB_AS_INDENT', 'use spaces instead of tabs for indentation'],
   ['TAG_RESOLVE_FAILED', 'tags are not supported'],
   ['UNEXPECTED_TOKEN', 'this is not expected here'],
 ]);
@@ -33,7 +33,7 @@ const messages: ReadonlyMap<string, string> = new Map([
 const indented = {
   list: 'the indentation of this list is wrong, or its key has a value already',
   deeper:
-    'this line is indented as more of the value above it, where no key can stand; indent it like the keys beside it, or put the value in quotes',
+    'this line is indented as a continuation of the value above it, but contains a key. Indent it like the other keys, or put the value in quotes',
 } as const;
 
 const maxAliases = 1000;
@@ -85,7 +85,7 @@ function toParsed(text: string, dialect: Dialect, maxAliasCount: number): Parsed
     return { value: document.toJS({ maxAliasCount }) ?? undefined };
   } catch (error) {
     if (!(error instanceof ReferenceError)) throw error;
-    return { faults: [{ line: 1, column: 1, message: `aliases stand for more than ${maxAliasCount} values` }] };
+    return { faults: [{ line: 1, column: 1, message: `aliases expand to more than ${maxAliasCount} values` }] };
   }
 }
 
@@ -98,7 +98,7 @@ function findDuplicateKeys(document: Document.Parsed): readonly Problem[] {
       for (const { key } of items) {
         if (!isScalar(key)) continue;
         const isTwice = keys.has(key.value) && key.value !== '<<';
-        if (isTwice) problems.push({ offset: key.range?.[0] ?? 0, message: 'this key stands twice in one object' });
+        if (isTwice) problems.push({ offset: key.range?.[0] ?? 0, message: 'this key is a duplicate' });
         keys.add(key.value);
       }
     },

@@ -23,7 +23,7 @@ describe('substitute', () => {
 
   it.each(['${}', '${1A}', '${A B}', '${A:-b}', '${A', '${', '${__proto__', '${${NAME}}'])('reports %s as malformed', (text) => {
     expect(substitute({ a: [text] }, environment).faults).toMatchObject([
-      { path: ['a', 0], message: expect.stringMatching(/^has \$\{ without/) },
+      { path: ['a', 0], message: expect.stringMatching(/^has a malformed reference to a variable$/) },
     ]);
   });
 
@@ -49,7 +49,7 @@ describe('substitute', () => {
 
   it('reports two keys entries whose names become equal', () => {
     const { faults } = substitute({ keys: { x: 1, '${NAME}': 2 } }, environment);
-    expect(faults).toEqual([{ path: ['keys', '${NAME}'], message: 'is the key of another entry as well' }]);
+    expect(faults).toEqual([{ path: ['keys', '${NAME}'], message: 'is also the key of another entry' }]);
   });
 
   it('converts a string that is one reference to the expected type if possible', () => {

@@ -78,7 +78,7 @@ class Substitution implements Omit<Substituted, 'value'> {
       const memberPath = [...path, writtenKey];
       const key = isKeys ? this.#inText(writtenKey, memberPath) : writtenKey;
       if (isKeys) {
-        if (key in copy) this.faults.push({ path: memberPath, message: 'is the key of another entry as well' });
+        if (key in copy) this.faults.push({ path: memberPath, message: 'is also the key of another entry' });
         this.writtenKeys.set(key, writtenKey);
       }
       copy[key] = this.inValue(member, memberPath);
@@ -93,8 +93,8 @@ class Substitution implements Omit<Substituted, 'value'> {
       if (end === '' || !variableName.test(name)) {
         this.faults.push({
           path,
-          message: 'has ${ without the name of a variable and a closing brace after it',
-          hint: 'write $${ for a plain ${',
+          message: 'has a malformed reference to a variable',
+          hint: 'write $${ for a literal ${',
         });
         return '';
       }

@@ -148,7 +148,7 @@ describe('watchConfiguration', () => {
   it('rejects an empty file and accepts {}', async () => {
     const file = await folder.write('a.json', withModels('one'));
     await startWatch([file]);
-    const empty = 'a.json: is empty; an empty configuration is written {}, and where no file is named the demo is served';
+    const empty = 'a.json: is empty; write {} for an empty configuration, or start without a file to run the demo';
     await writeFile(file, '');
     await expectTold(empty);
     await writeFile(file, '// to come\n\n');
@@ -168,7 +168,7 @@ describe('watchConfiguration', () => {
       'a.json: modles: is not a known key; did you mean models?',
     );
     await rm(file);
-    await vi.waitFor(() => expect(told.at(-1)).toBe('a.json: there is no such file'), { timeout: 5000 });
+    await vi.waitFor(() => expect(told.at(-1)).toBe('a.json: does not exist'), { timeout: 5000 });
     await writeFile(file, withModels('one'));
     await vi.waitFor(() => expect(told.at(-1)).toBe('one'), { timeout: 5000 });
     expect(told.length).toBe(4);
@@ -266,9 +266,9 @@ describe('watchConfiguration during a load', () => {
       },
     });
     await writeFile(file, withModels('bad'));
-    await expectTold('cannot be put in force; the log says why');
+    await expectTold('cannot be applied. See the log for the reason');
     expect(causes).toEqual([new Error('no such protocol')]);
     await writeFile(file, withModels('good'));
-    await expectTold('cannot be put in force; the log says why', 'loaded');
+    await expectTold('cannot be applied. See the log for the reason', 'loaded');
   });
 });

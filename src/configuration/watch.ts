@@ -61,13 +61,13 @@ export async function watchConfiguration(
   const reload = new Reload((signal) =>
     load()
       .then((loaded) => signal.aborted || report(loaded))
-      .catch(refuse('cannot be put in force; the log says why')),
+      .catch(refuse('cannot be applied. See the log for the reason')),
   );
   const { watch } = await import('chokidar');
   let realPaths = await findRealPaths(files);
   const watcher = watch([...files, ...realPaths], { ignoreInitial: true });
   watcher.on('all', () => reload.request());
-  watcher.on('error', refuse('cannot be watched, so changes wait for a restart; the log says why'));
+  watcher.on('error', refuse('cannot be watched, so changes require a restart. See the log for the reason'));
   await new Promise<void>((resolve) => watcher.on('ready', resolve));
   if (isReadBefore) reload.request();
   // No event occurs if a link in the path of a file gets a new target while the old file remains.

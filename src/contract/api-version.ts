@@ -24,14 +24,14 @@ export function checkApiVersion({ text, from }: RequestedVersion): void {
   if (isAccepted) return;
   const form =
     from === 'path'
-      ? 'is no date of the form YYYY-MM-DD or YYYY-MM-DD-preview'
-      : 'has something else in it than letters, digits, ".", "-" and "_", or nothing';
+      ? 'is not a date of the form YYYY-MM-DD or YYYY-MM-DD-preview'
+      : 'must consist of letters, digits, ".", "-", and "_"';
   throw refused(`The API version "${text.slice(0, 50)}" ${form}.`);
 }
 
 /** Returns the error for a path that requires an API version and has none. */
 export function missingApiVersion(): ParleyError {
-  return refused('An API version is missing: the last segment of the path is one, a date of the form YYYY-MM-DD.');
+  return refused('The API version is missing. Add it as the last segment of the path, in the form YYYY-MM-DD.');
 }
 
 function refused(message: string): ParleyError {

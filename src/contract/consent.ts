@@ -31,7 +31,8 @@ const maxDisplayedChars = 64;
 
 /** Parses the form in `{"consent": {…}}`. Ignores other keys. Throws `invalid_request` for the first fault. */
 export function parseConsentForm(body: unknown): ConsentForm {
-  if (!isJsonObject(body)) throw new ParleyError('invalid_request', 'The body must be an object with the form under consent.');
+  if (!isJsonObject(body))
+    throw new ParleyError('invalid_request', 'The body must be an object with the form in the field consent.');
   const { consent } = body;
   if (consent === undefined) throw createRequestError('consent', 'is required');
   if (!isJsonObject(consent)) throw createRequestError('consent', 'must be an object');
@@ -54,10 +55,11 @@ export function requiresConsent(form: ConsentForm, id: string): boolean | undefi
 
 function parseItem(id: string, item: unknown): { consentRequired: boolean } {
   const at = (...keys: string[]) => formatPath(['consent', ...[id, ...keys].map((key) => truncate(key, maxDisplayedChars))]);
-  if (!isDeploymentId(id)) throw createRequestError(at(), 'cannot be the id of a deployment');
+  if (!isDeploymentId(id)) throw createRequestError(at(), 'is not a valid deployment ID');
   if (!isJsonObject(item)) throw createRequestError(at(), 'must be an object with consentRequired');
   const unknown = Object.keys(item).find((key) => key !== 'consentRequired');
-  if (unknown !== undefined) throw createRequestError(at(unknown), 'is not known; an item of a form has consentRequired only');
+  if (unknown !== undefined)
+    throw createRequestError(at(unknown), 'is not a known field. The only field of an item is consentRequired');
   const { consentRequired } = item;
   if (consentRequired === undefined) throw createRequestError(at('consentRequired'), 'is required');
   if (typeof consentRequired !== 'boolean') throw createRequestError(at('consentRequired'), 'must be a boolean');

@@ -20,9 +20,9 @@ export const ConversationRecord = Type.Object({ ...resourceFields, messages: Typ
 
 /** Body of a request that moves or copies a resource. */
 export const RelocationRequest = Type.Object({
-  sourceUrl: Type.String({ description: 'What is to be moved or copied: `{kind}/{bucket}/{path}`, percent-encoded.' }),
-  destinationUrl: Type.String({ description: 'Its new place, of the same kind.' }),
-  overwrite: Type.Optional(Type.Boolean({ description: 'Whether what is there is to be replaced. Absent: no.' })),
+  sourceUrl: Type.String({ description: 'URL of the resource: `{kind}/{bucket}/{path}`, percent-encoded.' }),
+  destinationUrl: Type.String({ description: 'New URL of the resource, of the same kind.' }),
+  overwrite: Type.Optional(Type.Boolean({ description: 'Whether to replace an existing resource. Default: false.' })),
 });
 export type RelocationRequest = Static<typeof RelocationRequest>;
 
@@ -32,14 +32,14 @@ const permission = Type.Object(
   {
     url: Type.String({
       maxLength: 8192,
-      description: '`{kind}/{bucket}/{path}`, percent-encoded; with a slash at its end all that lies below.',
+      description: '`{kind}/{bucket}/{path}`, percent-encoded. A slash at the end includes all resources below it.',
     }),
     permissions: Type.Array(Type.Enum(['READ', 'WRITE']), { minItems: 1, maxItems: 100 }),
   },
   further,
 );
 const permissionList = Type.Array(permission, { minItems: 1, maxItems: maxPermissions });
-const receiver = Type.String({ minLength: 1, maxLength: 1024, description: 'Id of the deployment.' });
+const receiver = Type.String({ minLength: 1, maxLength: 1024, description: 'ID of the deployment.' });
 
 /** Body of a request that grants or revokes permissions. Some clients send `resources` instead of `resourcePermissions`. */
 export const PermissionsRequest = Type.Object({ resourcePermissions: permissionList, receiver }, further);
@@ -66,7 +66,7 @@ export function createParser<Schema extends TSchema>(schema: Schema): (body: unk
     const request = withoutNulls(body, new Set(Object.keys(body)));
     const checked = requireShape<Static<Schema>>(shape as never, request);
     for (const [key, value] of Object.entries(request))
-      if (typeof value === 'string' && value.includes('\0')) throw createRequestError(key, 'must not hold the character NUL');
+      if (typeof value === 'string' && value.includes('\0')) throw createRequestError(key, 'must not contain the character NUL');
     return checked;
   };
 }

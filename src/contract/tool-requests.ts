@@ -12,7 +12,7 @@ import { cleaned } from './schemas/without-nulls.ts';
 const application = Type.Optional(
   Type.String({
     description:
-      'Id of an application of the caller, `applications/{bucket}/{path}`: its secrets stand for those that are `***` in a toolset of the same name.',
+      'ID of an application of the user, `applications/{bucket}/{path}`. Its secrets replace `***` in a toolset of the same name.',
   }),
 );
 
@@ -23,14 +23,12 @@ const names = (description: string) => Type.Optional(Type.Array(Type.String(), {
 /** Selection of operations from an OpenAPI document. At least one of `url` and `document` is required. */
 export const ImportRequest = Type.Object(
   {
-    url: Type.Optional(
-      Type.String({ description: 'Where the document is; beside `document`, what its servers are relative to.' }),
-    ),
+    url: Type.Optional(Type.String({ description: 'URL of the document. With `document`: base URL of its servers.' })),
     document: Type.Optional(
       Type.Union([Type.String(), Type.Object({})], { description: 'The document: JSON or YAML as text, or JSON as an object.' }),
     ),
-    include: names('Operations by name. Absent: all.'),
-    exclude: names('Operations by name that are left out. Absent: none.'),
+    include: names('Names of the operations to import. Default: all.'),
+    exclude: names('Names of the operations to omit. Default: none.'),
   },
   { additionalProperties: false },
 );
@@ -51,19 +49,19 @@ const { document_relative_url, retrieval } = QuickAppForm.properties;
 /** Search settings for documents, as in the settings of a quick app. */
 const Documents = strict(
   { type: Type.Literal('documents'), document_relative_url, retrieval },
-  { description: 'Stored files of the caller, and how they are searched.' },
+  { description: 'Stored files of the user, with search settings.' },
 );
 
 const toolToRun = {
-  tool: Type.String({ minLength: 1, description: 'Name of the tool, as the toolset has it.' }),
-  arguments: Type.Optional(Type.Unsafe<JsonObject>({ type: 'object', description: 'Its arguments; absent: none.' })),
+  tool: Type.String({ minLength: 1, description: 'Name of the tool in the toolset.' }),
+  arguments: Type.Optional(Type.Unsafe<JsonObject>({ type: 'object', description: 'Arguments of the tool. Default: none.' })),
 };
 
 /** Body of a request that runs a tool. */
 export const RunToolRequest = Type.Object(
   {
     toolset: Type.Union([McpToolset, RestToolset, Documents], {
-      description: 'An entry of `mcp_toolset` or `web_api_toolset`; or documents of the caller, whose tool is `query_document`.',
+      description: 'An entry of `mcp_toolset` or `web_api_toolset`, or documents of the user with the tool `query_document`.',
     }),
     ...toolToRun,
     application,

@@ -27,7 +27,7 @@ describe('parley check', () => {
       'keys.named.key: has characters other than ASCII, which clients encode in different ways; use letters, digits, and - . _ ~',
     ]);
     const lines = await checkValue({ ...usable, keys: { named: { project: 'p', key: 'key-with-a-line\nbreak' } } });
-    expect(lines).toEqual([expect.stringMatching(/^parley\.json: keys\.named\.key: cannot be a key: /)]);
+    expect(lines).toEqual([expect.stringMatching(/^parley\.json: keys\.named\.key: is not a valid key: /)]);
   });
 
   it('warns about a role that no caller can have', async () => {
@@ -82,7 +82,7 @@ describe('parley check', () => {
   it('names the import command for a configuration of LiteLLM', async () => {
     const yaml = 'model_list:\n  - model_name: gpt\n    litellm_params: {model: openai/gpt-4o}\n';
     expect(await checkFiles({ 'config.yaml': yaml })).toContain(
-      'config.yaml: model_list: is not a known key; this is a configuration of LiteLLM, convert it with parley import litellm FILE',
+      'config.yaml: model_list: is not a known key; convert a LiteLLM configuration with parley import litellm FILE',
     );
   });
 });

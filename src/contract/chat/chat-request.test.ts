@@ -87,10 +87,10 @@ const faults: [field: string, value: unknown, param: string, claim: string][] = 
   ['logit_bias', { 50256: -100.1 }, 'logit_bias.50256', 'must be at least -100'],
   ['logit_bias', { 1: 0, 50256: 100.1 }, 'logit_bias.50256', 'must be at most 100'],
   ['user', 5, 'user', aString],
-  ['Temperature', 1, 'Temperature', 'is not a known field; the name is temperature'],
-  ['maX_tokens', 1, 'maX_tokens', 'is not a known field; the name is max_tokens'],
-  ['ſtream', true, 'ſtream', 'is not a known field; the name is stream'],
-  ['TOOLS', [], 'TOOLS', 'is not a known field; the name is tools'],
+  ['Temperature', 1, 'Temperature', 'is not a known field. The name is temperature'],
+  ['maX_tokens', 1, 'maX_tokens', 'is not a known field. The name is max_tokens'],
+  ['ſtream', true, 'ſtream', 'is not a known field. The name is stream'],
+  ['TOOLS', [], 'TOOLS', 'is not a known field. The name is tools'],
 ];
 
 describe('parseChatRequest with an invalid field', () => {
@@ -192,7 +192,7 @@ describe('parseChatRequest with null', () => {
 describe('parseChatRequest with functions and tools', () => {
   test.each(['functions', 'function_call'])('rejects %s together with tools', (field) => {
     const value = field === 'functions' ? [offer] : 'auto';
-    const claim = 'cannot be sent together with tools; use tools and tool_choice alone';
+    const claim = 'cannot be combined with tools. Use only tools and tool_choice';
     expect(() => parse({ tools: [{ type: 'function' }], [field]: value })).toThrow(refusal(field, `${field} ${claim}.`));
   });
 

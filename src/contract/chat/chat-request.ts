@@ -19,7 +19,7 @@ const Addon = Type.Object({ name: Type.Optional(Type.String()), url: Type.Option
 
 const head = {
   model: Type.Optional(
-    Type.String({ description: 'On deployment paths the deployment of the path is called, whatever this says.' }),
+    Type.String({ description: 'ID of the deployment. On deployment paths, the ID in the path takes precedence.' }),
   ),
 };
 
@@ -40,20 +40,20 @@ const options = {
   stream: Type.Optional(Type.Boolean({ default: false })),
   temperature: Type.Optional(Type.Number({ minimum: 0, maximum: 2, default: 1 })),
   top_p: Type.Optional(Type.Number({ minimum: 0, maximum: 1, default: 1 })),
-  n: Type.Optional(Type.Integer({ minimum: 1, maximum: 128, default: 1, description: 'How many choices to generate.' })),
+  n: Type.Optional(Type.Integer({ minimum: 1, maximum: 128, default: 1, description: 'Number of choices to generate.' })),
   stop: Type.Optional(Type.Union([Type.String(), Type.Null(), Type.Array(Type.String(), { minItems: 1, maxItems: 4 })])),
   max_tokens: Type.Optional(
     Type.Integer({
       minimum: 1,
       description:
-        'Absent: the model decides. A model of the Anthropic protocol gets `limits.maxCompletionTokens` of its configuration, else 4096.',
+        'Maximum number of completion tokens. Default: the limit of the model. With the Anthropic protocol, the default is `limits.maxCompletionTokens` of the configuration, or 4096.',
     }),
   ),
   presence_penalty: Type.Optional(Type.Number({ minimum: -2, maximum: 2, default: 0 })),
   frequency_penalty: Type.Optional(Type.Number({ minimum: -2, maximum: 2, default: 0 })),
   logit_bias: Type.Optional(
     Type.Union([Type.Null(), Type.Record(Type.String(), Type.Number({ minimum: -100, maximum: 100 }))], {
-      description: 'Token ids and how much likelier or less likely each becomes.',
+      description: 'Change in the likelihood of tokens, by token ID.',
     }),
   ),
   user: Type.Optional(Type.String({ description: 'Identifier of the end user.' })),
@@ -189,7 +189,7 @@ function checkFunctions(request: ChatRequest): void {
   if (request.tools !== undefined) {
     for (const old of ['functions', 'function_call']) {
       if (request[old] !== undefined)
-        throw createRequestError(old, 'cannot be sent together with tools; use tools and tool_choice alone');
+        throw createRequestError(old, 'cannot be combined with tools. Use only tools and tool_choice');
     }
   }
   if (typeof choice !== 'object') return;

@@ -27,7 +27,7 @@ const faults: [body: object, param: string, claim: string][] = [
   [{ input: 'a', dimensions: 0 }, 'dimensions', 'must be at least 1'],
   [{ input: 'a', dimensions: 1.5 }, 'dimensions', 'must be an integer'],
   [{ input: 'a', user: 5 }, 'user', 'must be a string'],
-  [{ input: 'a', Model: 'b' }, 'Model', 'is not a known field; the name is model'],
+  [{ input: 'a', Model: 'b' }, 'Model', 'is not a known field. The name is model'],
 ];
 
 describe('parseEmbeddingsRequest with an invalid body', () => {

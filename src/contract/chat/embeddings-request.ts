@@ -12,12 +12,10 @@ const TokenLists = Type.Array(Tokens, someInputs);
 
 const options = {
   model: Type.Optional(
-    Type.String({ description: 'On deployment paths the deployment of the path is called, whatever this says.' }),
+    Type.String({ description: 'ID of the deployment. On deployment paths, the ID in the path takes precedence.' }),
   ),
   encoding_format: Type.Optional(Type.Enum(['float', 'base64'], { default: 'float' })),
-  dimensions: Type.Optional(
-    Type.Integer({ minimum: 1, description: 'Length of each vector, where the model leaves the choice.' }),
-  ),
+  dimensions: Type.Optional(Type.Integer({ minimum: 1, description: 'Length of each vector, if the model supports a choice.' })),
   user: Type.Optional(Type.String({ description: 'Identifier of the end user.' })),
 };
 

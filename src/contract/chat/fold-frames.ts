@@ -13,7 +13,7 @@ interface FoldBound {
 /** Limit for a client that requested a single JSON text. */
 export const answerBound: FoldBound = {
   maxBytes: 256 * 1024 * 1024,
-  claim: 'The answer is too large to be folded into one; ask for a stream.',
+  claim: 'The reply is too large for a single JSON response. Request a stream.',
 };
 
 /** Limit for a reply that is the result of a tool call. */

@@ -27,15 +27,15 @@ export const attachmentFields = {
   index: Type.Optional(
     Type.Integer({
       minimum: 0,
-      description: 'Place among the attachments of the message, from 0. May be absent in a request.',
+      description: 'Position among the attachments of the message, from 0. Optional in requests.',
     }),
   ),
   type: optionalText('MIME type of the content. Absent: text/markdown.'),
-  title: optionalText('Title shown to people.'),
-  data: optionalText('The content in the format of `type`; base64 where that is binary.'),
-  url: optionalText('Where the content is.'),
-  reference_type: optionalText('MIME type of what `reference_url` points to.'),
-  reference_url: optionalText('Where the attachment comes from.'),
+  title: optionalText('Title for users.'),
+  data: optionalText('The content in the format of `type`, in base64 if it is binary.'),
+  url: optionalText('URL of the content.'),
+  reference_type: optionalText('MIME type of the resource at `reference_url`.'),
+  reference_url: optionalText('URL of the source of the attachment.'),
 };
 
 /** Input or output in addition to the text. It has exactly one of `data` and `url`. */
@@ -46,7 +46,7 @@ export type Attachment = Static<typeof Attachment>;
 export const CompletedControl = withUnknownFields(
   Type.Object({
     label: Type.String({ description: 'Label of a control that the last reply offered.' }),
-    value: Type.Optional(anyObject('What was filled in; follows the schema of the control.')),
+    value: Type.Optional(anyObject('Value of the control. It must follow the schema of the control.')),
   }),
 );
 export type CompletedControl = Static<typeof CompletedControl>;
@@ -56,7 +56,7 @@ export const CustomContent = withUnknownFields(
   Type.Object({
     attachments: Type.Optional(Type.Array(Attachment)),
     completed_control: Type.Optional(CompletedControl),
-    state: Type.Optional(anyObject('State that the assistant gave with an earlier reply; assistant messages only.')),
+    state: Type.Optional(anyObject('State from an earlier reply. Only assistant messages can contain it.')),
   }),
 );
 export type CustomContent = Static<typeof CustomContent>;
@@ -73,18 +73,18 @@ export type ContentPart = Static<typeof ContentPart>;
 const roles = ['system', 'user', 'assistant', 'function', 'developer', 'tool'] as const;
 
 export const messageFields = {
-  role: Type.Enum([...roles], { description: 'Who speaks.' }),
+  role: Type.Enum([...roles], { description: 'Author of the message.' }),
   content: Type.Optional(
     Type.Union([Type.String(), Type.Null(), Type.Array(ContentPart)], {
       description:
-        'The text, or its parts. Needed but in assistant messages that call functions or tools and user messages with a completed control.',
+        'The text, or its parts. Required, except in assistant messages that call functions or tools and in user messages with a completed control.',
     }),
   ),
   custom_content: Type.Optional(CustomContent),
   name: Type.Optional(
     Type.String({
       description:
-        'In a function message: the function whose result `content` is. Letters, digits, underscore; at most 64. In other messages: who speaks, at most 64 characters without white space and `<`, `|`, `\\`, `/`, `>`.',
+        'In a function message: name of the function, with up to 64 letters, digits, `_`, and `-`. In other messages: name of the author, with up to 64 characters, without white space, `<`, `|`, `\\`, `/`, and `>`.',
     }),
   ),
   function_call: Type.Optional(FunctionCall),

@@ -18,7 +18,8 @@ function withAttachments(...attachments: unknown[]): object {
   return user({ custom_content: { attachments } });
 }
 
-const contentNeeded = 'is required unless an assistant message has a function call or a user message a completed control';
+const contentNeeded =
+  'is required, except in an assistant message with a function or tool call and in a user message with a completed control';
 const aContent = 'must be a string, null or an array';
 
 const faults: [name: string, message: unknown, path: string, claim: string][] = [
@@ -190,12 +191,12 @@ const faults: [name: string, message: unknown, path: string, claim: string][] = 
     '.function_call.arguments',
     'must be a string',
   ],
-  ['a key of other case', user({ Name: 'a' }), '.Name', 'is not a known field; the name is name'],
+  ['a key of other case', user({ Name: 'a' }), '.Name', 'is not a known field. The name is name'],
   [
     'tool calls of other case',
     { role: 'assistant', Tool_calls: [] },
     '.Tool_calls',
-    'is not a known field; the name is tool_calls',
+    'is not a known field. The name is tool_calls',
   ],
 ];
 

@@ -63,7 +63,7 @@ function checkSilence(message: Message, at: string): void {
     throw createRequestError(`${at}.content`, 'must be a string or an array of content parts, not null');
   throw createRequestError(
     `${at}.content`,
-    'is required unless an assistant message has a function call or a user message a completed control',
+    'is required, except in an assistant message with a function or tool call and in a user message with a completed control',
   );
 }
 

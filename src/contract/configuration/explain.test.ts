@@ -32,7 +32,7 @@ describe('explain', () => {
     [{ form: { kind: 'a', size: 1 } }, [{ path: ['form', 'size'], message: 'must be 2 or more' }]],
     [{ form: { kind: 'b', sizes: [1] } }, [{ path: ['form', 'sizes'], message: 'must have at least 2 items' }]],
     [{ form: { kind: 'c' } }, [{ path: ['form', 'kind'], message: 'must be one of a, b' }]],
-    [{ form: {} }, [{ path: ['form', 'kind'], message: 'is missing; it must be one of a, b' }]],
+    [{ form: {} }, [{ path: ['form', 'kind'], message: 'is missing and must be one of a, b' }]],
     [{ 'odd/name': 4 }, [{ path: ['odd/name'], message: 'must be 3' }]],
     [{ 'odd/nam': 4 }, [{ path: ['odd/nam'], message: 'is not a known key', hint: 'did you mean odd/name?' }]],
     [{ word: 'zz' }, [{ path: ['word'], message: 'must be one of left, right' }]],
@@ -40,7 +40,7 @@ describe('explain', () => {
     [{ either: [Number.NaN] }, [{ path: ['either', 0], message: 'must be a finite number' }]],
     [
       { either: () => 1 },
-      [{ path: ['either'], message: 'must be a string or a list, but is something that JSON does not have' }],
+      [{ path: ['either'], message: 'must be a string or a list, but is a value that JSON does not support' }],
     ],
   ])('explains %j', (value, faults) => {
     expect(explain(schema, value)).toEqual(faults);

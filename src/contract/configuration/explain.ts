@@ -22,9 +22,7 @@ export function explain(schema: TSchema, value: unknown): readonly Issue[] {
   const [first] = errors;
   // The list of errors has a limit. Errors of union forms can fill it before the error of the union itself appears.
   if (faults.size === 0 && first !== undefined)
-    return [
-      { path: located(first.instancePath, value).path, message: 'and the items that follow do not have the form of any kind' },
-    ];
+    return [{ path: located(first.instancePath, value).path, message: 'is invalid, or an item after it is' }];
   return [...faults.values()];
 }
 
@@ -60,7 +58,7 @@ function toFaults(error: TLocalizedValidationError, schema: TSchema, value: unkn
   }
 }
 
-const liteLlmHint = 'this is a configuration of LiteLLM, convert it with parley import litellm FILE';
+const liteLlmHint = 'convert a LiteLLM configuration with parley import litellm FILE';
 
 function unknownKey(path: Path, node: SchemaNode): Issue {
   if (path.length === 1 && path[0] === 'model_list') return { path, message: 'is not a known key', hint: liteLlmHint };
@@ -95,7 +93,7 @@ function toFormFaults(forms: readonly SchemaNode[], location: Located): readonly
   const word = (actual as Readonly<Record<string, unknown>>)[discriminator];
   const options = ofKind.map((candidate) => candidate.properties?.[discriminator]?.const);
   const issue = notAmong([...path, discriminator], options, word);
-  return [word === undefined ? { ...issue, message: `is missing; it ${issue.message}` } : issue];
+  return [word === undefined ? { ...issue, message: `is missing and ${issue.message}` } : issue];
 }
 
 function formatError(error: TLocalizedValidationError, { actual, node }: { actual: unknown; node: SchemaNode }): string {
@@ -143,7 +141,7 @@ const kindWords = new Map([
 ]);
 
 function inWords(kind: string): string {
-  return kindWords.get(kind) ?? 'something that JSON does not have';
+  return kindWords.get(kind) ?? 'a value that JSON does not support';
 }
 
 interface Located {

@@ -85,14 +85,14 @@ export function httpUrl(description: string) {
   const bounds = { minLength: 1, maxLength: fieldBounds.maxLineChars };
   const urlString = Type.String({ ...bounds, description, pattern: '^[hH][tT][tT][pP][sS]?://', errorMessage });
   const httpUrl = Type.Refine(urlString, isHttpUrl, () => errorMessage);
-  return Type.Refine(httpUrl, isWithoutUser, () => 'must not carry a user name or password: they are not sent');
+  return Type.Refine(httpUrl, isWithoutUser, () => 'must not contain a user name or password, because Parley does not send them');
 }
 
 export function apiVersion(description: string) {
   return Type.Refine(text(description), isApiVersion, () => 'must be a calendar date YYYY-MM-DD, optionally with -preview');
 }
 
-const notInHeader = 'must not hold a line break or another character that a header field cannot carry';
+const notInHeader = 'must not contain a line break or another character that is invalid in a header field';
 
 /** Returns the schema of a text for a header field. */
 export function headerValue(description: string) {

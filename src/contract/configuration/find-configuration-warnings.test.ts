@@ -19,14 +19,14 @@ const demo = { upstreams: [{ protocol: 'demo' }] };
 describe('findConfigurationWarnings', () => {
   it('warns about a configuration without models and callers', () => {
     expect(doubtsOf({})).toEqual([
-      'models: is empty; nothing is served',
-      'keys: is empty, and there are no identityProviders; nobody can call',
+      'models: is empty, so Parley serves no models or applications',
+      'keys: is empty, and there are no identityProviders, so no client can call Parley',
     ]);
   });
 
   it('warns about a model whose upstreams all have weight 0', () => {
     const value = { models: { m: { upstreams: [{ protocol: 'demo', weight: 0 }] } }, keys: { 'a-key': { project: 'p' } } };
-    expect(doubtsOf(value)).toEqual(['models.m.upstreams: have a weight of 0 each; none of them is ever asked']);
+    expect(doubtsOf(value)).toEqual(['models.m.upstreams: all have a weight of 0, so Parley never calls them']);
   });
 
   it('warns about a model of the Anthropic protocol without limits.maxCompletionTokens', () => {
@@ -64,7 +64,7 @@ describe('findConfigurationWarnings', () => {
   it('warns about selfService without identity providers', () => {
     const value = { models: { m: demo }, keys: someKey, roles: { staff: { selfService: { keys: 1, maxDays: 1 } } } };
     expect(doubtsOf(value)).toEqual([
-      'roles.staff.selfService: gives nobody keys without identityProviders: only users who sign in make them',
+      'roles.staff.selfService: has no effect without identityProviders, because only signed-in users can create keys',
     ]);
     const identityProviders = { sso: { issuer: 'https://sso.example', audience: 'parley' } };
     expect(doubtsOf({ ...value, identityProviders })).toEqual([]);
@@ -132,7 +132,7 @@ describe('findConfigurationWarnings', () => {
   const entry = (...userRoles: string[]) => ({ ...demo, userRoles });
   const roles = { staff: {} };
   const keys = { one: { project: 'p', role: 'lab' }, two: { project: 'q', roles: ['shop', 'home'] } };
-  const message = 'a role that neither roles nor a key has';
+  const message = 'a role that is not in roles and that no key has';
 
   it('warns about a user role without callers', () => {
     const models = { m: entry('staff', 'lab', 'shop', 'home', 'default'), n: entry('stafff', 'guests') };

@@ -32,9 +32,16 @@ export function* findConfigurationWarnings(
   for (const [name, { audience, signIn }] of Object.entries(configuration.identityProviders)) {
     const path = ['identityProviders', name, 'audience'];
     if (audience === undefined)
-      yield { path, message: 'is missing; tokens that the issuer made for other services are accepted too', isNotice: true };
+      yield {
+        path,
+        message: 'is missing, so Parley also accepts tokens that the issuer creates for other services',
+        isNotice: true,
+      };
     else if (signIn?.token === 'id_token' && signIn.clientId !== audience)
-      yield { path, message: 'is not the clientId of signIn, whom its id_token is made for; who signs in may be refused' };
+      yield {
+        path,
+        message: 'is not the clientId of signIn, which is the audience of its id_token, so Parley may reject users who sign in',
+      };
   }
   yield* findUpstreamWarnings(configuration);
   yield* findAccentWarnings(configuration);
@@ -153,7 +160,7 @@ function* keysOfNobody({ roles, identityProviders }: Configuration): Iterable<Is
   if (Object.keys(identityProviders).length > 0) return;
   for (const [name, { selfService }] of Object.entries(roles)) {
     if (selfService === undefined) continue;
-    const message = 'gives nobody keys without identityProviders: only users who sign in make them';
+    const message = 'has no effect without identityProviders, because only signed-in users can create keys';
     yield { path: ['roles', name, 'selfService'], message };
   }
 }
@@ -162,7 +169,7 @@ function* findAccentWarnings({ page: { accent } }: Configuration): Iterable<Issu
   if (accent === undefined) return;
   const { light } = toAccents(accent);
   if (light.accent !== accent.toLowerCase())
-    yield { path: ['page', 'accent'], message: `is too pale to be read on the light page; ${light.accent} is used there` };
+    yield { path: ['page', 'accent'], message: `is too pale for the light theme, which uses ${light.accent} instead` };
 }
 
 function* findUpstreamWarnings({ models }: Configuration): Iterable<Issue> {
@@ -172,7 +179,7 @@ function* findUpstreamWarnings({ models }: Configuration): Iterable<Issue> {
       const protocol = protocolFor(upstream, model);
       const path = ['models', id, 'upstreams', index];
       if (protocols[protocol].needsApiVersion && apiVersion === undefined)
-        yield { path: [...path, 'apiVersion'], message: `is missing; most ${protocol} upstreams answer 404 without it` };
+        yield { path: [...path, 'apiVersion'], message: `is missing, and most ${protocol} upstreams return 404 without it` };
       if (protocol !== 'azure' && protocol !== 'anthropic' && apiVersion !== undefined) {
         const message = `has no effect with the protocol ${protocol}`;
         yield { path: [...path, 'apiVersion'], message, hint: 'for Azure OpenAI, write "protocol": "azure"' };
@@ -195,18 +202,18 @@ function* wholeAddress(endpoint: string, path: Issue['path']): Iterable<Issue> {
   if (name === undefined) return;
   yield {
     path,
-    message: `ends in /${name}, which is put behind it with each call, and most upstreams answer 404`,
+    message: `ends in /${name}, which Parley appends on each call, so most upstreams return 404`,
     hint: `write the address without /${name}, such as https://api.example/v1`,
   };
 }
 
 function* nothingServed({ keys, identityProviders, models }: Configuration, ids: ReadonlySet<string>): Iterable<Issue> {
-  if (ids.size === 0) yield { path: ['models'], message: 'is empty; nothing is served' };
+  if (ids.size === 0) yield { path: ['models'], message: 'is empty, so Parley serves no models or applications' };
   if (Object.keys(keys).length + Object.keys(identityProviders).length === 0)
-    yield { path: ['keys'], message: 'is empty, and there are no identityProviders; nobody can call' };
+    yield { path: ['keys'], message: 'is empty, and there are no identityProviders, so no client can call Parley' };
   for (const [id, { upstreams }] of Object.entries(models)) {
     if (upstreams.every(({ weight }) => weight === 0))
-      yield { path: ['models', id, 'upstreams'], message: 'have a weight of 0 each; none of them is ever asked' };
+      yield { path: ['models', id, 'upstreams'], message: 'all have a weight of 0, so Parley never calls them' };
   }
 }
 
@@ -225,7 +232,7 @@ function* typesNotRun({ applications }: Configuration): Iterable<Issue> {
   for (const [id, { endpoint, applicationTypeSchemaId: schemaId = '' }] of Object.entries(applications)) {
     const path = ['applications', id, 'applicationTypeSchemaId'];
     if (endpoint !== undefined && isQuickAppSchemaId(schemaId))
-      yield { path, message: 'is that of quick apps, but the application is not run as one: its endpoint is called' };
+      yield { path, message: 'is the type of quick apps, but has no effect, because the application has an endpoint' };
   }
 }
 
@@ -252,7 +259,7 @@ function* rolesOfNobody(configuration: Configuration): Iterable<Issue> {
         if (knownRoles.has(role) || (isOpen && suggestion.hint === undefined)) continue;
         yield {
           path: [section, id, 'userRoles', index],
-          message: `names ${JSON.stringify(role)}, a role that neither roles nor a key has`,
+          message: `names ${JSON.stringify(role)}, a role that is not in roles and that no key has`,
           ...suggestion,
         };
       }

@@ -73,14 +73,14 @@ it.each([
     'parameters that the page sets',
     { ...good, signIn: { clientId: 'page', parameters: { state: 'x', code_challenge_method: 'plain' } } },
     [
-      'identityProviders.p.signIn.parameters.state: is set by the page itself',
-      'identityProviders.p.signIn.parameters.code_challenge_method: is set by the page itself',
+      'identityProviders.p.signIn.parameters.state: is set by the page',
+      'identityProviders.p.signIn.parameters.code_challenge_method: is set by the page',
     ],
   ],
   [
     'an id_token without the scope for it',
     { ...good, signIn: { clientId: 'page', token: 'id_token', scopes: ['use'] } },
-    ['identityProviders.p.signIn.scopes: must hold openid; without it there is no id_token'],
+    ['identityProviders.p.signIn.scopes: must contain openid, because the provider issues no id_token without it'],
   ],
   ['an unknown key', { ...good, algorithms: ['none'] }, ['identityProviders.p.algorithms: is not a known key']],
 ])('identityProviderFaults rejects %s', (_what, entry, faults) => {
@@ -101,13 +101,13 @@ it('findConfigurationWarnings reports an id_token for another audience', () => {
 
 it('identityProviderFaults rejects a repeated issuer', () => {
   expect(faultsOf({ p: good, q: { ...good, issuer: 'https://id.example/' }, r: { ...good, audience: 'other' } })).toEqual([
-    'identityProviders.r.issuer: is the issuer of another entry as well',
+    'identityProviders.r.issuer: is also the issuer of another entry',
   ]);
 });
 
 it('identityProviderFaults rejects a name that consists of digits', () => {
   expect(faultsOf({ p: good, 7: { ...good, issuer: 'https://seven.example' } })).toEqual([
-    expect.stringContaining('cannot be a name: one of digits only would be put before the others'),
+    expect.stringContaining('is not a valid name: a name of digits only would be sorted before all other entries'),
   ]);
 });
 
@@ -124,7 +124,7 @@ it('checkConfiguration rejects multi-line names, invalid pictures, and named col
 
 it('findConfigurationWarnings reports an accent that is illegible in the light theme', () => {
   expect(told({ accent: '#ffdd00' })).toEqual([
-    expect.stringMatching(/^page.accent is too pale to be read on the light page; #[0-9a-f]{6} is used there$/),
+    expect.stringMatching(/^page.accent is too pale for the light theme, which uses #[0-9a-f]{6} instead$/),
   ]);
   expect(told({ accent: '#0B57D0', name: 'Acme', notice: 'Two\nlines' })).toEqual([]);
 });

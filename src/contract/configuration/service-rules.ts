@@ -11,12 +11,12 @@ export function* keyFaults(configuration: unknown): Iterable<Issue> {
   const seen = new Set<string>();
   for (const [name, entry] of listEntries(configuration, 'keys')) {
     if (entry.role !== undefined && entry.roles !== undefined)
-      yield { path: ['keys', name, 'role'], message: 'cannot stand beside roles; a key has one or the other' };
+      yield { path: ['keys', name, 'role'], message: 'cannot be combined with roles' };
     if (entry.key !== undefined && entry.sha256 !== undefined)
-      yield { path: ['keys', name, 'sha256'], message: 'cannot stand beside key; an entry has one or the other' };
+      yield { path: ['keys', name, 'sha256'], message: 'cannot be combined with key' };
     const { digest, path } = digestOfEntry(name, entry);
     if (path.length === 2 || path[2] === 'key') yield* spellingFaults(entry.key ?? name, path);
-    if (seen.has(digest)) yield { path, message: 'is the key of another entry as well' };
+    if (seen.has(digest)) yield { path, message: 'is also the key of another entry' };
     seen.add(digest);
   }
 }
@@ -30,11 +30,12 @@ function digestOfEntry(name: string, { key, sha256 }: JsonObject): { readonly di
 
 function* spellingFaults(key: unknown, path: Path): Iterable<Issue> {
   if (typeof key !== 'string') return;
-  if (key === '' && path.length === 2) yield { path, message: 'cannot be a key: it is empty' };
+  if (key === '' && path.length === 2) yield { path, message: 'is not a valid key: it must not be empty' };
   else if (!isHeaderValue(key) || key !== key.trim()) {
     yield {
       path,
-      message: 'cannot be a key: no line breaks or other control characters, no spaces around it; look at its end',
+      message:
+        'is not a valid key: it must not contain control characters, or start or end with white space. Check for a trailing line break',
     };
   }
 }
@@ -47,9 +48,11 @@ export function* identityProviderFaults(configuration: unknown): Iterable<Issue>
   const seen = new Set<unknown>();
   for (const [name, { issuer, signIn }] of listEntries(configuration, 'identityProviders')) {
     if (/^\d+$/.test(name))
-      yield { path: ['identityProviders', name], message: 'cannot be a name: one of digits only would be put before the others' };
-    if (seen.has(issuer))
-      yield { path: ['identityProviders', name, 'issuer'], message: 'is the issuer of another entry as well' };
+      yield {
+        path: ['identityProviders', name],
+        message: 'is not a valid name: a name of digits only would be sorted before all other entries',
+      };
+    if (seen.has(issuer)) yield { path: ['identityProviders', name, 'issuer'], message: 'is also the issuer of another entry' };
     if (issuer !== undefined) seen.add(issuer);
     if (isJsonObject(signIn)) yield* signInFaults(['identityProviders', name, 'signIn'], signIn);
   }
@@ -72,10 +75,10 @@ const ownParameters: ReadonlySet<string> = new Set([
 
 function* signInFaults(path: Issue['path'], { parameters, scopes, token }: JsonObject): Iterable<Issue> {
   for (const name of Object.keys(isJsonObject(parameters) ? parameters : {})) {
-    if (ownParameters.has(name)) yield { path: [...path, 'parameters', name], message: 'is set by the page itself' };
+    if (ownParameters.has(name)) yield { path: [...path, 'parameters', name], message: 'is set by the page' };
   }
   if (token === 'id_token' && Array.isArray(scopes) && !scopes.includes('openid'))
-    yield { path: [...path, 'scopes'], message: 'must hold openid; without it there is no id_token' };
+    yield { path: [...path, 'scopes'], message: 'must contain openid, because the provider issues no id_token without it' };
 }
 
 const reservedPrefixes: ReadonlySet<string> = new Set([
@@ -100,8 +103,8 @@ export function* aliasFaults(configuration: unknown): Iterable<Issue> {
   for (const surface of surfaces) {
     for (const [index, alias] of filterStrings(aliases[surface]).entries()) {
       const path = ['aliases', surface, index];
-      if (reservedPrefixes.has(alias)) yield { path, message: 'is taken: the service has paths of its own there' };
-      else if (seen.has(alias)) yield { path, message: 'stands among the aliases twice' };
+      if (reservedPrefixes.has(alias)) yield { path, message: 'is reserved for paths of Parley' };
+      else if (seen.has(alias)) yield { path, message: 'is a duplicate of another alias' };
       seen.add(alias);
     }
   }
@@ -114,8 +117,7 @@ export function* addinFaults(configuration: unknown): Iterable<Issue> {
   const [, first = ''] = prefix.split('/');
   const aliases = getSection(configuration, 'aliases');
   const areAliases = surfaces.some((surface) => filterStrings(aliases[surface] ?? defaultAliases[surface]).includes(first));
-  if (reservedPrefixes.has(first) || areAliases)
-    yield { path: ['addin', 'prefix'], message: 'is taken: the service has paths of its own there' };
+  if (reservedPrefixes.has(first) || areAliases) yield { path: ['addin', 'prefix'], message: 'is reserved for paths of Parley' };
 }
 
 /** The model for conversation titles must exist and be a chat model. */
@@ -127,7 +129,7 @@ export function* pageFaults(configuration: unknown): Iterable<Issue> {
   const model = models.find(([id]) => id === titleModel)?.[1];
   const chatting = models.filter(([, { type }]) => type !== 'embedding').map(([id]) => id);
   if (model === undefined) yield { path, ...notConfigured('a model', titleModel, chatting) };
-  else if (model.type === 'embedding') yield { path, message: 'names a model that does not chat' };
+  else if (model.type === 'embedding') yield { path, message: 'names a model that is not a chat model' };
 }
 
 /** The model for document embeddings must exist and be an embedding model. */
@@ -139,5 +141,5 @@ export function* retrievalFaults(configuration: unknown): Iterable<Issue> {
   const model = models.find(([id]) => id === embeddingModel)?.[1];
   const embedding = models.filter(([, { type }]) => type === 'embedding').map(([id]) => id);
   if (model === undefined) yield { path, ...notConfigured('a model', embeddingModel, embedding) };
-  else if (model.type !== 'embedding') yield { path, message: 'names a model that is not of the type embedding' };
+  else if (model.type !== 'embedding') yield { path, message: 'names a model that is not an embedding model' };
 }

@@ -46,11 +46,11 @@ describe('readUpstreamKey', () => {
   });
 
   it.each([
-    ['{"oops"', /is not JSON/],
+    ['{"oops"', /is not valid JSON/],
     [JSON.stringify({ ...account, private_key: undefined }), /without private_key/],
     [JSON.stringify({ ...account, project_id: '' }), /without project_id/],
     [JSON.stringify({ ...account, client_email: 7 }), /without client_email/],
-    [JSON.stringify({ ...account, private_key: 'x' }), /no PEM/],
+    [JSON.stringify({ ...account, private_key: 'x' }), /not PEM/],
   ])('reports the fault of %s without quoting the key', (key, fault) => {
     const found = readUpstreamKey('vertex', key);
     expect(found).toHaveProperty('fault', expect.stringMatching(fault));

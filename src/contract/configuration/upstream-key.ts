@@ -35,7 +35,7 @@ export function readUpstreamKey(protocol: unknown, key: string): UpstreamKey | K
   if (otherKey === 'signing' && key.includes(':')) return readSigningKey(key);
   if (otherKey === 'account' && key.trimStart().startsWith('{')) return readAccount(key);
   if (isHeaderValue(key)) return { kind: 'token', token: key };
-  return { fault: 'must not hold a line break or another character that a header field cannot carry' };
+  return { fault: 'must not contain a line break or another character that is invalid in a header field' };
 }
 
 /** Returns the secret parts of a key. */
@@ -61,12 +61,12 @@ function readSigningKey(key: string): UpstreamKey | KeyError {
 function readAccount(key: string): UpstreamKey | KeyError {
   const account = tryParseJson(key);
   if (!isJsonObject(account))
-    return { fault: 'begins like the JSON of a service account and is not JSON; quote the whole file as one string' };
+    return { fault: 'is not valid JSON, although it starts like a service account. Quote the complete file as one string' };
   const { client_email: clientEmail, private_key: privateKey, project_id: projectId, token_uri: rawTokenUri } = account;
   for (const [name, value] of Object.entries({ client_email: clientEmail, private_key: privateKey, project_id: projectId }))
     if (typeof value !== 'string' || value === '') return { fault: `is the JSON of a service account without ${name}` };
   if (!String(privateKey).includes('PRIVATE KEY'))
-    return { fault: 'is the JSON of a service account whose private_key is no PEM' };
+    return { fault: 'is the JSON of a service account whose private_key is not PEM text' };
   const tokenUri = typeof rawTokenUri === 'string' && isHttpUrl(rawTokenUri) ? rawTokenUri : googleTokenUri;
   return {
     kind: 'account',

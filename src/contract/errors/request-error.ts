@@ -72,7 +72,7 @@ export function refuseOtherCase(value: JsonObject, knownFields: ReadonlySet<stri
     if (value[key] === null) hasNull = true;
     if (knownFields.has(key) || key.length > maxNameChars) continue;
     const folded = key.toUpperCase().toLowerCase();
-    if (knownFields.has(folded)) throw createRequestError(joined(at, key), `is not a known field; the name is ${folded}`);
+    if (knownFields.has(folded)) throw createRequestError(joined(at, key), `is not a known field. The name is ${folded}`);
   }
   return hasNull;
 }

@@ -27,7 +27,9 @@ export function casesOfCsv(text: string): readonly JsonObject[] {
   const knownColumns = [...baseColumns, ...Object.keys(columns)];
   const unknown = names.find((name) => !knownColumns.includes(name));
   if (unknown !== undefined)
-    throw createError(`has the column ${JSON.stringify(unknown.slice(0, 64))}; known are ${knownColumns.join(', ')}`);
+    throw createError(
+      `has the unknown column ${JSON.stringify(unknown.slice(0, 64))}. Known columns: ${knownColumns.join(', ')}`,
+    );
   if (!names.includes('input')) throw createError('has no column input in its first line');
   return rows.map((row) => toCase(names, row));
 }

@@ -22,12 +22,12 @@ export const EvaluationRequestForm = {
   type: 'object',
   additionalProperties: false,
   properties: {
-    version: { type: 'integer', minimum: 1, description: 'Number of a version. Absent: the one in force.' },
+    version: { type: 'integer', minimum: 1, description: 'Version number. Default: the version in force.' },
     parallel: {
       type: 'integer',
       minimum: 1,
       maximum: maxParallel,
-      description: 'Cases at once, at most `evaluations.maxParallel` of the configuration, which is the default.',
+      description: 'Number of concurrent cases. Maximum and default: `evaluations.maxParallel` of the configuration.',
     },
   },
 };
@@ -37,7 +37,7 @@ export function parseEvaluationRequest(body: unknown): EvaluationRequest {
   if (!isJsonObject(body)) throw createRequestError('The body', 'must be an object');
   const unknown = Object.keys(body).find((key) => !knownFields.includes(key));
   if (unknown !== undefined)
-    throw createRequestError(unknown.slice(0, 64), `is not a known field; known are ${knownFields.join(', ')}`);
+    throw createRequestError(unknown.slice(0, 64), `is not a known field. Known fields: ${knownFields.join(', ')}`);
   const { cases } = body;
   if (cases !== undefined && !Array.isArray(cases)) throw createRequestError('cases', 'must be an array');
   return {

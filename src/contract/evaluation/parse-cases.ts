@@ -137,7 +137,7 @@ function requirePatterns(patterns: readonly PatternAt[], where: string): void {
 function refuseUnknown(value: JsonObject, knownFields: readonly string[], at: string): void {
   const unknown = Object.keys(value).find((key) => !knownFields.includes(key));
   if (unknown !== undefined)
-    throw createRequestError(below(at, unknown.slice(0, 64)), `is not a known field; known are ${knownFields.join(', ')}`);
+    throw createRequestError(below(at, unknown.slice(0, 64)), `is not a known field. Known fields: ${knownFields.join(', ')}`);
 }
 
 function below(at: string, key: string): string {

@@ -11,9 +11,13 @@ const anyObject = (description: string) => Type.Unsafe<{ [key: string]: unknown 
  */
 export const McpMessage = Type.Object({
   jsonrpc: Type.Enum(['2.0']),
-  id: Type.Optional(Type.Union([Type.String(), Type.Integer()], { description: 'Absent: a notification, which has no answer.' })),
-  method: Type.String({ description: 'Such as initialize, server/discover, tools/list or tools/call.' }),
-  params: Type.Optional(Type.Object({ _meta: Type.Optional(anyObject('What the protocol itself has to say.')) })),
+  id: Type.Optional(
+    Type.Union([Type.String(), Type.Integer()], {
+      description: 'ID of the request. A message without an ID is a notification, which has no response.',
+    }),
+  ),
+  method: Type.String({ description: 'Method, such as initialize, server/discover, tools/list, or tools/call.' }),
+  params: Type.Optional(Type.Object({ _meta: Type.Optional(anyObject('Metadata of the protocol.')) })),
 });
 export type McpMessage = Static<typeof McpMessage> & { params?: { [key: string]: unknown } };
 
@@ -28,7 +32,7 @@ type McpQuery = Static<typeof McpQuery>;
 
 const McpToolCall = Type.Object({
   name: Type.String(),
-  arguments: Type.Optional(anyObject('As the schema of the tool says.')),
+  arguments: Type.Optional(anyObject('Arguments that follow the schema of the tool.')),
 });
 type McpToolCall = Static<typeof McpToolCall>;
 

@@ -52,9 +52,9 @@ describe('parseMessagesRequest', () => {
     [{ ...right, messages: [{ role: 'user', content: 1 }] }, 'messages.0.content: must be a string or an array.'],
     [
       { ...right, messages: [{ role: 'user', Content: 'x', content: 'y' }] },
-      'messages.0.Content: is not a known field; the name is content.',
+      'messages.0.Content: is not a known field. The name is content.',
     ],
-    [{ ...right, Model: 'other' }, 'Model: is not a known field; the name is model.'],
+    [{ ...right, Model: 'other' }, 'Model: is not a known field. The name is model.'],
     [{ ...right, temperature: 1.5 }, 'temperature: must be at most 1.'],
     [{ ...right, top_p: -1 }, 'top_p: must be at least 0.'],
     [{ ...right, stop_sequences: ['a', 1] }, 'stop_sequences.1: must be a string.'],
@@ -98,12 +98,12 @@ describe('parseMessagesRequest', () => {
     ],
     [
       withBlocks({ type: 'tool_use', id: 'a', name: 'f', input: {} }),
-      'messages.0.content.0.type: must not be tool_use in a message of the user.',
+      'messages.0.content.0.type: must not be tool_use in a message with the role user.',
     ],
     [ofAssistant({ type: 'tool_use', id: 'a', name: 'f', input: '{}' }), 'messages.1.content.0.input: must be an object.'],
     [
       ofAssistant({ type: 'tool_result', tool_use_id: 'a' }),
-      'messages.1.content.0.type: must not be tool_result in a message of the assistant.',
+      'messages.1.content.0.type: must not be tool_result in a message with the role assistant.',
     ],
     [ofAssistant({ type: 'thinking', thinking: 'x' }), 'messages.1.content.0.signature: is required.'],
     [

@@ -11,17 +11,17 @@ const anyObject = (description: string) => Type.Unsafe<{ [key: string]: unknown 
 const toolName = Type.String({ pattern: '^[a-zA-Z0-9_-]{1,128}$' });
 
 const message = Type.Object({
-  role: Type.Enum(['user', 'assistant', 'system'], { description: 'Who speaks.' }),
+  role: Type.Enum(['user', 'assistant', 'system'], { description: 'Author of the message.' }),
   content: Type.Union([Type.String(), Type.Array(Type.Object({ type: Type.String() }))], {
     description: 'The text, or its blocks: text, images, documents, tool calls and results, thinking.',
   }),
   parley: Type.Optional(
-    anyObject('For assistant messages: `parley` of the reply as it came; for user messages: `custom_content` with attachments.'),
+    anyObject('In assistant messages: `parley` of the reply, unchanged. In user messages: `custom_content` with attachments.'),
   ),
 });
 
 const fields = {
-  model: Type.String({ description: 'Id of the deployment.' }),
+  model: Type.String({ description: 'ID of the deployment.' }),
   messages: Type.Array(message, { minItems: 1 }),
   system: Type.Optional(Type.Union([Type.String(), Type.Array(Type.Object({ type: Type.String(), text: Type.String() }))])),
   tools: Type.Optional(
@@ -44,16 +44,16 @@ const fields = {
   thinking: Type.Optional(
     Type.Object(
       { type: Type.String(), budget_tokens: Type.Optional(Type.Integer({ minimum: 1 })) },
-      { description: 'How the model thinks before it answers.' },
+      { description: 'Settings for thinking before the answer.' },
     ),
   ),
-  output_config: Type.Optional(anyObject('Effort, and the form of the answer.')),
+  output_config: Type.Optional(anyObject('Effort, and the format of the answer.')),
 };
 
 const generation = {
   max_tokens: Type.Integer({
     minimum: 0,
-    description: 'Most tokens to generate. 0 fills the cache of the prompt, where the upstream speaks this dialect.',
+    description: 'Maximum number of tokens to generate. 0 only fills the prompt cache, if the upstream uses this dialect.',
   }),
   stream: Type.Optional(Type.Boolean({ default: false })),
   stop_sequences: Type.Optional(Type.Array(Type.String())),
@@ -61,7 +61,10 @@ const generation = {
   top_p: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
   top_k: Type.Optional(Type.Integer({ minimum: 0 })),
   metadata: Type.Optional(
-    Type.Object({ user_id: Type.Optional(Type.Union([Type.String(), Type.Null()])) }, { description: 'Who the end user is.' }),
+    Type.Object(
+      { user_id: Type.Optional(Type.Union([Type.String(), Type.Null()])) },
+      { description: 'Identity of the end user.' },
+    ),
   ),
 };
 
@@ -182,7 +185,7 @@ function parseBlock(block: Typed, { role, at }: Place): void {
   requireShape(shape, block, at);
   const allowed = onlyIn.get(block.type);
   if (allowed !== undefined && allowed !== role)
-    throw createRequestError(`${at}.type`, `must not be ${block.type} in a message of the ${role}`);
+    throw createRequestError(`${at}.type`, `must not be ${block.type} in a message with the role ${role}`);
   if (block.type === 'tool_result' || block.type === 'search_result') parseInner(block.content, { role, at: `${at}.content` });
   if (block.type !== 'image' && block.type !== 'document') return;
   const from = block.source as Typed;

@@ -12,10 +12,10 @@ const id = Type.String({ pattern: idForm });
 export const ChatTurn = Type.Object(
   {
     id,
-    parent: Type.String({ pattern: '^[A-Za-z0-9_-]{0,64}$', description: 'The turn that it follows; empty for the first.' }),
+    parent: Type.String({ pattern: '^[A-Za-z0-9_-]{0,64}$', description: 'ID of the previous turn. Empty for the first turn.' }),
     kind: Type.Enum(['question', 'reply']),
     atMs: moment,
-    text: Type.String({ description: 'What a search looks through.' }),
+    text: Type.String({ description: 'Text for searches.' }),
   },
   { additionalProperties: true },
 );
@@ -25,7 +25,7 @@ export type ChatTurn = Static<typeof ChatTurn>;
 export const NewShare = Type.Object(
   {
     expiresInDays: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 365, description: 'Days until the link leads nowhere any more; 30 if absent.' }),
+      Type.Integer({ minimum: 1, maximum: 365, description: 'Days until the link expires. Default: 30.' }),
     ),
   },
   { additionalProperties: false },
@@ -44,8 +44,8 @@ const flag = (description: string) => Type.Boolean({ description });
 
 /** Flags of a chat. */
 export const chatFlags = {
-  pinned: flag('Listed before the others.'),
-  archived: flag('Listed only where archived ones are asked for.'),
+  pinned: flag('Whether lists show the chat first.'),
+  archived: flag('Whether the chat appears only in lists of archived chats.'),
 } as const;
 
 /**
@@ -62,8 +62,8 @@ export const ChatPatch = Type.Object(
     archived: Type.Optional(chatFlags.archived),
     updatedAtMs: Type.Optional(moment),
     settings: Type.Optional(Type.Object({}, { additionalProperties: true })),
-    shown: Type.Optional(Type.Record(Type.String(), Type.String(), { description: 'By turn, the one behind it that is shown.' })),
-    turns: Type.Optional(Type.Array(ChatTurn, { maxItems: 1000, description: 'Those that are new or changed.' })),
+    shown: Type.Optional(Type.Record(Type.String(), Type.String(), { description: 'ID of the visible next turn, by turn ID.' })),
+    turns: Type.Optional(Type.Array(ChatTurn, { maxItems: 1000, description: 'New or changed turns.' })),
   },
   { additionalProperties: true },
 );

@@ -91,7 +91,7 @@ describe('secrets of a quick app', () => {
   ])('does not send secrets of %s to another origin', (_what, written, stored) => {
     const { faults, properties } = keepSecrets(written as JsonObject, stored as JsonObject);
     expect(faults).toEqual([
-      { path: expect.any(Array), message: 'must be given anew: https://evil.test was not there when it was given' },
+      { path: expect.any(Array), message: 'must be entered again: https://evil.test was not in the toolset when it was saved' },
     ]);
     expect(JSON.stringify(properties)).not.toContain('canary');
   });

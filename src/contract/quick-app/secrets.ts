@@ -39,10 +39,9 @@ export function keepSecrets(
   const merged = replaceSecrets(readSchema(QuickAppForm), properties, (secret, path) => {
     if (secret !== hidden) return secret;
     const before = storedAt(path, properties, stored);
-    const why =
-      typeof before === 'string' ? whyMoved(path, properties, stored) : `no secret is stored here that ${hidden} could stand for`;
+    const why = typeof before === 'string' ? whyMoved(path, properties, stored) : `${hidden} does not refer to a stored secret`;
     if (why === undefined) return before;
-    faults.push({ path, message: `must be given anew: ${why}` });
+    faults.push({ path, message: `must be entered again: ${why}` });
     return secret;
   });
   return { properties: merged as JsonObject, faults };
@@ -69,7 +68,7 @@ function whyMoved(path: Path, properties: JsonObject, stored: unknown): string |
   const knownOrigins = new Set(originsIn(storedAt(toolsetPath, properties, stored)));
   const toolset = toolsetPath.reduce<unknown>((value, key) => (isContainer(value) ? value[key] : undefined), properties);
   const newOrigin = [...originsIn(toolset)].find((origin) => !knownOrigins.has(origin));
-  return newOrigin === undefined ? undefined : `${newOrigin} was not there when it was given`;
+  return newOrigin === undefined ? undefined : `${newOrigin} was not in the toolset when it was saved`;
 }
 
 /** Yields the origin of every URL in a value. */

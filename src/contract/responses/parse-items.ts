@@ -88,7 +88,7 @@ function parseItem(value: unknown, at: string): AnyItem {
   const type = readType(value, at);
   if (otherItemTypes.has(type)) return { ...value, type };
   if (!Object.hasOwn(shapes, type) || type === 'parley:state')
-    throw createRequestError(`${at}.type`, `is ${JSON.stringify(type.slice(0, 64))}, which is no item of this API`);
+    throw createRequestError(`${at}.type`, `is ${JSON.stringify(type.slice(0, 64))}, which is not an item type of this API`);
   const itemType = type as InputItem['type'];
   const required = itemType === 'message' ? new Set([...nullable].filter((key) => key !== 'content')) : nullable;
   const item = { ...(requireShape(shapes[itemType], withoutNulls(value, required), at) as JsonObject), type: itemType };
@@ -128,7 +128,10 @@ function parseParts(parts: readonly unknown[], at: string): unknown[] {
       throw createRequestError(`${path}.type`, type === undefined ? 'is required' : 'must be a string');
     const shape = Object.hasOwn(partShapes, type) ? partShapes[type] : undefined;
     if (shape === undefined)
-      throw createRequestError(`${path}.type`, `is ${JSON.stringify(type.slice(0, 64))}, which is no part of this API`);
+      throw createRequestError(
+        `${path}.type`,
+        `is ${JSON.stringify(type.slice(0, 64))}, which is not a content part type of this API`,
+      );
     return requireShape(shape, withoutNulls(part, nullableInPart), path);
   });
 }

@@ -34,10 +34,10 @@ const input = Type.Optional(
 
 /** Fields of the prompt in all kinds of requests. */
 const common = {
-  model: Type.String({ description: 'Id of the deployment.' }),
+  model: Type.String({ description: 'ID of the deployment.' }),
   input,
-  instructions: Type.Optional(Type.String({ description: 'A message of the developer ahead of everything else.' })),
-  previous_response_id: Type.Optional(Type.String({ description: 'A stored response whose conversation goes on.' })),
+  instructions: Type.Optional(Type.String({ description: 'A developer message at the start of the prompt.' })),
+  previous_response_id: Type.Optional(Type.String({ description: 'ID of a stored response to continue.' })),
 };
 
 const counted = {
@@ -49,7 +49,7 @@ const counted = {
   ),
   parallel_tool_calls: Type.Optional(Type.Boolean()),
   reasoning: Type.Optional(
-    Type.Object({ effort: optional, summary: optional }, { description: 'How much the model thinks ahead of its answer.' }),
+    Type.Object({ effort: optional, summary: optional }, { description: 'Settings for reasoning before the answer.' }),
   ),
   text: Type.Optional(
     Type.Object({

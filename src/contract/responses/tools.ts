@@ -113,7 +113,7 @@ function parseTool(value: unknown, at: string): ResponsesTool {
       return parseMcpTool(tool, at);
   }
   if (otherToolTypes.some((prefix) => type === prefix || type.startsWith(`${prefix}_`))) return { ...tool, type };
-  throw createRequestError(`${at}.type`, `is ${JSON.stringify(type.slice(0, 64))}, which is no tool of this API`);
+  throw createRequestError(`${at}.type`, `is ${JSON.stringify(type.slice(0, 64))}, which is not a tool type of this API`);
 }
 
 function parseCustom(value: JsonObject, at: string): CustomTool {
@@ -144,7 +144,7 @@ function refuseTwins(tools: readonly ResponsesTool[], at: string): void {
     if (names.has(name))
       throw createRequestError(
         `${at}[${index}].${isMcpTool(tool) ? 'server_label' : 'name'}`,
-        'is the name of another tool already',
+        'is already the name of another tool',
       );
     names.add(name);
   });
