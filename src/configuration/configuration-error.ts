@@ -11,8 +11,8 @@ export interface ConfigurationError {
   readonly isNotice?: true;
 }
 
-/** Returns `FILE: JSON.path: message; hint`, without the parts that are empty. */
+/** Returns `FILE: JSON.path: message. Hint`, without the parts that are empty. */
 export function formatConfigurationError({ file, path, message, hint }: ConfigurationError): string {
   const sentence = [file, path, message].filter((part) => part !== '').join(': ');
-  return hint === undefined ? sentence : `${sentence}; ${hint}`;
+  return hint === undefined ? sentence : `${sentence}. ${hint.charAt(0).toUpperCase()}${hint.slice(1)}`;
 }

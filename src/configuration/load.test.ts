@@ -13,21 +13,21 @@ const mergeValues = (...values: readonly JsonObject[]) =>
 
 describe('merge', () => {
   it.each<[rule: string, files: JsonObject[], merged: JsonObject]>([
-    ['no file is an empty object', [], {}],
-    ['an empty file changes nothing', [{ a: 1 }, {}], { a: 1 }],
-    ['keys of all files are there', [{ a: 1 }, { b: 2 }], { a: 1, b: 2 }],
-    ['a later scalar takes the place of an earlier one', [{ a: 1 }, { a: 'x' }, { a: false }], { a: false }],
-    ['null takes the place of a value', [{ a: { b: 1 } }, { a: null }], { a: null }],
+    ['returns an empty object for no files', [], {}],
+    ['ignores an empty file', [{ a: 1 }, {}], { a: 1 }],
+    ['combines the keys of all files', [{ a: 1 }, { b: 2 }], { a: 1, b: 2 }],
+    ['replaces a scalar by a later scalar', [{ a: 1 }, { a: 'x' }, { a: false }], { a: false }],
+    ['replaces a value by null', [{ a: { b: 1 } }, { a: null }], { a: null }],
     [
-      'objects are joined at any depth',
+      'merges objects at any depth',
       [{ a: { b: { c: 1, d: 2 } } }, { a: { b: { d: 3, e: 4 } } }],
       { a: { b: { c: 1, d: 3, e: 4 } } },
     ],
-    ['a list takes the place of a list', [{ a: [1, 2, 3] }, { a: [4] }], { a: [4] }],
-    ['objects in lists are not joined', [{ a: [{ b: 1, c: 2 }] }, { a: [{ b: 3 }] }], { a: [{ b: 3 }] }],
-    ['an object takes the place of a scalar', [{ a: 1 }, { a: { b: 2 } }], { a: { b: 2 } }],
-    ['a scalar takes the place of an object', [{ a: { b: 2 } }, { a: 1 }], { a: 1 }],
-    ['an object takes the place of a list', [{ a: [1] }, { a: { 0: 2 } }], { a: { 0: 2 } }],
+    ['replaces a list by a later list', [{ a: [1, 2, 3] }, { a: [4] }], { a: [4] }],
+    ['does not merge objects in lists', [{ a: [{ b: 1, c: 2 }] }, { a: [{ b: 3 }] }], { a: [{ b: 3 }] }],
+    ['replaces a scalar by an object', [{ a: 1 }, { a: { b: 2 } }], { a: { b: 2 } }],
+    ['replaces an object by a scalar', [{ a: { b: 2 } }, { a: 1 }], { a: 1 }],
+    ['replaces a list by an object', [{ a: [1] }, { a: { 0: 2 } }], { a: { 0: 2 } }],
   ])('%s', (_, files, merged) => {
     expect(mergeValues(...files)).toEqual(merged);
   });

@@ -148,7 +148,7 @@ describe('watchConfiguration', () => {
   it('rejects an empty file and accepts {}', async () => {
     const file = await folder.write('a.json', withModels('one'));
     await startWatch([file]);
-    const empty = 'a.json: is empty; write {} for an empty configuration, or start without a file to run the demo';
+    const empty = 'a.json: is empty. Write {} for an empty configuration, or start without a file to run the demo';
     await writeFile(file, '');
     await expectTold(empty);
     await writeFile(file, '// to come\n\n');
@@ -165,7 +165,7 @@ describe('watchConfiguration', () => {
     await writeFile(file, '{"modles":{}}');
     await expectTold(
       'a.json: line 1, column 11: a value is expected here',
-      'a.json: modles: is not a known key; did you mean models?',
+      'a.json: modles: is not a known key. Did you mean models?',
     );
     await rm(file);
     await vi.waitFor(() => expect(told.at(-1)).toBe('a.json: does not exist'), { timeout: 5000 });

@@ -19,18 +19,18 @@ describe('parseConsentForm', () => {
   });
 
   it.each<[what: string, body: unknown, param: string | null, message?: RegExp]>([
-    ['no object', null, null],
+    ['null', null, null],
     ['a list', [], null],
-    ['a text', 'consent', null],
-    ['nothing of a form', {}, 'consent', /required/],
-    ['a form in another case', { Consent: {} }, 'consent'],
+    ['a string', 'consent', null],
+    ['a body without the field consent', {}, 'consent', /required/],
+    ['a form whose key has another case', { Consent: {} }, 'consent'],
     ['a form that is null', { consent: null }, 'consent', /object/],
     ['a form that is a list', { consent: [yes] }, 'consent', /object/],
     ['an item that is true', { consent: { a: true } }, 'consent.a'],
     ['an item that is null', { consent: { a: yes, b: null } }, 'consent.b'],
     ['an item that is a list', { consent: { a: [] } }, 'consent.a'],
     ['an item that is empty', { consent: { a: {} } }, 'consent.a.consentRequired', /required/],
-    ['a text for a boolean', { consent: { a: { consentRequired: 'true' } } }, 'consent.a.consentRequired', /boolean/],
+    ['a string for a boolean', { consent: { a: { consentRequired: 'true' } } }, 'consent.a.consentRequired', /boolean/],
     ['a number for a boolean', { consent: { a: { consentRequired: 1 } } }, 'consent.a.consentRequired', /boolean/],
     ['null for a boolean', { consent: { a: { consentRequired: null } } }, 'consent.a.consentRequired', /boolean/],
     ['an unknown key', { consent: { a: { ...yes, accepted: true } } }, 'consent.a.accepted', /not a known field/],
@@ -38,7 +38,7 @@ describe('parseConsentForm', () => {
     ['an id with dots and slashes', { consent: { 'team/gpt-4.1': {} } }, 'consent["team/gpt-4.1"].consentRequired'],
     ['an empty id', { consent: { '': yes } }, 'consent[""]', /id/],
     ['an id with an empty segment', { consent: { 'a//b': yes } }, 'consent["a//b"]', /id/],
-    ['an id that goes up', { consent: { 'a/../b': yes } }, 'consent["a/../b"]', /id/],
+    ['an id with a parent segment', { consent: { 'a/../b': yes } }, 'consent["a/../b"]', /id/],
     ['an id with NUL', { consent: { 'a\0': yes } }, 'consent["a\\u0000"]', /id/],
     ['a very long id', { consent: { ['x'.repeat(1025)]: yes } }, `consent["${'x'.repeat(64)}…"]`, /id/],
     ['a very long key', { consent: { a: { ['k'.repeat(1000)]: 1 } } }, `consent.a["${'k'.repeat(64)}…"]`],
@@ -67,7 +67,7 @@ describe('isSameForm', () => {
     ['an id differs', { a: yes, b: no }, { a: yes, c: no }],
     ['an id differs by case', { a: yes }, { A: yes }],
     ['a requirement differs', { a: yes }, { a: no }],
-    ['one has an id that all objects have by nature', { a: yes, b: no }, { a: yes, constructor: no }],
+    ['one has an id that is a member of every object', { a: yes, b: no }, { a: yes, constructor: no }],
     ['one has __proto__', { a: yes, b: no }, parsed('{"a": {"consentRequired": true}, "__proto__": {"consentRequired": false}}')],
   ])('returns false if %s', (_what, one, other) => {
     expect(isSameForm(one, other)).toBe(false);

@@ -19,11 +19,11 @@ const quick = (applicationProperties: object) => application({ applicationTypeSc
 const authorization = (entry: unknown) => ({ addons: { a: { url: 'https://a.example', authorization: entry } } });
 
 const faulty: readonly (readonly [kind: string, value: unknown, ...lines: string[]])[] = [
-  ['an unknown key of the top', { modles: {} }, 'modles: is not a known key; did you mean models?'],
+  ['an unknown key of the top', { modles: {} }, 'modles: is not a known key. Did you mean models?'],
   [
     'a feature with a letter left out',
     { models: { m: { ...demo, features: { toolSupported: true } } } },
-    'models.m.features.toolSupported: is not a known key; did you mean toolsSupported?',
+    'models.m.features.toolSupported: is not a known key. Did you mean toolsSupported?',
   ],
   [
     'an origin that any page can have',
@@ -34,12 +34,12 @@ const faulty: readonly (readonly [kind: string, value: unknown, ...lines: string
   [
     'an unknown key in the spelling of another convention',
     { security: { max_body_bytes: 1 } },
-    'security.max_body_bytes: is not a known key; did you mean maxBodyBytes?',
+    'security.max_body_bytes: is not a known key. Did you mean maxBodyBytes?',
   ],
   [
     'an unknown key deep inside',
     upstream({ endpont: 'http://x', protocol: 'demo' }),
-    'models.m.upstreams[0].endpont: is not a known key; did you mean endpoint?',
+    'models.m.upstreams[0].endpont: is not a known key. Did you mean endpoint?',
   ],
   ['a missing list of upstreams', { models: { m: {} } }, 'models.m.upstreams: is missing'],
   ['an empty list of upstreams', { models: { m: { upstreams: [] } } }, 'models.m.upstreams: must have at least one item'],
@@ -64,7 +64,7 @@ const faulty: readonly (readonly [kind: string, value: unknown, ...lines: string
   [
     'a word that is none of those offered',
     { models: { m: { ...demo, type: 'chats' } } },
-    'models.m.type: must be one of chat, embedding; did you mean chat?',
+    'models.m.type: must be one of chat, embedding. Did you mean chat?',
   ],
   [
     'an unknown protocol',
@@ -189,20 +189,20 @@ const faulty: readonly (readonly [kind: string, value: unknown, ...lines: string
           models: { m: { ...demo, features: { [key]: true } } },
           applications: { a: { endpoint: 'http://x', features: { [key]: true } } },
         },
-        `models.m.features.${key}: is not a known key; did you mean consentRequired?`,
-        `applications.a.features.${key}: is not a known key; did you mean consentRequired?`,
+        `models.m.features.${key}: is not a known key. Did you mean consentRequired?`,
+        `applications.a.features.${key}: is not a known key. Did you mean consentRequired?`,
       ] as const,
   ),
   [
     'misspelt settings of a quick app',
     { models: { m: demo }, ...quick({ model: 'm', instructions: '', temperature: 0, modle: 'm', temprature: 0 }) },
-    'applications.a.applicationProperties.modle: is not a known key; did you mean model?',
-    'applications.a.applicationProperties.temprature: is not a known key; did you mean temperature?',
+    'applications.a.applicationProperties.modle: is not a known key. Did you mean model?',
+    'applications.a.applicationProperties.temprature: is not a known key. Did you mean temperature?',
   ],
   [
     'a misspelt model of a quick app',
     { models: { demo }, ...quick({ model: 'dmeo', instructions: '', temperature: 0 }) },
-    'applications.a.applicationProperties.model: names "dmeo", a deployment that is not configured; did you mean demo?',
+    'applications.a.applicationProperties.model: names "dmeo", a deployment that is not configured. Did you mean demo?',
   ],
   [
     'dependencies that are no list',
@@ -218,7 +218,7 @@ const faulty: readonly (readonly [kind: string, value: unknown, ...lines: string
   [
     'an authorization of an unknown type',
     authorization({ type: 'barer', token: 'x' }),
-    'addons.a.authorization.type: must be one of api_key, basic, bearer, client_id_secret; did you mean bearer?',
+    'addons.a.authorization.type: must be one of api_key, basic, bearer, client_id_secret. Did you mean bearer?',
   ],
   [
     'an authorization that lacks a field',
@@ -265,12 +265,12 @@ const faulty: readonly (readonly [kind: string, value: unknown, ...lines: string
   [
     'an unknown window',
     { roles: { r: { limits: { '*': { requestsDay: 1 } } } } },
-    'roles.r.limits["*"].requestsDay: is not a known key; did you mean requestDay?',
+    'roles.r.limits["*"].requestsDay: is not a known key. Did you mean requestDay?',
   ],
   [
     'a right to keys in another spelling',
     { roles: { r: { selfservice: { keys: 1, maxDays: 1 } } } },
-    'roles.r.selfservice: is not a known key; did you mean selfService?',
+    'roles.r.selfservice: is not a known key. Did you mean selfService?',
   ],
   [
     'a right to keys that lacks how long they live',
@@ -363,7 +363,7 @@ const faulty: readonly (readonly [kind: string, value: unknown, ...lines: string
   [
     'a model for titles that is not there',
     { models: { small: demo }, page: { titleModel: 'smal' } },
-    'page.titleModel: names "smal", a model that is not configured; did you mean small?',
+    'page.titleModel: names "smal", a model that is not configured. Did you mean small?',
   ],
   [
     'a model for titles that does not chat',
@@ -378,7 +378,7 @@ const faulty: readonly (readonly [kind: string, value: unknown, ...lines: string
   [
     'a misspelt embedding model',
     { models: { m: demo, vectors: { ...demo, type: 'embedding' } }, retrieval: { embeddingModel: 'vetcors' } },
-    'retrieval.embeddingModel: names "vetcors", a model that is not configured; did you mean vectors?',
+    'retrieval.embeddingModel: names "vetcors", a model that is not configured. Did you mean vectors?',
   ],
   [
     'an embedding model that chats',
@@ -388,7 +388,7 @@ const faulty: readonly (readonly [kind: string, value: unknown, ...lines: string
   [
     'an unknown choice',
     { consent: { directCalls: 'requires' } },
-    'consent.directCalls: must be one of allow, require; did you mean require?',
+    'consent.directCalls: must be one of allow, require. Did you mean require?',
   ],
   ['a top that is a list', [], 'must contain an object'],
   [
@@ -409,12 +409,12 @@ const faulty: readonly (readonly [kind: string, value: unknown, ...lines: string
   [
     'a reference with a default',
     { models: { m: { ...demo, displayName: '${A:-b}' } } },
-    'models.m.displayName: has a malformed reference to a variable; write $${ for a literal ${',
+    'models.m.displayName: has a malformed reference to a variable. Write $${ for a literal ${',
   ],
   [
     'a reference that does not end',
     { models: { m: { ...demo, displayName: 'a ${B' } } },
-    'models.m.displayName: has a malformed reference to a variable; write $${ for a literal ${',
+    'models.m.displayName: has a malformed reference to a variable. Write $${ for a literal ${',
   ],
 ];
 
@@ -444,7 +444,7 @@ describe('parley check', () => {
       'local.yaml': 'models:\n  m:\n    displayName: 3\ntools:\n  timeoutMs: 0\n',
     });
     expect(lines).toEqual([
-      'base.json: models.m.type: must be one of chat, embedding; did you mean chat?',
+      'base.json: models.m.type: must be one of chat, embedding. Did you mean chat?',
       'local.yaml: models.m.displayName: must be a string, but is a number',
       'local.yaml: tools.timeoutMs: must be 1 or more',
       'base.json: tools.maxTurns: must be 1 or more',
@@ -469,7 +469,7 @@ describe('parley check', () => {
 
   it('tells a file that is empty, also beside others', async () => {
     const lines = await checkFiles({ 'a.json': JSON.stringify({ models: { m: demo } }), 'b.yaml': '# to come\n' });
-    expect(lines).toEqual(['b.yaml: is empty; write {} for an empty configuration, or start without a file to run the demo']);
+    expect(lines).toEqual(['b.yaml: is empty. Write {} for an empty configuration, or start without a file to run the demo']);
   });
 
   it('exits with 1 where no file is named', async () => {
@@ -498,7 +498,7 @@ describe('parley check', () => {
       keys: { k: { project: 'p' } },
     });
     expect(warning).toBe(
-      `warning: parley.json: models.m.upstreams[0].endpoint: ends in /${name}, which Parley appends on each call, so most upstreams return 404; write the address without /${name}, such as https://api.example/v1`,
+      `warning: parley.json: models.m.upstreams[0].endpoint: ends in /${name}, which Parley appends on each call, so most upstreams return 404. Write the address without /${name}, such as https://api.example/v1`,
     );
   });
 
@@ -535,7 +535,7 @@ describe('parley check', () => {
       'warning: parley.json: addin.models[0].id: names "gone", a deployment that is not configured',
       'warning: parley.json: identityProviders.p.audience: is missing, so Parley also accepts tokens that the issuer creates for other services',
       'warning: parley.json: models.z.upstreams[0].apiVersion: is missing, and most azure upstreams return 404 without it',
-      'warning: parley.json: roles.r: is a role that no caller has; name it in a key, or set rolesClaim of an identity provider',
+      'warning: parley.json: roles.r: is a role that no caller has. Name it in a key, or set rolesClaim of an identity provider',
       'parley.json: no faults; 2 models, 0 applications, 0 addons, 0 keys, 1 role, 1 identity provider',
     ]);
   });

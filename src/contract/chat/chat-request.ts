@@ -46,7 +46,7 @@ const options = {
     Type.Integer({
       minimum: 1,
       description:
-        'Maximum number of completion tokens. Default: the limit of the model. With the Anthropic protocol, the default is `limits.maxCompletionTokens` of the configuration, or 4096.',
+        'Maximum number of completion tokens. If absent, the model decides. With the Anthropic protocol, the default is `limits.maxCompletionTokens` of the configuration, or 4096.',
     }),
   ),
   presence_penalty: Type.Optional(Type.Number({ minimum: -2, maximum: 2, default: 0 })),

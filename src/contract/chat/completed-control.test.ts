@@ -77,7 +77,7 @@ describe('checkCompletedControl without controls in the last reply', () => {
     ['no reply', []],
     ['a reply without custom content', [{ role: 'assistant', content: 'a' }]],
     ['a reply with another state', [{ role: 'assistant', content: 'a', custom_content: { state: { a: 1 } } }]],
-    ['a record that is no list', [offering({})]],
+    ['a record that is not a list', [offering({})]],
     ['a record of an earlier reply', [offering(controls), { role: 'assistant', content: 'a' }]],
   ])('rejects the control after %s', (_name, before) => {
     const messages = [...before, completing({ label: 'Cancel' })];
@@ -87,10 +87,13 @@ describe('checkCompletedControl without controls in the last reply', () => {
 
 describe('checkCompletedControl without a completed control in the last message', () => {
   test.each<[string, Message[]]>([
-    ['none', []],
-    ['a plain one', [offering(controls), hello]],
-    ['one after a completed control', [offering(controls), completing({ label: 'Pay' }), hello]],
-    ['one of the assistant', [{ role: 'assistant', content: 'a', custom_content: { completed_control: { label: 'Pay' } } }]],
+    ['no messages', []],
+    ['a plain message', [offering(controls), hello]],
+    ['a message after a completed control', [offering(controls), completing({ label: 'Pay' }), hello]],
+    [
+      'a message of the assistant',
+      [{ role: 'assistant', content: 'a', custom_content: { completed_control: { label: 'Pay' } } }],
+    ],
   ])('accepts %s', (_name, messages) => {
     expect(() => checkCompletedControl(messages)).not.toThrow();
   });
@@ -98,12 +101,12 @@ describe('checkCompletedControl without a completed control in the last message'
 
 describe('checkCompletedControl with a difficult schema', () => {
   test.each<[string, object]>([
-    ['a word that is no type', { type: 'nonsense' }],
-    ['a reference to elsewhere', { $ref: 'https://a.example/schema' }],
-    ['one that never ends', { anyOf: [{ $ref: '#' }, { $ref: '#' }] }],
-    ['one that is asynchronous', { $async: true }],
-    ['one too large', { description: 'x'.repeat(70_000) }],
-    ['a pattern that looks ahead', { properties: { a: { pattern: '^(?=a)' } } }],
+    ['an unknown type', { type: 'nonsense' }],
+    ['a reference to another document', { $ref: 'https://a.example/schema' }],
+    ['an endless reference', { anyOf: [{ $ref: '#' }, { $ref: '#' }] }],
+    ['an asynchronous schema', { $async: true }],
+    ['a schema that is too large', { description: 'x'.repeat(70_000) }],
+    ['a pattern with lookahead', { properties: { a: { pattern: '^(?=a)' } } }],
   ])('rejects %s', (_name, schema) => {
     const value = { a: `${'a'.repeat(40)}!` };
     expect(check({ label: 'L', value }, offering([{ label: 'L', schema }]))).toThrow(
@@ -126,8 +129,8 @@ describe('checkCompletedControl with a difficult schema', () => {
 
   test.each<[string, object]>([
     ['a simple pattern', { properties: { a: { pattern: '^[a-z]+$' } } }],
-    ['a dialect of its own', { $schema: 'https://json-schema.org/draft/2020-12/schema', type: 'object' }],
-    ['unknown words', { type: 'object', 'x-widget': 'slider' }],
+    ['a declared dialect', { $schema: 'https://json-schema.org/draft/2020-12/schema', type: 'object' }],
+    ['unknown keywords', { type: 'object', 'x-widget': 'slider' }],
   ])('accepts %s', (_name, schema) => {
     expect(check({ label: 'L', value: { a: 'abc' } }, offering([{ label: 'L', schema }]))).not.toThrow();
   });

@@ -55,9 +55,9 @@ describe('toPlainMessages with a message', () => {
 
 describe('toPlainMessages with an attachment of the user', () => {
   test.each<[name: string, attachment: Attachment, part: object]>([
-    ['an image at an address', { type: 'image/png', url }, { type: 'image_url', image_url: { url } }],
+    ['an image with a URL', { type: 'image/png', url }, { type: 'image_url', image_url: { url } }],
     [
-      'an image in an address',
+      'an image in a data URL',
       { type: 'image/png', url: 'data:image/png;base64,AA==' },
       { type: 'image_url', image_url: { url: 'data:image/png;base64,AA==' } },
     ],
@@ -85,12 +85,12 @@ describe('toPlainMessages with an attachment of the user', () => {
     ['plain text with a title', { type: 'text/plain', title: 'a.txt', data: 'Hi' }, 'Attachment "a.txt" (text/plain):\nHi'],
     ['CSV with a charset', { type: 'text/csv; charset=utf-8', data: 'a,b' }, 'Attachment (text/csv; charset=utf-8):\na,b'],
     ['JSON', { type: 'application/json', data: '{}' }, 'Attachment (application/json):\n{}'],
-    ['JSON of a kind', { type: 'application/geo+json', data: '{}' }, 'Attachment (application/geo+json):\n{}'],
-    ['text at an address', { type: 'text/plain', title: 'a', url }, `Attachment "a" (text/plain): ${url}`],
-    ['a PDF at an address', { type: 'application/pdf', url }, `Attachment (application/pdf): ${url}`],
-    ['an image among the stored files', { type: 'image/png', url: 'files/b/a.png' }, 'Attachment (image/png): files/b/a.png'],
+    ['a JSON-based type', { type: 'application/geo+json', data: '{}' }, 'Attachment (application/geo+json):\n{}'],
+    ['text with a URL', { type: 'text/plain', title: 'a', url }, `Attachment "a" (text/plain): ${url}`],
+    ['a PDF with a URL', { type: 'application/pdf', url }, `Attachment (application/pdf): ${url}`],
+    ['a stored image', { type: 'image/png', url: 'files/b/a.png' }, 'Attachment (image/png): files/b/a.png'],
     [
-      'binary data of another kind, without the data',
+      'binary data of another type, without the data',
       { type: 'application/zip', title: 'a.zip', data: 'AA==' },
       'Attachment "a.zip" (application/zip)',
     ],

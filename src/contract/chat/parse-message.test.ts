@@ -27,7 +27,7 @@ const faults: [name: string, message: unknown, path: string, claim: string][] = 
   ['a list for a message', [], '', 'must be an object'],
   ['no role', { content: 'Hello' }, '.role', 'is required'],
   [
-    'a role of its own',
+    'an unknown role',
     user({ role: 'robot' }),
     '.role',
     'must be "system", "user", "assistant", "function", "developer" or "tool"',
@@ -128,7 +128,7 @@ const faults: [name: string, message: unknown, path: string, claim: string][] = 
     'must be an array',
   ],
   ['an attachment that is text', withAttachments('x'), '.custom_content.attachments[0]', 'must be an object'],
-  ['an attachment with nothing', withAttachments(picture, {}), '.custom_content.attachments[1]', 'must have data or url'],
+  ['an empty attachment', withAttachments(picture, {}), '.custom_content.attachments[1]', 'must have data or url'],
   [
     'an attachment with data and url',
     withAttachments({ data: '', url: '' }),

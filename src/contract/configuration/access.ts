@@ -124,7 +124,7 @@ const claim = (options: { readonly description: string; readonly default?: strin
   Type.Refine(
     Type.String({ minLength: 1, ...options }),
     (path) => path.split('.').every((part) => part !== '' && part === part.trim()),
-    () => 'must be a claim or a dotted path of claims, none of them empty or with spaces around it',
+    () => 'must be a claim or a dotted path of claims, without empty claims or spaces around them',
   );
 
 const endpoint = (what: string) =>

@@ -17,9 +17,9 @@ it.each([
   ['an address of this machine in IPv6', { ...good, issuer: 'http://[::1]:8081' }],
   ['keys at an address with a query', { ...good, jwksUrl: 'https://id.example/keys?policy=a' }],
   ['claims that are addresses', { ...good, userIdClaim: 'https://id.example/user', rolesClaim: 'https://id.example/roles' }],
-  ['a way to sign in', { ...good, signIn: { clientId: 'page' } }],
+  ['a sign-in option', { ...good, signIn: { clientId: 'page' } }],
   [
-    'a way to sign in with everything',
+    'a sign-in option with all settings',
     {
       ...good,
       signIn: {
@@ -38,15 +38,15 @@ it.each([
 });
 
 const insecure = 'must be an https:// address without user name and password, or an http:// address of this machine';
-const noClaim = 'must be a claim or a dotted path of claims, none of them empty or with spaces around it';
+const noClaim = 'must be a claim or a dotted path of claims, without empty claims or spaces around them';
 
 it.each([
   ['no issuer', { audience: 'api' }, ['identityProviders.p.issuer: is missing']],
   ['an empty issuer', { ...good, issuer: '' }, ['identityProviders.p.issuer: must not be empty']],
-  ['an issuer that is no address', { ...good, issuer: 'id.example' }, [`identityProviders.p.issuer: ${insecure}`]],
+  ['an issuer that is not a URL', { ...good, issuer: 'id.example' }, [`identityProviders.p.issuer: ${insecure}`]],
   ['an issuer over http', { ...good, issuer: 'http://id.example' }, [`identityProviders.p.issuer: ${insecure}`]],
   [
-    'an issuer that begins like this machine',
+    'an issuer whose host only starts with localhost',
     { ...good, issuer: 'http://localhost.example' },
     [`identityProviders.p.issuer: ${insecure}`],
   ],
@@ -58,7 +58,7 @@ it.each([
   ['a blank roles claim', { ...good, rolesClaim: ' ' }, [`identityProviders.p.rolesClaim: ${noClaim}`]],
   ['a path with an empty part', { ...good, rolesClaim: 'realm_access..roles' }, [`identityProviders.p.rolesClaim: ${noClaim}`]],
   ['a path that ends in a dot', { ...good, userIdClaim: 'sub.' }, [`identityProviders.p.userIdClaim: ${noClaim}`]],
-  ['a way to sign in without a client', { ...good, signIn: {} }, ['identityProviders.p.signIn.clientId: is missing']],
+  ['a sign-in option without a client', { ...good, signIn: {} }, ['identityProviders.p.signIn.clientId: is missing']],
   [
     'a secret of its client',
     { ...good, signIn: { clientId: 'page', clientSecret: 's' } },
@@ -118,7 +118,7 @@ function told(page: object): readonly string[] {
 
 it('checkConfiguration rejects multi-line names, invalid pictures, and named colors', () => {
   expect(told({ name: 'Acme\nCorp' })).toEqual(['page.name must be one line without spaces around it']);
-  expect(told({ accent: 'blue' })).toEqual(['page.accent must be a colour such as #0b57d0']);
+  expect(told({ accent: 'blue' })).toEqual(['page.accent must be a color such as #0b57d0']);
   expect(told({ logo: 'data:text/html;base64,AAAA' })).toEqual([expect.stringContaining('page.logo must be the name of a file')]);
 });
 

@@ -17,13 +17,13 @@ export const AddonEntry = strict(
 export type AddonEntry = Static<typeof AddonEntry>;
 
 const origin = Type.Refine(
-  text('Scheme, host and port, such as `https://addin.example`.'),
+  text('Scheme, host, and port, such as `https://addin.example`.'),
   isOrigin,
   () => 'must be scheme, host and port as browsers send them, such as https://addin.example',
 );
 
 const originOrAny = Type.Refine(
-  text('Scheme, host and port, such as `https://app.example`; or `*`.'),
+  text('Scheme, host, and port, such as `https://app.example`, or `*`.'),
   (value) => value === '*' || (value !== 'null' && isOrigin(value)),
   () => 'must be scheme, host and port as browsers send them, such as https://app.example, or *',
 );
@@ -341,7 +341,7 @@ export const PageSettings = strict(
     accent: Type.Optional(
       Type.String({
         pattern: '^#[0-9a-fA-F]{6}$',
-        errorMessage: 'must be a colour such as #0b57d0',
+        errorMessage: 'must be a color such as #0b57d0',
         description:
           'Color of buttons and links, as `#rrggbb`. Parley adapts it to each theme until text has a contrast of 4.5. Default: the green of Parley.',
       }),

@@ -8,7 +8,7 @@ export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
   invalid_request: 'A field of the request is missing, has the wrong type, or is out of bounds. `param` is its path.',
   invalid_json: 'The body is not JSON text, or is nested too deeply.',
   invalid_api_version:
-    'The API version in the path is not a calendar date `YYYY-MM-DD`, optionally with `-preview`, or the API version in the query is empty or contains characters other than letters, digits, `.`, `-`, and `_`.',
+    'The API version is not valid. In the path, it must be a calendar date `YYYY-MM-DD`, optionally with `-preview`. In the query, it can contain only letters, digits, `.`, `-`, and `_`.',
   ambiguous_credentials:
     'The request contains different credentials, in two header fields or in one field that is repeated. Send only one.',
   control_not_offered:

@@ -97,7 +97,7 @@ describe('secrets of a quick app', () => {
   });
 
   it.each([
-    ['nothing is stored', undefined],
+    ['no settings are stored', undefined],
     ['the toolset has another name', app(server('other', 'one'))],
     ['another kind of credentials is stored', { ...app(), mcp_toolset: [{ ...server('a', 'x'), mcp_server_info: {} }] }],
   ])('rejects hidden secrets if %s', (_name, stored) => {
