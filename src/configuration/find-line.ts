@@ -2,7 +2,9 @@ import { findNodeAtLocation, parseTree } from 'jsonc-parser';
 import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument } from 'yaml';
 import type { Path } from '#contract/configuration/issue.ts';
 
-/** Returns the line of the value at a path, or of its closest existing parent, and the number of path steps that exist. */
+/**
+ * Returns the line of the value at a path, and the number of path steps that exist. Falls back to the closest existing parent.
+ */
 export type FindLine = (path: Path) => { readonly line: number; readonly depth: number };
 
 /** Returns a line finder for a valid JSON text. It parses the text on the first call. */

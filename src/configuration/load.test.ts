@@ -83,5 +83,5 @@ it('loadConfiguration reads a logo from the folder of the configuration and repo
   expect(await load('looks/mark.SVG')).toBe(`data:image/svg+xml;base64,${Buffer.from(picture).toString('base64')}`);
   expect(await load('gone.png')).toEqual(['page.logo names a file that cannot be read']);
   expect(await load('huge.png')).toEqual(['page.logo names a file that is empty, or larger than 256 KiB']);
-  expect(await load('/etc/passwd')).toEqual([expect.stringContaining('page.logo must name a file that ends in .svg')]);
+  expect(await load('/etc/passwd')).toEqual([expect.stringContaining('page.logo must be the name of a .svg')]);
 });

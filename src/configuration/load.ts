@@ -171,7 +171,7 @@ async function readPicture(name: string, file: string): Promise<string | Omit<Is
   const end = extname(name).slice(1).toLowerCase();
   const type = Object.entries({ ...logoTypes, jpeg: logoTypes.jpg }).find(([extension]) => extension === end)?.[1];
   if (type === undefined)
-    return { message: 'must name a file that ends in .svg, .png, .webp, .jpg or .jpeg, or be a data: address of a picture' };
+    return { message: 'must be the name of a .svg, .png, .webp, .jpg, or .jpeg file, or a data: URL of an image' };
   const bytes = await readFile(resolve(dirname(file), name)).catch(() => undefined);
   if (bytes === undefined)
     return { message: 'names a file that cannot be read', hint: 'a relative name starts at the folder of this configuration' };

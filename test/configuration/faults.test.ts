@@ -28,7 +28,7 @@ const faulty: readonly (readonly [kind: string, value: unknown, ...lines: string
   [
     'an origin that any page can have',
     { security: { allowedOrigins: ['null'] } },
-    'security.allowedOrigins[0]: must be scheme, host and port as browsers send them, such as https://app.example, or *',
+    'security.allowedOrigins[0]: must be an origin as browsers send it, such as https://app.example, or *',
   ],
   ['an unknown key that is near none', { zzz: 1 }, 'zzz: is not a known key'],
   [

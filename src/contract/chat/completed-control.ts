@@ -11,9 +11,9 @@ export interface OfferedControl {
 }
 
 /**
- * Validates the control that the last message completes: the last reply must have offered it, and its value must follow the
- * schema (docs/wire.md, Chat request). Does nothing if the last message completes no control. `recorded` is the list of controls
- * of that reply. If it is undefined, the state of the reply is used without a check of its authenticity. Throws
+ * Validates the control that the last message completes (docs/wire.md, Chat request). The last reply must have offered the
+ * control, and its value must follow the schema. Does nothing if the last message completes no control. `recorded` is the list of
+ * controls of that reply. If it is undefined, the state of the reply is used without a check of its authenticity. Throws
  * `control_not_offered`.
  */
 export function checkCompletedControl(messages: readonly Message[], recorded?: readonly OfferedControl[]): void {

@@ -80,8 +80,8 @@ function* toolsAtPrivateAddresses({ addons, applications, security }: Configurat
 }
 
 /**
- * Yields the URLs of toolsets and their token servers: all members named `url` or `…_url`, and the value itself if its path ends
- * so.
+ * Yields the URLs of toolsets and their token servers: all members named `url` or `…_url`, and the value itself if its own path
+ * ends in such a name.
  */
 function* findAddresses(value: unknown, path: Path): Iterable<{ readonly path: Path; readonly url: URL }> {
   if (typeof value === 'string') {

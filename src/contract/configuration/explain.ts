@@ -75,8 +75,8 @@ function notAmong(path: Path, allowed: readonly unknown[], actual: unknown): Iss
 }
 
 /**
- * Explains a value that matches no form of a union: by the faults of the only candidate form, or by the key that distinguishes
- * the forms.
+ * Explains a value that matches no form of a union. If only one form is a candidate, returns the faults of this form. Otherwise,
+ * returns a fault with the allowed values of the discriminator, or with the allowed kinds of value.
  */
 function toFormFaults(forms: readonly SchemaNode[], location: Located): readonly Issue[] {
   const { path, actual } = location;

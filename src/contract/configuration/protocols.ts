@@ -15,10 +15,7 @@ export interface ProtocolTraits {
   readonly supportsTools: boolean;
   /** Whether most upstreams reject a request without an API version. */
   readonly needsApiVersion: boolean;
-  /**
-   * Form of key that is accepted in addition to a token for a header field: a key that signs requests, or the JSON of a service
-   * account.
-   */
+  /** Form of key that is accepted in addition to a header field token: a signing key, or the JSON of a service account. */
   readonly otherKey: 'signing' | 'account' | undefined;
   /** Whether Parley calls the model in the Messages dialect. */
   readonly speaksMessages: (target: Served) => boolean;

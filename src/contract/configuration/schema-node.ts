@@ -68,7 +68,7 @@ export function findDiscriminator(forms: readonly SchemaNode[]): string | undefi
 }
 
 /**
- * Returns the forms of a union that a value can match: those of its kind and, if a key identifies the forms, with the same
+ * Returns the forms of a union that a value can match. They have the kind of the value and, if a key identifies the forms, its
  * constant. Without such a key, returns the forms that have most of the keys of the value.
  */
 export function formsFor(forms: readonly SchemaNode[], value: unknown): readonly SchemaNode[] {

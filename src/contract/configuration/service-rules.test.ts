@@ -119,7 +119,9 @@ function told(page: object): readonly string[] {
 it('checkConfiguration rejects multi-line names, invalid pictures, and named colors', () => {
   expect(told({ name: 'Acme\nCorp' })).toEqual(['page.name must be one line without spaces around it']);
   expect(told({ accent: 'blue' })).toEqual(['page.accent must be a color such as #0b57d0']);
-  expect(told({ logo: 'data:text/html;base64,AAAA' })).toEqual([expect.stringContaining('page.logo must be the name of a file')]);
+  expect(told({ logo: 'data:text/html;base64,AAAA' })).toEqual([
+    expect.stringContaining('page.logo must be a file name, or a base64 data: URL'),
+  ]);
 });
 
 it('findConfigurationWarnings reports an accent that is illegible in the light theme', () => {

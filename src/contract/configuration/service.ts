@@ -19,13 +19,13 @@ export type AddonEntry = Static<typeof AddonEntry>;
 const origin = Type.Refine(
   text('Scheme, host, and port, such as `https://addin.example`.'),
   isOrigin,
-  () => 'must be scheme, host and port as browsers send them, such as https://addin.example',
+  () => 'must be an origin as browsers send it, such as https://addin.example',
 );
 
 const originOrAny = Type.Refine(
   text('Scheme, host, and port, such as `https://app.example`, or `*`.'),
   (value) => value === '*' || (value !== 'null' && isOrigin(value)),
-  () => 'must be scheme, host and port as browsers send them, such as https://app.example, or *',
+  () => 'must be an origin as browsers send it, such as https://app.example, or *',
 );
 
 /** A model in the model list of the add-in gateway. */
@@ -225,7 +225,7 @@ export const LimitSettings = strict(
 
 const mcpHost = Type.String({
   pattern: '^(\\[[0-9a-fA-F:.]+\\]|[^\\s/:@\\[\\]]+)(:[0-9]{1,5})?$',
-  errorMessage: 'must be a host such as mcp.example.com, or one with a port: no scheme, no path',
+  errorMessage: 'must be a host without scheme and path, such as mcp.example.com, optionally with a port',
 });
 
 /** Limits of stored files. */
@@ -335,7 +335,7 @@ export const PageSettings = strict(
             'Logo of the page: a file (.svg, .png, .webp, or .jpg, up to 256 KiB, relative to the configuration file, and read with it), or a `data:` URL of such an image in base64. Default: the logo of Parley.',
         }),
         (text) => readLogoData(text) !== undefined,
-        () => 'must be the name of a file, or a data: address in base64 of an SVG, PNG, WebP or JPEG picture, of at most 256 KiB',
+        () => 'must be a file name, or a base64 data: URL of an SVG, PNG, WebP, or JPEG image of at most 256 KiB',
       ),
     ),
     accent: Type.Optional(

@@ -24,7 +24,7 @@ export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
   operation_not_supported: 'The deployment exists but does not support this operation, such as embeddings of a chat model.',
   missing_credentials: 'Neither `Api-Key` nor `Authorization: Bearer` was sent.',
   invalid_api_key:
-    'The key is unknown, deleted, or expired, the call of a per-request key has ended, or the roles of the user no longer allow keys.',
+    'The key is unknown, deleted, or expired. A per-request key expires when its call ends. Keys of a user are also rejected if the roles of the user no longer allow keys.',
   invalid_token: 'The bearer token is malformed, expired, or not from a configured identity provider.',
   access_denied: 'The deployment or resource exists, but the roles of the client do not permit access.',
   address_not_allowed: 'The key is restricted to addresses (`allowedIps`), and the request comes from another address.',

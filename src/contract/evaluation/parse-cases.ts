@@ -60,7 +60,7 @@ export function parseStoredCase(value: unknown): EvaluationCase {
 
 /** Parses a case and collects its patterns, so that all patterns of a body are compiled within one time limit. */
 function readCase(value: unknown, at: string, patterns: PatternAt[]): EvaluationCase {
-  if (!isJsonObject(value)) throw createRequestError(at || 'The body', 'must be an object, with input and checks');
+  if (!isJsonObject(value)) throw createRequestError(at || 'The body', 'must be an object with input and checks');
   refuseUnknown(value, caseKeys, at);
   const text = JSON.stringify(value);
   if (text.length > caseBounds.maxChars)
@@ -91,7 +91,7 @@ function requireName(name: unknown, at: string): void {
 function parseInput(input: unknown, at: string): EvaluationCase['input'] {
   if (typeof input === 'string' && input !== '') return input;
   if (input === undefined) throw createRequestError(at, 'is required');
-  if (!Array.isArray(input) || input.length === 0) throw createRequestError(at, 'must be a text, or a list of messages');
+  if (!Array.isArray(input) || input.length === 0) throw createRequestError(at, 'must be a string or a list of messages');
   return input.map((message, index) => parseMessage(message, `${at}[${index}]`));
 }
 
