@@ -98,7 +98,10 @@ export const RoleEntry = strict(
     costLimit: Type.Optional(CostLimit),
     selfService: Type.Optional(SelfService),
   },
-  { description: 'What callers of the role may use. The role `default` holds for callers whose roles are not configured.' },
+  {
+    description:
+      'Permissions and limits of callers with the role. The role `default` applies to callers whose roles are not configured.',
+  },
 );
 export type RoleEntry = Static<typeof RoleEntry>;
 

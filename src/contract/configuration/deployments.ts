@@ -67,7 +67,7 @@ export const UpstreamEntry = strict(
       ),
     ),
     extraData: Type.Optional(
-      Type.Union([headerValue('Sent as it is.'), open({ description: 'Sent as JSON.' })], {
+      Type.Union([headerValue('Sent unchanged.'), open({ description: 'Sent as JSON.' })], {
         description: 'For `dial`: value of `X-UPSTREAM-EXTRA-DATA` for the adapter. Default: not sent.',
       }),
     ),

@@ -200,7 +200,7 @@ export const ContextSettings = strict(
     strategy: Type.Enum([...contextStrategies], {
       default: 'summarize',
       description:
-        'How Parley shortens such a conversation. `clear`: it clears the oldest tool results. `summarize`: it does the same, and if that is not enough, the model summarizes the oldest messages. `off`: not at all.',
+        'Method of shortening such a conversation. `clear`: Parley clears the oldest tool results. `summarize`: Parley also lets the model summarize the oldest messages if that is not enough. `off`: no shortening.',
     }),
     reserveTokens: Type.Optional(
       Type.Integer({
