@@ -42,14 +42,14 @@ const { tree } = fc.letrec<{ tree: unknown }>((tie) => ({
 const entries = fc.dictionary(fc.oneof(fc.constantFrom(...words), fc.string()), tree, { maxKeys: 4 });
 const nearlyConfiguration = fc.dictionary(fc.constantFrom(...sections), entries, { maxKeys: 4 });
 
-describe('any value', () => {
-  it('is accepted or refused with faults, and nothing is thrown', () => {
+describe('checkConfiguration with any value', () => {
+  it('returns a configuration or faults and does not throw', () => {
     fc.assert(
       fc.property(fc.oneof(tree, nearlyConfiguration, fc.anything()), (value) => {
         const checked = checkConfiguration(value);
         if ('faults' in checked) {
           expect(checked.faults.length).toBeGreaterThan(0);
-          for (const { message } of checked.faults) expect(message).toMatch(/^(is|must|cannot|needs|has|names|stands) /);
+          for (const { message } of checked.faults) expect(message).toMatch(/^(is|must|cannot|needs|has|names) /);
         } else {
           expect(checked.configuration.security.maxBodyBytes).toBeGreaterThan(0);
         }
@@ -58,7 +58,7 @@ describe('any value', () => {
     );
   });
 
-  it('has faults exactly where the compiled schema refuses it', () => {
+  it('returns faults exactly if the compiled schema rejects the value', () => {
     const schema = Compile(Configuration);
     fc.assert(
       fc.property(nearlyConfiguration, (value) => {
@@ -69,12 +69,12 @@ describe('any value', () => {
     );
   });
 
-  it('leaves the prototype of objects alone', () => {
+  it('does not modify the prototype of objects', () => {
     fc.assert(fc.property(tree, (value) => void checkConfiguration(value)));
     expect(Object.keys(Object.prototype)).toEqual([]);
   });
 
-  it('as text never throws out of the parser', async () => {
+  it('does not throw if the value is text', async () => {
     const text = fc.oneof(fc.string(), fc.json(), fc.string({ unit: fc.constantFrom(...'{}[]:,"\'&*!|>-?#%@ \n\tab1') }));
     await fc.assert(
       fc.asyncProperty(text, fc.constantFrom('a.json', 'a.yaml'), async (source, name) => {
@@ -86,13 +86,13 @@ describe('any value', () => {
   });
 });
 
-describe('an id', () => {
+describe('checkConfiguration with any id', () => {
   const id = fc.oneof(
     fc.constantFrom('__proto__', 'constructor', 'toString', 'a/b~c', 'a.b', 'x["y"]', '0'),
     fc.string({ unit: 'grapheme' }),
   );
 
-  it('is kept as it is, whatever it is, in JSON and YAML', async () => {
+  it('keeps the id unchanged in JSON and YAML', async () => {
     await fc.assert(
       fc.asyncProperty(id, fc.constantFrom('a.json', 'a.yaml'), async (name, file) => {
         const text = `{"models": {${JSON.stringify(name)}: {"upstreams": [{"protocol": "demo"}]}}}`;
@@ -109,7 +109,7 @@ describe('an id', () => {
     );
   });
 
-  it('named like a part of every object is one id among others', async () => {
+  it('accepts ids that are names of members of every object', async () => {
     const text = (name: string) => `{"models": {"${name}": {"upstreams": [{"protocol": "demo"}]}}}`;
     const lines = await checkFiles({ 'a.json': text('__proto__'), 'b.yaml': text('constructor'), 'c.yaml': text('__proto__') });
     expect(lines.at(-1)).toBe(

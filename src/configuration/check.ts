@@ -12,33 +12,32 @@ import type { ConfigurationError } from './configuration-error.ts';
 import { isReference } from './substitute.ts';
 
 export interface Accepted {
-  /** With every default put in; its objects have no prototype. It holds secrets. */
+  /** Configuration with all defaults. Its objects have no prototype. It contains secrets. */
   readonly configuration: Configuration;
-  /** Values that are allowed but are probably mistakes. */
   readonly warnings: readonly ConfigurationError[];
 }
 
 export interface Refused {
   readonly faults: readonly ConfigurationError[];
-  /** Of what is right beside them; none if too much is wrong. */
+  /** Warnings about the remaining entries. Empty if the faults are not limited to single entries. */
   readonly warnings: readonly ConfigurationError[];
 }
 
-/** Where a value comes from, for what is told of it. */
+/** Source of the values, for messages about them. */
 export interface Origin {
-  /** What the entries of `keys` are called in the files, by what they are called now. */
+  /** Names of the `keys` entries in the files, by their names after substitution. */
   readonly writtenKeys: ReadonlyMap<string, string>;
   findFile(path: Path): string;
-  /** Whether `parley check` asks, which warns about more. */
+  /** Whether `parley check` requests the result, which reports additional warnings. */
   readonly isCheck?: boolean;
 }
 
-/** Ten times as fast as to explain, which a reload beside running calls should only do for a faulty configuration. */
+/** The compiled check is ten times faster than `explain`, so a reload calls `explain` only for an invalid configuration. */
 const schema = Compile(Configuration);
 
 const nowhere: Origin = { writtenKeys: new Map(), findFile: () => '' };
 
-/** Accepts a value as configuration, or says everything that is wrong with it. Takes any value; never throws for one. */
+/** Accepts any value as a configuration, or returns all its faults. Does not throw. */
 export function checkConfiguration(value: unknown, origin: Origin = nowhere): Accepted | Refused {
   const completed = complete(Configuration, value);
   const toError = (error: Issue) => toConfigurationError(error, completed, origin);
@@ -52,10 +51,14 @@ export function checkConfiguration(value: unknown, origin: Origin = nowhere): Ac
   return { configuration, warnings: warnings.map(toError) };
 }
 
-/** Entries that others may name stay known when they are left out. */
+/**
+ * Sections whose invalid entries are removed before the rest is checked for warnings. References to removed entries remain valid.
+ */
 const leftOut: ReadonlySet<unknown> = new Set(['models', 'applications', 'addons']);
 
-/** What is doubted of a configuration without its faulty entries; nothing if faults are elsewhere. */
+/**
+ * Returns the warnings about a configuration without its invalid entries. Returns an empty list if there are faults elsewhere.
+ */
 function findRemainingWarnings(faults: readonly Issue[], completed: unknown): readonly Issue[] {
   if (!isJsonObject(completed) || !faults.every(({ path }) => leftOut.has(path[0]) && path.length > 1)) return [];
   const remaining: JsonObject = { ...completed };
@@ -71,7 +74,7 @@ function findRemainingWarnings(faults: readonly Issue[], completed: unknown): re
   return isRight ? [...findConfigurationWarnings(remaining, systemClock.epochMs(), removedNames)] : [];
 }
 
-/** Puts the file and the path as people write it to a fault, without the secrets that names of keys can be. */
+/** Adds the file and the formatted path to a fault. Hides `keys` entry names that are secrets. */
 export function toConfigurationError({ path, ...details }: Issue, value: unknown, origin: Origin): ConfigurationError {
   const [section, name, ...rest] = path;
   if (section !== 'keys' || typeof name !== 'string') return { file: origin.findFile(path), path: formatPath(path), ...details };
@@ -80,7 +83,9 @@ export function toConfigurationError({ path, ...details }: Issue, value: unknown
   return { file, path: formatPath([section, toVisibleKey(name, writtenName, value), ...rest]), ...details };
 }
 
-/** The name of an entry of `keys` if it is no secret, else its place among the entries: `***#2` is the second. */
+/**
+ * Returns the name of a `keys` entry. If the name is a secret, returns the position of the entry, such as `***#2` for the second.
+ */
 function toVisibleKey(name: string, writtenName: string, value: unknown): string {
   if (isReference(writtenName)) return writtenName;
   const keys = isJsonObject(value) && isJsonObject(value.keys) ? value.keys : {};

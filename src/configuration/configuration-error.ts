@@ -1,18 +1,18 @@
-/** One thing that is wrong with the configuration, as a person is told. No secret is in it. */
+/** A fault or warning about the configuration, for users. It contains no secrets. */
 export interface ConfigurationError {
-  /** The file that holds the value, as it was named; empty if no file does. */
+  /** Name of the file that holds the value, as it was passed. Empty if no file holds it. */
   readonly file: string;
-  /** JSON path such as `models.gpt-4.upstreams[0].endpoint`, else the line and column; empty for the file as a whole. */
+  /** JSON path such as `models.gpt-4.upstreams[0].endpoint`, or line and column. Empty for the complete file. */
   readonly path: string;
   readonly message: string;
-  /** The way out, if there is one to name. */
+  /** Suggested correction. */
   readonly hint?: string;
-  /** Whether it may be meant and stays so: the log and `parley check` name it, but the health of a node does not depend on it. */
+  /** Whether the value can be intentional and permanent. The log and `parley check` report it, but node health ignores it. */
   readonly isNotice?: true;
 }
 
-/** `FILE: JSON.path: what is wrong; the way out`, without the parts that are empty. */
+/** Returns `FILE: JSON.path: message. Hint`, without the parts that are empty. */
 export function formatConfigurationError({ file, path, message, hint }: ConfigurationError): string {
   const sentence = [file, path, message].filter((part) => part !== '').join(': ');
-  return hint === undefined ? sentence : `${sentence}; ${hint}`;
+  return hint === undefined ? sentence : `${sentence}. ${hint.charAt(0).toUpperCase()}${hint.slice(1)}`;
 }

@@ -2,10 +2,12 @@ import { findNodeAtLocation, parseTree } from 'jsonc-parser';
 import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument } from 'yaml';
 import type { Path } from '#contract/configuration/issue.ts';
 
-/** The line of the value at a path, or of what is around it, and how many steps of the path lead there. */
+/**
+ * Returns the line of the value at a path, and the number of path steps that exist. Falls back to the closest existing parent.
+ */
 export type FindLine = (path: Path) => { readonly line: number; readonly depth: number };
 
-/** Lines of a JSON text that can be parsed; it is looked into when the first line is asked for. */
+/** Returns a line finder for a valid JSON text. It parses the text on the first call. */
 export function jsonLines(text: string): FindLine {
   let root: ReturnType<typeof parseTree> | undefined;
   return (path) => {
@@ -25,7 +27,7 @@ function lineAt(text: string, offset: number): number {
   return line;
 }
 
-/** The same of a YAML text. What an alias or a merge key brings in has the line of the alias. */
+/** Returns a line finder for a YAML text. Values from an alias or a merge key have the line of the alias. */
 export function yamlLines(text: string): FindLine {
   const lineCounter = new LineCounter();
   let root: unknown;

@@ -9,8 +9,8 @@ function modelsOf(environment: Environment) {
   return checked.configuration.models;
 }
 
-describe('models of Anthropic', () => {
-  it('are offered where their key is set, and only then', () => {
+describe('findModels', () => {
+  it('returns the models of Anthropic only if their key is set', () => {
     const models = modelsOf({ ANTHROPIC_API_KEY: ' sk-ant-1\n' });
     expect(models['claude-haiku-4-5']).toMatchObject({
       type: 'chat',
@@ -29,12 +29,12 @@ describe('models of Anthropic', () => {
     ['https://gate.example/v1', 'https://gate.example/v1'],
     ['https://gate.example/v1/', 'https://gate.example/v1'],
     [' ', 'https://api.anthropic.com/v1'],
-  ])('are found with the base address %j at %s', (base, endpoint) => {
+  ])('converts the base address %j to %s', (base, endpoint) => {
     const models = modelsOf({ ANTHROPIC_API_KEY: 'sk-ant-1', ANTHROPIC_BASE_URL: base });
     expect(models['claude-haiku-4-5']?.upstreams[0]?.endpoint).toBe(endpoint);
   });
 
-  it('stand beside those of OpenAI', () => {
+  it('returns the models of OpenAI and Anthropic together', () => {
     expect(Object.keys(modelsOf({ ANTHROPIC_API_KEY: 'a', OPENAI_API_KEY: 'o' }))).toEqual(
       expect.arrayContaining(['demo', 'gpt-4.1-mini', 'claude-haiku-4-5']),
     );

@@ -6,10 +6,10 @@ import type { Environment } from './substitute.ts';
 const openaiChatModels = ['gpt-5', 'gpt-5-mini', 'gpt-4.1', 'gpt-4.1-mini', 'gpt-4o', 'gpt-4o-mini'];
 const openaiEmbeddingModels = ['text-embedding-3-small'];
 const anthropicModels = ['claude-opus-5-5', 'claude-sonnet-5-5', 'claude-haiku-5-5', 'claude-sonnet-4-6', 'claude-haiku-4-5'];
-/** What every one of these can write in one reply; their API must be told a bound. */
+/** Maximum number of reply tokens that all these models support. Their API requires a limit. */
 const anthropicMaxTokens = 32_000;
 
-/** Where a local Ollama lists its models: what a GET of it answers is the `ollamaTags` of `findModels`. */
+/** URL of the model list of a local Ollama. The response to a GET request is `ollamaTags` of `findModels`. */
 export const ollamaTagsUrl = 'http://127.0.0.1:11434/api/tags';
 
 const openaiEndpoint = 'https://api.openai.com/v1';
@@ -18,11 +18,14 @@ const ollamaEndpoint = 'http://127.0.0.1:11434/v1';
 
 export interface Surroundings {
   readonly environment: Environment;
-  /** The JSON that a local Ollama answers at `ollamaTagsUrl`; undefined if there is none. */
+  /** Response JSON of a local Ollama at `ollamaTagsUrl`. Undefined if no Ollama is running. */
   readonly ollamaTags: unknown;
 }
 
-/** Models that can be had without being configured, as entries of `models` by id: of OpenAI and Anthropic where their keys are set, of a local Ollama where one runs. */
+/**
+ * Returns the models that are available without a configuration, as entries of `models`. Includes models of OpenAI and Anthropic
+ * if their API keys are set, and models of a local Ollama.
+ */
 export function findModels({ environment, ollamaTags }: Surroundings): JsonObject {
   const setting = (name: string): string => environment[name]?.trim() ?? '';
   const openai = setting('OPENAI_API_KEY');
@@ -43,7 +46,7 @@ function openaiModels(key: string, endpoint: string): readonly ModelById[] {
   return [...openaiChatModels.map(toEntry('chat')), ...openaiEmbeddingModels.map(toEntry('embedding'))];
 }
 
-/** The base address that Anthropic's own clients are told leaves out the version. */
+/** Base addresses for Anthropic's own clients do not include the version, so `/v1` is added if it is missing. */
 function toAnthropicModels(key: string, base: string): readonly ModelById[] {
   const address = trimEndSlashes(base);
   const versioned = address.endsWith('/v1') ? address : `${address}/v1`;
@@ -54,7 +57,7 @@ function toAnthropicModels(key: string, base: string): readonly ModelById[] {
   });
 }
 
-/** Ids get `ollama/` before them, so that no model of somebody's machine takes the id of another. */
+/** The prefix `ollama/` prevents local models from taking the IDs of other models. */
 function ollamaModels(tags: unknown): readonly ModelById[] {
   const models = isJsonObject(tags) && Array.isArray(tags.models) ? tags.models.filter(isJsonObject) : [];
   return models.flatMap(({ name, details }): ModelById[] => {

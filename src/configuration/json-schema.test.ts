@@ -6,8 +6,8 @@ const ajv = new Ajv2020({ allErrors: true, formats: { password: true } });
 const schema = configurationJsonSchema();
 const isValid = ajv.compile(schema);
 
-describe('the schema for editors', () => {
-  it('is a JSON Schema of 2020-12 with an id, whose references stand for any scalar', () => {
+describe('configurationJsonSchema', () => {
+  it('is a JSON Schema of 2020-12 with an id that accepts references for any scalar', () => {
     expect(schema).toMatchObject({ $schema: 'https://json-schema.org/draft/2020-12/schema', $id: 'urn:parley:configuration' });
     expect(isValid({})).toBe(true);
     expect(isValid({ $schema: './x.json', tools: { maxTurns: ['$', '{TURNS}'].join('') } })).toBe(true);
@@ -15,7 +15,7 @@ describe('the schema for editors', () => {
   });
 
   it.each([{ modles: {} }, { tools: { maxTurns: '15' } }, { models: { m: {} } }, { consent: { directCalls: 'x' } }])(
-    'refuses %j',
+    'rejects %j',
     (value) => {
       expect(isValid(value)).toBe(false);
     },
@@ -32,7 +32,7 @@ describe('the schema for editors', () => {
     expect(isValid(withForm({ any: 1 }, { endpoint: 'https://app.example' }))).toBe(true);
   });
 
-  it('describes every key and tells its default', () => {
+  it('describes every key and its default', () => {
     expect(withoutDescription(schema, '')).toEqual([]);
     expect(schema).toMatchObject({ properties: { tools: { properties: { maxTurns: { default: 15 } } } } });
   });

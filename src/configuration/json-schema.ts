@@ -4,7 +4,10 @@ import { QuickAppForm } from '#contract/quick-app/form.ts';
 
 const reference = { type: 'string', pattern: '^\\$\\{[A-Za-z_][A-Za-z0-9_]*\\}$' };
 
-/** The JSON Schema of a configuration file, for editors: what has a default may be absent, and `${NAME}` may stand for any value that is no list or object. */
+/**
+ * Returns the JSON Schema of a configuration file, for editors. Fields with a default are optional. `${NAME}` is valid for any
+ * scalar.
+ */
 export function configurationJsonSchema(): JsonObject {
   const schema = toWritten(Configuration) as ConfigurationSchema;
   Object.assign(schema.properties.applications.additionalProperties, quickAppRule);
@@ -30,11 +33,11 @@ const quickAppRule = {
   then: { properties: { applicationProperties: toWritten(QuickAppForm) } },
 };
 
-/** Returns the schema of a configuration file: keys with a default can be absent. */
+/** Returns the schema of a configuration file: keys with a default are optional. */
 function toWritten(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(toWritten);
   if (!isJsonObject(schema)) return schema;
-  // A reference can stand for a whole text or a part of it: what a text must look like is known once it is replaced.
+  // A reference can replace a text or a part of it, so patterns apply only after substitution.
   const { required, properties, pattern: _pattern, errorMessage: _errorMessage, isPublic: _isPublic, ...rest } = schema;
   const result: JsonObject = {};
   for (const key of ['items', 'additionalProperties', 'anyOf']) if (key in rest) result[key] = toWritten(rest[key]);
@@ -46,7 +49,7 @@ function toWritten(schema: unknown): unknown {
   return isReplaceable(schema) ? orReference(rest) : { ...rest, ...result };
 }
 
-/** Whether a reference can stand for a value that is no free text anyway. */
+/** Returns whether a value that is not free text can be replaced by a reference. */
 function isReplaceable({ type, enum: values }: JsonObject): boolean {
   return values !== undefined || type === 'number' || type === 'integer' || type === 'boolean';
 }

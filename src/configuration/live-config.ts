@@ -6,7 +6,7 @@ import { listSecrets } from '#contract/quick-app/secrets.ts';
 import { type ConfigSnapshot, toSnapshot } from '#domain/deployments/config-snapshot.ts';
 import { listFieldSecrets } from '#domain/upstreams/upstream-error.ts';
 
-/** The configuration in force; a reload puts a whole new one in its place. */
+/** Current configuration. A reload replaces it completely. */
 export class LiveConfig {
   #current: ConfigSnapshot;
   #secrets: readonly Secret[];
@@ -19,17 +19,20 @@ export class LiveConfig {
 
   readonly current = (): ConfigSnapshot => this.#current;
 
-  /** Registers the one listener; it is called after each `replace`. */
+  /** Registers the only listener. It is called after each `replace`. */
   onReplaced(listener: () => void): void {
     this.#listener = listener;
   }
 
-  /** What must never be seen in a log. */
+  /** Secrets that must never appear in a log. */
   secrets(): readonly Secret[] {
     return this.#secrets;
   }
 
-  /** Replaces it for calls that come from now on; upstreams keep their health. Throws, changing nothing, if it cannot be built. */
+  /**
+   * Replaces the configuration for new calls. Upstreams keep their health. If the new configuration cannot be built, throws and
+   * changes nothing.
+   */
   replace(configuration: Configuration): void {
     const secrets = collectSecrets(configuration);
     this.#current = toSnapshot(configuration);
@@ -40,7 +43,10 @@ export class LiveConfig {
 
 const minChars = 6;
 
-/** Every secret of a configuration, for the guard of the log; values too short to be told from ordinary words are left out. */
+/**
+ * Returns all secrets of a configuration, for redaction in the log. Omits values that are too short to differ from ordinary
+ * words.
+ */
 function collectSecrets(configuration: Configuration): readonly Secret[] {
   const values: (string | undefined)[] = [];
   for (const model of Object.values(configuration.models)) {
@@ -59,20 +65,20 @@ function collectSecrets(configuration: Configuration): readonly Secret[] {
   return values.filter((value) => value !== undefined && value.length >= minChars).map((value) => new Secret(String(value)));
 }
 
-/** A key and what it is made of, such as that of an account. */
+/** Returns a key and its secret parts, such as the private key of a service account. */
 function keySecrets(protocol: string, key: string | undefined): readonly string[] {
   if (key === undefined) return [];
   const parsedKey = readUpstreamKey(protocol, key);
   return [key, ...('fault' in parsedKey ? [] : secretsOfKey(parsedKey))];
 }
 
-/** Every text in a value, however deep. */
+/** Returns all strings in a value, at any depth. */
 function textsIn(value: unknown): readonly string[] {
   if (typeof value === 'string') return [value];
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
 }
 
-/** Addresses may carry a key in their query. */
+/** Returns the query values of a URL, because a query can contain a key. */
 function valuesInQuery(url: string | undefined): readonly string[] {
   return [...(URL.parse(url ?? '')?.searchParams.values() ?? [])];
 }

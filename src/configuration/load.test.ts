@@ -13,33 +13,33 @@ const mergeValues = (...values: readonly JsonObject[]) =>
 
 describe('merge', () => {
   it.each<[rule: string, files: JsonObject[], merged: JsonObject]>([
-    ['no file is an empty object', [], {}],
-    ['an empty file changes nothing', [{ a: 1 }, {}], { a: 1 }],
-    ['keys of all files are there', [{ a: 1 }, { b: 2 }], { a: 1, b: 2 }],
-    ['a later scalar takes the place of an earlier one', [{ a: 1 }, { a: 'x' }, { a: false }], { a: false }],
-    ['null takes the place of a value', [{ a: { b: 1 } }, { a: null }], { a: null }],
+    ['returns an empty object for no files', [], {}],
+    ['ignores an empty file', [{ a: 1 }, {}], { a: 1 }],
+    ['combines the keys of all files', [{ a: 1 }, { b: 2 }], { a: 1, b: 2 }],
+    ['replaces a scalar by a later scalar', [{ a: 1 }, { a: 'x' }, { a: false }], { a: false }],
+    ['replaces a value by null', [{ a: { b: 1 } }, { a: null }], { a: null }],
     [
-      'objects are joined at any depth',
+      'merges objects at any depth',
       [{ a: { b: { c: 1, d: 2 } } }, { a: { b: { d: 3, e: 4 } } }],
       { a: { b: { c: 1, d: 3, e: 4 } } },
     ],
-    ['a list takes the place of a list', [{ a: [1, 2, 3] }, { a: [4] }], { a: [4] }],
-    ['objects in lists are not joined', [{ a: [{ b: 1, c: 2 }] }, { a: [{ b: 3 }] }], { a: [{ b: 3 }] }],
-    ['an object takes the place of a scalar', [{ a: 1 }, { a: { b: 2 } }], { a: { b: 2 } }],
-    ['a scalar takes the place of an object', [{ a: { b: 2 } }, { a: 1 }], { a: 1 }],
-    ['an object takes the place of a list', [{ a: [1] }, { a: { 0: 2 } }], { a: { 0: 2 } }],
+    ['replaces a list by a later list', [{ a: [1, 2, 3] }, { a: [4] }], { a: [4] }],
+    ['does not merge objects in lists', [{ a: [{ b: 1, c: 2 }] }, { a: [{ b: 3 }] }], { a: [{ b: 3 }] }],
+    ['replaces a scalar by an object', [{ a: 1 }, { a: { b: 2 } }], { a: { b: 2 } }],
+    ['replaces an object by a scalar', [{ a: { b: 2 } }, { a: 1 }], { a: 1 }],
+    ['replaces a list by an object', [{ a: [1] }, { a: { 0: 2 } }], { a: { 0: 2 } }],
   ])('%s', (_, files, merged) => {
     expect(mergeValues(...files)).toEqual(merged);
   });
 
-  it('leaves the files as they are', () => {
+  it('does not modify the files', () => {
     const first = { a: { b: 1 } };
     const second = { a: { b: 2 } };
     mergeValues(first, second);
     expect([first, second]).toEqual([{ a: { b: 1 } }, { a: { b: 2 } }]);
   });
 
-  it('keeps a key named __proto__ as a key, and gives it to nothing else', () => {
+  it('keeps a key named __proto__ as an ordinary key', () => {
     const merged = mergeValues(
       JSON.parse('{"a": {"__proto__": {"x": 1}}}'),
       JSON.parse('{"a": {"__proto__": {"y": 2}}, "__proto__": {"z": 3}}'),
@@ -49,7 +49,7 @@ describe('merge', () => {
     expect(({} as JsonObject).z).toBeUndefined();
   });
 
-  it('knows the file of each value, and of what is missing the file around it', () => {
+  it('finds the file of each value, and the file of the parent for a missing value', () => {
     const { findFile: fileOf } = merge([
       { file: 'base', value: { a: { b: 1, c: [{ d: 1 }] }, e: {} } },
       { file: 'local', value: { a: { b: 2, f: 3 } } },
@@ -64,12 +64,12 @@ describe('merge', () => {
     expect(fileOf([])).toBe('local');
   });
 
-  it('is in no file where there is none', () => {
+  it('finds an empty file name if there are no files', () => {
     expect(merge([]).findFile(['a'])).toBe('');
   });
 });
 
-it('A logo is read from a file beside the configuration, and told where it cannot be', async () => {
+it('loadConfiguration reads a logo from the folder of the configuration and reports invalid logos', async () => {
   await using folder = await openFolder();
   const load = async (logo: string) => {
     const file = join(folder.path, 'parley.json');
@@ -83,5 +83,5 @@ it('A logo is read from a file beside the configuration, and told where it canno
   expect(await load('looks/mark.SVG')).toBe(`data:image/svg+xml;base64,${Buffer.from(picture).toString('base64')}`);
   expect(await load('gone.png')).toEqual(['page.logo names a file that cannot be read']);
   expect(await load('huge.png')).toEqual(['page.logo names a file that is empty, or larger than 256 KiB']);
-  expect(await load('/etc/passwd')).toEqual([expect.stringContaining('page.logo must name a file that ends in .svg')]);
+  expect(await load('/etc/passwd')).toEqual([expect.stringContaining('page.logo must be the name of a .svg')]);
 });

@@ -12,7 +12,10 @@ import type { ConfigurationError } from './configuration-error.ts';
 import { type ParsedFile, parseText } from './parse-text.ts';
 import { type Environment, type ReadSecretFile, substitute } from './substitute.ts';
 
-/** Reads files, joins them in order, puts in the environment, and checks the whole. Tells every fault with its file; rejects for none. */
+/**
+ * Reads files, merges them in order, substitutes references, and checks the result. Returns every fault with its file. Does not
+ * reject.
+ */
 export async function loadConfiguration(
   files: readonly string[],
   environment: Environment,
@@ -23,13 +26,13 @@ export async function loadConfiguration(
   return faults.length > 0 ? { faults, warnings: [] } : checkMerged(merge(parsed.filter(isRead)), environment, options);
 }
 
-/** Circumstances of a load. */
+/** Options for loading a configuration. */
 export interface LoadOptions {
-  /** Whether the process already serves. */
+  /** Whether the process already serves requests. */
   readonly isRunning?: boolean;
-  /** Whether `parley check` asks, which warns about more. */
+  /** Whether `parley check` requests the result, which reports additional warnings. */
   readonly isCheck?: boolean;
-  /** Whether variables of the environment may be missing. Each is then a warning. */
+  /** Whether environment variables may be missing. Each missing variable is then a warning. */
   readonly allowsMissingEnvironment?: boolean;
 }
 
@@ -52,9 +55,9 @@ async function readConfiguration(file: string): Promise<ReadResult> {
 }
 
 const reasons: ReadonlyMap<unknown, string> = new Map([
-  ['ENOENT', 'there is no such file'],
+  ['ENOENT', 'does not exist'],
   ['EISDIR', 'is a folder'],
-  ['EACCES', 'may not be read by this process'],
+  ['EACCES', 'cannot be read because of its permissions'],
 ]);
 
 function describeReadError(error: unknown): string {
@@ -85,15 +88,17 @@ async function checkMerged(
   const missed = logo.error === undefined ? faults : [...faults, logo.error];
   if (missed.length === 0) return result;
   const missing = missed.map(toError);
-  // What the check finds if a variable is missing only follows from that.
+  // Other faults at the same path only follow from the missing value.
   const reportedPaths = new Set(missing.map(({ path }) => path));
   const otherErrors = 'faults' in result ? result.faults.filter(({ path }) => !reportedPaths.has(path)) : [];
-  // An empty section is doubted only if the rest can be used.
+  // Warnings about empty sections apply only if the rest of the configuration is valid.
   const warnings = result.warnings.filter(({ path }) => path !== 'keys' && path !== 'models' && !reportedPaths.has(path));
   return { faults: [...missing, ...otherErrors], warnings };
 }
 
-/** The result of a check whose values are placeholders at some paths: faults and warnings there only follow from that. */
+/**
+ * Returns the result without faults and warnings at paths whose values are placeholders, and adds a warning for each placeholder.
+ */
 function withUnset(checked: Accepted | Refused, unset: readonly ConfigurationError[]): Accepted | Refused {
   const paths = new Set(unset.map(({ path }) => path));
   const isOfOther = ({ path }: ConfigurationError) => !paths.has(path);
@@ -102,18 +107,18 @@ function withUnset(checked: Accepted | Refused, unset: readonly ConfigurationErr
 }
 
 interface ConfigurationFile {
-  /** As it was named; told with the faults of its values. */
+  /** Name of the file as it was passed. Faults of its values have this name. */
   readonly file: string;
   readonly value: JsonObject;
 }
 
 interface Merged {
   readonly value: JsonObject;
-  /** The file that holds the value at a path, else the one that holds what is around it; the last file for what none has. */
+  /** Returns the file that holds the value at a path. Falls back to the file of the closest parent, then to the last file. */
   findFile(path: Path): string;
 }
 
-/** Several files as one, in order: objects are joined key by key, anything else takes the place of what an earlier file has. */
+/** Merges files in order. Objects are merged key by key. Any other value replaces the earlier value. */
 export function merge(files: readonly ConfigurationFile[]): Merged {
   const origins = new Map<string, string>();
   let value: JsonObject = Object.create(null);
@@ -144,13 +149,13 @@ function join(base: JsonObject, overrides: JsonObject, { path, note }: JoinConte
   return joined;
 }
 
-/** A configuration that holds its logo; without one if the file that it names cannot be it. */
+/** Configuration with the content of its logo. If the logo file is invalid, the configuration has no logo. */
 interface LogoRead {
   readonly value: unknown;
   readonly error?: Issue;
 }
 
-/** Puts the content of the file that `page.logo` names in the place of its name. A relative one begins where `file` is. */
+/** Replaces the file name in `page.logo` by the file content. A relative name starts at the folder of `file`. */
 async function readLogo(value: unknown, file: string): Promise<LogoRead> {
   const page = isJsonObject(value) ? value.page : undefined;
   if (!isJsonObject(value) || !isJsonObject(page)) return { value };
@@ -161,31 +166,31 @@ async function readLogo(value: unknown, file: string): Promise<LogoRead> {
   return { value: { ...value, page: rest }, error: { path: ['page', 'logo'], ...picture } };
 }
 
-/** The file as a `data:` address. */
+/** Returns the picture as a `data:` URL, or an error. */
 async function readPicture(name: string, file: string): Promise<string | Omit<Issue, 'path'>> {
   const end = extname(name).slice(1).toLowerCase();
   const type = Object.entries({ ...logoTypes, jpeg: logoTypes.jpg }).find(([extension]) => extension === end)?.[1];
   if (type === undefined)
-    return { message: 'must name a file that ends in .svg, .png, .webp, .jpg or .jpeg, or be a data: address of a picture' };
+    return { message: 'must be the name of a .svg, .png, .webp, .jpg, or .jpeg file, or a data: URL of an image' };
   const bytes = await readFile(resolve(dirname(file), name)).catch(() => undefined);
   if (bytes === undefined)
-    return { message: 'names a file that cannot be read', hint: 'a relative name begins at the folder of this configuration' };
+    return { message: 'names a file that cannot be read', hint: 'a relative name starts at the folder of this configuration' };
   if (bytes.length === 0 || bytes.length > maxLogoBytes)
     return { message: `names a file that is empty, or larger than ${maxLogoBytes / 1024} KiB` };
   return `data:${type};base64,${bytes.toString('base64')}`;
 }
 
-/** A secret is shorter, also a service account of Google or a chain of certificates. */
+/** Maximum size of a secret file. Google service accounts and certificate chains are smaller. */
 const maxBytes = 65_536;
 
 const fileErrors: ReadonlyMap<unknown, string> = new Map([
   ['ENOENT', 'does not exist'],
   ['ENOTDIR', 'does not exist'],
-  ['EACCES', 'this process may not read'],
-  ['EPERM', 'this process may not read'],
+  ['EACCES', 'cannot be read because of its permissions'],
+  ['EPERM', 'cannot be read because of its permissions'],
 ]);
 
-/** Reads a file that holds one secret, such as `/run/secrets/openai`. One trailing line break is not part of it. */
+/** Reads a file that holds one secret, such as `/run/secrets/openai`. Removes one trailing line break. */
 export const readSecretFile: ReadSecretFile = (path) => {
   if (!isAbsolute(path)) return { error: 'is not an absolute path' };
   try {

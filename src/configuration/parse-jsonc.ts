@@ -3,7 +3,7 @@ import type { JsonObject } from '#base/json/json.ts';
 import type { ParsedText, TextError } from './parsed-text.ts';
 
 const messages: ReadonlyMap<string, string> = new Map([
-  ['InvalidSymbol', 'this is no value of JSON; keys and strings stand in double quotes'],
+  ['InvalidSymbol', 'this is not a JSON value: keys and strings need double quotes'],
   ['PropertyNameExpected', 'a key in double quotes is expected here'],
   ['ValueExpected', 'a value is expected here'],
   ['ColonExpected', 'a colon is expected here'],
@@ -14,13 +14,16 @@ const messages: ReadonlyMap<string, string> = new Map([
   ['UnexpectedEndOfComment', 'this comment does not end'],
   ['UnexpectedEndOfString', 'this string does not end'],
   ['UnexpectedEndOfNumber', 'this number does not end'],
-  ['InvalidNumberFormat', 'this is no number of JSON'],
-  ['InvalidUnicode', 'this is no \\u escape of four hexadecimal digits'],
-  ['InvalidEscapeCharacter', 'JSON has no such escape'],
+  ['InvalidNumberFormat', 'this is not a JSON number'],
+  ['InvalidUnicode', 'this is not a \\u escape with four hexadecimal digits'],
+  ['InvalidEscapeCharacter', 'this escape is not valid in JSON'],
   ['InvalidCharacter', 'this character must be escaped'],
 ]);
 
-/** JSON with comments and trailing commas. Undefined for an empty text; of what breaks the syntax only the first fault, the others follow from it. */
+/**
+ * Parses JSON with comments and trailing commas. The value is undefined for an empty text. Returns only the first syntax error,
+ * because later errors follow from it.
+ */
 export function parseJsonc(text: string): ParsedText {
   const builder = new ValueBuilder();
   const syntaxFaults: TextError[] = [];
@@ -47,7 +50,7 @@ function getMessage(code: ParseErrorCode): string {
   return messages.get(printParseErrorCode(code)) ?? 'this is not JSON';
 }
 
-/** Puts a value together from what a parser meets on its way. */
+/** Builds a value from parser events. */
 class ValueBuilder {
   value: unknown;
   readonly repeatedKeys: TextError[] = [];
@@ -66,7 +69,7 @@ class ValueBuilder {
   key(key: string, location: { line: number; column: number }): void {
     const object = this.#open.at(-1);
     if (object !== undefined && Object.hasOwn(object, key)) {
-      this.repeatedKeys.push({ ...location, message: 'this key stands twice in one object' });
+      this.repeatedKeys.push({ ...location, message: 'this key is a duplicate' });
     }
     this.#key = key;
   }

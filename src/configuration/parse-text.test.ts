@@ -5,7 +5,7 @@ const place = (line: number, column: number) => `line ${line}, column ${column}`
 
 const wrongList = 'the indentation of this list is wrong, or its key has a value already';
 const wrongDepth =
-  'this line is indented as more of the value above it, where no key can stand; indent it like the keys beside it, or put the value in quotes';
+  'this line is indented as a continuation of the value above it, but contains a key. Indent it like the other keys, or put the value in quotes';
 
 describe('parseText', () => {
   it.each([
@@ -32,31 +32,31 @@ describe('parseText', () => {
   it.each([
     ['a.json', '{\n  "a": 1\n  "b": 2\n}', place(3, 3), 'a comma is expected here'],
     ['a.json', '{"a": }', place(1, 7), 'a value is expected here'],
-    ['a.json', "{'a': 1}", place(1, 2), 'this is no value of JSON; keys and strings stand in double quotes'],
-    ['a.json', '{a: 1}', place(1, 2), 'this is no value of JSON; keys and strings stand in double quotes'],
+    ['a.json', "{'a': 1}", place(1, 2), 'this is not a JSON value: keys and strings need double quotes'],
+    ['a.json', '{a: 1}', place(1, 2), 'this is not a JSON value: keys and strings need double quotes'],
     ['a.json', '{"a": 1} {}', place(1, 10), 'the text should end here'],
     ['a.json', '{"a": "x', place(1, 7), 'this string does not end'],
-    ['a.json', '{"a": "\\x"}', place(1, 7), 'JSON has no such escape'],
-    ['a.json', '{"a": 1, "a": 2}', place(1, 10), 'this key stands twice in one object'],
-    ['a.json', '{"a": {"__proto__": 1,\n "__proto__": 2}}', place(2, 2), 'this key stands twice in one object'],
-    ['a.yaml', 'a: 1\nb: 2\na: 3', place(3, 1), 'this key stands twice in one object'],
+    ['a.json', '{"a": "\\x"}', place(1, 7), 'this escape is not valid in JSON'],
+    ['a.json', '{"a": 1, "a": 2}', place(1, 10), 'this key is a duplicate'],
+    ['a.json', '{"a": {"__proto__": 1,\n "__proto__": 2}}', place(2, 2), 'this key is a duplicate'],
+    ['a.yaml', 'a: 1\nb: 2\na: 3', place(3, 1), 'this key is a duplicate'],
     ['a.yaml', `a: &a 1\nb:\n${'- *a\n'.repeat(20_000)}`, place(1003, 3), 'there are more than 1000 aliases'],
-    ['a.yaml', 'a: b: c', place(1, 4), 'a colon too many on this line; put the value in quotes'],
+    ['a.yaml', 'a: b: c', place(1, 4), 'this line has an extra colon. Put the value in quotes'],
     ['a.yaml', 'a:\n  b:\n- c: 1', place(3, 1), wrongList],
     ['a.yaml', 'a:\n  b:\n    - c: 1\n   - c: 2', place(4, 4), wrongList],
     ['a.yaml', 'a:\n  b: x\n    - c: 1', place(3, 8), wrongDepth],
     ['a.yaml', 'a:\n  b: x\n    c:\n      - 1', place(3, 6), wrongDepth],
     ['a.yaml', 'a:\n  - b: x\n      c: y', place(3, 8), wrongDepth],
     ['a.yaml', 'a:\n  - b: x\n   c: y', place(3, 1), 'the indentation is wrong here, or a dash is missing'],
-    ['a.yaml', 'a:\n\tb: 1', place(2, 1), 'a tab cannot indent; use spaces'],
+    ['a.yaml', 'a:\n\tb: 1', place(2, 1), 'use spaces instead of tabs for indentation'],
     ['a.yaml', 'a: [1', place(1, 6), 'the indentation is wrong here, or a bracket before it is not closed'],
     ['a.yaml', 'a: "x', place(1, 6), 'a character is missing here, such as a colon, a quote or a bracket'],
     ['a.yaml', 'a: !!binary eA==', place(1, 4), 'tags are not supported'],
     ['a.yaml', 'a: !env X', place(1, 4), 'tags are not supported'],
     ['a.yaml', '? [a]\n: 1', place(1, 3), 'a key must be a plain word or a string'],
-    ['a.yaml', 'a: 1\n---\nb: 2', place(2, 1), 'a second document begins here; a file holds one'],
+    ['a.yaml', 'a: 1\n---\nb: 2', place(2, 1), 'a second document starts here, but a file must contain only one'],
     ['a.yaml', 'a: *x', place(1, 4), 'this alias has no anchor before it'],
-  ])('says where %s is wrong: %j', async (file, text, path, message) => {
+  ])('reports where %s is wrong: %j', async (file, text, path, message) => {
     expect(await parseText(file, text)).toEqual({ faults: [{ file, path, message }] });
   });
 
@@ -66,19 +66,19 @@ describe('parseText', () => {
     ['a.json', '\uFEFF'],
     ['a.yaml', ''],
     ['a.yml', '\n# nothing\n---\n'],
-  ])('refuses %s where it is empty: %j', async (file, text) => {
-    const hint = 'an empty configuration is written {}, and where no file is named the demo is served';
+  ])('rejects %s if it is empty: %j', async (file, text) => {
+    const hint = 'write {} for an empty configuration, or start without a file to run the demo';
     expect(await parseText(file, text)).toEqual({ faults: [{ file, path: '', message: 'is empty', hint }] });
   });
 
-  it('refuses a bomb of aliases at once', async () => {
+  it('rejects a large number of aliases immediately', async () => {
     const lines = ['a0: &a0 [x, x]'];
     for (let index = 1; index < 40; index++) lines.push(`a${index}: &a${index} [*a${index - 1}, *a${index - 1}]`);
     expect(await parseText('a.yaml', lines.join('\n'))).toHaveProperty('faults');
   });
 
   it.each(['a: &x [*x, *x]', `a: ${'['.repeat(100)}${']'.repeat(100)}`])(
-    'refuses what is nested without end or too deeply: %s',
+    'rejects a value that contains itself or is nested too deeply: %s',
     async (text) => {
       expect(await parseText('a.yaml', text)).toEqual({
         faults: [{ file: 'a.yaml', path: '', message: 'is nested more than 64 levels deep' }],
@@ -86,7 +86,7 @@ describe('parseText', () => {
     },
   );
 
-  it.each(['a.json', 'a.yaml'])('refuses a text that would use up the stack: %s', async (file) => {
+  it.each(['a.json', 'a.yaml'])('rejects a text that would exhaust the stack: %s', async (file) => {
     expect(await parseText(file, `${'['.repeat(200_000)}`)).toHaveProperty('faults');
   });
 
@@ -95,11 +95,11 @@ describe('parseText', () => {
     ['a.json', '"x"'],
     ['a.json', 'null'],
     ['a.yaml', '- x'],
-  ])('refuses what is no object: %s %s', async (file, text) => {
-    expect(await parseText(file, text)).toEqual({ faults: [{ file, path: '', message: 'must hold an object' }] });
+  ])('rejects a value that is not an object: %s %s', async (file, text) => {
+    expect(await parseText(file, text)).toEqual({ faults: [{ file, path: '', message: 'must contain an object' }] });
   });
 
-  it.each(['a', 'a.json5', 'a.toml', 'a.json.bak'])('refuses a name that does not say what the file is: %s', async (file) => {
+  it.each(['a', 'a.json5', 'a.toml', 'a.json.bak'])('rejects a file name with an unknown extension: %s', async (file) => {
     expect(await parseText(file, '{}')).toEqual({
       faults: [{ file, path: '', message: 'must have a name that ends in .json, .jsonc, .yaml, .yml' }],
     });

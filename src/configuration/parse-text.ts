@@ -9,7 +9,7 @@ export type Parse = (text: string) => ParsedText;
 
 const loadYaml = async (): Promise<Parse> => (await import('./parse-yaml.ts')).parseYaml;
 const loadJsonc = async (): Promise<Parse> => (await import('./parse-jsonc.ts')).parseJsonc;
-/** Only the parser that a file needs is loaded. */
+/** Parsers by file name extension. They are loaded on demand. */
 const parsers: ReadonlyMap<string, () => Promise<Parse>> = new Map([
   ['.json', loadJsonc],
   ['.jsonc', loadJsonc],
@@ -18,16 +18,19 @@ const parsers: ReadonlyMap<string, () => Promise<Parse>> = new Map([
 ]);
 
 const maxDepth = 64;
-const emptyHint = 'an empty configuration is written {}, and where no file is named the demo is served';
+const emptyHint = 'write {} for an empty configuration, or start without a file to run the demo';
 
-/** The value of a configuration file: JSON with comments and trailing commas, or YAML, as the end of its name says. An empty text is a fault: it may be half of a copy. */
+/**
+ * Parses a configuration file: JSON with comments and trailing commas, or YAML, depending on the file name extension. An empty
+ * text is a fault, because it can be a partial copy.
+ */
 export async function parseText(file: string, text: string): Promise<ParsedFile> {
   const loadParser = parsers.get(extname(file).toLowerCase());
   if (loadParser === undefined) return refused(file, `must have a name that ends in ${[...parsers.keys()].join(', ')}`);
   return parseTextAs(file, text, await loadParser());
 }
 
-/** The same of a text whose language is known. */
+/** Parses a text with a given parser. */
 export function parseTextAs(file: string, text: string, parse: Parse): ParsedFile {
   const parsed = parseSafely(parse, text.replace(/^\uFEFF/, ''));
   if ('faults' in parsed) {
@@ -38,10 +41,10 @@ export function parseTextAs(file: string, text: string, parse: Parse): ParsedFil
   const { value } = parsed;
   if (value === undefined) return { faults: [{ file, path: '', message: 'is empty', hint: emptyHint }] };
   if (isTooDeep(value, maxDepth)) return refused(file, `is nested more than ${maxDepth} levels deep`);
-  return isJsonObject(value) ? { value } : refused(file, 'must hold an object');
+  return isJsonObject(value) ? { value } : refused(file, 'must contain an object');
 }
 
-/** The parsers call themselves for each level, so a hostile text can use up the stack. */
+/** The parsers are recursive, so a hostile text can exhaust the stack. */
 function parseSafely(parse: Parse, text: string): ParsedText {
   try {
     return parse(text);
@@ -55,7 +58,7 @@ function refused(file: string, message: string): ParsedFile {
   return { faults: [{ file, path: '', message }] };
 }
 
-/** Also true of a value that holds itself, which YAML can say. */
+/** Returns whether a value is nested too deeply. YAML values can also contain themselves. */
 function isTooDeep(value: unknown, levelsLeft: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
   return levelsLeft === 0 || Object.values(value).some((member) => isTooDeep(member, levelsLeft - 1));

@@ -11,21 +11,21 @@ import {
 } from 'yaml';
 import type { ParsedText, TextError } from './parsed-text.ts';
 
-/** By the code of the parser, or by its own words if its code is too wide. */
+/** Messages by error code, or by error message if the code is too general. */
 const messages: ReadonlyMap<string, string> = new Map([
   ['ALIAS_PROPS', 'an alias cannot have an anchor or a tag'],
-  ['BAD_ALIAS', 'this alias has no proper name'],
+  ['BAD_ALIAS', 'this alias has an invalid name'],
   ['BAD_DIRECTIVE', 'this directive is not known'],
-  ['BAD_DQ_ESCAPE', 'YAML has no such escape'],
+  ['BAD_DQ_ESCAPE', 'this escape is not valid in YAML'],
   ['BAD_INDENT', 'the indentation is wrong here, or a bracket before it is not closed'],
-  ['BLOCK_AS_IMPLICIT_KEY', 'a colon too many on this line; put the value in quotes'],
-  ['BLOCK_IN_FLOW', 'this form cannot stand within brackets or braces'],
+  ['BLOCK_AS_IMPLICIT_KEY', 'this line has an extra colon. Put the value in quotes'],
+  ['BLOCK_IN_FLOW', 'this form is not allowed within brackets or braces'],
   ['MISSING_CHAR', 'a character is missing here, such as a colon, a quote or a bracket'],
-  ['MULTIPLE_DOCS', 'a second document begins here; a file holds one'],
-  ['MULTILINE_IMPLICIT_KEY', 'a key must stand on one line, followed by a colon'],
+  ['MULTIPLE_DOCS', 'a second document starts here, but a file must contain only one'],
+  ['MULTILINE_IMPLICIT_KEY', 'a key must be on one line, followed by a colon'],
   ['NON_STRING_KEY', 'a key must be a plain word or a string'],
   ['Sequence item without - indicator', 'the indentation is wrong here, or a dash is missing'],
-  ['TAB_AS_INDENT', 'a tab cannot indent; use spaces'],
+  ['TAB_AS_INDENT', 'use spaces instead of tabs for indentation'],
   ['TAG_RESOLVE_FAILED', 'tags are not supported'],
   ['UNEXPECTED_TOKEN', 'this is not expected here'],
 ]);
@@ -33,23 +33,26 @@ const messages: ReadonlyMap<string, string> = new Map([
 const indented = {
   list: 'the indentation of this list is wrong, or its key has a value already',
   deeper:
-    'this line is indented as more of the value above it, where no key can stand; indent it like the keys beside it, or put the value in quotes',
+    'this line is indented as a continuation of the value above it, but contains a key. Indent it like the other keys, or put the value in quotes',
 } as const;
 
 const maxAliases = 1000;
 
-/** YAML 1.2 with the core schema and no other tags. Undefined for an empty text; of what breaks the syntax only the first fault. */
+/**
+ * Parses YAML 1.2 with the core schema and without other tags. The value is undefined for an empty text. Returns only the first
+ * syntax error.
+ */
 export function parseYaml(text: string): ParsedText {
   return toParsed(text, { schema: 'core', version: '1.2' }, 100);
 }
 
-/** YAML 1.1 as Python reads it, with merge keys, `yes` and `1_000`; dates stay text. */
+/** Parses YAML 1.1 like Python, with merge keys, `yes` and `1_000`. Dates stay strings. */
 export function parseOldYaml(text: string): ParsedText {
   const customTags = (tags: Tags) => tags.filter(isPlain);
   return toParsed(text, { schema: 'yaml-1.1', version: '1.1', merge: true, customTags }, 10_000);
 }
 
-/** Whether a tag is none of those that make of a text such as 2024-10-21 or 12:30 something else. */
+/** Returns whether a tag does not convert a text such as 2024-10-21 or 12:30 to another type. */
 function isPlain(tag: Tags[number]): boolean {
   return typeof tag === 'string' || (!tag.tag.endsWith(':timestamp') && tag.format !== 'TIME');
 }
@@ -62,7 +65,7 @@ function toParsed(text: string, dialect: Dialect, maxAliasCount: number): Parsed
     ...dialect,
     resolveKnownTags: false,
     stringKeys: true,
-    // The parser compares each key with all before it; `duplicateKeys` looks them up.
+    // The parser compares each key with all previous keys. `findDuplicateKeys` uses a lookup instead.
     uniqueKeys: false,
     prettyErrors: false,
     logLevel: 'error',
@@ -82,11 +85,11 @@ function toParsed(text: string, dialect: Dialect, maxAliasCount: number): Parsed
     return { value: document.toJS({ maxAliasCount }) ?? undefined };
   } catch (error) {
     if (!(error instanceof ReferenceError)) throw error;
-    return { faults: [{ line: 1, column: 1, message: `aliases stand for more than ${maxAliasCount} values` }] };
+    return { faults: [{ line: 1, column: 1, message: `aliases expand to more than ${maxAliasCount} values` }] };
   }
 }
 
-/** Keys that stand twice in one object; the merge key may. */
+/** Finds duplicate keys within an object. The merge key can repeat. */
 function findDuplicateKeys(document: Document.Parsed): readonly Problem[] {
   const problems: Problem[] = [];
   visit(document, {
@@ -95,7 +98,7 @@ function findDuplicateKeys(document: Document.Parsed): readonly Problem[] {
       for (const { key } of items) {
         if (!isScalar(key)) continue;
         const isTwice = keys.has(key.value) && key.value !== '<<';
-        if (isTwice) problems.push({ offset: key.range?.[0] ?? 0, message: 'this key stands twice in one object' });
+        if (isTwice) problems.push({ offset: key.range?.[0] ?? 0, message: 'this key is a duplicate' });
         keys.add(key.value);
       }
     },
@@ -103,7 +106,10 @@ function findDuplicateKeys(document: Document.Parsed): readonly Problem[] {
   return problems;
 }
 
-/** The first alias that stands for nothing, or the first too many: to find what one stands for, the parser goes through all before it. */
+/**
+ * Finds the first alias without an anchor, or the first alias over the limit. The limit exists because the parser resolves each
+ * alias with a search through all previous nodes.
+ */
 function findWrongAlias(document: Document.Parsed): readonly Problem[] {
   const problems: Problem[] = [];
   const anchors = new Set<string>();
@@ -133,7 +139,10 @@ function toProblem({ code, message, pos }: YAMLError): Problem {
   return { offset: pos[0], message: messages.get(message) ?? messages.get(code) ?? 'this is not YAML' };
 }
 
-/** The parser takes what is indented wrongly for a key of several lines, and reports first the end of what stands before. */
+/**
+ * The parser treats a line with wrong indentation as part of a multi-line key. It first reports the end of the previous value, so
+ * this function corrects the position and the message.
+ */
 function findFirstProblem([first, second]: readonly YAMLError[]): readonly Problem[] {
   if (first === undefined) return [];
   if (first.code !== 'BLOCK_AS_IMPLICIT_KEY' || second?.code !== 'MULTILINE_IMPLICIT_KEY') return [toProblem(first)];

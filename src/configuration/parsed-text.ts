@@ -1,4 +1,7 @@
-/** What is wrong with a text, and where: line and column count from one. The message repeats nothing of the text, which may hold secrets. */
+/**
+ * A syntax error with its line and column, both from 1. The message does not quote the text, because the text can contain
+ * secrets.
+ */
 export interface TextError {
   readonly line: number;
   readonly column: number;

@@ -27,7 +27,7 @@ describe('readSecretFile', () => {
     expect(read(content)).toEqual({ text });
   });
 
-  it('reports files that hold no secret', () => {
+  it('reports files that do not contain a secret', () => {
     expect(read('\n')).toEqual({ error: 'is empty' });
     expect(read(Buffer.from([0xff, 0xfe]))).toEqual({ error: 'is not UTF-8 text' });
     expect(read('x'.repeat(65_537))).toEqual({ error: 'has more than 65536 bytes' });

@@ -6,8 +6,8 @@ import { configurationReference } from './reference.ts';
 
 const root = join(import.meta.dirname, '../..');
 
-describe('the reference', () => {
-  it('has a row for each key, with shape, default and description', () => {
+describe('configurationReference', () => {
+  it('has a row for each key, with type, default, and description', () => {
     const reference = configurationReference();
     expect(reference).toContain(
       '| `tools.maxTurns` | integer | `15` | Maximum number of model calls in a run. The last one has no tools. 1: no tools. |',
@@ -20,7 +20,7 @@ describe('the reference', () => {
   });
 });
 
-it('the generated pages are what their source says', async () => {
+it('generates pages that match their source', async () => {
   const run = promisify(execFile);
   await run(process.execPath, [join(root, 'scripts/generate-docs.ts'), '--check'], { cwd: root });
 });

@@ -17,28 +17,28 @@ describe('substitute', () => {
     ['${NESTED}', '${NAME}'],
     ['${DOLLARS}', '$& $1 $$'],
     ['${PORT}', '8080'],
-  ])('makes %s to %s', (text, replaced) => {
+  ])('replaces %s by %s', (text, replaced) => {
     expect(inText(text)).toEqual({ a: replaced });
   });
 
-  it.each(['${}', '${1A}', '${A B}', '${A:-b}', '${A', '${', '${__proto__', '${${NAME}}'])('finds fault with %s', (text) => {
+  it.each(['${}', '${1A}', '${A B}', '${A:-b}', '${A', '${', '${__proto__', '${${NAME}}'])('reports %s as malformed', (text) => {
     expect(substitute({ a: [text] }, environment).faults).toMatchObject([
-      { path: ['a', 0], message: expect.stringMatching(/^has \$\{ without/) },
+      { path: ['a', 0], message: expect.stringMatching(/^has a malformed reference to a variable$/) },
     ]);
   });
 
-  it.each(['GONE', '__proto__', 'toString', 'constructor'])('tells that %s is not set', (name) => {
+  it.each(['GONE', '__proto__', 'toString', 'constructor'])('reports that %s is not set', (name) => {
     expect(substitute({ a: { b: `-\${${name}}-` } }, environment).faults).toEqual([
       { path: ['a', 'b'], message: `needs the environment variable ${name}, which is not set` },
     ]);
   });
 
-  it('tells every missing variable', () => {
+  it('reports every missing variable', () => {
     const { faults } = substitute({ a: '${ONE} ${TWO}', b: ['${THREE}'] }, environment);
     expect(faults.map(({ message }) => /variable (\w+)/.exec(message)?.[1])).toEqual(['ONE', 'TWO', 'THREE']);
   });
 
-  it('replaces in the names of the entries of keys, and in no other key', () => {
+  it('replaces references in the names of keys entries, and not in other keys', () => {
     const { value, writtenKeys } = substitute(
       { keys: { '${NAME}': { '${NAME}': '${NAME}' } }, models: { '${NAME}': 1, keys: { '${NAME}': 2 } } },
       environment,
@@ -47,12 +47,12 @@ describe('substitute', () => {
     expect([...writtenKeys]).toEqual([['x', '${NAME}']]);
   });
 
-  it('finds fault with two entries of keys that come to one', () => {
+  it('reports two keys entries whose names become equal', () => {
     const { faults } = substitute({ keys: { x: 1, '${NAME}': 2 } }, environment);
-    expect(faults).toEqual([{ path: ['keys', '${NAME}'], message: 'is the key of another entry as well' }]);
+    expect(faults).toEqual([{ path: ['keys', '${NAME}'], message: 'is also the key of another entry' }]);
   });
 
-  it('makes a string that is one reference what is wanted at its place, where it is one', () => {
+  it('converts a string that is one reference to the expected type if possible', () => {
     const value = { number: '${PORT}', integer: '${PORT}', boolean: '${ON}', string: '${PORT}' };
     const wantedAt = (path: readonly unknown[]) => String(path.at(-1));
     expect(substitute(value, environment, { expectedTypeAt: wantedAt }).value).toEqual({
@@ -70,15 +70,15 @@ describe('substitute', () => {
     });
   });
 
-  it('leaves what is no text as it is', () => {
+  it('leaves values that are not strings unchanged', () => {
     expect(substitute({ a: [1, null, true, { b: 2 }] }, environment).value).toEqual({ a: [1, null, true, { b: 2 }] });
   });
 });
 
-describe('references to files', () => {
+describe('substitute with references to files', () => {
   const readFile = (path: string) => (path === '/run/secrets/x' ? { text: 'secret' } : { error: 'does not exist' });
 
-  it('become the text of the file, also inside a string and as names of keys', () => {
+  it('replaces the reference by the text of the file, also within a string and in names of keys entries', () => {
     const value = { a: '${file:/run/secrets/x}', b: 'Bearer ${file:/run/secrets/x}!', keys: { '${file:/run/secrets/x}': 1 } };
     expect(substitute(value, {}, { readFile })).toMatchObject({
       value: { a: 'secret', b: 'Bearer secret!', keys: { secret: 1 } },
@@ -87,7 +87,7 @@ describe('references to files', () => {
     expect(substitute('$${file:/run/secrets/x}', {}, { readFile }).value).toBe('${file:/run/secrets/x}');
   });
 
-  it('are faults that name the path and the file', () => {
+  it('reports the path and the file of an invalid reference', () => {
     expect(substitute({ a: ['${file:/gone}'] }, {}, { readFile }).faults).toEqual([
       { path: ['a', 0], message: 'needs the file /gone, which does not exist' },
     ]);
@@ -95,14 +95,14 @@ describe('references to files', () => {
   });
 });
 
-it('a variable that is missing in a running process has a hint', () => {
+it('substitute adds a hint to a missing variable if the process is running', () => {
   const [fault] = substitute('${GONE}', {}, { isRunning: true }).faults;
   expect(fault?.hint).toContain('fixed at its start');
   expect(substitute('${GONE}', {}).faults[0]?.hint).toBeUndefined();
 });
 
 describe('isReference', () => {
-  it('is true of one whole reference only', () => {
+  it('returns true only for one complete reference', () => {
     expect(['${A}', '${a_1}', '$${A}', '${A}b', '${}', '${A', 'A'].map(isReference)).toEqual([
       true,
       true,

@@ -6,11 +6,11 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface Substituted {
   readonly value: unknown;
-  /** Their paths are as the files have them. */
+  /** Faults with paths as in the files. */
   readonly faults: readonly Issue[];
   /** Variables that are not set, if the caller accepts that. Their values are placeholders. */
   readonly unset: readonly Issue[];
-  /** What the entries of `keys` are called in the files, by what they are called now. */
+  /** Names of the `keys` entries in the files, by their names after substitution. */
   readonly writtenKeys: ReadonlyMap<string, string>;
 }
 
@@ -19,29 +19,29 @@ export type ReadSecretFile = (path: string) => { readonly text: string } | { rea
 
 export interface SubstituteOptions {
   readonly expectedTypeAt?: ExpectedTypeAt;
-  /** Absent: references to files are faults. */
+  /** If undefined, references to files are faults. */
   readonly readFile?: ReadSecretFile;
-  /** Whether the process already serves: its environment does not change anymore. */
+  /** Whether the process already serves requests. Its environment no longer changes then. */
   readonly isRunning?: boolean;
   /** Whether variables may be missing. */
   readonly allowsMissing?: boolean;
 }
 
-/** The type that is wanted at a path, in the words of JSON Schema. */
+/** Returns the JSON Schema type that is expected at a path. */
 export type ExpectedTypeAt = (path: Path) => string | undefined;
 
 const references = /\$\$\{|\$\{([^}]*)(\}?)/g;
 const fileMark = 'file:';
 const variableName = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
-/** Whether a text is one reference to a variable and nothing else. */
+/** Returns whether a text consists of exactly one reference to a variable. */
 export function isReference(text: string): boolean {
   return text.startsWith('${') && text.endsWith('}') && variableName.test(text.slice(2, -1));
 }
 
 /**
  * Replaces `${NAME}` in strings, and in the entry names of `keys`, by the environment variable. Replaces `${file:/path}` by the
- * text of a file without its trailing line break. `$${` becomes a plain `${`. A string that is only one reference becomes a
+ * text of a file without its trailing line break. `$${` becomes a literal `${`. A string that is only one reference becomes a
  * number, true, or false if the caller requests it.
  */
 export function substitute(value: unknown, environment: Environment, options: SubstituteOptions = {}): Substituted {
@@ -78,7 +78,7 @@ class Substitution implements Omit<Substituted, 'value'> {
       const memberPath = [...path, writtenKey];
       const key = isKeys ? this.#inText(writtenKey, memberPath) : writtenKey;
       if (isKeys) {
-        if (key in copy) this.faults.push({ path: memberPath, message: 'is the key of another entry as well' });
+        if (key in copy) this.faults.push({ path: memberPath, message: 'is also the key of another entry' });
         this.writtenKeys.set(key, writtenKey);
       }
       copy[key] = this.inValue(member, memberPath);
@@ -93,8 +93,8 @@ class Substitution implements Omit<Substituted, 'value'> {
       if (end === '' || !variableName.test(name)) {
         this.faults.push({
           path,
-          message: 'has ${ without the name of a variable and a closing brace after it',
-          hint: 'write $${ for a plain ${',
+          message: 'has a malformed reference to a variable',
+          hint: 'write $${ for a literal ${',
         });
         return '';
       }
@@ -123,7 +123,7 @@ class Substitution implements Omit<Substituted, 'value'> {
   }
 }
 
-/** A value that most fields accept, and that differs between variables. */
+/** Returns a placeholder that most fields accept. The placeholder of a complete text contains the variable name to be unique. */
 function toPlaceholder(expectedType: string | undefined, name: string): string {
   if (expectedType === 'boolean') return 'false';
   if (expectedType === 'number' || expectedType === 'integer') return '1';

@@ -16,7 +16,7 @@ const withModels = (...ids: readonly string[]) =>
 
 let folder: Folder;
 let watch: ConfigurationWatch | undefined;
-/** The ids of the models of each configuration that was put in force, and the faults of each that was refused. */
+/** Model IDs of each configuration that was loaded, and the faults of each that was rejected. */
 let told: string[];
 
 beforeEach(async () => {
@@ -47,15 +47,15 @@ async function expectTold(...expected: readonly string[]): Promise<void> {
   await vi.waitFor(() => expect(told).toEqual(expected), { timeout: 5000, interval: 10 });
 }
 
-describe('a watched configuration', () => {
-  it('is loaded anew when its file is written, and holds only what is in it now', async () => {
+describe('watchConfiguration', () => {
+  it('reloads a file when it is written, and replaces the complete configuration', async () => {
     const file = await folder.write('a.json', withModels('one', 'two'));
     await startWatch([file]);
     await writeFile(file, withModels('two', 'three'));
     await expectTold('two three');
   });
 
-  it('is told once for each change of what it says, a secret among it, however often it is written', async () => {
+  it('reports each change of the content once, including changed secrets, regardless of the number of writes', async () => {
     const withKey = (key: string) => JSON.stringify({ models: { m: { upstreams: [{ endpoint: 'https://a.example', key }] } } });
     const file = await folder.write('a.json', withKey('first'));
     let loads = 0;
@@ -76,17 +76,17 @@ describe('a watched configuration', () => {
     }
   });
 
-  it('is loaded once for a burst of writes, with the last of them', async () => {
+  it('loads once after a burst of writes and uses the last one', async () => {
     const file = await folder.write('a.json', withModels());
     await startWatch([file]);
-    // Without a turn of the event loop in between, so that a slow machine cannot make two bursts of it.
+    // Writes without a turn of the event loop in between, so that a slow machine cannot split the burst.
     for (let index = 0; index <= 20; index++) writeFileSync(file, withModels(`m${index}`));
     await expectTold('m20');
     await wait(300);
     await expectTold('m20');
   });
 
-  it('is loaded anew each time an editor puts another file in the place of its file', async () => {
+  it('reloads each time an editor replaces the file', async () => {
     const file = await folder.write('a.json', withModels());
     await startWatch([file]);
     for (const [index, id] of ['one', 'two', 'three'].entries()) {
@@ -96,7 +96,7 @@ describe('a watched configuration', () => {
     await expectTold('one', 'two', 'three');
   });
 
-  it('is loaded anew when its file is moved away, and written anew soon after', async () => {
+  it('reloads when the file is moved away and then written again', async () => {
     const file = await folder.write('a.json', withModels('one'));
     await startWatch([file]);
     await rename(file, `${file}~`);
@@ -108,7 +108,7 @@ describe('a watched configuration', () => {
   });
 
   it.each([[true], [false]])(
-    'is loaded anew when the link to its folder leads elsewhere, as on Kubernetes; the old folder goes: %s',
+    'reloads when the link to its folder gets a new target, as on Kubernetes, while deletion of the old folder is %s',
     async (goes) => {
       await folder.write('..v1/a.json', withModels('one'));
       await symlink('..v1', join(folder.path, '..data'));
@@ -128,7 +128,7 @@ describe('a watched configuration', () => {
     },
   );
 
-  it('is loaded anew when any of several files changes', async () => {
+  it('reloads when any of several files changes', async () => {
     const first = await folder.write('a.json', withModels('one'));
     const second = await folder.write('elsewhere/b.json', withModels('two'));
     await startWatch([first, second]);
@@ -136,7 +136,7 @@ describe('a watched configuration', () => {
     await expectTold('one three');
   });
 
-  it('pays no heed to other files beside its own', async () => {
+  it('ignores other files in the same folder', async () => {
     const file = await folder.write('a.json', withModels('one'));
     await startWatch([file]);
     await folder.write('data.sqlite-wal', 'x');
@@ -145,10 +145,10 @@ describe('a watched configuration', () => {
     await expectTold();
   });
 
-  it('that is empty for a while is refused, and {} is somebody’s wish', async () => {
+  it('rejects an empty file and accepts {}', async () => {
     const file = await folder.write('a.json', withModels('one'));
     await startWatch([file]);
-    const empty = 'a.json: is empty; an empty configuration is written {}, and where no file is named the demo is served';
+    const empty = 'a.json: is empty. Write {} for an empty configuration, or start without a file to run the demo';
     await writeFile(file, '');
     await expectTold(empty);
     await writeFile(file, '// to come\n\n');
@@ -157,7 +157,7 @@ describe('a watched configuration', () => {
     await expectTold(empty, empty, '');
   });
 
-  it('is told refused with its faults when it breaks, again when it breaks otherwise, and loaded when it is mended', async () => {
+  it('reports each new fault once, and a valid configuration after it', async () => {
     const file = await folder.write('a.json', withModels('one'));
     await startWatch([file]);
     await writeFile(file, '{"models":');
@@ -165,24 +165,24 @@ describe('a watched configuration', () => {
     await writeFile(file, '{"modles":{}}');
     await expectTold(
       'a.json: line 1, column 11: a value is expected here',
-      'a.json: modles: is not a known key; did you mean models?',
+      'a.json: modles: is not a known key. Did you mean models?',
     );
     await rm(file);
-    await vi.waitFor(() => expect(told.at(-1)).toBe('a.json: there is no such file'), { timeout: 5000 });
+    await vi.waitFor(() => expect(told.at(-1)).toBe('a.json: does not exist'), { timeout: 5000 });
     await writeFile(file, withModels('one'));
     await vi.waitFor(() => expect(told.at(-1)).toBe('one'), { timeout: 5000 });
     expect(told.length).toBe(4);
   });
 });
 
-describe('a configuration that was read before it was watched', () => {
+describe('watchConfiguration with a configuration from before the watch', () => {
   async function readBefore(file: string): Promise<Configuration> {
     const loaded = await loadConfiguration([file], {});
     if ('faults' in loaded) throw new Error(loaded.faults.map(formatConfigurationError).join('\n'));
     return loaded.configuration;
   }
 
-  it('is loaded anew where it changed in between', async () => {
+  it('reloads if the file changed before the watch started', async () => {
     const file = await folder.write('a.json', withModels('one'));
     const before = await readBefore(file);
     await writeFile(file, withModels('two'));
@@ -190,7 +190,7 @@ describe('a configuration that was read before it was watched', () => {
     await expectTold('two');
   });
 
-  it('is told refused where it broke in between, and loaded once it says again what it said', async () => {
+  it('rejects a file that became invalid before the watch started, and reloads after the original content is restored', async () => {
     const file = await folder.write('a.json', withModels('one'));
     const before = await readBefore(file);
     await writeFile(file, '{"models":');
@@ -200,7 +200,7 @@ describe('a configuration that was read before it was watched', () => {
     await expectTold('a.json: line 1, column 11: a value is expected here', 'one');
   });
 
-  it('is told to nobody where it did not', async () => {
+  it('reports no change if the file did not change', async () => {
     const file = await folder.write('a.json', withModels('one'));
     await startWatch([file], undefined, await readBefore(file));
     await wait(400);
@@ -208,8 +208,8 @@ describe('a configuration that was read before it was watched', () => {
   });
 });
 
-describe('a load', () => {
-  /** Loads that end when they are told to. */
+describe('watchConfiguration during a load', () => {
+  /** Creates loads that end when the test resolves them. */
   function makeLoads() {
     const running: ((loaded: Accepted | Refused) => void)[] = [];
     const load = () => new Promise<Accepted | Refused>((resolve) => running.push(resolve));
@@ -222,7 +222,7 @@ describe('a load', () => {
     await wait(300);
   }
 
-  it('never runs beside another; a change while it runs leads to one more', async () => {
+  it('does not start a concurrent load, and loads once more after changes during a load', async () => {
     const file = await folder.write('a.json', withModels('one'));
     const { running, load, end } = makeLoads();
     await startWatch([file], load);
@@ -238,7 +238,7 @@ describe('a load', () => {
     await expectTold('first', 'second');
   });
 
-  it('that ends after the watch was closed is told to no one', async () => {
+  it('ignores the result if the watch is closed', async () => {
     const file = await folder.write('a.json', withModels('one'));
     const { running, load, end } = makeLoads();
     await startWatch([file], load);
@@ -252,7 +252,7 @@ describe('a load', () => {
     await expectTold();
   });
 
-  it('that cannot be put in force is told refused, and the watch goes on', async () => {
+  it('rejects a configuration if the listener throws, and continues to watch', async () => {
     const file = await folder.write('a.json', withModels('one'));
     const causes: unknown[] = [];
     watch = await watchConfiguration([file], () => loadConfiguration([file], {}), {
@@ -266,9 +266,9 @@ describe('a load', () => {
       },
     });
     await writeFile(file, withModels('bad'));
-    await expectTold('cannot be put in force; the log says why');
+    await expectTold('cannot be applied. See the log for the reason');
     expect(causes).toEqual([new Error('no such protocol')]);
     await writeFile(file, withModels('good'));
-    await expectTold('cannot be put in force; the log says why', 'loaded');
+    await expectTold('cannot be applied. See the log for the reason', 'loaded');
   });
 });

@@ -6,19 +6,25 @@ import type { Configuration } from '#contract/configuration/configuration.ts';
 import type { Accepted, Refused } from './check.ts';
 import type { ConfigurationError } from './configuration-error.ts';
 
-/** Called at every change. */
+/** Called on every change. */
 export interface ConfigurationListener {
-  /** What the files said before they were watched: if they differ by then, this is a change too. Absent: they were not read. */
+  /**
+   * Configuration that was read before the watch started. A difference at the start counts as a change. If undefined, the files
+   * were not read.
+   */
   readonly readBefore?: Configuration | undefined;
   onLoaded(configuration: Configuration, warnings: readonly ConfigurationError[]): void;
-  /** The configuration of the last `onLoaded` stays in force. `cause` is for the log: what was thrown, where something was, also by `onLoaded`. */
+  /**
+   * Called when a change is rejected. The configuration of the last `onLoaded` stays in force. `cause` is the caught error, for
+   * the log, including errors of `onLoaded`.
+   */
   onRefused(faults: readonly ConfigurationError[], cause?: unknown): void;
 }
 
 export interface ConfigurationWatch {
-  /** Loads the files now, for SIGHUP: files that they refer to are not watched. */
+  /** Reloads the files now, for SIGHUP, because files that the configuration refers to are not watched. */
   reload(): void;
-  /** Ends the watch. After it resolves nothing is loaded or reported. */
+  /** Ends the watch. After it resolves, no further load or report occurs. */
   close(): Promise<void>;
 }
 
@@ -26,8 +32,8 @@ const settleMs = 100;
 const linksMs = 1000;
 
 /**
- * Loads anew whenever one of the files changes, 100 ms after the last of several changes: written in place, replaced by another file, or reached through
- * a symbolic link that now leads elsewhere. Resolves once it watches.
+ * Reloads whenever a file changes, 100 ms after the last of several changes. A change is a write, a replacement, or a symbolic
+ * link with a new target. Resolves when the watch has started.
  */
 export async function watchConfiguration(
   files: readonly string[],
@@ -37,7 +43,10 @@ export async function watchConfiguration(
   if (files.length === 0) return { reload: () => undefined, close: async () => undefined };
   const refuse = (message: string) => (cause: unknown) =>
     listener.onRefused([{ file: files.join(', '), path: '', message }], cause);
-  /** What is in force; undefined after a change that was refused, of which the next good one is the end. */
+  /**
+   * Digest of the current configuration. Undefined after a rejected change, so that the next valid configuration is always
+   * reported.
+   */
   let currentDigest = listener.readBefore && computeDigest(listener.readBefore);
   const isReadBefore = currentDigest !== undefined;
   const report = (loaded: Accepted | Refused) => {
@@ -45,23 +54,23 @@ export async function watchConfiguration(
     currentDigest = undefined;
     if ('faults' in loaded) return listener.onRefused(loaded.faults);
     const now = computeDigest(loaded.configuration);
-    // One change may be several events, more than 100 ms apart where the machine is busy.
+    // One change can cause several events that are more than 100 ms apart on a busy machine.
     if (now !== before) listener.onLoaded(loaded.configuration, loaded.warnings);
     currentDigest = now;
   };
   const reload = new Reload((signal) =>
     load()
       .then((loaded) => signal.aborted || report(loaded))
-      .catch(refuse('cannot be put in force; the log says why')),
+      .catch(refuse('cannot be applied. See the log for the reason')),
   );
   const { watch } = await import('chokidar');
   let realPaths = await findRealPaths(files);
   const watcher = watch([...files, ...realPaths], { ignoreInitial: true });
   watcher.on('all', () => reload.request());
-  watcher.on('error', refuse('cannot be watched, so changes wait for a restart; the log says why'));
+  watcher.on('error', refuse('cannot be watched, so changes require a restart. See the log for the reason'));
   await new Promise<void>((resolve) => watcher.on('ready', resolve));
   if (isReadBefore) reload.request();
-  // No event tells that a link on the way to a file leads elsewhere while the old file stays.
+  // No event occurs if a link in the path of a file gets a new target while the old file remains.
   const links = setInterval(async () => {
     const before = realPaths;
     realPaths = await findRealPaths(files);
@@ -78,7 +87,7 @@ export async function watchConfiguration(
   };
 }
 
-/** Of all of it: a secret that was changed is a change, though it is shown as any other. */
+/** Includes secret values, so that a changed secret counts as a change although all secrets are displayed alike. */
 function computeDigest(configuration: Configuration): string {
   const text = JSON.stringify(configuration, function (this: Record<string, unknown>, key, value) {
     const original = this[key];
@@ -91,7 +100,7 @@ function findRealPaths(files: readonly string[]): Promise<string[]> {
   return Promise.all(files.map((file) => realpath(file).catch(() => file)));
 }
 
-/** Runs one load at a time; what is asked for while one runs leads to another after it. */
+/** Runs one load at a time. Requests during a load cause one more load after it. */
 class Reload {
   readonly #run: (signal: AbortSignal) => Promise<unknown>;
   readonly #closing = new AbortController();

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { checkApiVersion, isApiVersion } from './api-version.ts';
 
-describe('an API version', () => {
-  it.each(['2024-10-21', '2024-02-29', '0001-01-01', '9999-12-31', '2024-10-21-preview'])('is %s', (text) => {
+describe('checkApiVersion', () => {
+  it.each(['2024-10-21', '2024-02-29', '0001-01-01', '9999-12-31', '2024-10-21-preview'])('accepts %s in the path', (text) => {
     expect(isApiVersion(text)).toBe(true);
   });
 
@@ -19,7 +19,7 @@ describe('an API version', () => {
     '2024-10-21 ',
     '2024-10-21\n',
     '２０２４-10-21',
-  ])('is not %j, and the refusal quotes it', (text) => {
+  ])('rejects %j in the path and quotes it', (text) => {
     expect(isApiVersion(text)).toBe(false);
     const check = () => checkApiVersion({ text, from: 'path' });
     expect(check).toThrow(expect.objectContaining({ code: 'invalid_api_version', param: 'api_version' }));
@@ -27,13 +27,13 @@ describe('an API version', () => {
   });
 
   it.each(['preview', 'latest', 'v1', '2024-02-30', '2025_04_01-preview', '1.0'])(
-    'is any word in the query, such as %s',
+    'accepts any word in the query, such as %s',
     (text) => {
       expect(() => checkApiVersion({ text, from: 'query' })).not.toThrow();
     },
   );
 
-  it.each(['', 'a b', '2024-10-21\n', '2024/10/21', 'é', '%'])('is not %j in the query either', (text) => {
+  it.each(['', 'a b', '2024-10-21\n', '2024/10/21', 'é', '%'])('rejects %j in the query', (text) => {
     const refusal = expect.objectContaining({ code: 'invalid_api_version', param: 'api_version' });
     expect(() => checkApiVersion({ text, from: 'query' })).toThrow(refusal);
   });

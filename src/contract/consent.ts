@@ -6,13 +6,16 @@ import { isDeploymentId } from './deployment-path.ts';
 import { ParleyError } from './errors/errors.ts';
 import { createRequestError } from './errors/request-error.ts';
 
-/** A consent form: every deployment that can be reached on the user's behalf, and whether it requires consent (docs/wire.md, Consent). */
+/**
+ * A consent form: all deployments that can be reached on behalf of the user, and whether they require consent (docs/wire.md,
+ * Consent).
+ */
 export type ConsentForm = Readonly<Record<string, { readonly consentRequired: boolean }>>;
 
-/** How many deployments a form may hold. */
+/** Maximum number of deployments in a form. */
 export const maxConsentFormChars = 10_000;
 
-/** The body that accepts a form, for documents. `parseConsentForm` checks it. */
+/** The body that accepts a form, for the API description. `parseConsentForm` validates it. */
 export const ConsentBody = Type.Object(
   {
     consent: Type.Record(
@@ -26,9 +29,10 @@ export const ConsentBody = Type.Object(
 
 const maxDisplayedChars = 64;
 
-/** The form out of `{"consent": {…}}`; other keys beside `consent` are passed over. Throws invalid_request for the first fault. */
+/** Parses the form in `{"consent": {…}}`. Ignores other keys. Throws `invalid_request` for the first fault. */
 export function parseConsentForm(body: unknown): ConsentForm {
-  if (!isJsonObject(body)) throw new ParleyError('invalid_request', 'The body must be an object with the form under consent.');
+  if (!isJsonObject(body))
+    throw new ParleyError('invalid_request', 'The body must be an object with the form in the field consent.');
   const { consent } = body;
   if (consent === undefined) throw createRequestError('consent', 'is required');
   if (!isJsonObject(consent)) throw createRequestError('consent', 'must be an object');
@@ -38,23 +42,24 @@ export function parseConsentForm(body: unknown): ConsentForm {
   return Object.fromEntries(items.map(([id, item]) => [id, parseItem(id, item)]));
 }
 
-/** Whether two forms say the same, in whatever order. */
+/** Returns whether two forms are equal, regardless of order. */
 export function isSameForm(left: ConsentForm, right: ConsentForm): boolean {
   const ids = Object.keys(left);
   return ids.length === Object.keys(right).length && ids.every((id) => requiresConsent(left, id) === requiresConsent(right, id));
 }
 
-/** What a form says of a deployment; undefined if it is not in the form. */
+/** Returns whether a deployment requires consent, or undefined if it is not in the form. */
 export function requiresConsent(form: ConsentForm, id: string): boolean | undefined {
   return Object.hasOwn(form, id) ? form[id]?.consentRequired : undefined;
 }
 
 function parseItem(id: string, item: unknown): { consentRequired: boolean } {
   const at = (...keys: string[]) => formatPath(['consent', ...[id, ...keys].map((key) => truncate(key, maxDisplayedChars))]);
-  if (!isDeploymentId(id)) throw createRequestError(at(), 'cannot be the id of a deployment');
+  if (!isDeploymentId(id)) throw createRequestError(at(), 'is not a valid deployment ID');
   if (!isJsonObject(item)) throw createRequestError(at(), 'must be an object with consentRequired');
   const unknown = Object.keys(item).find((key) => key !== 'consentRequired');
-  if (unknown !== undefined) throw createRequestError(at(unknown), 'is not known; an item of a form has consentRequired only');
+  if (unknown !== undefined)
+    throw createRequestError(at(unknown), 'is not a known field. The only field of an item is consentRequired');
   const { consentRequired } = item;
   if (consentRequired === undefined) throw createRequestError(at('consentRequired'), 'is required');
   if (typeof consentRequired !== 'boolean') throw createRequestError(at('consentRequired'), 'must be a boolean');

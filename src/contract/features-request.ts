@@ -7,13 +7,13 @@ import { withoutNulls } from './schemas/without-nulls.ts';
 
 const maxInputs = 1000;
 
-/** What a kept rating is called among the records. */
+/** Name of a rating in the audit records. */
 export const ratedAction = 'deployment.rated';
 
-/** What is to be counted. */
+/** Input whose tokens are counted. */
 export type TokenizeInput =
   | { readonly type: 'string'; readonly value: string }
-  /** Of a chat; it may be none. */
+  /** A chat request. It is not validated yet. */
   | { readonly type: 'request'; readonly value: unknown };
 
 /** A user's rating of a reply. Further fields are ignored. */
@@ -30,7 +30,7 @@ export type Rating = Static<typeof RatingBody>;
 const ratingShape = Compile(RatingBody);
 const optionalOfRating: ReadonlySet<string> = new Set(['comment', 'responseId']);
 
-/** Reads `{inputs: [{type, value}]}`. Throws `invalid_request`. */
+/** Parses `{inputs: [{type, value}]}`. Throws `invalid_request`. */
 export function parseTokenizeRequest(value: unknown): readonly TokenizeInput[] {
   return listInputs(value).map((input, index) => {
     const at = `inputs[${index}]`;
@@ -42,12 +42,12 @@ export function parseTokenizeRequest(value: unknown): readonly TokenizeInput[] {
   });
 }
 
-/** Reads `{inputs: [request]}`; each may be no request of a chat. Throws `invalid_request`. */
+/** Parses `{inputs: [request]}`. The requests are not validated. Throws `invalid_request`. */
 export function parseTruncateRequest(value: unknown): readonly unknown[] {
   return listInputs(value);
 }
 
-/** Reads `{rate, comment, responseId}`. Throws `invalid_request`. */
+/** Parses `{rate, comment, responseId}`. Throws `invalid_request`. */
 export function parseRating(value: unknown): Rating {
   const { rate, comment, responseId } = requireShape(ratingShape, withoutNulls(objectIn(value), optionalOfRating));
   return { rate, ...(comment !== undefined && { comment }), ...(responseId !== undefined && { responseId }) };

@@ -6,15 +6,15 @@ import { type PassThroughApi, passThroughApis } from './pass-through.ts';
 import { cleaned } from './schemas/without-nulls.ts';
 
 const model = Type.Optional(
-  Type.String({ description: 'On deployment paths the deployment of the path is called, whatever this says.' }),
+  Type.String({ description: 'ID of the deployment. On deployment paths, the ID in the path takes precedence.' }),
 );
-const stream = Type.Optional(Type.Boolean({ description: 'Whether the answer comes as events.' }));
+const stream = Type.Optional(Type.Boolean({ description: 'Whether to stream the response as events.' }));
 const count = (description: string) => Type.Optional(Type.Integer({ minimum: 1, description }));
 const textField = (description: string) => Type.String({ minLength: 1, description });
 const file = (description: string) => Type.Unsafe<string>({ type: 'string', format: 'binary', description });
 const images = {
-  n: count('How many pictures.'),
-  size: Type.Optional(Type.String({ description: 'Such as `1024x1024`.' })),
+  n: count('Number of images.'),
+  size: Type.Optional(Type.String({ description: 'Size, such as `1024x1024`.' })),
   response_format: Type.Optional(Type.Enum(['url', 'b64_json'])),
   stream,
 };
@@ -24,35 +24,37 @@ const fields = {
     prompt: Type.Union([Type.String(), Type.Array(Type.Unknown(), { minItems: 1 })], {
       description: 'A text or its tokens, or a list of either.',
     }),
-    max_tokens: Type.Optional(Type.Integer({ minimum: 0, description: 'Tokens that each text may have.' })),
-    n: count('How many texts.'),
+    max_tokens: Type.Optional(Type.Integer({ minimum: 0, description: 'Maximum number of tokens of each completion.' })),
+    n: count('Number of completions.'),
     stream,
     stream_options: Type.Optional(Type.Object({ include_usage: Type.Optional(Type.Boolean()) })),
   },
   moderations: {
     input: Type.Union([Type.String(), Type.Array(Type.Unknown(), { minItems: 1 })], {
-      description: 'A text, texts, or parts with texts and pictures.',
+      description: 'A text, several texts, or parts with text and images.',
     }),
   },
-  'images/generations': { prompt: textField('What the picture shows.'), ...images },
-  'images/edits': { prompt: textField('What the picture is to show.'), ...images },
+  'images/generations': { prompt: textField('Description of the image.'), ...images },
+  'images/edits': { prompt: textField('Description of the edited image.'), ...images },
   'audio/speech': {
-    input: textField('The text to be spoken.'),
-    voice: Type.Union([Type.String({ minLength: 1 }), Type.Object({ id: Type.String() })], { description: 'Who speaks it.' }),
-    response_format: Type.Optional(Type.String({ description: 'Such as `mp3` or `wav`.' })),
+    input: textField('Text to speak.'),
+    voice: Type.Union([Type.String({ minLength: 1 }), Type.Object({ id: Type.String() })], {
+      description: 'Name or ID of the voice.',
+    }),
+    response_format: Type.Optional(Type.String({ description: 'Audio format, such as `mp3` or `wav`.' })),
     stream_format: Type.Optional(Type.Enum(['audio', 'sse'])),
   },
-  'audio/transcriptions': { file: file('The sound.') },
-  'audio/translations': { file: file('The sound.') },
+  'audio/transcriptions': { file: file('Audio file.') },
+  'audio/translations': { file: file('Audio file.') },
   rerank: {
-    query: textField('What is looked for.'),
-    documents: Type.Array(Type.Union([Type.String(), Type.Object({})]), { minItems: 1, description: 'What is put in order.' }),
-    top_n: count('How many of them are wanted.'),
+    query: textField('Search query.'),
+    documents: Type.Array(Type.Union([Type.String(), Type.Object({})]), { minItems: 1, description: 'Documents to rank.' }),
+    top_n: count('Maximum number of results.'),
     return_documents: Type.Optional(Type.Boolean()),
   },
 } as const satisfies Record<PassThroughApi, Record<string, TSchema>>;
 
-/** The fields of a request to each API that are checked; further ones are carried untouched. */
+/** Validated fields of a request to each API. Other fields are passed on unchanged. */
 export const passThroughRequests = Object.fromEntries(
   passThroughApis.map((api) => [api, Type.Object({ ...fields[api], model })]),
 ) as unknown as Readonly<Record<PassThroughApi, TSchema & { readonly required: readonly string[] }>>;
@@ -63,7 +65,7 @@ const shapes = Object.fromEntries(passThroughApis.map((api) => [api, compile(pas
   Record<PassThroughApi, ReturnType<typeof compile>>
 >;
 
-/** A JSON request as it may be sent on, without fields that are null. Throws invalid_request for the first fault. */
+/** Validates a JSON request and omits fields that are null. Throws `invalid_request` for the first fault. */
 export function parsePassThrough(api: PassThroughApi, value: unknown): JsonObject {
   if (!isJsonObject(value)) return requireShape(anyShape, value);
   refuseOtherCase(value, new Set([...Object.keys(fields[api]), 'model']));

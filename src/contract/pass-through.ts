@@ -1,14 +1,14 @@
-/** What is known of an API whose requests and answers are passed through. */
+/** Properties of an API whose requests and responses are passed through. */
 export interface PassThroughTraits {
-  /** How its requests come: JSON, or a form with files; `either` takes both. */
+  /** Request format: JSON, a form with files, or both. */
   readonly accepts: 'json' | 'form' | 'either';
-  /** Fields whose text counts as the prompt if the upstream reports no tokens. */
+  /** Fields whose text is used to estimate prompt tokens if the upstream does not report them. */
   readonly prompt: readonly string[];
-  /** The field that an answer in JSON must have. */
+  /** Required field of a JSON response. */
   readonly answer: string;
-  /** Media types of answers that are neither JSON nor events; absent: there are none. */
+  /** Media types of responses that are neither JSON nor events. If undefined, such responses are not valid. */
   readonly raw?: RegExp;
-  /** The `type` of the event that a streamed answer does not end without; absent: `[DONE]` is its end. */
+  /** Event `type` that must end a streamed response. If undefined, `[DONE]` ends it. */
   readonly lastEvent?: string;
 }
 
@@ -48,15 +48,14 @@ const traits = {
   rerank: { accepts: 'json', prompt: ['query', 'documents'], answer: 'results' },
 } as const satisfies Record<string, PassThroughTraits>;
 
-/** An API of OpenAI's family besides chat completions, responses and embeddings; the name is its path below `/v1`. */
+/** An API in the style of OpenAI, except chat completions, responses, and embeddings. The name is its path below `/v1`. */
 export type PassThroughApi = keyof typeof traits;
 
-/** Each of them (docs/wire.md, Further APIs). */
+/** Properties of each API (docs/wire.md, Further APIs). */
 export const passThrough: Readonly<Record<PassThroughApi, PassThroughTraits>> = traits;
 
 export const passThroughApis = Object.keys(traits) as PassThroughApi[];
 
-/** Whether an API is one of them. */
 export function isPassThroughApi(name: string): name is PassThroughApi {
   return Object.hasOwn(traits, name);
 }

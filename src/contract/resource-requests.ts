@@ -13,16 +13,16 @@ const resourceFields = {
 
 const open = { additionalProperties: true };
 
-/** A prompt as it is stored; further fields are kept. */
+/** A stored prompt. Unknown fields are kept. */
 export const PromptRecord = Type.Object({ ...resourceFields, content: Type.String() }, open);
-/** A conversation as it is stored; further fields are kept. */
+/** A stored conversation. Unknown fields are kept. */
 export const ConversationRecord = Type.Object({ ...resourceFields, messages: Type.Array(Type.Object({}, open)) }, open);
 
-/** What moves or copies something stored. */
+/** Body of a request that moves or copies a resource. */
 export const RelocationRequest = Type.Object({
-  sourceUrl: Type.String({ description: 'What is to be moved or copied: `{kind}/{bucket}/{path}`, percent-encoded.' }),
-  destinationUrl: Type.String({ description: 'Its new place, of the same kind.' }),
-  overwrite: Type.Optional(Type.Boolean({ description: 'Whether what is there is to be replaced. Absent: no.' })),
+  sourceUrl: Type.String({ description: 'URL of the resource: `{kind}/{bucket}/{path}`, percent-encoded.' }),
+  destinationUrl: Type.String({ description: 'New URL of the resource, of the same kind.' }),
+  overwrite: Type.Optional(Type.Boolean({ description: 'Whether to replace an existing resource. Default: false.' })),
 });
 export type RelocationRequest = Static<typeof RelocationRequest>;
 
@@ -32,33 +32,33 @@ const permission = Type.Object(
   {
     url: Type.String({
       maxLength: 8192,
-      description: '`{kind}/{bucket}/{path}`, percent-encoded; with a slash at its end all that lies below.',
+      description: '`{kind}/{bucket}/{path}`, percent-encoded. A slash at the end includes all resources below it.',
     }),
     permissions: Type.Array(Type.Enum(['READ', 'WRITE']), { minItems: 1, maxItems: 100 }),
   },
   further,
 );
 const permissionList = Type.Array(permission, { minItems: 1, maxItems: maxPermissions });
-const receiver = Type.String({ minLength: 1, maxLength: 1024, description: 'Id of the deployment.' });
+const receiver = Type.String({ minLength: 1, maxLength: 1024, description: 'ID of the deployment.' });
 
-/** What grants or revokes; programs of the family also say `resources` for `resourcePermissions`. */
+/** Body of a request that grants or revokes permissions. Some clients send `resources` instead of `resourcePermissions`. */
 export const PermissionsRequest = Type.Object({ resourcePermissions: permissionList, receiver }, further);
 export type PermissionsRequest = Static<typeof PermissionsRequest>;
 
-/** Which grants are listed. */
+/** Filter for a list of permissions. */
 export const PermissionListRequest = Type.Object({ receiver: Type.Optional(receiver) });
 
-/** Which shared resources are listed. */
+/** Filter for a list of shared resources. */
 export const ShareListRequest = Type.Object({
   resourceTypes: Type.Array(Type.String()),
   with: Type.Optional(Type.Enum(['me', 'others'])),
   order: Type.Optional(Type.String()),
 });
 
-/** Which publications are listed. */
+/** Filter for a list of publications. */
 export const PublicationListRequest = Type.Object({ url: Type.String() });
 
-/** Checks a body by its schema. Throws invalid_request for the first fault. */
+/** Returns a function that validates a body by a schema. It throws `invalid_request` for the first fault. */
 export function createParser<Schema extends TSchema>(schema: Schema): (body: unknown) => Static<Schema> {
   const shape = Compile(schema);
   return (body) => {
@@ -66,12 +66,12 @@ export function createParser<Schema extends TSchema>(schema: Schema): (body: unk
     const request = withoutNulls(body, new Set(Object.keys(body)));
     const checked = requireShape<Static<Schema>>(shape as never, request);
     for (const [key, value] of Object.entries(request))
-      if (typeof value === 'string' && value.includes('\0')) throw createRequestError(key, 'must not hold the character NUL');
+      if (typeof value === 'string' && value.includes('\0')) throw createRequestError(key, 'must not contain the character NUL');
     return checked;
   };
 }
 
-/** Checks what is granted or revoked, under either of its names. */
+/** Validates granted or revoked permissions under either field name. */
 export function parsePermissions(body: unknown): PermissionsRequest {
   if (!isJsonObject(body)) return checkPermissions(body);
   const { resources, ...rest } = body;

@@ -1,8 +1,8 @@
-/** The role of a caller that names none; in the configuration it stands for every role that has no entry of its own. */
+/** Role of callers that have no role. In the configuration, it also applies to every role without an entry. */
 export const defaultRole = 'default';
 
-/** The role that opens the operation of the service, and how its configured applications work. */
+/** Role that permits operating the service and reading the settings of configured applications. */
 export const adminRole = 'admin';
 
-/** The role that reads everything under `/v1/admin` and changes nothing. */
+/** Role that permits reading everything under `/v1/admin` without changing it. */
 export const auditorRole = 'auditor';

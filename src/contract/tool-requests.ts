@@ -12,25 +12,23 @@ import { cleaned } from './schemas/without-nulls.ts';
 const application = Type.Optional(
   Type.String({
     description:
-      'Id of an application of the caller, `applications/{bucket}/{path}`: its secrets stand for those that are `***` in a toolset of the same name.',
+      'ID of an application of the user, `applications/{bucket}/{path}`. Its secrets replace `***` in a toolset of the same name.',
   }),
 );
 
-/** What a toolset is asked for before it is saved, as far as it can be read before the toolset itself. */
+/** A request about an unsaved toolset. `readToolset` validates the toolset itself. */
 const AnyToolset = Type.Object({ toolset: Type.Object({}), application }, { additionalProperties: false });
 const names = (description: string) => Type.Optional(Type.Array(Type.String(), { description }));
 
-/** What of an OpenAPI document shall become tools; `url` or `document` is there, or both. */
+/** Selection of operations from an OpenAPI document. At least one of `url` and `document` is required. */
 export const ImportRequest = Type.Object(
   {
-    url: Type.Optional(
-      Type.String({ description: 'Where the document is; beside `document`, what its servers are relative to.' }),
-    ),
+    url: Type.Optional(Type.String({ description: 'URL of the document. With `document`: base URL of its servers.' })),
     document: Type.Optional(
       Type.Union([Type.String(), Type.Object({})], { description: 'The document: JSON or YAML as text, or JSON as an object.' }),
     ),
-    include: names('Operations by name. Absent: all.'),
-    exclude: names('Operations by name that are left out. Absent: none.'),
+    include: names('Names of the operations to import. Default: all.'),
+    exclude: names('Names of the operations to omit. Default: none.'),
   },
   { additionalProperties: false },
 );
@@ -41,29 +39,29 @@ const optionalImportFields: ReadonlySet<string> = new Set(Object.keys(ImportRequ
 
 export type ToolsetRequest = Static<typeof AnyToolset>;
 
-/** Which tools a server has. */
+/** Body of a request that lists the tools of a server. */
 export const ListToolsRequest = Type.Object(
   { toolset: strict(McpToolset.properties, { description: 'An entry of `mcp_toolset`.' }), application },
   { additionalProperties: false },
 );
 
 const { document_relative_url, retrieval } = QuickAppForm.properties;
-/** What documents are searched, and how: as it stands in the settings of a quick app. */
+/** Search settings for documents, as in the settings of a quick app. */
 const Documents = strict(
   { type: Type.Literal('documents'), document_relative_url, retrieval },
-  { description: 'Stored files of the caller, and how they are searched.' },
+  { description: 'Stored files of the user, with search settings.' },
 );
 
 const toolToRun = {
-  tool: Type.String({ minLength: 1, description: 'Name of the tool, as the toolset has it.' }),
-  arguments: Type.Optional(Type.Unsafe<JsonObject>({ type: 'object', description: 'Its arguments; absent: none.' })),
+  tool: Type.String({ minLength: 1, description: 'Name of the tool in the toolset.' }),
+  arguments: Type.Optional(Type.Unsafe<JsonObject>({ type: 'object', description: 'Arguments of the tool. Default: none.' })),
 };
 
-/** One run of one tool. */
+/** Body of a request that runs a tool. */
 export const RunToolRequest = Type.Object(
   {
     toolset: Type.Union([McpToolset, RestToolset, Documents], {
-      description: 'An entry of `mcp_toolset` or `web_api_toolset`; or documents of the caller, whose tool is `query_document`.',
+      description: 'An entry of `mcp_toolset` or `web_api_toolset`, or documents of the user with the tool `query_document`.',
     }),
     ...toolToRun,
     application,
@@ -76,17 +74,17 @@ export type ToolRunRequest = Static<typeof AnyRun>;
 const shapes = { list: Compile(AnyToolset), run: Compile(AnyRun) };
 const optional: ReadonlySet<string> = new Set(['application', 'arguments']);
 
-/** Throws invalid_request. What is in the toolset is checked by `readToolset`. */
+/** Validates the request, except its toolset, which `readToolset` validates. Throws `invalid_request`. */
 export function parseToolsetRequest(body: unknown): ToolsetRequest {
   return requireShape(shapes.list, cleaned(body, optional));
 }
 
-/** The same with the tool that is to be run. */
+/** Validates the request with the tool to run, except its toolset. Throws `invalid_request`. */
 export function parseToolRunRequest(body: unknown): ToolRunRequest {
   return requireShape(shapes.run, cleaned(body, optional));
 }
 
-/** Throws invalid_request. */
+/** Throws `invalid_request`. */
 export function parseImportRequest(body: unknown): ImportRequest {
   const request = requireShape(shape, cleaned(body, optionalImportFields));
   const { url, document } = request;

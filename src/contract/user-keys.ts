@@ -2,26 +2,29 @@ import { type Static, Type } from 'typebox';
 
 const maxItems = 100;
 
-/** What is asked for by a user who makes a key. */
+/** Body of a request that creates a key. */
 export const NewKey = Type.Object(
   {
     name: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 100, description: 'What the user calls it, in one line. Absent: nothing.' }),
+      Type.String({ minLength: 1, maxLength: 100, description: 'Name of the key, in one line. Default: no name.' }),
     ),
     expiresAt: Type.Optional(
-      Type.Integer({ minimum: 0, description: 'Milliseconds since the epoch. Absent: `days`, else as late as it may be.' }),
+      Type.Integer({
+        minimum: 0,
+        description: 'Milliseconds since the epoch. Default: the end of `days`, or else the latest allowed time.',
+      }),
     ),
-    days: Type.Optional(Type.Integer({ minimum: 1, description: 'Days that it lives; not beside `expiresAt`.' })),
+    days: Type.Optional(Type.Integer({ minimum: 1, description: 'Lifetime in days. Not allowed with `expiresAt`.' })),
     deployments: Type.Optional(
       Type.Array(Type.String({ minLength: 1, maxLength: 1024 }), {
         maxItems: maxItems,
-        description: 'Ids of the deployments that may be called with it. Absent: all that the user may call. Empty: none.',
+        description: 'IDs of the deployments that the key may call. Default: all that the user may call. Empty: none.',
       }),
     ),
     allowedIps: Type.Optional(
       Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
         maxItems: maxItems,
-        description: 'Addresses and networks (CIDR) that it may be used from. Absent: any. Empty: none.',
+        description: 'Addresses and networks (CIDR) from which Parley accepts the key. Default: any. Empty: none.',
       }),
     ),
   },
@@ -38,14 +41,14 @@ export const BlockedUserBody = Type.Object(
 );
 export type BlockedUserBody = Static<typeof BlockedUserBody>;
 
-/** What is asked for by a user who has a key replaced. */
+/** Body of a request that rotates a key. */
 export const KeyRotation = Type.Object(
   {
     overlapSeconds: Type.Optional(
       Type.Integer({
         minimum: 0,
         maximum: 604_800,
-        description: 'Seconds for which the key before is taken beside the new one, up to a week. Absent: 0.',
+        description: 'Seconds for which the previous key stays valid, up to one week. Default: 0.',
       }),
     ),
   },
@@ -56,14 +59,14 @@ export type KeyRotation = Static<typeof KeyRotation>;
 const text = { type: 'string' };
 const time = { type: 'integer', description: 'Milliseconds since the epoch.' };
 
-/** JSON Schema of what users and administrators see of a key. */
+/** JSON Schema of a key for users and administrators. */
 export const userKeyFields = {
   properties: {
     id: text,
-    name: { type: 'string', description: 'Empty if its user gave it none.' },
-    prefix: { type: 'string', description: 'How the key begins.' },
+    name: { type: 'string', description: 'Empty if the key has no name.' },
+    prefix: { type: 'string', description: 'First characters of the key.' },
     createdAt: time,
-    lastUsedAt: { type: ['integer', 'null'], description: 'Milliseconds since the epoch; null: never.' },
+    lastUsedAt: { type: ['integer', 'null'], description: 'Milliseconds since the epoch. null: never.' },
     expiresAt: time,
     deployments: { type: 'array', items: text, description: 'Absent: all that the user may call.' },
     allowedIps: { type: 'array', items: text, description: 'Absent: any.' },

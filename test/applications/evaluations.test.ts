@@ -370,7 +370,7 @@ describe('an invalid case', () => {
 
   it('is refused in a table too, with all of the table', async () => {
     expect((await add('name,entry\na,b', 'text/csv')).error.message).toMatch(
-      /^The table has the column "entry"; known are name, input/,
+      /^The table has the unknown column "entry". Known columns: name, input/,
     );
     expect((await add('input,matches\nfine,a\nx,(', 'text/csv')).error.param).toBe('[1].checks[0].pattern');
     const listed = await service.sendRequest({

@@ -75,7 +75,7 @@ describe('an error', () => {
         return answer.error.message;
       };
       for (const body of ['null', '[]', '"x"', '1']) expect(await telling(body)).toBe('The body must be a JSON object.');
-      expect(await telling('{"Model":"m","messages":[]}')).toMatch(/^Model:? is not a known field; the name is model\.$/);
+      expect(await telling('{"Model":"m","messages":[]}')).toMatch(/^Model:? is not a known field. The name is model\.$/);
       for (const body of ['{}', '{"model":""}', '{"model":["m"]}'])
         expect(await telling(body)).toMatch(/^model:? must name a deployment/);
     },

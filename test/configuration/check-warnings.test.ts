@@ -16,7 +16,7 @@ async function warningsOf(fields: object): Promise<readonly string[]> {
 describe('parley check', () => {
   it('warns about a key that can be guessed, without its text', async () => {
     const keys = { short: { project: 'p' }, named: { project: 'p', key: 'only-15-chars-x' }, [key]: { project: 'p' } };
-    const message = 'is a key of fewer than 16 characters, which can be guessed; create one with "openssl rand -hex 32"';
+    const message = 'is a key of fewer than 16 characters, which can be guessed. Create one with "openssl rand -hex 32"';
     expect(await warningsOf({ keys })).toEqual([`keys["***#1"]: ${message}`, `keys.named.key: ${message}`]);
     const digest = { project: 'p', sha256: 'a'.repeat(64) };
     expect(await warningsOf({ keys: { digest } })).toEqual([]);
@@ -24,10 +24,10 @@ describe('parley check', () => {
 
   it('warns about a key with characters that clients encode in different ways, and rejects one that no header can carry', async () => {
     expect(await warningsOf({ keys: { named: { project: 'p', key: 'schlüssel-der-abteilung' } } })).toEqual([
-      'keys.named.key: has characters other than ASCII, which clients encode in different ways; use letters, digits, and - . _ ~',
+      'keys.named.key: has characters other than ASCII, which clients encode in different ways. Use letters, digits, and - . _ ~',
     ]);
     const lines = await checkValue({ ...usable, keys: { named: { project: 'p', key: 'key-with-a-line\nbreak' } } });
-    expect(lines).toEqual([expect.stringMatching(/^parley\.json: keys\.named\.key: cannot be a key: /)]);
+    expect(lines).toEqual([expect.stringMatching(/^parley\.json: keys\.named\.key: is not a valid key: /)]);
   });
 
   it('warns about a role that no caller can have', async () => {
@@ -35,7 +35,7 @@ describe('parley check', () => {
     const keys = { [key]: { project: 'p', roles: ['held'] } };
     expect(await warningsOf({ roles, keys })).toEqual(
       ['staff', 'admin', 'auditor'].map(
-        (role) => `roles.${role}: is a role that no caller has; name it in a key, or set rolesClaim of an identity provider`,
+        (role) => `roles.${role}: is a role that no caller has. Name it in a key, or set rolesClaim of an identity provider`,
       ),
     );
     const identityProviders = { sso: { issuer: 'https://sso.example', audience: 'parley', rolesClaim: 'roles' } };
@@ -50,7 +50,7 @@ describe('parley check', () => {
     expect(await warningsOf({ models })).toEqual(
       [0, 1].map(
         (index) =>
-          `models.bare.upstreams[${index}].endpoint: has no path, and Parley calls /chat/completions below it; most upstreams need /v1 at the end`,
+          `models.bare.upstreams[${index}].endpoint: has no path, and Parley calls /chat/completions below it. Most upstreams need /v1 at the end`,
       ),
     );
   });
@@ -67,7 +67,7 @@ describe('parley check', () => {
       ...more,
     });
     const message = (host: string) =>
-      `is at ${host}, a private address that tools may not reach; add it to security.allowPrivateNetworks if you trust it`;
+      `is at ${host}, a private address that tools may not reach. Add it to security.allowPrivateNetworks if you trust it`;
     const at = 'applications.app.applicationProperties.mcp_toolset[0].mcp_server_info.url';
     for (const [url, host] of [
       ['http://192.168.1.5:8080/mcp', '192.168.1.5'],
@@ -82,7 +82,7 @@ describe('parley check', () => {
   it('names the import command for a configuration of LiteLLM', async () => {
     const yaml = 'model_list:\n  - model_name: gpt\n    litellm_params: {model: openai/gpt-4o}\n';
     expect(await checkFiles({ 'config.yaml': yaml })).toContain(
-      'config.yaml: model_list: is not a known key; this is a configuration of LiteLLM, convert it with parley import litellm FILE',
+      'config.yaml: model_list: is not a known key. Convert a LiteLLM configuration with parley import litellm FILE',
     );
   });
 });
@@ -109,7 +109,7 @@ describe('parley check --allow-missing-env', () => {
   it('still finds other errors', async () => {
     expect(await check({ keys, models: models({ wieght: 1 }) })).toEqual([
       1,
-      'parley.json: models.m.upstreams[0].wieght: is not a known key; did you mean weight?',
+      'parley.json: models.m.upstreams[0].wieght: is not a known key. Did you mean weight?',
       ...['FIRST', 'SECOND'].map(
         (name) => `warning: parley.json: keys["${reference(name)}"]: needs the environment variable ${name}, which is not set`,
       ),

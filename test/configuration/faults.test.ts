@@ -19,27 +19,27 @@ const quick = (applicationProperties: object) => application({ applicationTypeSc
 const authorization = (entry: unknown) => ({ addons: { a: { url: 'https://a.example', authorization: entry } } });
 
 const faulty: readonly (readonly [kind: string, value: unknown, ...lines: string[]])[] = [
-  ['an unknown key of the top', { modles: {} }, 'modles: is not a known key; did you mean models?'],
+  ['an unknown key of the top', { modles: {} }, 'modles: is not a known key. Did you mean models?'],
   [
     'a feature with a letter left out',
     { models: { m: { ...demo, features: { toolSupported: true } } } },
-    'models.m.features.toolSupported: is not a known key; did you mean toolsSupported?',
+    'models.m.features.toolSupported: is not a known key. Did you mean toolsSupported?',
   ],
   [
     'an origin that any page can have',
     { security: { allowedOrigins: ['null'] } },
-    'security.allowedOrigins[0]: must be scheme, host and port as browsers send them, such as https://app.example, or *',
+    'security.allowedOrigins[0]: must be an origin as browsers send it, such as https://app.example, or *',
   ],
   ['an unknown key that is near none', { zzz: 1 }, 'zzz: is not a known key'],
   [
     'an unknown key in the spelling of another convention',
     { security: { max_body_bytes: 1 } },
-    'security.max_body_bytes: is not a known key; did you mean maxBodyBytes?',
+    'security.max_body_bytes: is not a known key. Did you mean maxBodyBytes?',
   ],
   [
     'an unknown key deep inside',
     upstream({ endpont: 'http://x', protocol: 'demo' }),
-    'models.m.upstreams[0].endpont: is not a known key; did you mean endpoint?',
+    'models.m.upstreams[0].endpont: is not a known key. Did you mean endpoint?',
   ],
   ['a missing list of upstreams', { models: { m: {} } }, 'models.m.upstreams: is missing'],
   ['an empty list of upstreams', { models: { m: { upstreams: [] } } }, 'models.m.upstreams: must have at least one item'],
@@ -64,7 +64,7 @@ const faulty: readonly (readonly [kind: string, value: unknown, ...lines: string
   [
     'a word that is none of those offered',
     { models: { m: { ...demo, type: 'chats' } } },
-    'models.m.type: must be one of chat, embedding; did you mean chat?',
+    'models.m.type: must be one of chat, embedding. Did you mean chat?',
   ],
   [
     'an unknown protocol',
@@ -74,12 +74,12 @@ const faulty: readonly (readonly [kind: string, value: unknown, ...lines: string
   [
     'an upstream without an endpoint',
     upstream({}),
-    'models.m.upstreams[0].endpoint: is missing; an upstream with the protocol openai needs it',
+    'models.m.upstreams[0].endpoint: is missing, but an upstream with the protocol openai requires it',
   ],
   [
     'an azure upstream without an endpoint',
     upstream({ protocol: 'azure' }),
-    'models.m.upstreams[0].endpoint: is missing; an upstream with the protocol azure needs it',
+    'models.m.upstreams[0].endpoint: is missing, but an upstream with the protocol azure requires it',
   ],
   [
     'an endpoint that is no address of the web',
@@ -99,82 +99,82 @@ const faulty: readonly (readonly [kind: string, value: unknown, ...lines: string
   [
     'a key that ends in a line break',
     upstream({ endpoint: 'http://x', key: 'k\n' }),
-    'models.m.upstreams[0].key: must not hold a line break or another character that a header field cannot carry',
+    'models.m.upstreams[0].key: must not contain a line break or another character that is invalid in a header field',
   ],
   [
     'a header field of a wrong name',
     upstream({ protocol: 'demo', headers: { 'a b': 'x' } }),
-    'models.m.upstreams[0].headers["a b"]: cannot be the name of a header field',
+    'models.m.upstreams[0].headers["a b"]: is not a valid header field name',
   ],
   [
     'a header field of a wrong value',
     upstream({ protocol: 'demo', headers: { a: 'x\r\ny: z' } }),
-    'models.m.upstreams[0].headers.a: must not hold a line break or another character that a header field cannot carry',
+    'models.m.upstreams[0].headers.a: must not contain a line break or another character that is invalid in a header field',
   ],
   [
     'an id with an empty segment',
     { models: { 'a//b': demo } },
-    'models["a//b"]: cannot be an id: no empty, "." or ".." segments, no control characters, at most 1024 characters',
+    'models["a//b"]: is not a valid ID: it must have no empty, "." or ".." segments, no control characters, and at most 1024 characters',
   ],
   [
     'an id with a step upwards',
     { models: { 'a/../b': demo } },
-    'models["a/../b"]: cannot be an id: no empty, "." or ".." segments, no control characters, at most 1024 characters',
+    'models["a/../b"]: is not a valid ID: it must have no empty, "." or ".." segments, no control characters, and at most 1024 characters',
   ],
   [
     'an id with NUL',
     { models: { 'a\0b': demo } },
-    'models["a\\u0000b"]: cannot be an id: no empty, "." or ".." segments, no control characters, at most 1024 characters',
+    'models["a\\u0000b"]: is not a valid ID: it must have no empty, "." or ".." segments, no control characters, and at most 1024 characters',
   ],
   [
     'an empty id',
     { models: { '': demo } },
-    'models[""]: cannot be an id: no empty, "." or ".." segments, no control characters, at most 1024 characters',
+    'models[""]: is not a valid ID: it must have no empty, "." or ".." segments, no control characters, and at most 1024 characters',
   ],
   [
     'an id of the API',
     { models: { 'applications/b/x': demo } },
-    'models["applications/b/x"]: cannot be an id: those that begin with applications/ belong to applications made through the API',
+    'models["applications/b/x"]: is not a valid ID: the prefix applications/ is reserved for applications that are created through the API',
   ],
   [
     'one id of two deployments',
     { models: { x: demo }, applications: { x: { endpoint: 'http://x' } } },
-    'applications.x: is the id of a model as well; models and applications share one namespace',
+    'applications.x: is also the ID of a model, but models and applications share one namespace',
   ],
   [
     'an application that is neither',
     application({}),
-    'applications.a.endpoint: is missing; an application has it, or applicationTypeSchemaId with applicationProperties',
+    'applications.a.endpoint: is missing: an application needs it, or applicationTypeSchemaId with applicationProperties',
   ],
   [
     'an endpoint with properties of no type',
     application({ endpoint: 'http://x', applicationProperties: {} }),
-    'applications.a.applicationTypeSchemaId: is missing; applicationProperties needs it',
+    'applications.a.applicationTypeSchemaId: is missing, but applicationProperties requires it',
   ],
   [
     'an adapter that nobody says where to find',
     { models: { m: { upstreams: [{ protocol: 'dial' }] } } },
-    'models.m.endpoint: is missing; upstreams with the protocol dial are called at the endpoint of their model',
+    'models.m.endpoint: is missing, but upstreams with the protocol dial are called at the endpoint of their model',
   ],
   [
     'an endpoint that is never called',
     { models: { m: { endpoint: 'http://x', upstreams: [{ endpoint: 'http://y' }] } } },
-    'models.m.endpoint: is never called; only upstreams with the protocol dial are called at the endpoint of their model',
+    'models.m.endpoint: is never called, because only upstreams with the protocol dial are called at the endpoint of their model',
   ],
   [
     'an application without properties',
     application({ applicationTypeSchemaId: quickApps }),
-    'applications.a.applicationProperties: is missing; applicationTypeSchemaId needs it',
+    'applications.a.applicationProperties: is missing, but applicationTypeSchemaId requires it',
   ],
   [
     'an application without a type',
     application({ applicationProperties: {} }),
-    'applications.a.applicationTypeSchemaId: is missing; applicationProperties needs it',
+    'applications.a.applicationTypeSchemaId: is missing, but applicationProperties requires it',
   ],
   [
     'an application of an unknown type',
     application({ applicationTypeSchemaId: 'x/slowapps', applicationProperties: {} }),
-    'applications.a.applicationTypeSchemaId: is no known application type; the known one ends in /custom_application_schemas/quickapps',
+    'applications.a.applicationTypeSchemaId: is not a known application type: it must end in /custom_application_schemas/quickapps',
   ],
   [
     'consent that is no truth',
@@ -189,20 +189,20 @@ const faulty: readonly (readonly [kind: string, value: unknown, ...lines: string
           models: { m: { ...demo, features: { [key]: true } } },
           applications: { a: { endpoint: 'http://x', features: { [key]: true } } },
         },
-        `models.m.features.${key}: is not a known key; did you mean consentRequired?`,
-        `applications.a.features.${key}: is not a known key; did you mean consentRequired?`,
+        `models.m.features.${key}: is not a known key. Did you mean consentRequired?`,
+        `applications.a.features.${key}: is not a known key. Did you mean consentRequired?`,
       ] as const,
   ),
   [
     'misspelt settings of a quick app',
     { models: { m: demo }, ...quick({ model: 'm', instructions: '', temperature: 0, modle: 'm', temprature: 0 }) },
-    'applications.a.applicationProperties.modle: is not a known key; did you mean model?',
-    'applications.a.applicationProperties.temprature: is not a known key; did you mean temperature?',
+    'applications.a.applicationProperties.modle: is not a known key. Did you mean model?',
+    'applications.a.applicationProperties.temprature: is not a known key. Did you mean temperature?',
   ],
   [
     'a misspelt model of a quick app',
     { models: { demo }, ...quick({ model: 'dmeo', instructions: '', temperature: 0 }) },
-    'applications.a.applicationProperties.model: names "dmeo", a deployment that is not configured; did you mean demo?',
+    'applications.a.applicationProperties.model: names "dmeo", a deployment that is not configured. Did you mean demo?',
   ],
   [
     'dependencies that are no list',
@@ -213,12 +213,12 @@ const faulty: readonly (readonly [kind: string, value: unknown, ...lines: string
   [
     'an authorization without a type',
     authorization({ token: 'x' }),
-    'addons.a.authorization.type: is missing; it must be one of api_key, basic, bearer, client_id_secret',
+    'addons.a.authorization.type: is missing and must be one of api_key, basic, bearer, client_id_secret',
   ],
   [
     'an authorization of an unknown type',
     authorization({ type: 'barer', token: 'x' }),
-    'addons.a.authorization.type: must be one of api_key, basic, bearer, client_id_secret; did you mean bearer?',
+    'addons.a.authorization.type: must be one of api_key, basic, bearer, client_id_secret. Did you mean bearer?',
   ],
   [
     'an authorization that lacks a field',
@@ -229,28 +229,28 @@ const faulty: readonly (readonly [kind: string, value: unknown, ...lines: string
   [
     'a key with role and roles',
     { keys: { mine: { key: 'x', project: 'p', role: 'a', roles: ['b'] } } },
-    'keys.mine.role: cannot stand beside roles; a key has one or the other',
+    'keys.mine.role: cannot be combined with roles',
   ],
   [
     'a key that ends in a line break',
     { keys: { mine: { key: 'x\n', project: 'p' } } },
-    'keys.mine.key: cannot be a key: no line breaks or other control characters, no spaces around it; look at its end',
+    'keys.mine.key: is not a valid key: it must not contain control characters, or start or end with white space. Check for a trailing line break',
   ],
-  ['an empty key', { keys: { '': { project: 'p' } } }, 'keys["***#1"]: cannot be a key: it is empty'],
+  ['an empty key', { keys: { '': { project: 'p' } } }, 'keys["***#1"]: is not a valid key: it must not be empty'],
   [
     'one key twice',
     { keys: { a: { key: 'x', project: 'p' }, x: { project: 'q' } } },
-    'keys["***#2"]: is the key of another entry as well',
+    'keys["***#2"]: is also the key of another entry',
   ],
   [
     'a key and its digest in one entry',
     { keys: { a: { key: 'x', sha256: digestOfX, project: 'p' } } },
-    'keys.a.sha256: cannot stand beside key; an entry has one or the other',
+    'keys.a.sha256: cannot be combined with key',
   ],
   [
     'one key twice, once by its digest',
     { keys: { x: { project: 'p' }, b: { sha256: digestOfX.toUpperCase(), project: 'q' } } },
-    'keys.b.sha256: is the key of another entry as well',
+    'keys.b.sha256: is also the key of another entry',
   ],
   [
     'a digest that is none',
@@ -265,12 +265,12 @@ const faulty: readonly (readonly [kind: string, value: unknown, ...lines: string
   [
     'an unknown window',
     { roles: { r: { limits: { '*': { requestsDay: 1 } } } } },
-    'roles.r.limits["*"].requestsDay: is not a known key; did you mean requestDay?',
+    'roles.r.limits["*"].requestsDay: is not a known key. Did you mean requestDay?',
   ],
   [
     'a right to keys in another spelling',
     { roles: { r: { selfservice: { keys: 1, maxDays: 1 } } } },
-    'roles.r.selfservice: is not a known key; did you mean selfService?',
+    'roles.r.selfservice: is not a known key. Did you mean selfService?',
   ],
   [
     'a right to keys that lacks how long they live',
@@ -315,7 +315,7 @@ const faulty: readonly (readonly [kind: string, value: unknown, ...lines: string
   [
     'a header field that frames the request',
     upstream({ protocol: 'demo', headers: { Host: 'x' } }),
-    'models.m.upstreams[0].headers.Host: is set by the service itself, and cannot be configured',
+    'models.m.upstreams[0].headers.Host: is set by Parley and cannot be configured',
   ],
   ['a provider without its issuer', { identityProviders: { p: {} } }, 'identityProviders.p.issuer: is missing'],
   [
@@ -343,40 +343,32 @@ const faulty: readonly (readonly [kind: string, value: unknown, ...lines: string
     { aliases: { compat: ['/x'] } },
     'aliases.compat[0]: must be a path prefix of letters, digits and . _ ~ - without a slash at either end, such as openai',
   ],
-  [
-    'an alias that is taken',
-    { aliases: { compat: ['v1'] } },
-    'aliases.compat[0]: is taken: the service has paths of its own there',
-  ],
+  ['an alias that is taken', { aliases: { compat: ['v1'] } }, 'aliases.compat[0]: is reserved for paths of Parley'],
   [
     'a prefix of the add-in gateway that hides paths of the service',
     { addin: { prefix: '/v1/addin' } },
-    'addin.prefix: is taken: the service has paths of its own there',
+    'addin.prefix: is reserved for paths of Parley',
   ],
-  [
-    'one that hides an alias',
-    { addin: { prefix: '/anthropic' } },
-    'addin.prefix: is taken: the service has paths of its own there',
-  ],
+  ['one that hides an alias', { addin: { prefix: '/anthropic' } }, 'addin.prefix: is reserved for paths of Parley'],
   [
     'one that hides an alias that is configured',
     { addin: { prefix: '/x' }, aliases: { compat: ['x'] } },
-    'addin.prefix: is taken: the service has paths of its own there',
+    'addin.prefix: is reserved for paths of Parley',
   ],
   [
     'one alias of two surfaces',
     { aliases: { compat: ['x'], msgapi: ['x'] } },
-    'aliases.msgapi[0]: stands among the aliases twice',
+    'aliases.msgapi[0]: is a duplicate of another alias',
   ],
   [
     'a model for titles that is not there',
     { models: { small: demo }, page: { titleModel: 'smal' } },
-    'page.titleModel: names "smal", a model that is not configured; did you mean small?',
+    'page.titleModel: names "smal", a model that is not configured. Did you mean small?',
   ],
   [
     'a model for titles that does not chat',
     { models: { vectors: { ...demo, type: 'embedding' } }, page: { titleModel: 'vectors' } },
-    'page.titleModel: names a model that does not chat',
+    'page.titleModel: names a model that is not a chat model',
   ],
   [
     'an unknown embedding model',
@@ -386,19 +378,19 @@ const faulty: readonly (readonly [kind: string, value: unknown, ...lines: string
   [
     'a misspelt embedding model',
     { models: { m: demo, vectors: { ...demo, type: 'embedding' } }, retrieval: { embeddingModel: 'vetcors' } },
-    'retrieval.embeddingModel: names "vetcors", a model that is not configured; did you mean vectors?',
+    'retrieval.embeddingModel: names "vetcors", a model that is not configured. Did you mean vectors?',
   ],
   [
     'an embedding model that chats',
     { models: { m: demo }, retrieval: { embeddingModel: 'm' } },
-    'retrieval.embeddingModel: names a model that is not of the type embedding',
+    'retrieval.embeddingModel: names a model that is not an embedding model',
   ],
   [
     'an unknown choice',
     { consent: { directCalls: 'requires' } },
-    'consent.directCalls: must be one of allow, require; did you mean require?',
+    'consent.directCalls: must be one of allow, require. Did you mean require?',
   ],
-  ['a top that is a list', [], 'must hold an object'],
+  ['a top that is a list', [], 'must contain an object'],
   [
     'a missing variable',
     upstream({ endpoint: 'https://x', key: '${NOT_SET}' }),
@@ -417,12 +409,12 @@ const faulty: readonly (readonly [kind: string, value: unknown, ...lines: string
   [
     'a reference with a default',
     { models: { m: { ...demo, displayName: '${A:-b}' } } },
-    'models.m.displayName: has ${ without the name of a variable and a closing brace after it; write $${ for a plain ${',
+    'models.m.displayName: has a malformed reference to a variable. Write $${ for a literal ${',
   ],
   [
     'a reference that does not end',
     { models: { m: { ...demo, displayName: 'a ${B' } } },
-    'models.m.displayName: has ${ without the name of a variable and a closing brace after it; write $${ for a plain ${',
+    'models.m.displayName: has a malformed reference to a variable. Write $${ for a literal ${',
   ],
 ];
 
@@ -441,8 +433,8 @@ describe('parley check', () => {
     const lines = await checkValue({ models: { 'a/..': demo, b: { upstreams: [{}], extra: 1 } } });
     expect(lines).toEqual([
       'parley.json: models.b.extra: is not a known key',
-      'parley.json: models["a/.."]: cannot be an id: no empty, "." or ".." segments, no control characters, at most 1024 characters',
-      'parley.json: models.b.upstreams[0].endpoint: is missing; an upstream with the protocol openai needs it',
+      'parley.json: models["a/.."]: is not a valid ID: it must have no empty, "." or ".." segments, no control characters, and at most 1024 characters',
+      'parley.json: models.b.upstreams[0].endpoint: is missing, but an upstream with the protocol openai requires it',
     ]);
   });
 
@@ -452,7 +444,7 @@ describe('parley check', () => {
       'local.yaml': 'models:\n  m:\n    displayName: 3\ntools:\n  timeoutMs: 0\n',
     });
     expect(lines).toEqual([
-      'base.json: models.m.type: must be one of chat, embedding; did you mean chat?',
+      'base.json: models.m.type: must be one of chat, embedding. Did you mean chat?',
       'local.yaml: models.m.displayName: must be a string, but is a number',
       'local.yaml: tools.timeoutMs: must be 1 or more',
       'base.json: tools.maxTurns: must be 1 or more',
@@ -468,7 +460,7 @@ describe('parley check', () => {
     const { lines, exitCode } = await checkPaths(names.map((name) => join(folder.path, name)));
     expect(exitCode).toBe(1);
     expect(lines.map((line) => line.replace(`${folder.path}/`, ''))).toEqual([
-      'gone.json: there is no such file',
+      'gone.json: does not exist',
       'folder.json: is a folder',
       'latin1.json: is not UTF-8 text',
       'a.toml: must have a name that ends in .json, .jsonc, .yaml, .yml',
@@ -477,9 +469,7 @@ describe('parley check', () => {
 
   it('tells a file that is empty, also beside others', async () => {
     const lines = await checkFiles({ 'a.json': JSON.stringify({ models: { m: demo } }), 'b.yaml': '# to come\n' });
-    expect(lines).toEqual([
-      'b.yaml: is empty; an empty configuration is written {}, and where no file is named the demo is served',
-    ]);
+    expect(lines).toEqual(['b.yaml: is empty. Write {} for an empty configuration, or start without a file to run the demo']);
   });
 
   it('exits with 1 where no file is named', async () => {
@@ -494,7 +484,7 @@ describe('parley check', () => {
     };
     expect(await checkValue(value)).toEqual([
       expect.stringMatching(/^parley\.json: models\.faulty\.upstreams\[0\]\.protocol: /),
-      'warning: parley.json: models.z.upstreams[0].apiVersion: is missing; most azure upstreams answer 404 without it',
+      'warning: parley.json: models.z.upstreams[0].apiVersion: is missing, and most azure upstreams return 404 without it',
     ]);
   });
 
@@ -508,7 +498,7 @@ describe('parley check', () => {
       keys: { k: { project: 'p' } },
     });
     expect(warning).toBe(
-      `warning: parley.json: models.m.upstreams[0].endpoint: ends in /${name}, which is put behind it with each call, and most upstreams answer 404; write the address without /${name}, such as https://api.example/v1`,
+      `warning: parley.json: models.m.upstreams[0].endpoint: ends in /${name}, which Parley appends on each call, so most upstreams return 404. Write the address without /${name}, such as https://api.example/v1`,
     );
   });
 
@@ -543,9 +533,9 @@ describe('parley check', () => {
       'warning: parley.json: models.m.dependencies[0]: names "n", a deployment that is not configured',
       'warning: parley.json: roles.r.limits.mm: names "mm", a deployment that is not configured',
       'warning: parley.json: addin.models[0].id: names "gone", a deployment that is not configured',
-      'warning: parley.json: identityProviders.p.audience: is missing; tokens that the issuer made for other services are accepted too',
-      'warning: parley.json: models.z.upstreams[0].apiVersion: is missing; most azure upstreams answer 404 without it',
-      'warning: parley.json: roles.r: is a role that no caller has; name it in a key, or set rolesClaim of an identity provider',
+      'warning: parley.json: identityProviders.p.audience: is missing, so Parley also accepts tokens that the issuer creates for other services',
+      'warning: parley.json: models.z.upstreams[0].apiVersion: is missing, and most azure upstreams return 404 without it',
+      'warning: parley.json: roles.r: is a role that no caller has. Name it in a key, or set rolesClaim of an identity provider',
       'parley.json: no faults; 2 models, 0 applications, 0 addons, 0 keys, 1 role, 1 identity provider',
     ]);
   });

@@ -325,7 +325,7 @@ describe('what DIAL would not take either', () => {
         'core.json:1: models.good.pricing.prompt: is left out: it must be a number',
         'core.json:1: models.good.maxInputAttachments: is not carried: it must be 0 or more',
         'core.json:1: models.misspelt: is left out: it has no endpoint that Parley could call; did you mean endpoint by endpont?',
-        expect.stringContaining('core.json:1: models["a//b"]: is not carried: it cannot be an id'),
+        expect.stringContaining('core.json:1: models["a//b"]: is not carried: it is not a valid ID'),
         'core.json:1: models.closed.userRoles: is no list of strings; the deployment is closed to everybody',
       ]),
     );

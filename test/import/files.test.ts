@@ -56,7 +56,7 @@ describe('a file that cannot be read', () => {
       'with a key that stands twice',
       'litellm',
       { 'a.yaml': 'model_list: []\nmodel_list: []\n' },
-      'a.yaml: line 2, column 1: this key stands twice in one object',
+      'a.yaml: line 2, column 1: this key is a duplicate',
     ],
     [
       'with an alias of nothing',
@@ -84,7 +84,7 @@ describe('a file that cannot be read', () => {
       'a.json:3: models: must be an object',
     ],
     ['with an object for a list', 'litellm', { 'a.yaml': 'x: 1\nmodel_list: {}\n' }, 'a.yaml:2: model_list: must be a list'],
-    ['that is a list', 'dial', { 'a.json': '[]' }, 'a.json: must hold an object'],
+    ['that is a list', 'dial', { 'a.json': '[]' }, 'a.json: must contain an object'],
     ['that is empty', 'litellm', { 'a.yaml': '' }, 'a.yaml: is empty'],
   ] as const)('%s is told with its place, and nothing is printed', async (_what, from, files, said) => {
     const { exitCode, text, lines } = await runImport({ from, files });
@@ -98,7 +98,7 @@ describe('a file that cannot be read', () => {
       from: 'litellm',
       files: { 'a.yaml': `${levels.join('\n')}\nmodel_list: []\n` },
     });
-    expect([exitCode, lines]).toEqual([1, ['a.yaml: line 1, column 1: aliases stand for more than 10000 values']]);
+    expect([exitCode, lines]).toEqual([1, ['a.yaml: line 1, column 1: aliases expand to more than 10000 values']]);
   });
 
   it('because it is huge, missing, a folder or no text, is told', async () => {

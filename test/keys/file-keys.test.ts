@@ -217,13 +217,13 @@ describe('parley check on keys of files', () => {
 
   it('warns about an unknown deployment', async () => {
     expect((await check({ deployments: ['gpt-5', 'gpt-6', 'applications/b/x'] }))[0]).toBe(
-      'warning: parley.json: keys.robot.deployments[1]: names "gpt-6", a deployment that is not configured; did you mean gpt-5?',
+      'warning: parley.json: keys.robot.deployments[1]: names "gpt-6", a deployment that is not configured. Did you mean gpt-5?',
     );
   });
 
   it('warns about an expired key', async () => {
     expect((await check({ expiresAt: '2020-01-01T00:00:00+01:00' }))[0]).toBe(
-      'warning: parley.json: keys.robot.expiresAt: is in the past, so Parley rejects the key; delete the entry or write a later time',
+      'warning: parley.json: keys.robot.expiresAt: is in the past, so Parley rejects the key. Delete the entry or write a later time',
     );
     expect(await check({ expiresAt: '2999-01-01T00:00Z' })).toHaveLength(1);
   });

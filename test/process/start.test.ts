@@ -61,7 +61,7 @@ describe('a node that cannot start', () => {
       `models:\n  m:\n    upstreams:\n      - endpoint: http://x.example/v1\n        key: \${PARLEY_TEST_UNSET}\n`,
     );
     for (const [file, told] of [
-      [join(temporary.path, 'none.json'), /no such file/],
+      [join(temporary.path, 'none.json'), /does not exist/],
       [broken, /broken\.json/],
       [unset, /PARLEY_TEST_UNSET/],
     ] as const) {

@@ -206,7 +206,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('tools of servers that a reques
       ['server_url', { server_url: 'http://me:secret@127.0.0.1/mcp' }, 'password'],
       ['server_url', { server_url: undefined }, 'is required'],
       ['connector_id', { connector_id: 'connector_gmail', server_url: undefined }, 'server_url'],
-      ['headers.Host', { headers: { Host: 'x' } }, 'leave it out'],
+      ['headers.Host', { headers: { Host: 'x' } }, 'Remove it'],
       ['headers.X-A', { headers: { 'X-A': 'a\nb' } }, 'HTTP'],
       ['require_approval', { require_approval: 'sometimes' }, 'must be'],
       ['server_label', { server_label: 'a b' }, 'must match'],

@@ -133,7 +133,7 @@ const doors: Readonly<Record<string, (service: TestService, url: string) => Prom
   'the document of an addon': async (service, url) => {
     const reload = (): unknown => service.reload(configuration({ addons: { a: { url } }, ...allowed(service) }));
     if (url.includes('user:pw@')) {
-      expect(reload).toThrow('must not carry a user name or password');
+      expect(reload).toThrow('must not contain a user name or password');
       return '';
     }
     reload();

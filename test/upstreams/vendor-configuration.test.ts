@@ -20,13 +20,13 @@ describe('the configuration of an upstream of a vendor', () => {
   });
 
   it.each([
-    [{ protocol: 'gemini' }, /models\.m\.upstreams\[0\]\.key: is missing; an upstream with the protocol gemini needs it/],
-    [{ protocol: 'mistral' }, /key: is missing; an upstream with the protocol mistral needs it/],
-    [{ protocol: 'openai', endpoint: 'http://x/v1', key: 'a\nb' }, /key: must not hold a line break/],
+    [{ protocol: 'gemini' }, /models\.m\.upstreams\[0\]\.key: is missing, but an upstream with the protocol gemini requires it/],
+    [{ protocol: 'mistral' }, /key: is missing, but an upstream with the protocol mistral requires it/],
+    [{ protocol: 'openai', endpoint: 'http://x/v1', key: 'a\nb' }, /key: must not contain a line break/],
     [{ protocol: 'bedrock', key: 'AKIA:' }, /key: must be a Bedrock API key, or accessKeyId:secretAccessKey/],
     [{ protocol: 'vertex', key: '{"client_email": "a@b"}' }, /key: is the JSON of a service account without private_key/],
-    [{ protocol: 'vertex', key: '{oops' }, /key: begins like the JSON of a service account and is not JSON/],
-    [{ protocol: 'vertex', region: 'evil.example/', key: 'k' }, /region: must be the name of a region/],
+    [{ protocol: 'vertex', key: '{oops' }, /key: is not valid JSON, although it starts like a service account/],
+    [{ protocol: 'vertex', region: 'evil.example/', key: 'k' }, /region: must be a region/],
     [{ protocol: 'gemnii', key: 'k' }, /protocol/],
   ])('is not %j', async (upstream, line) => {
     const lines = await check(upstream);

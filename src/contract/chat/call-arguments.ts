@@ -8,8 +8,8 @@ const openBracket = '['.charCodeAt(0);
 const closeBracket = ']'.charCodeAt(0);
 
 /**
- * Arguments of a tool call as they come. Each piece is looked at once, for where the object ends, and the text is parsed
- * once, when it has: a parse for every piece that might be the last takes the square of their length.
+ * Arguments of a tool call that arrive in pieces. Each piece is scanned once to find the end of the object, and the text is
+ * parsed once at that end. Parsing after each piece would take quadratic time.
  */
 export class CallArguments {
   #text = '';
@@ -17,7 +17,7 @@ export class CallArguments {
   #isInString = false;
   #isEscaped = false;
   #hasEnded = false;
-  /** Whether there is something before the object or after it. */
+  /** Whether there is text other than white space before or after the object. */
   #isBroken = false;
   #isObject: boolean | undefined;
 
@@ -30,7 +30,7 @@ export class CallArguments {
     return this.#text === '';
   }
 
-  /** Whether they are a JSON object now. */
+  /** Whether the arguments are a complete JSON object. */
   get isWhole(): boolean {
     if (!this.#hasEnded || this.#isBroken) return false;
     this.#isObject ??= isObjectText(this.#text);
@@ -56,12 +56,12 @@ export class CallArguments {
   }
 }
 
-/** White space of JSON: tab, line feed, carriage return, space. */
+/** Returns whether a character is JSON white space: tab, line feed, carriage return, or space. */
 function isSpace(code: number): boolean {
   return code === 9 || code === 10 || code === 13 || code === 32;
 }
 
-/** Keys are only looked at here, so any will do. */
+/** The result is not used, so `__proto__` keys are harmless here. */
 function isObjectText(text: string): boolean {
   return isJsonObject(tryParseJson(text, { ...defaultJsonBounds, allowsProto: true }));
 }

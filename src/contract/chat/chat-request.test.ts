@@ -87,39 +87,39 @@ const faults: [field: string, value: unknown, param: string, claim: string][] = 
   ['logit_bias', { 50256: -100.1 }, 'logit_bias.50256', 'must be at least -100'],
   ['logit_bias', { 1: 0, 50256: 100.1 }, 'logit_bias.50256', 'must be at most 100'],
   ['user', 5, 'user', aString],
-  ['Temperature', 1, 'Temperature', 'is not a known field; the name is temperature'],
-  ['maX_tokens', 1, 'maX_tokens', 'is not a known field; the name is max_tokens'],
-  ['ſtream', true, 'ſtream', 'is not a known field; the name is stream'],
-  ['TOOLS', [], 'TOOLS', 'is not a known field; the name is tools'],
+  ['Temperature', 1, 'Temperature', 'is not a known field. The name is temperature'],
+  ['maX_tokens', 1, 'maX_tokens', 'is not a known field. The name is max_tokens'],
+  ['ſtream', true, 'ſtream', 'is not a known field. The name is stream'],
+  ['TOOLS', [], 'TOOLS', 'is not a known field. The name is tools'],
 ];
 
-describe('a field at fault is named', () => {
-  test.each(faults)('%s: %j', (field, value, param, claim) => {
+describe('parseChatRequest with an invalid field', () => {
+  test.each(faults)('reports the path of %s: %j', (field, value, param, claim) => {
     expect(() => parse({ [field]: value })).toThrow(refusal(param, `${param} ${claim}.`));
   });
 
-  test.each([5, 'text', null, [], true])('a body that is %j is refused', (body) => {
+  test.each([5, 'text', null, [], true])('rejects the body %j', (body) => {
     expect(() => parseChatRequest(body)).toThrow(refusal(null, 'The body must be an object.'));
   });
 
-  test('a body without messages is refused', () => {
+  test('rejects a body without messages', () => {
     expect(() => parseChatRequest({})).toThrow(refusal('messages', 'messages is required.'));
   });
 
-  test('a key that would fill the answer is cut', () => {
+  test('truncates long keys in the message', () => {
     expect(() => parse({ logit_bias: { ['9'.repeat(1000)]: 101 } })).toThrow(
       expect.objectContaining({ param: `logit_bias.${'9'.repeat(64)}…` }),
     );
   });
 
-  test('the first fault is told, in the order of the fields', () => {
+  test('reports the first fault in the order of the fields', () => {
     const messages = [hello, { role: 'user' }, { role: 'nobody' }];
     expect(() => parse({ temperature: 3, messages })).toThrow(expect.objectContaining({ param: 'messages[1].content' }));
     expect(() => parse({ user: 5, n: 0 })).toThrow(expect.objectContaining({ param: 'n' }));
   });
 });
 
-describe('what is within the limits passes untouched', () => {
+describe('parseChatRequest with valid fields', () => {
   const good: [field: string, value: unknown][] = [
     ...[0, 0.5, 1, 2].map((value): [string, unknown] => ['temperature', value]),
     ...[0, 0.5, 1].map((value): [string, unknown] => ['top_p', value]),
@@ -147,33 +147,33 @@ describe('what is within the limits passes untouched', () => {
     ['Unknown', { a: [null] }],
   ];
 
-  test.each(good)('%s: %j', (field, value) => {
+  test.each(good)('returns %s unchanged: %j', (field, value) => {
     expect(parse({ [field]: value })).toEqual({ messages: [hello], [field]: value });
   });
 
-  test('a function of the request may be forced', () => {
+  test('accepts function_call with a function of the request', () => {
     const request = { messages: [hello], functions: [offer], function_call: { name: 'weather' } };
     expect(parseChatRequest(request)).toEqual(request);
   });
 
-  test('the order of keys stays', () => {
+  test('keeps the order of keys', () => {
     const request = { x: 1, messages: [hello], model: 'm' };
     expect(Object.keys(parseChatRequest(request))).toEqual(['x', 'messages', 'model']);
   });
 });
 
-describe('null', () => {
+describe('parseChatRequest with null', () => {
   test.each([
     ...['model', 'functions', 'function_call', 'addons', 'stream', 'temperature', 'top_p', 'n', 'stop', 'max_tokens'],
     ...['presence_penalty', 'frequency_penalty', 'logit_bias', 'user', 'tools', 'tool_choice', 'parallel_tool_calls'],
     ...['response_format', 'seed', 'stream_options', 'max_completion_tokens', 'reasoning_effort', 'metadata', 'store'],
-  ])('for %s counts as absence and is not sent on', (field) => {
+  ])('omits %s if it is null', (field) => {
     const request = { messages: [hello], [field]: null };
     expect(parseChatRequest(request)).toStrictEqual({ messages: [hello] });
     expect(request).toHaveProperty(field, null);
   });
 
-  test('counts as absence in tools, functions and addons too', () => {
+  test('omits null fields in tools, functions, and addons', () => {
     const offered = { name: 'f', description: null, parameters: null, other: null };
     const tools = [{ type: 'function', function: { ...offered, strict: null } }, 'odd'];
     expect(parse({ tools })).toEqual({
@@ -184,33 +184,33 @@ describe('null', () => {
     expect(parse({ addons: [{ name: 'a', url: null }] })).toEqual({ messages: [hello], addons: [{ name: 'a' }] });
   });
 
-  test('in a field that nobody knows is kept', () => {
+  test('keeps null in unknown fields', () => {
     expect(parse({ unheard_of: null })).toEqual({ messages: [hello], unheard_of: null });
   });
 });
 
-describe('functions and tools', () => {
-  test.each(['functions', 'function_call'])('%s is refused beside tools', (field) => {
+describe('parseChatRequest with functions and tools', () => {
+  test.each(['functions', 'function_call'])('rejects %s together with tools', (field) => {
     const value = field === 'functions' ? [offer] : 'auto';
-    const claim = 'cannot be sent together with tools; use tools and tool_choice alone';
+    const claim = 'cannot be combined with tools. Use only tools and tool_choice';
     expect(() => parse({ tools: [{ type: 'function' }], [field]: value })).toThrow(refusal(field, `${field} ${claim}.`));
   });
 
-  test.each([null, []])('of which one is %j are the other alone', (none) => {
+  test.each([null, []])('accepts one of them if the other is %j', (none) => {
     const tools = [{ type: 'function', function: offer }];
     expect(parse({ tools: none, functions: [offer] })).toEqual({ messages: [hello], functions: [offer] });
     expect(parse({ tools, functions: none, function_call: null })).toEqual({ messages: [hello], tools });
     expect(parse({ tools: none, functions: none })).toEqual({ messages: [hello] });
   });
 
-  test('that are an empty list leave nothing to choose from', () => {
+  test('omits an empty list and the choice that belongs to it', () => {
     expect(parse({ tools: [], tool_choice: 'auto', parallel_tool_calls: false })).toEqual({ messages: [hello] });
     expect(parse({ functions: [], function_call: 'none' })).toEqual({ messages: [hello] });
     expect(parse({ tools: [], tool_choice: 'required' })).toEqual({ messages: [hello], tool_choice: 'required' });
   });
 });
 
-describe('whatever JSON comes', () => {
+describe('parseChatRequest with any JSON', () => {
   const fields = faults.map(([field]) => field);
   const body = fc.oneof(
     fc.jsonValue(),
@@ -218,7 +218,7 @@ describe('whatever JSON comes', () => {
     fc.record({ messages: fc.array(fc.oneof(fc.constant(hello), fc.jsonValue())), temperature: fc.jsonValue() }),
   );
 
-  test('it is parsed or refused with a ParleyError', () => {
+  test('returns a request or throws a ParleyError', () => {
     fc.assert(
       fc.property(body, (value) => {
         const before = JSON.stringify(value);

@@ -6,7 +6,7 @@ import { cleaned, mapField, mapItems, withoutEmptyList, withoutNulls } from '../
 import { isResultName, Message } from './message.ts';
 import { parseMessage } from './parse-message.ts';
 
-/** A function the assistant may ask to call. */
+/** A function that the assistant can call. */
 const FunctionOffer = Type.Object({
   name: Type.String({ pattern: '^[a-zA-Z0-9_-]{1,64}$' }),
   description: Type.Optional(Type.String()),
@@ -14,12 +14,12 @@ const FunctionOffer = Type.Object({
 });
 type FunctionOffer = Static<typeof FunctionOffer> & { [key: string]: unknown };
 
-/** A system addon by name, or a plugin schema by address: exactly one. */
+/** A configured addon by name, or a plugin by URL. Exactly one of the two is required. */
 const Addon = Type.Object({ name: Type.Optional(Type.String()), url: Type.Optional(Type.String()) });
 
 const head = {
   model: Type.Optional(
-    Type.String({ description: 'On deployment paths the deployment of the path is called, whatever this says.' }),
+    Type.String({ description: 'ID of the deployment. On deployment paths, the ID in the path takes precedence.' }),
   ),
 };
 
@@ -40,26 +40,29 @@ const options = {
   stream: Type.Optional(Type.Boolean({ default: false })),
   temperature: Type.Optional(Type.Number({ minimum: 0, maximum: 2, default: 1 })),
   top_p: Type.Optional(Type.Number({ minimum: 0, maximum: 1, default: 1 })),
-  n: Type.Optional(Type.Integer({ minimum: 1, maximum: 128, default: 1, description: 'How many choices to generate.' })),
+  n: Type.Optional(Type.Integer({ minimum: 1, maximum: 128, default: 1, description: 'Number of choices to generate.' })),
   stop: Type.Optional(Type.Union([Type.String(), Type.Null(), Type.Array(Type.String(), { minItems: 1, maxItems: 4 })])),
   max_tokens: Type.Optional(
     Type.Integer({
       minimum: 1,
       description:
-        'Absent: the model decides. A model of the Anthropic protocol gets `limits.maxCompletionTokens` of its configuration, else 4096.',
+        'Maximum number of completion tokens. If absent, the model decides. With the Anthropic protocol, the default is `limits.maxCompletionTokens` of the configuration, or 4096.',
     }),
   ),
   presence_penalty: Type.Optional(Type.Number({ minimum: -2, maximum: 2, default: 0 })),
   frequency_penalty: Type.Optional(Type.Number({ minimum: -2, maximum: 2, default: 0 })),
   logit_bias: Type.Optional(
     Type.Union([Type.Null(), Type.Record(Type.String(), Type.Number({ minimum: -100, maximum: 100 }))], {
-      description: 'Token ids and how much likelier or less likely each becomes.',
+      description: 'Change in the likelihood of tokens, by token ID.',
     }),
   ),
   user: Type.Optional(Type.String({ description: 'Identifier of the end user.' })),
 };
 
-/** The body of a chat completion (docs/wire.md, Chat request), for documents; `parseChatRequest` checks it. Further fields are carried untouched. */
+/**
+ * The body of a chat completion (docs/wire.md, Chat request), for the API description. `parseChatRequest` validates it. Unknown
+ * fields are passed on unchanged.
+ */
 export const ChatRequest = Type.Object({ ...head, messages: Type.Array(Message, { minItems: 1 }), ...options });
 export type ChatRequest = Static<typeof ChatRequest> & { [key: string]: unknown };
 
@@ -76,19 +79,25 @@ const passedOn = [
   'parallel_tool_calls',
 ];
 const knownFields: ReadonlySet<string> = new Set([...Object.keys(ChatRequest.properties), ...passedOn]);
-/** Further fields of the OpenAI API. */
+/** Further fields of the OpenAI API that are passed on unchanged. */
 const further = [
   ...['audio', 'logprobs', 'metadata', 'modalities', 'prediction', 'prompt_cache_key', 'prompt_cache_retention'],
   ...['reasoning_effort', 'safety_identifier', 'service_tier', 'store', 'top_logprobs', 'verbosity', 'web_search_options'],
 ];
-/** Where null stands for absence; not sent on, since strict upstreams refuse it. Some SDKs send unset fields as null. */
+/**
+ * Fields whose null counts as absence, by part of the request. They are omitted because some SDKs send unset fields as null and
+ * strict upstreams reject null.
+ */
 const nullable = {
   request: new Set([...knownFields, ...further].filter((field) => field !== 'messages')),
   tool: new Set(['description', 'parameters', 'strict']),
   addon: new Set(Object.keys(Addon.properties)),
 };
 
-/** A chat request as it may be sent on: known fields are checked (docs/wire.md, Chat request), others kept. Throws invalid_request for the first fault: messages first, then the other fields in the order of `ChatRequest`. */
+/**
+ * Validates the known fields of a chat request (docs/wire.md, Chat request) and keeps the others. Throws `invalid_request` for
+ * the first fault: first in the messages, then in the other fields in the order of `ChatRequest`.
+ */
 export function parseChatRequest(value: unknown): ChatRequest {
   let request = value;
   if (isJsonObject(value)) {
@@ -128,7 +137,7 @@ export function withDefaults(request: ChatRequest, defaults: JsonObject): ChatRe
   return completed;
 }
 
-/** The bound of a reply has two names. Upstreams reject a request that uses both. */
+/** A reply limit has two names. Upstreams reject a request that has both. */
 function isOutputBound(field: string): boolean {
   return field === 'max_tokens' || field === 'max_completion_tokens';
 }
@@ -144,7 +153,7 @@ function requireOptions(request: unknown): Static<typeof Options> {
   return checked;
 }
 
-/** The request without fields that are null, and without lists of tools that are empty. */
+/** Returns the request without null fields and without empty lists of tools. */
 function withoutAbsent(value: JsonObject): unknown {
   const request = withoutEmptyList(
     withoutEmptyList(withoutNulls(value, nullable.request), ['tools', 'tool_choice', 'parallel_tool_calls']),
@@ -157,8 +166,8 @@ function withoutAbsent(value: JsonObject): unknown {
 }
 
 /**
- * Each function message has the name of the call that it answers. One without an earlier call is accepted. The names of
- * functions may contain dashes, which some clients replace, since the names of messages may not.
+ * Throws if the name of a function message differs from the name of the call that it answers. A function message without an
+ * earlier call is valid. Function names can contain dashes, but message names cannot, so some clients replace them.
  */
 function checkFunctionResults(messages: readonly Message[]): void {
   let waiting: string | undefined;
@@ -180,7 +189,7 @@ function checkFunctions(request: ChatRequest): void {
   if (request.tools !== undefined) {
     for (const old of ['functions', 'function_call']) {
       if (request[old] !== undefined)
-        throw createRequestError(old, 'cannot be sent together with tools; use tools and tool_choice alone');
+        throw createRequestError(old, 'cannot be combined with tools. Use only tools and tool_choice');
     }
   }
   if (typeof choice !== 'object') return;

@@ -4,7 +4,7 @@ import type { Chunk, ChunkChoice, Completion, CompletionChoice } from './chunk.t
 type Fields = Map<string, unknown>;
 type Message = CompletionChoice['message'];
 
-/** A list whose items are told apart by their `index`; those without one stand behind, as they came. */
+/** A list whose items are identified by `index`. Items without an index follow at the end, in the order of arrival. */
 class IndexedItems {
   readonly byIndex = new Map<number, Fields>();
   readonly unindexed: unknown[] = [];
@@ -12,19 +12,20 @@ class IndexedItems {
 
 const maxIndex = 100_000;
 const maxItems = 1_000_000;
-/** Within a choice, a later value of these takes the place of an earlier one, whole. */
+/** Fields of a choice whose later value replaces the earlier value completely. */
 const replaced: ReadonlySet<string> = new Set([
   ...['role', 'id', 'object', 'model', 'type', 'reference_type', 'status', 'finish_reason', 'system_fingerprint'],
   ...['usage', 'statistics', 'state', 'schema'],
 ]);
-/** Of these the first value that is not empty stays. */
+/** Fields that keep their first value that is not empty. */
 const identity: ReadonlySet<string> = new Set(['id', 'created', 'model']);
 
 /**
- * Folds the chunks of a reply to the whole reply (docs/wire.md, JSON answers). In a delta strings are joined, list items merged by
- * `index` or else appended, everything else replaced; nulls are ignored, but for the status of a stage that never ended.
- * Beside a delta strings are replaced too, beside the choices everything is. Chunks are not changed. Throws what `refuse` makes
- * if an index is no integer from 0 to 100,000 or there are more than a million items. The page folds with it too.
+ * Folds the chunks of a reply into the complete reply (docs/wire.md, JSON answers). In a delta, strings are concatenated, list
+ * items are merged by `index` or appended, and other values are replaced. Nulls are ignored, except the status of a stage that
+ * never ended. Strings of a choice outside its delta are replaced, and so is every field outside the choices. Does not modify
+ * chunks. Throws the error of `refuse` if an index is not an integer from 0 to 100,000, or if there are more than a million
+ * items. The page uses this class too.
  */
 export class ChunkFold {
   readonly #fields: Fields = new Map();
@@ -45,7 +46,7 @@ export class ChunkFold {
     for (const choice of choices) if (isJsonObject(choice)) this.#addChoice(choice);
   }
 
-  /** The reply so far. */
+  /** Returns the reply up to the current chunk. */
   completion(): Completion {
     const { id = '', created = 0, ...fields } = toPlain(this.#fields) as Partial<Completion>;
     const choices = toPlain(this.#choices) as Partial<CompletionChoice>[];
@@ -123,7 +124,10 @@ function toChoice({ index = 0, message, finish_reason = null, ...rest }: Partial
   return { index, message: toMessage(message), finish_reason, ...rest };
 }
 
-/** `content` is '' if no text came; with tool calls it is null, with a function call absent (docs/wire.md, JSON answers). Tool calls of a whole message have no index. */
+/**
+ * `content` is '' if there is no text. It is null if there are tool calls, and absent if there is a function call (docs/wire.md,
+ * JSON answers). Tool calls of a complete message have no index.
+ */
 function toMessage({ role: _role, content, ...rest }: Partial<Message> = {}): Message {
   if (content) return { role: 'assistant', content, ...toWhole(rest) };
   if (Array.isArray(rest.tool_calls) && rest.tool_calls.length > 0) return { role: 'assistant', content: null, ...toWhole(rest) };

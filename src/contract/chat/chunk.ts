@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 
-/** Token counts of a reply (docs/wire.md, Usage); total = prompt + completion. */
+/** Token counts of a reply (docs/wire.md, Usage). The total is the sum of prompt and completion. */
 export interface Usage {
   prompt_tokens: number;
   completion_tokens: number;
@@ -8,10 +8,10 @@ export interface Usage {
   [key: string]: unknown;
 }
 
-/** Tokens of one model within a reply. */
+/** Token counts of one model within a reply. */
 export interface ModelUsage {
   index: number;
-  /** Deployment id; `name` has the same value. */
+  /** Deployment ID. `name` has the same value. */
   model: string;
   name: string;
   prompt_tokens: number;
@@ -28,10 +28,10 @@ export interface Statistics {
   [key: string]: unknown;
 }
 
-/** Extra output of a reply; has either `data` or `url`. */
+/** Additional output of a reply. It has either `data` or `url`. */
 export interface ResponseAttachment {
   index: number;
-  /** MIME type; default text/markdown. */
+  /** MIME type. Default: text/markdown. */
   type?: string;
   title?: string;
   data?: string;
@@ -40,14 +40,14 @@ export interface ResponseAttachment {
   reference_url?: string;
 }
 
-/** An element the reply offers to the user. */
+/** A control that the reply offers to the user. */
 export interface Control {
   index: number;
   label: string;
   schema?: object;
 }
 
-/** A fragment of an intermediate step: opened with `name` and `status: null`, closed by a final status. */
+/** A part of an intermediate step. The first part has `name` and `status: null`, and the last part has a final status. */
 export interface StageDelta {
   index: number;
   name?: string;
@@ -60,9 +60,9 @@ export interface ResponseCustomContent {
   attachments?: ResponseAttachment[];
   controls?: Control[];
   stages?: StageDelta[];
-  /** Whole, in one chunk. */
+  /** Complete state, in a single chunk. */
   state?: { [key: string]: unknown };
-  /** What is done with servers that the request named; never sent as it is. */
+  /** Progress of tool servers that the request specified. It is never sent in this form. */
   remote?: RemoteDelta[];
 }
 
@@ -78,7 +78,7 @@ export interface ToolCallDelta {
   function?: FunctionCallDelta;
 }
 
-/** One increment of a message; a caller joins fragments of the same index. */
+/** An increment of a message. Clients concatenate parts with the same index. */
 export interface Delta {
   role?: 'assistant';
   content?: string | null;
@@ -97,7 +97,9 @@ export interface ChunkChoice {
   [key: string]: unknown;
 }
 
-/** One event of a streamed reply, the inner language of Parley (docs/wire.md, Streams). What upstreams add is kept. */
+/**
+ * An event of a streamed reply in the internal format of Parley (docs/wire.md, Streams). Additional fields of upstreams are kept.
+ */
 export interface Chunk {
   id: string;
   object: 'chat.completion.chunk';
@@ -116,7 +118,7 @@ export interface CompletionChoice {
   [key: string]: unknown;
 }
 
-/** A whole reply (docs/wire.md, JSON answers): the fold of its chunks. */
+/** A complete reply: the result of folding its chunks (docs/wire.md, JSON answers). */
 export interface Completion {
   id: string;
   object: 'chat.completion';
@@ -127,7 +129,7 @@ export interface Completion {
   [key: string]: unknown;
 }
 
-/** An event of an upstream: an object with choices that are objects. Nothing else in it is trusted. */
+/** An event of an upstream. Only `choices`, as a list of objects, is validated. */
 export interface RawChunk {
   choices: JsonObject[];
   id?: unknown;
@@ -138,10 +140,13 @@ export interface RawChunk {
   [key: string]: unknown;
 }
 
-/** A whole reply of an upstream: an object with choices that are objects. Nothing else in it is trusted. */
+/** A complete reply of an upstream. Only `choices`, as a list of objects, is validated. */
 export type RawCompletion = RawChunk;
 
-/** A whole reply as the one chunk that folds to it; its tool calls are numbered, which whole replies leave out. */
+/**
+ * Returns a single chunk that folds to the complete reply. Adds an index to tool calls, because tool calls of complete replies
+ * have none.
+ */
 export function toChunk(completion: RawCompletion): RawChunk {
   return {
     ...completion,
@@ -156,17 +161,16 @@ function toDelta(message: unknown): unknown {
   return { ...message, tool_calls: calls.map((call, position) => ({ ...call, index: call.index ?? position })) };
 }
 
-/** A tool as its server lists it. */
 export interface ListedTool {
   readonly name: string;
   readonly description: string;
   /** A JSON Schema. */
   readonly input_schema: JsonObject;
-  /** What the server says of the tool. */
+  /** Annotations of the tool from the server. */
   readonly annotations: JsonObject | null;
 }
 
-/** A call of a remote tool, by the id that the model gave it. */
+/** A call of a remote tool. The model assigns the ID. */
 interface RemoteCall {
   readonly id: string;
   /** Label of the server. */
@@ -174,14 +178,14 @@ interface RemoteCall {
   readonly name: string;
   /** JSON text. */
   readonly arguments: string;
-  /** What a vendor signed of the call. */
+  /** Signature of a vendor for the call. */
   readonly signed?: unknown;
 }
 
-/** A step in what is done with a server that the request itself named. */
+/** Progress of a tool server that the request specified. */
 export type RemoteDelta =
   | { readonly kind: 'listed'; readonly server: string; readonly tools: readonly ListedTool[]; readonly error: string | null }
   | (RemoteCall & { readonly kind: 'called'; readonly approvalRequest: string | null })
   | { readonly kind: 'answered'; readonly id: string; readonly output: string | null; readonly error: string | null }
-  /** It waits until the user approves of it. */
+  /** A call that waits for the approval of the user. */
   | (RemoteCall & { readonly kind: 'held' });

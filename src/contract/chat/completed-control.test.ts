@@ -17,7 +17,7 @@ function completing(completed_control: CompletedControl): Message {
   return { role: 'user', custom_content: { completed_control } };
 }
 
-/** Takes 2^40 steps. */
+/** A schema whose validation takes 2^40 steps. */
 const doubling = {
   $ref: '#/$defs/0',
   $defs: Object.fromEntries(Array.from({ length: 41 }, (_, depth) => [depth, depth < 40 ? twice(depth + 1) : {}])),
@@ -40,13 +40,13 @@ function refusal(field: string, message: unknown): unknown {
 
 const says = (text: string) => expect.stringContaining(text);
 
-describe('a control that was offered', () => {
+describe('checkCompletedControl with a control of the last reply', () => {
   test.each<CompletedControl>([
     { label: 'Cancel' },
     { label: 'Cancel', value: { anything: 1 } },
     { label: 'Book', value: { seats: 2 } },
     { label: 'Book', value: { seats: 2, day: '2026-02-28', more: true } },
-  ])('passes as %j', (completed) => {
+  ])('accepts %j', (completed) => {
     expect(check(completed)).not.toThrow();
   });
 
@@ -56,68 +56,71 @@ describe('a control that was offered', () => {
     [{ label: 'Book', value: { seats: '2' } }, 'value/seats must be integer'],
     [{ label: 'Book', value: { seats: 0 } }, 'value/seats must be >= 1'],
     [{ label: 'Book', value: { seats: 1, day: '2026-02-30' } }, 'value/day must match format "date"'],
-  ])('is refused as %j', (completed, fault) => {
+  ])('rejects %j', (completed, fault) => {
     expect(check(completed)).toThrow(refusal('value', says(`does not follow the schema of the control: ${fault}`)));
   });
 });
 
-describe('a control that was not offered', () => {
-  test.each(['Pay', 'book', ''])('such as %j is refused', (label) => {
+describe('checkCompletedControl with another control', () => {
+  test.each(['Pay', 'book', ''])('rejects the label %j', (label) => {
     expect(check({ label })).toThrow(refusal('label', says('is not the label of a control of the last reply')));
   });
 
-  test('is refused where an earlier reply offered it', () => {
+  test('rejects a control of an earlier reply', () => {
     const messages = [hello, offering(controls), hello, offering([]), completing({ label: 'Cancel' })];
     expect(() => checkCompletedControl(messages)).toThrow(expect.objectContaining({ code: 'control_not_offered' }));
   });
 });
 
-describe('where the last reply recorded no controls', () => {
+describe('checkCompletedControl without controls in the last reply', () => {
   test.each<[string, Message[]]>([
     ['no reply', []],
     ['a reply without custom content', [{ role: 'assistant', content: 'a' }]],
     ['a reply with another state', [{ role: 'assistant', content: 'a', custom_content: { state: { a: 1 } } }]],
-    ['a record that is no list', [offering({})]],
+    ['a record that is not a list', [offering({})]],
     ['a record of an earlier reply', [offering(controls), { role: 'assistant', content: 'a' }]],
-  ])('nothing can be completed: %s', (_name, before) => {
+  ])('rejects the control after %s', (_name, before) => {
     const messages = [...before, completing({ label: 'Cancel' })];
     expect(() => checkCompletedControl(messages)).toThrow(expect.objectContaining({ code: 'control_not_offered' }));
   });
 });
 
-describe('other last messages pass', () => {
+describe('checkCompletedControl without a completed control in the last message', () => {
   test.each<[string, Message[]]>([
-    ['none', []],
-    ['a plain one', [offering(controls), hello]],
-    ['one after a completed control', [offering(controls), completing({ label: 'Pay' }), hello]],
-    ['one of the assistant', [{ role: 'assistant', content: 'a', custom_content: { completed_control: { label: 'Pay' } } }]],
-  ])('%s', (_name, messages) => {
+    ['no messages', []],
+    ['a plain message', [offering(controls), hello]],
+    ['a message after a completed control', [offering(controls), completing({ label: 'Pay' }), hello]],
+    [
+      'a message of the assistant',
+      [{ role: 'assistant', content: 'a', custom_content: { completed_control: { label: 'Pay' } } }],
+    ],
+  ])('accepts %s', (_name, messages) => {
     expect(() => checkCompletedControl(messages)).not.toThrow();
   });
 });
 
-describe('a schema that cannot be used is a refusal', () => {
+describe('checkCompletedControl with a difficult schema', () => {
   test.each<[string, object]>([
-    ['a word that is no type', { type: 'nonsense' }],
-    ['a reference to elsewhere', { $ref: 'https://a.example/schema' }],
-    ['one that never ends', { anyOf: [{ $ref: '#' }, { $ref: '#' }] }],
-    ['one that is asynchronous', { $async: true }],
-    ['one too large', { description: 'x'.repeat(70_000) }],
-    ['a pattern that looks ahead', { properties: { a: { pattern: '^(?=a)' } } }],
-  ])('%s', (_name, schema) => {
+    ['an unknown type', { type: 'nonsense' }],
+    ['a reference to another document', { $ref: 'https://a.example/schema' }],
+    ['an endless reference', { anyOf: [{ $ref: '#' }, { $ref: '#' }] }],
+    ['an asynchronous schema', { $async: true }],
+    ['a schema that is too large', { description: 'x'.repeat(70_000) }],
+    ['a pattern with lookahead', { properties: { a: { pattern: '^(?=a)' } } }],
+  ])('rejects %s', (_name, schema) => {
     const value = { a: `${'a'.repeat(40)}!` };
     expect(check({ label: 'L', value }, offering([{ label: 'L', schema }]))).toThrow(
       refusal('value', says('the schema cannot be used')),
     );
   });
 
-  test('references that double each other take too long', () => {
+  test('reports that a schema with doubling references takes too long', () => {
     expect(check({ label: 'L', value: {} }, offering([{ label: 'L', schema: doubling }]))).toThrow(
       refusal('value', says('the check against the schema takes too long')),
     );
   });
 
-  test('a pattern that backtracking never ends is matched at once', () => {
+  test('matches a pattern without backtracking', () => {
     const offered = offering([{ label: 'L', schema: { properties: { a: { pattern: '^(a+)+$' } } } }]);
     expect(check({ label: 'L', value: { a: `${'a'.repeat(40)}!` } }, offered)).toThrow(
       refusal('value', says('must match pattern')),
@@ -126,19 +129,19 @@ describe('a schema that cannot be used is a refusal', () => {
 
   test.each<[string, object]>([
     ['a simple pattern', { properties: { a: { pattern: '^[a-z]+$' } } }],
-    ['a dialect of its own', { $schema: 'https://json-schema.org/draft/2020-12/schema', type: 'object' }],
-    ['unknown words', { type: 'object', 'x-widget': 'slider' }],
-  ])('but %s is fine', (_name, schema) => {
+    ['a declared dialect', { $schema: 'https://json-schema.org/draft/2020-12/schema', type: 'object' }],
+    ['unknown keywords', { type: 'object', 'x-widget': 'slider' }],
+  ])('accepts %s', (_name, schema) => {
     expect(check({ label: 'L', value: { a: 'abc' } }, offering([{ label: 'L', schema }]))).not.toThrow();
   });
 
-  test('records that are no controls are passed over', () => {
+  test('ignores records that are not controls', () => {
     const offered = offering([null, 5, { label: 5 }, { label: 'L', schema: 'x' }, { label: 'Good' }]);
     expect(check({ label: 'L' }, offered)).toThrow(refusal('label', says('is not the label')));
     expect(check({ label: 'Good' }, offered)).not.toThrow();
   });
 
-  test('a value too large is a refusal too', () => {
+  test('rejects a value that is too large', () => {
     expect(check({ label: 'Book', value: { seats: 1, note: 'x'.repeat(300_000) } })).toThrow(
       refusal('value', says('it is too large')),
     );

@@ -3,7 +3,7 @@ import { ParleyError } from '../errors/errors.ts';
 import { findSchemaError } from '../schemas/schema-error.ts';
 import type { Message } from './message.ts';
 
-/** A control as the state of the reply that offered it recorded it, under `parley_controls`. */
+/** A control that a reply recorded in its state under `parley_controls`. */
 export interface OfferedControl {
   readonly label: string;
   /** JSON Schema of the value. */
@@ -11,9 +11,10 @@ export interface OfferedControl {
 }
 
 /**
- * Checks that the control which the last message completes was offered by the last reply, and that its value follows the schema
- * (docs/wire.md, Chat request). Other last messages pass. `recorded` is what that reply offered; absent, its state tells, and whether the state
- * is one that the service issued is not looked at. Throws control_not_offered.
+ * Validates the control that the last message completes (docs/wire.md, Chat request). The last reply must have offered the
+ * control, and its value must follow the schema. Does nothing if the last message completes no control. `recorded` is the list of
+ * controls of that reply. If it is undefined, the state of the reply is used without a check of its authenticity. Throws
+ * `control_not_offered`.
  */
 export function checkCompletedControl(messages: readonly Message[], recorded?: readonly OfferedControl[]): void {
   const last = messages.at(-1);
@@ -28,14 +29,14 @@ export function checkCompletedControl(messages: readonly Message[], recorded?: r
   if (error !== undefined) throw notOffered(`${at}.value`, `does not follow the schema of the control: ${error}`);
 }
 
-/** What the last reply recorded; undefined if it recorded nothing. */
+/** Returns the controls that the last reply recorded, or undefined if it recorded none. */
 function offeredControls(messages: readonly Message[]): readonly OfferedControl[] | undefined {
   const state = messages.findLast(({ role }) => role === 'assistant')?.custom_content?.state;
   const recorded = state?.parley_controls;
   return Array.isArray(recorded) ? recorded.filter(isOfferedControl) : undefined;
 }
 
-/** The controls of the last reply as the caller sent them back; undefined if it left them out. */
+/** Returns the controls of the last reply as the client sent them back, or undefined if the client omitted them. */
 export function controlsSentBack(messages: readonly Message[]): readonly OfferedControl[] | undefined {
   const controls: unknown = messages.findLast(({ role }) => role === 'assistant')?.custom_content?.controls;
   return Array.isArray(controls) ? controls.filter(isOfferedControl) : undefined;

@@ -19,15 +19,15 @@ function contentOf(...attachments: Attachment[]): unknown {
 const look = { type: 'text', text: 'Look.' };
 const url = 'https://a.example/x';
 
-describe('a request without custom content', () => {
-  test('is the same object', () => {
+describe('toPlainMessages without custom content', () => {
+  test('returns the same object', () => {
     const request = { messages: [{ role: 'user' as const, content: 'Hello' }], model: 'm' };
     expect(toPlainMessages(request)).toBe(request);
   });
 });
 
-describe('a message', () => {
-  test('keeps its other fields, and the request its own', () => {
+describe('toPlainMessages with a message', () => {
+  test('keeps other fields and does not modify the request', () => {
     const plain = { role: 'user' as const, content: 'Hello' };
     const request = { model: 'm', messages: [plain, { ...user({ state: {} }), name: 'a', x: 1 }], stream: true };
     const before = JSON.stringify(request);
@@ -41,23 +41,23 @@ describe('a message', () => {
     expect(JSON.stringify(request)).toBe(before);
   });
 
-  test('loses state, stages, controls and whatever else custom content holds', () => {
+  test('drops state, stages, controls, and unknown custom content', () => {
     const custom_content = { state: { a: 1 }, stages: [{ index: 0, name: 's' }], controls: [], form: {} };
     expect(toPlain({ role: 'assistant', content: 'Yes.', custom_content })).toStrictEqual({ role: 'assistant', content: 'Yes.' });
   });
 
-  test('that calls a function stays without content', () => {
+  test('leaves a function call without content', () => {
     const function_call = { name: 'f', arguments: '{}' };
     const message: Message = { role: 'assistant', function_call, custom_content: { state: {} } };
     expect(toPlain(message)).toStrictEqual({ role: 'assistant', function_call });
   });
 });
 
-describe('an attachment of the user', () => {
+describe('toPlainMessages with an attachment of the user', () => {
   test.each<[name: string, attachment: Attachment, part: object]>([
-    ['an image at an address', { type: 'image/png', url }, { type: 'image_url', image_url: { url } }],
+    ['an image with a URL', { type: 'image/png', url }, { type: 'image_url', image_url: { url } }],
     [
-      'an image in an address',
+      'an image in a data URL',
       { type: 'image/png', url: 'data:image/png;base64,AA==' },
       { type: 'image_url', image_url: { url: 'data:image/png;base64,AA==' } },
     ],
@@ -76,7 +76,7 @@ describe('an attachment of the user', () => {
       { type: 'application/pdf', data: 'AA==' },
       { type: 'file', file: { filename: 'document.pdf', file_data: 'data:application/pdf;base64,AA==' } },
     ],
-  ])('that is %s becomes a part', (_name, attachment, part) => {
+  ])('converts %s to a part', (_name, attachment, part) => {
     expect(contentOf(attachment)).toStrictEqual([look, part]);
   });
 
@@ -85,20 +85,20 @@ describe('an attachment of the user', () => {
     ['plain text with a title', { type: 'text/plain', title: 'a.txt', data: 'Hi' }, 'Attachment "a.txt" (text/plain):\nHi'],
     ['CSV with a charset', { type: 'text/csv; charset=utf-8', data: 'a,b' }, 'Attachment (text/csv; charset=utf-8):\na,b'],
     ['JSON', { type: 'application/json', data: '{}' }, 'Attachment (application/json):\n{}'],
-    ['JSON of a kind', { type: 'application/geo+json', data: '{}' }, 'Attachment (application/geo+json):\n{}'],
-    ['text at an address', { type: 'text/plain', title: 'a', url }, `Attachment "a" (text/plain): ${url}`],
-    ['a PDF at an address', { type: 'application/pdf', url }, `Attachment (application/pdf): ${url}`],
-    ['an image among the stored files', { type: 'image/png', url: 'files/b/a.png' }, 'Attachment (image/png): files/b/a.png'],
+    ['a JSON-based type', { type: 'application/geo+json', data: '{}' }, 'Attachment (application/geo+json):\n{}'],
+    ['text with a URL', { type: 'text/plain', title: 'a', url }, `Attachment "a" (text/plain): ${url}`],
+    ['a PDF with a URL', { type: 'application/pdf', url }, `Attachment (application/pdf): ${url}`],
+    ['a stored image', { type: 'image/png', url: 'files/b/a.png' }, 'Attachment (image/png): files/b/a.png'],
     [
-      'binary data of another kind, without the data',
+      'binary data of another type, without the data',
       { type: 'application/zip', title: 'a.zip', data: 'AA==' },
       'Attachment "a.zip" (application/zip)',
     ],
-  ])('that is %s becomes text', (_name, attachment, text) => {
+  ])('converts %s to text', (_name, attachment, text) => {
     expect(contentOf(attachment)).toBe(`Look.\n\n${text}`);
   });
 
-  test('stands behind the parts there are', () => {
+  test('appends it to existing parts', () => {
     const part = { type: 'of_tomorrow', x: 1 };
     expect(toPlain(user({ attachments: [{ type: 'image/png', url }] }, [part]))?.content).toStrictEqual([
       part,
@@ -106,46 +106,46 @@ describe('an attachment of the user', () => {
     ]);
   });
 
-  test('is all there is where the text is empty', () => {
+  test('replaces an empty text', () => {
     expect(toPlain(user({ attachments: [{ data: 'Hi' }] }, ''))?.content).toBe('Attachment (text/markdown):\nHi');
   });
 
-  test('stands in its order', () => {
+  test('keeps the order of several attachments', () => {
     const content = contentOf({ data: 'a' }, { type: 'image/png', url }, { data: 'b' }) as { type: string }[];
     expect(content.map(({ type }) => type)).toEqual(['text', 'text', 'image_url', 'text']);
   });
 });
 
-describe('an attachment of the assistant', () => {
+describe('toPlainMessages with an attachment of the assistant', () => {
   test.each<[attachment: Attachment, text: string]>([
     [{ type: 'image/png', title: 'Map', url }, `Attachment "Map" (image/png): ${url}`],
     [{ type: 'image/png', data: 'AA==' }, 'Attachment (image/png)'],
     [{ type: 'application/pdf', data: 'AA==' }, 'Attachment (application/pdf)'],
     [{ type: 'text/plain', data: 'Hi' }, 'Attachment (text/plain):\nHi'],
-  ])('%j becomes text: only users may send images and files', (attachment, text) => {
+  ])('converts %j to text, because only users may send images and files', (attachment, text) => {
     const message: Message = { role: 'assistant', content: 'Here.', custom_content: { attachments: [attachment] } };
     expect(toPlain(message)).toStrictEqual({ role: 'assistant', content: `Here.\n\n${text}` });
   });
 });
 
-describe('a completed control', () => {
+describe('toPlainMessages with a completed control', () => {
   test.each<[custom: CustomContent, content: Message['content'] | undefined, text: string]>([
     [{ completed_control: { label: 'Yes' } }, undefined, 'Yes'],
     [{ completed_control: { label: 'Book', value: { seats: 2 } } }, undefined, 'Book: {"seats":2}'],
     [{ completed_control: { label: 'Book', value: {} } }, null, 'Book: {}'],
     [{ completed_control: { label: 'Book', value: { seats: 2 } } }, 'Please.', 'Please.\n\nBook: {"seats":2}'],
     [{ completed_control: { label: 'Yes' }, attachments: [{ data: 'a' }] }, undefined, 'Yes\n\nAttachment (text/markdown):\na'],
-  ])('%j with content %j becomes text', (custom_content, content, text) => {
+  ])('converts %j with content %j to text', (custom_content, content, text) => {
     const message: Message = { role: 'user', ...(content !== undefined && { content }), custom_content };
     expect(toPlain(message)).toStrictEqual({ role: 'user', content: text });
   });
 });
 
-describe('any attachments', () => {
+describe('toPlainMessages with any attachments', () => {
   const text = fc.string();
   const attachment = fc.oneof(fc.record({ type: text, data: text }), fc.record({ type: text, title: text, url: text }));
 
-  test('leave no custom content, and only parts with a type', () => {
+  test('removes custom content and returns only parts with a type', () => {
     fc.assert(
       fc.property(
         fc.array(attachment, { minLength: 1 }),

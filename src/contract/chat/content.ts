@@ -4,8 +4,9 @@ import type { Attachment, CompletedControl, ContentPart, Message } from './messa
 const readableTypes = /^(text\/|application\/(json|xml|yaml|x-yaml|[^;]*\+json|[^;]*\+xml)(;|$))/i;
 
 /**
- * The request without `custom_content`, for upstreams that know the OpenAI API only: attachments become parts of the
- * content, a completed control becomes text; state, stages and controls are left out. The same object if no message has any.
+ * Returns the request without `custom_content`, for upstreams that support only the OpenAI API. Attachments become content parts,
+ * and a completed control becomes text. State, stages, and controls are dropped. Returns the same object if no message has custom
+ * content.
  */
 export function toPlainMessages(request: ChatRequest): ChatRequest {
   for (const { custom_content: custom } of request.messages)
@@ -33,7 +34,7 @@ function toText({ label, value }: CompletedControl): string {
   return value === undefined ? label : `${label}: ${JSON.stringify(value)}`;
 }
 
-/** Only user messages may hold images and files. */
+/** Images and files are valid only in user messages. */
 function toPart(attachment: Attachment, role: Message['role']): ContentPart {
   const { type = 'text/markdown', data, url } = attachment;
   if (role === 'user' && isReachable(attachment) && /^image\//i.test(type)) {
@@ -48,7 +49,7 @@ function toPart(attachment: Attachment, role: Message['role']): ContentPart {
   return textPart(toDescription(attachment, type));
 }
 
-/** Whether the upstream can get at the content: a stored file's address means something to this service only. */
+/** Returns whether the upstream can access the content. URLs of stored files work only within this service. */
 function isReachable({ data, url }: Attachment): boolean {
   return data !== undefined || /^(https?|data):/i.test(url ?? '');
 }

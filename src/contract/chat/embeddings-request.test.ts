@@ -27,23 +27,23 @@ const faults: [body: object, param: string, claim: string][] = [
   [{ input: 'a', dimensions: 0 }, 'dimensions', 'must be at least 1'],
   [{ input: 'a', dimensions: 1.5 }, 'dimensions', 'must be an integer'],
   [{ input: 'a', user: 5 }, 'user', 'must be a string'],
-  [{ input: 'a', Model: 'b' }, 'Model', 'is not a known field; the name is model'],
+  [{ input: 'a', Model: 'b' }, 'Model', 'is not a known field. The name is model'],
 ];
 
-describe('an embeddings request is refused', () => {
-  test.each(faults)('%# at the path of the fault', (body, param, claim) => {
+describe('parseEmbeddingsRequest with an invalid body', () => {
+  test.each(faults)('reports the path of fault %#', (body, param, claim) => {
     const message = `${param} ${claim}.`;
     expect(() => parseEmbeddingsRequest(body)).toThrow(expect.objectContaining({ code: 'invalid_request', param, message }));
   });
 
-  test.each([5, 'a', null, []])('where the body is %j', (body) => {
+  test.each([5, 'a', null, []])('rejects the body %j', (body) => {
     expect(() => parseEmbeddingsRequest(body)).toThrow(
       expect.objectContaining({ param: null, message: 'The body must be an object.' }),
     );
   });
 });
 
-describe('an embeddings request passes untouched', () => {
+describe('parseEmbeddingsRequest with a valid body', () => {
   test.each([
     { input: 'a' },
     { input: ['a', 'b'], model: 'm', encoding_format: 'base64', dimensions: 256, user: 'u' },
@@ -51,17 +51,17 @@ describe('an embeddings request passes untouched', () => {
     { input: Array(5000).fill(1) },
     { input: [[1], [2, 3]], encoding_format: 'float' },
     { input: Array(2048).fill('a'), input_type: 'query' },
-  ])('%#', (body) => {
+  ])('returns body %# unchanged', (body) => {
     expect(parseEmbeddingsRequest(body)).toBe(body);
   });
 
-  test('but for nulls in optional fields', () => {
+  test('omits optional fields that are null', () => {
     const body = { input: 'a', model: null, encoding_format: null, dimensions: null, user: null, x: null };
     expect(parseEmbeddingsRequest(body)).toStrictEqual({ input: 'a', x: null });
   });
 });
 
-test('whatever JSON comes, it is parsed or refused with a ParleyError', () => {
+test('parseEmbeddingsRequest returns a request or throws a ParleyError for any JSON', () => {
   fc.assert(
     fc.property(fc.oneof(fc.jsonValue(), fc.record({ input: fc.jsonValue() })), (body) => {
       try {

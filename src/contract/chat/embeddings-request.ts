@@ -12,16 +12,17 @@ const TokenLists = Type.Array(Tokens, someInputs);
 
 const options = {
   model: Type.Optional(
-    Type.String({ description: 'On deployment paths the deployment of the path is called, whatever this says.' }),
+    Type.String({ description: 'ID of the deployment. On deployment paths, the ID in the path takes precedence.' }),
   ),
   encoding_format: Type.Optional(Type.Enum(['float', 'base64'], { default: 'float' })),
-  dimensions: Type.Optional(
-    Type.Integer({ minimum: 1, description: 'Length of each vector, where the model leaves the choice.' }),
-  ),
+  dimensions: Type.Optional(Type.Integer({ minimum: 1, description: 'Length of each vector, if the model supports a choice.' })),
   user: Type.Optional(Type.String({ description: 'Identifier of the end user.' })),
 };
 
-/** The body of an embeddings call, as in the OpenAI API, for documents; `parseEmbeddingsRequest` checks it. Further fields are carried untouched. */
+/**
+ * The body of an embeddings call, as in the OpenAI API, for the API description. `parseEmbeddingsRequest` validates it. Unknown
+ * fields are passed on unchanged.
+ */
 export const EmbeddingsRequest = Type.Object({
   input: Type.Union([Text, Texts, Tokens, TokenLists], {
     description: 'A text or its tokens, or up to 2048 of either.',
@@ -39,7 +40,10 @@ const tokensShape = ofInput(Tokens);
 const tokenListsShape = ofInput(TokenLists);
 const optionsShape = Compile(Type.Object(options));
 
-/** An embeddings request as it may be sent on, without optional fields that are null. Throws invalid_request for the first fault, `input` first. */
+/**
+ * Validates an embeddings request and omits optional fields that are null. Throws `invalid_request` for the first fault, starting
+ * with `input`.
+ */
 export function parseEmbeddingsRequest(value: unknown): EmbeddingsRequest {
   if (isJsonObject(value)) refuseOtherCase(value, knownFields);
   const request = cleaned(value, nullable);
@@ -53,7 +57,7 @@ function ofInput(input: TSchema) {
   return Compile(Type.Unsafe<{ input: unknown }>(Type.Object({ input })));
 }
 
-/** The form that the first item begins. */
+/** Returns the shape that the first item indicates. */
 function shapeLike(input: string | unknown[]) {
   if (typeof input === 'string') return textShape;
   if (typeof input[0] === 'number') return tokensShape;

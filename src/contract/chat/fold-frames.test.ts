@@ -13,8 +13,8 @@ const tooLarge = 'Too much.';
 
 const wholes = new Set(['role', 'type', 'status', 'state']);
 
-describe('frames that are folded', () => {
-  it('are the whole reply, each chunk told and waited for before the next', async () => {
+describe('foldFrames', () => {
+  it('returns the complete reply and awaits the callback for each chunk', async () => {
     const heard: string[] = [];
     async function* reply(): AsyncIterable<Frame> {
       yield Frame.ofChunks(delta({ role: 'assistant', content: '' }), text('Hel'));
@@ -30,7 +30,7 @@ describe('frames that are folded', () => {
     expect(heard).toEqual(['', 'Hel', 'next', 'lo', 'end']);
   });
 
-  it('may have so many bytes and no more: their source is told to stop', async () => {
+  it('stops the source and throws if the reply exceeds the bound', async () => {
     const frame = Frame.ofChunks(text('Hello'));
     let hasStopped = false;
     async function* endless(): AsyncIterable<Frame> {
@@ -58,17 +58,17 @@ function foldDeltas(...deltas: object[]): object | undefined {
   return fold(deltas.map((delta) => ({ choices: [{ index: 0, delta, finish_reason: null }] }))).choices[0]?.message;
 }
 
-describe('the fold of chunks', () => {
+describe('Accumulator', () => {
   const cases = vectors.map(({ name, chunks, completion }) => ({ name, chunks, completion }));
 
-  test.each(cases)('$name', ({ chunks, completion }) => {
+  test.each(cases)('folds this case: $name', ({ chunks, completion }) => {
     const before = JSON.stringify(chunks);
     const identity = chunks.length === 0 ? { id: '', created: 0 } : { id: 'r', created: 1 };
     expect(fold(chunks)).toStrictEqual({ ...identity, object: 'chat.completion', ...completion });
     expect(JSON.stringify(chunks)).toBe(before);
   });
 
-  test('can be asked for on the way', () => {
+  test('returns an intermediate result', () => {
     const accumulator = new Accumulator();
     const chunk = (content: string): Chunk => ({
       id: 'r',
@@ -82,7 +82,7 @@ describe('the fold of chunks', () => {
     expect(accumulator.completion().choices[0]?.message.content).toBe('ab');
   });
 
-  test('of a hundred thousand fragments takes no time to speak of', async () => {
+  test('folds a hundred thousand chunks without blocking for long', async () => {
     const accumulator = new Accumulator();
     const chunk = {
       id: 'r',
@@ -98,8 +98,8 @@ describe('the fold of chunks', () => {
   });
 });
 
-describe('a hostile reply', () => {
-  test.each([-1, 1.5, 100_001, Number.MAX_SAFE_INTEGER, Number.POSITIVE_INFINITY])('with the index %d is refused', (index) => {
+describe('Accumulator with a hostile reply', () => {
+  test.each([-1, 1.5, 100_001, Number.MAX_SAFE_INTEGER, Number.POSITIVE_INFINITY])('rejects the index %d', (index) => {
     const refusal = expect.objectContaining({
       code: 'upstream_failed',
       message: `The answer has an item with the index ${index}.`,
@@ -109,24 +109,24 @@ describe('a hostile reply', () => {
     expect(() => foldDeltas({ custom_content: { stages: [{ index: 0, attachments: [{ index }] }] } })).toThrow(refusal);
   });
 
-  test('with an index that cannot be told is refused', () => {
+  test('rejects an index that cannot be converted to text', () => {
     const index = { toString: 1, toJSON: 1 } as unknown as number;
     expect(() => fold([{ choices: [{ index, delta: {}, finish_reason: null }] }])).toThrow(
       expect.objectContaining({ code: 'upstream_failed', message: 'The answer has an item with the index object.' }),
     );
   });
 
-  test('may use the largest index without its list growing', () => {
+  test('accepts the largest index without allocating a list of this size', () => {
     expect(foldDeltas({ tool_calls: [{ index: 100_000, id: 'c' }] })).toMatchObject({ tool_calls: [{ id: 'c' }] });
   });
 
-  test('with more than a million items is refused', () => {
+  test('rejects more than a million items', () => {
     const delta = { notes: Array(600_000).fill(1) };
     expect(foldDeltas(delta)).toBeDefined();
     expect(() => foldDeltas(delta, delta)).toThrow(ParleyError);
   });
 
-  test('cannot reach the prototype of objects', () => {
+  test('does not modify the prototype of objects', () => {
     const hostile = JSON.parse(
       '{"__proto__": {"polluted": 1}, "constructor": {"prototype": {"polluted": 1}}, "content": "a"}',
     ) as Delta;
@@ -136,7 +136,7 @@ describe('a hostile reply', () => {
     expect(Object.getPrototypeOf(message)).toBe(Object.prototype);
   });
 
-  test('cannot write a message without a delta', () => {
+  test('ignores a message that is not in a delta', () => {
     expect(fold([{ choices: [{ index: 0, message: 'x', finish_reason: null }] }]).choices[0]?.message).toEqual({
       role: 'assistant',
       content: '',
@@ -144,7 +144,7 @@ describe('a hostile reply', () => {
   });
 });
 
-describe('a completion cut into chunks', () => {
+describe('Accumulator with the chunks of a completion', () => {
   const text = fc.string({ minLength: 1, maxLength: 20 });
   const attachments = fc
     .array(fc.record({ type: fc.constant('text/plain'), title: text, data: text }), { maxLength: 3 })
@@ -163,7 +163,7 @@ describe('a completion cut into chunks', () => {
   });
   const rolls = fc.infiniteStream(fc.nat(99));
 
-  test('folds to itself, wherever it was cut', () => {
+  test('restores the completion regardless of the split positions', () => {
     fc.assert(
       fc.property(completion, rolls, (choices, stream) => {
         const whole = toCompletion(choices);
@@ -172,7 +172,7 @@ describe('a completion cut into chunks', () => {
     );
   });
 
-  test('folds to itself uncut', () => {
+  test('restores the completion from a single chunk', () => {
     fc.assert(
       fc.property(completion, (choices) => {
         expect(fold([toChunk(toCompletion(choices))])).toEqual(toCompletion(choices));
@@ -185,7 +185,7 @@ describe('a completion cut into chunks', () => {
     return JSON.parse(JSON.stringify({ id: 'r', object: 'chat.completion', created: 1, choices })) as Completion;
   }
 
-  /** The pieces of each choice in their order, those of different choices mixed. */
+  /** Returns the parts of each choice in order. Parts of different choices are interleaved. */
   function pieces(chunk: Chunk, roll: () => number): object[] {
     const queues = chunk.choices.map(({ index, delta, finish_reason: reason }) => [
       ...cut(delta as never, roll).map((piece) => ({ index, delta: piece, finish_reason: null })),
@@ -204,7 +204,7 @@ function numbered<Item extends object>(items: readonly Item[]): (Item & { index:
   return items.map((item, index) => ({ index, ...item }));
 }
 
-/** An object in pieces: its strings cut in two at times, its fields and items apart. */
+/** Splits an object into parts: some strings in two, fields and items separately. */
 function cut(value: Record<string, unknown>, roll: () => number): object[] {
   const { index, ...fields } = value;
   const marked = index === undefined ? {} : { index };

@@ -3,26 +3,29 @@ import type { Chunk, Completion } from './chunk.ts';
 import { ChunkFold } from './chunk-fold.ts';
 import type { Frame } from './frame.ts';
 
-/** How much of a reply is kept if it is folded. */
+/** Maximum size of a folded reply. */
 interface FoldBound {
   readonly maxBytes: number;
-  /** What is said of a reply that has more. */
+  /** Error message for a larger reply. */
   readonly claim: string;
 }
 
-/** Of a caller that asked for one JSON text. */
+/** Limit for a client that requested a single JSON text. */
 export const answerBound: FoldBound = {
   maxBytes: 256 * 1024 * 1024,
-  claim: 'The answer is too large to be folded into one; ask for a stream.',
+  claim: 'The reply is too large for a single JSON response. Request a stream.',
 };
 
-/** Of a reply that is what a tool gave. */
+/** Limit for a reply that is the result of a tool call. */
 export const toolResultBound: FoldBound = {
   maxBytes: 64 * 1024 * 1024,
   claim: 'The answer is too large for a tool result.',
 };
 
-/** The whole reply, as its chunks fold to it; `onChunk` is waited for. Throws upstream_failed for a reply over the bound, and what `Accumulator` throws. */
+/**
+ * Folds frames into the complete reply. Awaits `onChunk` for each chunk. Throws `upstream_failed` if the reply exceeds the bound,
+ * and rethrows errors of `Accumulator`.
+ */
 export async function foldFrames(
   frames: AsyncIterable<Frame>,
   bound: FoldBound,
@@ -40,7 +43,7 @@ export async function foldFrames(
   return folded.completion();
 }
 
-/** Counts what of a reply is kept. */
+/** Counts the bytes of a reply. */
 export class FoldRoom {
   readonly #bound: FoldBound;
   #bytes = 0;
@@ -49,14 +52,14 @@ export class FoldRoom {
     this.#bound = bound;
   }
 
-  /** Throws upstream_failed once the reply is over the bound. */
+  /** Throws `upstream_failed` if the reply exceeds the bound. */
   consume({ roughBytes }: Frame): void {
     this.#bytes += roughBytes;
     if (this.#bytes > this.#bound.maxBytes) throw new ParleyError('upstream_failed', this.#bound.claim);
   }
 }
 
-/** Folds the chunks of a reply to the whole reply, and throws upstream_failed for one that cannot be folded. */
+/** Folds the chunks of a reply into the complete reply. Throws `upstream_failed` if that is not possible. */
 export class Accumulator extends ChunkFold {
   constructor() {
     super((message) => new ParleyError('upstream_failed', message));

@@ -5,28 +5,28 @@ import { findStringEnd } from '#base/text/string-end.ts';
 import { ParleyError } from '../errors/errors.ts';
 import { type Chunk, type Completion, type RawChunk, type RawCompletion, toChunk, type Usage } from './chunk.ts';
 
-/** What is known of bytes that travel in the dialect that caller and upstream share. */
+/** Properties of bytes in the dialect that the client and the upstream share. */
 export interface Native {
   readonly dialect: 'messages' | 'responses';
-  /** Whether they are a whole reply in one JSON text rather than events. */
+  /** Whether the bytes are a complete reply in one JSON text, not events. */
   readonly isWhole: boolean;
-  /** Whether the reply ends with them. */
+  /** Whether the reply ends with these bytes. */
   readonly isLast: boolean;
-  /** Bytes of text among them, near enough for an estimate. */
+  /** Approximate number of bytes of text. */
   readonly textBytes: number;
-  /** Token counts of the reply so far in the compat form, if these bytes have any. */
+  /** Token counts of the reply up to these bytes, in the compat form. Undefined if these bytes contain no counts. */
   readonly usage: Usage | undefined;
 }
 
-/** What stands around the piece of text in each event of a run, from the event's first byte to its last. */
+/** Bytes around the text in each event of a frame. They are the same for all events. */
 export interface TextSlot {
-  /** Up to and with the quote that opens the text. */
+  /** From the first byte of the event to the quote that opens the text, inclusive. */
   readonly before: string;
-  /** From the quote that closes it on. */
+  /** From the quote that closes the text to the last byte of the event. */
   readonly after: string;
 }
 
-/** What is known of the bytes of a frame. */
+/** Content of a frame. */
 interface Content {
   bytes?: string;
   textBytes?: number;
@@ -37,17 +37,17 @@ interface Content {
 }
 
 /**
- * What travels up the line: whole events with the bytes they came in; what nobody changes is forwarded byte for byte. Events
- * that are known to bring text only travel together and are parsed on first use, any other is a frame of its own. An
- * upstream that answered in one JSON text is a frame that is a whole completion. A frame with `native` holds no chunks: its
- * bytes are what the upstream sent in the caller's own dialect.
+ * A unit of a reply on its way from the upstream to the client: complete events with their original bytes. Unchanged events are
+ * forwarded byte for byte. A frame can hold several events if each of them only adds text. These events are parsed on first use.
+ * Every other event has a frame to itself. A frame can also be a complete reply, if the upstream returned one JSON text. A frame
+ * with `native` has no chunks: its bytes are in the dialect of the client.
  */
 export class RawFrame {
-  /** Bytes of text, if every event is known to bring a piece of one choice's text, thoughts or arguments and nothing else. */
+  /** Number of bytes of text. Undefined unless every event only adds text, thoughts, or arguments of one choice. */
   readonly textBytes: number | undefined;
-  /** Set if the bytes are of another dialect than the compat wire. */
+  /** Set if the bytes are in a dialect other than compat. */
   readonly native: Native | undefined;
-  /** The whole reply, if the frame is one. */
+  /** The complete reply, if the frame is one. */
   readonly completion: RawCompletion | undefined;
   readonly #contentSlot: TextSlot | undefined;
   #bytes: string | undefined;
@@ -62,14 +62,14 @@ export class RawFrame {
     this.completion = content.completion;
   }
 
-  /** One event as it came, latin1 text with LF line ends, and the value of its data. */
+  /** Creates a frame for one event. `bytes` is latin1 text with LF line ends, and `value` is the parsed data. */
   static ofEvent(bytes: string, value: JsonObject): RawFrame {
     return new RawFrame({ bytes, chunks: [toRawChunk(value)] });
   }
 
   /**
-   * Events of which each is known to bring a piece of one choice's text, thoughts or arguments and nothing else; with a slot,
-   * that it is the first choice's `content`.
+   * Creates a frame for events that only add text, thoughts, or arguments of one choice. If a slot is given, the text is the
+   * `content` of the first choice.
    */
   static ofText(bytes: string, textBytes: number, contentSlot?: TextSlot): RawFrame {
     return new RawFrame({ bytes, textBytes, contentSlot });
@@ -79,7 +79,7 @@ export class RawFrame {
     return new RawFrame({ chunks });
   }
 
-  /** A whole reply as an upstream sent it; `bytes` is its JSON as latin1 text. */
+  /** Creates a frame for a complete reply of an upstream. `bytes` is its JSON as latin1 text. */
   static ofRawCompletion(completion: RawCompletion, bytes: string): RawFrame {
     return new RawFrame({ completion, bytes });
   }
@@ -88,52 +88,55 @@ export class RawFrame {
     return new RawFrame({ chunks }) as Frame;
   }
 
-  /** A whole reply; `bytes`, if given, is its JSON as latin1 text. */
+  /** Creates a frame for a complete reply. `bytes`, if given, is its JSON as latin1 text. */
   static ofCompletion(completion: Completion, bytes?: string): Frame {
     return new RawFrame(bytes === undefined ? { completion } : { completion, bytes }) as Frame;
   }
 
-  /** Whole events, or a whole reply, as an upstream sent them in the dialect of the caller: latin1 text. */
+  /** Creates a frame for complete events, or a complete reply, in the dialect of the client. `bytes` is latin1 text. */
   static ofNative(bytes: string, native: Native): Frame {
     return new RawFrame({ bytes, chunks: [], native }) as Frame;
   }
 
-  /** Of events: their bytes on the wire. Of a completion: its JSON text. Latin1, one char a byte. */
+  /** The events as bytes, or the JSON text of a completion. The string is latin1: one character per byte. */
   get bytes(): string {
     this.#bytes ??= this.completion ? toLatin1(JSON.stringify(this.completion)) : (this.#chunks ?? []).map(toEvent).join('');
     return this.#bytes;
   }
 
-  /** How many bytes they are, near enough for a bound: none is written for it. */
+  /** Approximate number of bytes, for limits. Does not serialize the frame. */
   get roughBytes(): number {
     return this.#bytes?.length ?? roughSize(this.completion ?? this.#chunks);
   }
 
-  /** The events' chunks in order; a completion is one chunk. Throws upstream_failed if the text of an event is not JSON. */
+  /** Chunks of the events in order. A completion is one chunk. Throws `upstream_failed` if the text of an event is not JSON. */
   get chunks(): readonly RawChunk[] {
     this.#chunks ??= this.completion ? [toChunk(this.completion)] : listEventData(this.#bytes ?? '').map(toParsedChunk);
     return this.#chunks;
   }
 
-  /** The pieces of the first choice's `content`, each as it stands between the quotes of its JSON string, if the frame is known to bring nothing else. */
+  /**
+   * Parts of the `content` of the first choice, escaped as in their JSON strings. Undefined unless the frame contains only this
+   * content.
+   */
   get contentPieces(): readonly string[] | undefined {
     return this.#contentSlot && piecesIn(this.#bytes ?? '', this.#contentSlot);
   }
 }
 
-/** A frame whose chunks, or whole reply, are checked: they have all that the wire promises. */
+/** A frame whose chunks or complete reply have all fields that the compat format requires. */
 export interface Frame extends RawFrame {
   get chunks(): readonly Chunk[];
   readonly completion: Completion | undefined;
 }
 
 /**
- * The same class, for those who make checked frames.
+ * The class `RawFrame`, under the name for validated frames.
  * @alias
  */
 export const Frame = RawFrame;
 
-/** One event of a stream as latin1 bytes. */
+/** Returns a value as an event of a stream, in latin1 bytes. */
 export function toEvent(value: unknown): string {
   return `data: ${toLatin1(JSON.stringify(value))}\n\n`;
 }
@@ -148,7 +151,7 @@ function piecesIn(events: string, { before, after }: TextSlot): string[] {
   return pieces;
 }
 
-/** A run of text may be parsed only at the surface, when nobody knows any more whose JSON it is. */
+/** Text events can be parsed as late as the HTTP surface, which no longer knows the upstream, so the message does not name it. */
 function toParsedChunk(data: string): RawChunk {
   const value = tryParseJson(fromLatin1(data));
   if (!isJsonObject(value)) throw new ParleyError('upstream_failed', 'The answer is malformed: an event is not a JSON object.');
@@ -162,7 +165,7 @@ function toRawChunk(value: JsonObject): RawChunk {
   return value as RawChunk;
 }
 
-/** Chars of a value's JSON, escapes left out. */
+/** Returns the approximate number of characters of the JSON of a value, without escapes. */
 function roughSize(value: unknown): number {
   if (typeof value === 'string') return value.length + 3;
   if (typeof value !== 'object' || value === null) return 5;

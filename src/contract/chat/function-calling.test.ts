@@ -31,19 +31,19 @@ function toMessages(...messages: ChatRequest['messages']): unknown {
   return toToolsRequest({ messages }).messages;
 }
 
-describe('a request that needs no change', () => {
+describe('toToolsRequest without functions', () => {
   test.each<ChatRequest>([
     { messages: [question] },
     { messages: [question], tools: [{ type: 'function', function: offer }], tool_choice: 'auto' },
     { messages: [question, { role: 'assistant', tool_calls: [] }, { role: 'tool', content: 'a', name: 'b' }] },
-  ])('%# is the same object', (request) => {
+  ])('returns request %# unchanged', (request) => {
     expect(usesFunctions(request)).toBe(false);
     expect(toToolsRequest(request)).toBe(request);
   });
 });
 
-describe('the fields of a request', () => {
-  test('become tools, beside everything else', () => {
+describe('toToolsRequest with the fields of a request', () => {
+  test('converts functions to tools and keeps other fields', () => {
     const request: ChatRequest = { model: 'm', messages: [question], functions: [offer], seed: 1 };
     expect(usesFunctions(request)).toBe(true);
     expect(toToolsRequest(request)).toStrictEqual({
@@ -57,20 +57,20 @@ describe('the fields of a request', () => {
     ['none', 'none'],
     ['auto', 'auto'],
     [{ name: 'weather' }, { type: 'function', function: { name: 'weather' } }],
-  ] as const)('say the choice %j as %j', (choice, toolChoice) => {
+  ] as const)('converts the choice %j to %j', (choice, toolChoice) => {
     const { tool_choice, function_call } = toToolsRequest({ messages: [question], functions: [offer], function_call: choice });
     expect(tool_choice).toEqual(toolChoice);
     expect(function_call).toBeUndefined();
   });
 
-  test.each([undefined, []])('offer no tools and no choice where the functions are %j', (functions) => {
+  test.each([undefined, []])('drops the choice if the functions are %j', (functions) => {
     const request = { messages: [question], function_call: 'auto' as const, ...(functions && { functions }) };
     expect(toToolsRequest(request)).toStrictEqual({ messages: [question] });
   });
 });
 
-describe('the messages of a conversation', () => {
-  test('get ids that tie results to calls', () => {
+describe('toToolsRequest with the messages of a conversation', () => {
+  test('creates ids that connect results to calls', () => {
     const messages = [question, asks('weather', '{"a":1}'), tells('weather'), asks('time'), tells('time', '12:00')];
     expect(toMessages(...messages)).toStrictEqual([
       ...[question, call('call_0', 'weather', '{"a":1}'), result('call_0')],
@@ -78,25 +78,25 @@ describe('the messages of a conversation', () => {
     ]);
   });
 
-  test('keep ids and bytes when the conversation goes on', () => {
+  test('keeps ids and messages when the conversation grows', () => {
     const messages = [question, asks('weather'), tells('weather')];
     const longer = toMessages(...messages, asks('time'), tells('time')) as unknown[];
     expect(longer.slice(0, 3)).toEqual(toMessages(...messages));
   });
 
-  test('keep text and unknown fields beside a call', () => {
+  test('keeps text and unknown fields of a call', () => {
     expect(toMessages({ ...asks('weather'), content: 'Wait.', x: 1 }, tells('weather'))).toStrictEqual([
       { ...call('call_0', 'weather'), content: 'Wait.', x: 1 },
       result('call_0'),
     ]);
   });
 
-  test('move a result directly after its call', () => {
+  test('moves a result directly after its call', () => {
     const messages = [asks('weather'), question, tells('weather')];
     expect(toMessages(...messages)).toStrictEqual([call('call_0', 'weather'), result('call_0'), question]);
   });
 
-  test('drop a call without a result but keep its text', () => {
+  test('drops a call without a result but keeps its text', () => {
     expect(toMessages(asks('weather'), question)).toStrictEqual([question]);
     expect(toMessages(question, { ...asks('weather'), content: 'Wait.' })).toStrictEqual([
       question,
@@ -105,26 +105,26 @@ describe('the messages of a conversation', () => {
     expect(toMessages(asks('a'), asks('b'), tells('b'))).toStrictEqual([call('call_0', 'b'), result('call_0')]);
   });
 
-  test('turn a result without a call into a user message', () => {
+  test('converts a result without a call to a user message', () => {
     const alone = { role: 'user', name: 'b', content: 'sunny' };
     expect(toMessages(question, tells('b'))).toStrictEqual([question, alone]);
     expect(toMessages(asks('a'), tells('a'), tells('b'))).toStrictEqual([call('call_0', 'a'), result('call_0'), alone]);
   });
 
-  test('tie a result to a call whose name has dashes', () => {
+  test('connects a result to a call whose name has dashes', () => {
     expect(toMessages(asks('get-weather'), tells('get_weather'))).toStrictEqual([
       call('call_0', 'get-weather'),
       result('call_0'),
     ]);
   });
 
-  test('that hold both forms of one call keep the tool call', () => {
+  test('keeps the tool call of a message that has both forms', () => {
     const { function_call, ...toolForm } = { ...asks('weather'), tool_calls: [{ id: 'x' }] };
     const answer = { role: 'tool' as const, tool_call_id: 'x', content: 'sunny' };
     expect(toMessages({ ...toolForm, function_call }, answer)).toStrictEqual([toolForm, answer]);
   });
 
-  test('are not changed themselves', () => {
+  test('does not modify the messages', () => {
     const messages = [question, asks('weather'), tells('weather')];
     const before = JSON.stringify(messages);
     toToolsRequest({ messages, functions: [offer] });
@@ -132,14 +132,14 @@ describe('the messages of a conversation', () => {
   });
 });
 
-describe('any conversation', () => {
+describe('toToolsRequest with any conversation', () => {
   const message = fc.oneof(
     fc.constant(question),
     fc.record({ name: fc.constantFrom('a', 'b'), args: fc.json() }).map(({ name, args }) => asks(name, args)),
     fc.record({ name: fc.constantFrom('a', 'b'), content: fc.string() }).map(({ name, content }) => tells(name, content)),
   );
 
-  test('has one result right behind each call, and no result elsewhere', () => {
+  test('places one result directly after each call, and no other results', () => {
     fc.assert(
       fc.property(fc.array(message), (messages) => {
         const tools = toToolsRequest({ messages }).messages;
@@ -154,7 +154,7 @@ describe('any conversation', () => {
     );
   });
 
-  test('contains every result, and no call or result that the client did not send', () => {
+  test('keeps every result, and adds no call or result', () => {
     fc.assert(
       fc.property(fc.array(message), (messages) => {
         const sent = new Set((messages as ChatRequest['messages']).map(({ function_call: asked }) => JSON.stringify(asked)));
@@ -189,19 +189,19 @@ function folded(chunks: readonly Chunk[]): object | undefined {
   return accumulator.completion().choices[0];
 }
 
-describe('a chunk without tool calls', () => {
+describe('FunctionCallReply with a chunk without tool calls', () => {
   test.each([
     chunk({ role: 'assistant', content: '' }),
     chunk({ content: 'Hello', custom_content: { state: {} } }),
     chunk({}, 'stop'),
     { ...chunk({}), choices: [], usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 } },
-  ])('%# is the same object', (given) => {
+  ])('returns chunk %# unchanged', (given) => {
     expect(new FunctionCallReply().toFunctionCall(given)).toBe(given);
   });
 });
 
-describe('a tool call', () => {
-  test('is told as a function call, fragment by fragment', () => {
+describe('FunctionCallReply with a tool call', () => {
+  test('converts each fragment to a function call', () => {
     expect(
       told(
         calls(begun),
@@ -215,19 +215,19 @@ describe('a tool call', () => {
     ]);
   });
 
-  test('keeps what stands beside it', () => {
+  test('keeps other fields of the delta', () => {
     expect(told(chunk({ role: 'assistant', content: null, tool_calls: [begun as ToolCallDelta] }))).toStrictEqual([
       { role: 'assistant', content: null, function_call: { name: 'weather', arguments: '' } },
     ]);
   });
 
-  test('ends with the finish reason of a function call', () => {
+  test('changes the finish reason to function_call', () => {
     const reply = new FunctionCallReply();
     expect(reply.toFunctionCall(chunk({}, 'tool_calls'))).toStrictEqual(chunk({}, 'function_call'));
     expect(reply.toFunctionCall(chunk({}, 'length'))).toStrictEqual(chunk({}, 'length'));
   });
 
-  test('does not change the chunk it came in', () => {
+  test('does not modify the chunk', () => {
     const given = calls(begun);
     const before = JSON.stringify(given);
     new FunctionCallReply().toFunctionCall(given);
@@ -235,10 +235,10 @@ describe('a tool call', () => {
   });
 });
 
-describe('of several tool calls only the first is told', () => {
+describe('FunctionCallReply with several tool calls', () => {
   const second = { index: 1, id: 'c2', function: { name: 'time', arguments: '{}' } };
 
-  test('where they come in turn', () => {
+  test('keeps only the first call if they arrive in sequence', () => {
     expect(told(calls(begun), calls(second), calls({ index: 0, function: { arguments: '{}' } }))).toStrictEqual([
       { function_call: { name: 'weather', arguments: '' } },
       {},
@@ -246,11 +246,11 @@ describe('of several tool calls only the first is told', () => {
     ]);
   });
 
-  test('where they come at once, in any order', () => {
+  test('keeps only the first call if they arrive together in any order', () => {
     expect(told(calls(second, begun))).toStrictEqual([{ function_call: { name: 'weather', arguments: '' } }]);
   });
 
-  test('with all parts of one event', () => {
+  test('keeps all parts of the first call in one event', () => {
     const [start, end] = [{ function: { arguments: '{"city":' } }, { function: { arguments: '"Oslo"}' } }];
     expect(told(calls(begun, second, { index: 0, ...start }, { index: 0, ...end }))).toStrictEqual([
       { function_call: { name: 'weather', arguments: '{"city":"Oslo"}' } },
@@ -260,7 +260,7 @@ describe('of several tool calls only the first is told', () => {
     });
   });
 
-  test('in each choice apart', () => {
+  test('keeps the first call of each choice', () => {
     const reply = new FunctionCallReply();
     const toDelta = (given: Chunk) => reply.toFunctionCall(given).choices[0]?.delta;
     toDelta(calls(begun));
@@ -270,17 +270,17 @@ describe('of several tool calls only the first is told', () => {
   });
 });
 
-describe('odd chunks', () => {
-  test('with null or empty tool calls lose them', () => {
+describe('FunctionCallReply with unusual chunks', () => {
+  test('drops null and empty tool calls', () => {
     expect(told(chunk({ content: 'a', tool_calls: [] }))).toStrictEqual([{ content: 'a' }]);
     expect(told(chunk({ content: 'a', tool_calls: null as never }))).toStrictEqual([{ content: 'a', tool_calls: null }]);
   });
 });
 
-describe('any function call', () => {
+describe('FunctionCallReply with any function call', () => {
   const functionCall = fc.record({ name: fc.stringMatching(/^[a-zA-Z0-9_-]{1,64}$/), arguments: fc.json() });
 
-  test('comes back from the form of tools as it was', () => {
+  test('restores the function call from its tool form', () => {
     fc.assert(
       fc.property(functionCall, fc.nat(), (asked, roll) => {
         const [message] = toToolsRequest({ messages: [{ role: 'assistant', function_call: asked }] }).messages;
@@ -297,7 +297,7 @@ describe('any function call', () => {
     );
   });
 
-  test('comes back from a whole reply too', () => {
+  test('restores the function call from a complete reply', () => {
     fc.assert(
       fc.property(functionCall, (asked) => {
         const message = {

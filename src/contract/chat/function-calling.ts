@@ -4,7 +4,7 @@ import { isResultName, type Message } from './message.ts';
 
 const functionCallPrefix = 'fcall_';
 
-/** Whether a request speaks of functions in the old form, in its fields or in its messages. */
+/** Returns whether a request uses function calling, which tool calling replaced, in its fields or messages. */
 export function usesFunctions(request: ChatRequest): boolean {
   if (request.functions !== undefined || request.function_call !== undefined) return true;
   for (const { role, function_call: call } of request.messages) if (role === 'function' || call !== undefined) return true;
@@ -12,8 +12,8 @@ export function usesFunctions(request: ChatRequest): boolean {
 }
 
 /**
- * Returns the request in the form of tools: `functions` become tools, function calls become tool calls with created ids, and
- * their results become tool messages. Returns the same object if nothing is of the old form.
+ * Converts a request from functions to tools. `functions` become tools, function calls become tool calls with generated IDs, and
+ * their results become tool messages. Returns the same object if the request does not use functions.
  */
 export function toToolsRequest(request: ChatRequest): ChatRequest {
   if (!usesFunctions(request)) return request;
@@ -32,8 +32,8 @@ function toToolChoice(choice: 'none' | 'auto' | { name: string }): unknown {
 }
 
 /**
- * Converts the messages to the form of tools. A result is moved directly after its call. A call without a result is left out,
- * and a result without a call becomes a user message, since tools need both.
+ * Converts messages from functions to tools. Moves a result directly after its call. Drops a call without a result, and converts
+ * a result without a call to a user message, because tools require both.
  */
 function toToolMessages(messages: readonly Message[]): Message[] {
   const results = findResults(messages);
@@ -56,7 +56,7 @@ function toToolMessages(messages: readonly Message[]): Message[] {
   });
 }
 
-/** Returns the result of each message with a function call. The newest call is the one that a result answers. */
+/** Returns the result of each message with a function call. A result answers the latest call before it. */
 function findResults(messages: readonly Message[]): Map<Message, Message> {
   const results = new Map<Message, Message>();
   let open: Message | undefined;
@@ -70,12 +70,15 @@ function findResults(messages: readonly Message[]): Map<Message, Message> {
   return results;
 }
 
-/** Converts the tool calls of one normalized reply to the old form: the first call of each choice becomes its function call. */
+/** Converts the tool calls of one normalized reply to function calls. The first call of each choice becomes its function call. */
 export class FunctionCallReply {
   /** Index of the tool call that becomes the function call, by choice. */
   readonly #calls = new Map<number, number>();
 
-  /** Returns the chunk with `function_call` instead of `tool_calls`, or the same object if it has none. Needs all chunks in order. */
+  /**
+   * Returns the chunk with `function_call` instead of `tool_calls`, or the same object if it has none. Requires all chunks in
+   * order.
+   */
   toFunctionCall(chunk: Chunk): Chunk {
     if (!chunk.choices.some(isToolForm)) return chunk;
     return { ...chunk, choices: chunk.choices.map((choice) => (isToolForm(choice) ? this.#toOldForm(choice) : choice)) };
@@ -100,7 +103,7 @@ export class FunctionCallReply {
   }
 }
 
-/** Returns one part for all parts of one call in a chunk. */
+/** Merges all parts of one call in a chunk. */
 function joined(parts: readonly FunctionCallDelta[]): FunctionCallDelta | undefined {
   if (parts.length < 2) return parts[0];
   return { ...parts[0], arguments: parts.map((part) => part.arguments ?? '').join('') };
@@ -111,8 +114,8 @@ function isToolForm({ delta, finish_reason: reason }: ChunkChoice): boolean {
 }
 
 /**
- * Returns the id of a call that came as `function_call`, which has no id: the result returns as a `function` message. `reply` is
- * unique to the reply.
+ * Returns the ID of a call that arrived as `function_call`, which has no ID. Its result returns as a `function` message. `reply`
+ * must be unique to the reply.
  */
 export function toFunctionCallId(reply: string): string {
   return `${functionCallPrefix}${reply}`;

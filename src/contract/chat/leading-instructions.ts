@@ -1,12 +1,12 @@
 import { type ContentPart, isInstruction, type Message } from './message.ts';
 
-/** Texts of several messages are paragraphs of one. */
+/** Separator between the texts of merged messages. */
 const paragraph = '\n\n';
 
 /**
- * Returns the messages with every system and developer message folded into one leading message, as strict chat templates
- * require. The leading message is a system message unless all of them are developer messages. Returns the same array if
- * there is at most one and it is the first.
+ * Merges all system and developer messages into one leading message, as strict chat templates require. The leading message is a
+ * system message unless all of them are developer messages. Returns the same array if there is at most one such message and it is
+ * the first.
  */
 export function withLeadingInstructions(messages: Message[]): Message[] {
   if (!needsFolding(messages)) return messages;
@@ -18,8 +18,8 @@ export function withLeadingInstructions(messages: Message[]): Message[] {
 }
 
 /**
- * Returns the messages with consecutive messages of the user joined into one, as templates require in which user and assistant
- * alternate. A message with a name or another further field stays as it is. Returns the same array if there is nothing to join.
+ * Merges consecutive user messages, for templates in which user and assistant must alternate. Messages with a name or another
+ * additional field stay separate. Returns the same array if there are no messages to merge.
  */
 export function withJoinedUserMessages(messages: Message[]): Message[] {
   const groups: Message[][] = [];
@@ -46,7 +46,10 @@ function needsFolding(messages: readonly Message[]): boolean {
   return false;
 }
 
-/** Returns one text. Parts with further fields, such as cache marks, stay parts, and the texts between them become one part each. */
+/**
+ * Joins contents into one text. Parts with additional fields, such as cache marks, stay separate. The texts between them become
+ * one part each.
+ */
 function joinContents(contents: readonly NonNullable<Message['content']>[]): string | ContentPart[] {
   const parts = contents.flatMap((content) => (typeof content === 'string' ? [toTextPart(content)] : content));
   const joined: ContentPart[] = [];

@@ -1,18 +1,18 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 
-/** The names of speakers that OpenAI's API accepts. */
+/** Speaker names that the OpenAI API accepts. */
 export const messageName = /^[^\s<|\\/>]{1,64}$/;
 
-/** Characters that an older or narrower API refuses in the name of a speaker. */
+/** Characters in speaker names that an older or narrower API rejects. */
 export const refusedInNames = {
-  /** Azure's API, and OpenAI's before it was widened. */
+  /** For the API of Azure, and an earlier version of the OpenAI API. */
   azure: /[^a-zA-Z0-9_-]/g,
-  /** The interface of applications (docs/wire.md, Chat request). */
+  /** For the interface of applications (docs/wire.md, Chat request). */
   application: /[^a-zA-Z0-9_]/g,
 } as const;
 
-/** Anything else a caller sent: carried untouched. */
+/** Unknown fields of the client, passed on unchanged. */
 type UnknownFields = { [key: string]: unknown };
 
 function withUnknownFields<Schema extends TSchema>(schema: Schema) {
@@ -27,113 +27,113 @@ export const attachmentFields = {
   index: Type.Optional(
     Type.Integer({
       minimum: 0,
-      description: 'Place among the attachments of the message, from 0. May be absent in a request.',
+      description: 'Position among the attachments of the message, from 0. Optional in requests.',
     }),
   ),
   type: optionalText('MIME type of the content. Absent: text/markdown.'),
-  title: optionalText('Title shown to people.'),
-  data: optionalText('The content in the format of `type`; base64 where that is binary.'),
-  url: optionalText('Where the content is.'),
-  reference_type: optionalText('MIME type of what `reference_url` points to.'),
-  reference_url: optionalText('Where the attachment comes from.'),
+  title: optionalText('Title for users.'),
+  data: optionalText('The content in the format of `type`, in base64 if it is binary.'),
+  url: optionalText('URL of the content.'),
+  reference_type: optionalText('MIME type of the resource at `reference_url`.'),
+  reference_url: optionalText('URL of the source of the attachment.'),
 };
 
-/** Input or output beside the text; exactly one of `data` and `url`. */
+/** Input or output in addition to the text. It has exactly one of `data` and `url`. */
 export const Attachment = withUnknownFields(Type.Object(attachmentFields));
 export type Attachment = Static<typeof Attachment>;
 
-/** A control of the last reply, as the user filled it in. */
+/** A control of the last reply with the values of the user. */
 export const CompletedControl = withUnknownFields(
   Type.Object({
     label: Type.String({ description: 'Label of a control that the last reply offered.' }),
-    value: Type.Optional(anyObject('What was filled in; follows the schema of the control.')),
+    value: Type.Optional(anyObject('Value of the control. It must follow the schema of the control.')),
   }),
 );
 export type CompletedControl = Static<typeof CompletedControl>;
 
-/** What a message of a request has beside its text. */
+/** Content of a request message in addition to its text. */
 export const CustomContent = withUnknownFields(
   Type.Object({
     attachments: Type.Optional(Type.Array(Attachment)),
     completed_control: Type.Optional(CompletedControl),
-    state: Type.Optional(anyObject('State that the assistant gave with an earlier reply; assistant messages only.')),
+    state: Type.Optional(anyObject('State from an earlier reply. Only assistant messages can contain it.')),
   }),
 );
 export type CustomContent = Static<typeof CustomContent>;
 
-/** A function the assistant chose, with its arguments as JSON text. */
+/** A function call of the assistant. Its arguments are JSON text. */
 const FunctionCall = withUnknownFields(
   Type.Object({ name: Type.String(), arguments: Type.String({ description: 'JSON text.' }) }),
 );
 
-/** A piece of a message's content, such as text or an image: the form of the OpenAI API, carried untouched. */
+/** A part of the message content, such as text or an image, in the form of the OpenAI API. It is passed on unchanged. */
 export const ContentPart = withUnknownFields(Type.Object({ type: Type.String() }));
 export type ContentPart = Static<typeof ContentPart>;
 
 const roles = ['system', 'user', 'assistant', 'function', 'developer', 'tool'] as const;
 
 export const messageFields = {
-  role: Type.Enum([...roles], { description: 'Who speaks.' }),
+  role: Type.Enum([...roles], { description: 'Author of the message.' }),
   content: Type.Optional(
     Type.Union([Type.String(), Type.Null(), Type.Array(ContentPart)], {
       description:
-        'The text, or its parts. Needed but in assistant messages that call functions or tools and user messages with a completed control.',
+        'The text, or its parts. Required, except in assistant messages that call functions or tools and in user messages with a completed control.',
     }),
   ),
   custom_content: Type.Optional(CustomContent),
   name: Type.Optional(
     Type.String({
       description:
-        'In a function message: the function whose result `content` is. Letters, digits, underscore; at most 64. In other messages: who speaks, at most 64 characters without white space and `<`, `|`, `\\`, `/`, `>`.',
+        'In a function message: name of the function, with up to 64 letters, digits, `_`, and `-`. In other messages: name of the author, with up to 64 characters, without white space, `<`, `|`, `\\`, `/`, and `>`.',
     }),
   ),
   function_call: Type.Optional(FunctionCall),
 };
 
-/** One message of a conversation (docs/wire.md, Chat request). Which fields go with which role: `parseMessage`. */
+/** A message of a conversation (docs/wire.md, Chat request). `parseMessage` checks which fields are valid for which role. */
 export const Message = withUnknownFields(Type.Object(messageFields));
 export type Message = Static<typeof Message>;
 
 /**
- * Marks a message of the role `user`, or a part of one, that holds the output of a tool or the choice of a model. The role is
- * `user` because models accept images from users only. JSON leaves the mark out.
+ * Marks a user message, or a part of one, that holds the output of a tool or the choice of a model. The role is `user` because
+ * models accept images only from users. JSON omits the mark.
  */
 export const toolOutput = Symbol('tool output');
 
-/** Whether the user did not write a message of the role `user`, or a part of it. */
+/** Returns whether a user message, or a part of it, holds output of a tool or a model instead of text from the user. */
 export function isToolOutput(value: (Message | ContentPart) & { readonly [toolOutput]?: true }): boolean {
   return value[toolOutput] === true;
 }
 
-/** Whether the message says how the model is to work; it is none of what was said. */
+/** Returns whether the message is an instruction for the model instead of a part of the conversation. */
 export function isInstruction({ role }: Pick<Message, 'role'>): boolean {
   return role === 'system' || role === 'developer';
 }
 
-/** Whether the message is what a tool, or a function, gave. */
+/** Returns whether the message is the result of a tool or function. */
 export function isResult({ role }: Pick<Message, 'role'>): boolean {
   return role === 'tool' || role === 'function';
 }
 
-/** The calls of tools that a message of the assistant holds, as they were sent, in their order. */
+/** Returns the tool calls of an assistant message, unchanged and in order. */
 export function getToolCalls({ tool_calls: calls }: Message): JsonObject[] {
   return Array.isArray(calls) ? calls.filter(isJsonObject) : [];
 }
 
-/** What was said: the messages but for instructions. */
+/** Returns the messages except instructions. */
 export function withoutInstructions(messages: readonly Message[]): Message[] {
   return messages.filter((message) => !isInstruction(message));
 }
 
-/** Returns whether a `function` message with this name answers the call. Names of messages have no dash, names of functions may. */
+/**
+ * Returns whether a `function` message with this name answers the call. Message names cannot contain dashes, but function names
+ * can.
+ */
 export function isResultName(name: string | undefined, called: string): boolean {
   return name === called || name === called.replaceAll('-', '_');
 }
 
-/**
- * Returns the messages and replaces each refused character in speaker names by `_`. Returns the original array if the names have
- * no such character.
- */
+/** Replaces each refused character in speaker names by `_`. Returns the original array if there are no such characters. */
 export function withReducedNames(messages: Message[], refused: RegExp): Message[] {
   if (!messages.some((message) => isSpeaker(message) && message.name?.search(refused) !== -1)) return messages;
   return messages.map((message) =>
@@ -141,7 +141,7 @@ export function withReducedNames(messages: Message[], refused: RegExp): Message[
   );
 }
 
-/** Returns whether the name belongs to a speaker. Results name a function or a tool. */
+/** Returns whether the name belongs to a speaker. In result messages, the name is that of a function or tool. */
 function isSpeaker({ role, name }: Message): boolean {
   return name !== undefined && role !== 'function' && role !== 'tool';
 }

@@ -18,7 +18,8 @@ function withAttachments(...attachments: unknown[]): object {
   return user({ custom_content: { attachments } });
 }
 
-const contentNeeded = 'is required unless an assistant message has a function call or a user message a completed control';
+const contentNeeded =
+  'is required, except in an assistant message with a function or tool call and in a user message with a completed control';
 const aContent = 'must be a string, null or an array';
 
 const faults: [name: string, message: unknown, path: string, claim: string][] = [
@@ -26,7 +27,7 @@ const faults: [name: string, message: unknown, path: string, claim: string][] = 
   ['a list for a message', [], '', 'must be an object'],
   ['no role', { content: 'Hello' }, '.role', 'is required'],
   [
-    'a role of its own',
+    'an unknown role',
     user({ role: 'robot' }),
     '.role',
     'must be "system", "user", "assistant", "function", "developer" or "tool"',
@@ -127,7 +128,7 @@ const faults: [name: string, message: unknown, path: string, claim: string][] = 
     'must be an array',
   ],
   ['an attachment that is text', withAttachments('x'), '.custom_content.attachments[0]', 'must be an object'],
-  ['an attachment with nothing', withAttachments(picture, {}), '.custom_content.attachments[1]', 'must have data or url'],
+  ['an empty attachment', withAttachments(picture, {}), '.custom_content.attachments[1]', 'must have data or url'],
   [
     'an attachment with data and url',
     withAttachments({ data: '', url: '' }),
@@ -190,17 +191,17 @@ const faults: [name: string, message: unknown, path: string, claim: string][] = 
     '.function_call.arguments',
     'must be a string',
   ],
-  ['a key of other case', user({ Name: 'a' }), '.Name', 'is not a known field; the name is name'],
+  ['a key of other case', user({ Name: 'a' }), '.Name', 'is not a known field. The name is name'],
   [
     'tool calls of other case',
     { role: 'assistant', Tool_calls: [] },
     '.Tool_calls',
-    'is not a known field; the name is tool_calls',
+    'is not a known field. The name is tool_calls',
   ],
 ];
 
-describe('a message is refused for', () => {
-  test.each(faults)('%s', (_name, message, path, claim) => {
+describe('parseMessage with an invalid message', () => {
+  test.each(faults)('rejects %s', (_name, message, path, claim) => {
     const param = at + path;
     expect(() => parseMessage(message, at)).toThrow(
       expect.objectContaining({ code: 'invalid_request', param, message: `${param} ${claim}.` }),
@@ -208,7 +209,7 @@ describe('a message is refused for', () => {
   });
 });
 
-describe('a message passes untouched with', () => {
+describe('parseMessage with a valid message', () => {
   const good: [name: string, message: object][] = [
     ['text', user({})],
     ['empty text', user({ content: '' })],
@@ -242,13 +243,13 @@ describe('a message passes untouched with', () => {
     ['unknown fields at every level', user({ x: 1, custom_content: { y: null, attachments: [{ ...picture, z: {} }] } })],
   ];
 
-  test.each(good)('%s', (_name, message) => {
+  test.each(good)('returns a message with %s unchanged', (_name, message) => {
     expect(parseMessage(message, at)).toBe(message);
   });
 });
 
-describe('null', () => {
-  test('in optional fields counts as absence and is not sent on', () => {
+describe('parseMessage with null', () => {
+  test('omits optional fields that are null', () => {
     const message = {
       ...{ role: 'user', content: 'a', name: null, function_call: null },
       custom_content: {
@@ -264,26 +265,26 @@ describe('null', () => {
     expect(message.name).toBeNull();
   });
 
-  test('for custom content of a system message is fine', () => {
+  test('accepts null for custom content of a system message', () => {
     expect(parseMessage({ role: 'system', content: 'a', custom_content: null }, at)).toStrictEqual({
       role: 'system',
       content: 'a',
     });
   });
 
-  test('in unknown fields is kept, and where there are tool calls', () => {
+  test('keeps null in unknown fields and as content next to tool calls', () => {
     const message = { role: 'assistant', content: null, tool_calls: [{ id: 'a' }], refusal: null };
     expect(parseMessage(message, at)).toBe(message);
   });
 
-  test('of tool calls, controls and stages counts as absence', () => {
+  test('ignores null for tool calls, controls, and stages', () => {
     const custom_content = { controls: null, stages: null, state: null };
     const message = { role: 'assistant', content: 'a', tool_calls: null, tool_call_id: null, custom_content };
     expect(parseMessage(message, at)).toStrictEqual({ role: 'assistant', content: 'a', custom_content: {} });
   });
 });
 
-describe('whatever a message is', () => {
+describe('parseMessage with any message', () => {
   const anything = fc.oneof(
     { weight: 3, arbitrary: fc.constantFrom('a', null, [], {}, 5) },
     { weight: 1, arbitrary: fc.jsonValue() },
@@ -304,7 +305,7 @@ describe('whatever a message is', () => {
     { requiredKeys: [] },
   );
 
-  test('it is parsed or refused with a path inside it', () => {
+  test('returns a message or throws an error with a path within it', () => {
     fc.assert(
       fc.property(message, (value) => {
         try {

@@ -16,7 +16,7 @@ import {
 const shape = Compile(Message);
 const passedOn = ['tool_calls', 'tool_call_id'];
 const knownFields: ReadonlySet<string> = new Set([...Object.keys(messageFields), ...passedOn]);
-/** Optional fields whose null counts as absence: SDKs print them so. The null of a content is said as such. */
+/** Optional fields whose null counts as absence, because SDKs send null. Null as content has a separate error message. */
 const nullable = {
   message: new Set(['custom_content', 'name', 'function_call', ...passedOn]),
   custom_content: new Set(['attachments', 'completed_control', 'state', 'controls', 'stages']),
@@ -25,7 +25,10 @@ const nullable = {
 };
 const functionName = /^[a-zA-Z0-9_-]{1,64}$/;
 
-/** A message of a request, without optional fields that are null. Throws invalid_request; `at` is its path, such as messages[2] (docs/wire.md, Chat request). */
+/**
+ * Validates a message and omits optional fields that are null. Throws `invalid_request`. `at` is the path of the message, such as
+ * messages[2] (docs/wire.md, Chat request).
+ */
 export function parseMessage(value: unknown, at: string): Message {
   const hasNull = isJsonObject(value) && refuseOtherCase(value, knownFields, at);
   const isPlain = !hasNull && (!isJsonObject(value) || value.custom_content === undefined);
@@ -51,7 +54,7 @@ function withoutNullFields(value: unknown): unknown {
   });
 }
 
-/** A message may have no content if it says something else. */
+/** Throws if a message has neither content nor a field that replaces it. */
 function checkSilence(message: Message, at: string): void {
   const { role, custom_content: custom } = message;
   if (role === 'assistant' && (message.function_call !== undefined || (message.tool_calls ?? null) !== null)) return;
@@ -60,11 +63,11 @@ function checkSilence(message: Message, at: string): void {
     throw createRequestError(`${at}.content`, 'must be a string or an array of content parts, not null');
   throw createRequestError(
     `${at}.content`,
-    'is required unless an assistant message has a function call or a user message a completed control',
+    'is required, except in an assistant message with a function or tool call and in a user message with a completed control',
   );
 }
 
-/** Checks the URL of an image. Other fields of content parts are passed on unchanged. */
+/** Validates the URL of an image. Other fields of content parts are passed on unchanged. */
 function checkPart({ image_url: image }: ContentPart, at: string): void {
   const url = isJsonObject(image) ? image.url : image;
   if (typeof url === 'string') requireUrlLength(url, isJsonObject(image) ? `${at}.image_url.url` : `${at}.image_url`);

@@ -1,12 +1,12 @@
 import { isJsonObject, tryParseJson } from '#base/json/json.ts';
 
-/** Header fields in which coding agents send their session ID, in the order of preference. */
+/** Header fields in which coding agents send their session ID, in order of preference. */
 const sessionHeaders = ['x-claude-code-session-id', 'session_id', 'session-id', 'conversation_id', 'x-conversation-id'];
 const sessionId = /^[\x21-\x7e]{1,128}$/;
-/** Claude Code before it sent JSON: `user_<hash>_account_<id>_session_<id>`. */
+/** Mark in the user ID of older versions of Claude Code, before they sent JSON: `user_<hash>_account_<id>_session_<id>`. */
 const sessionMark = '_session_';
 
-/** Returns the id of the session or conversation that the header fields name. */
+/** Returns the session or conversation ID from the header fields. */
 export function findSessionInHeaders(headers: Readonly<Record<string, unknown>>): string | undefined {
   for (const name of sessionHeaders) {
     const id = toSessionId(headers[name]);
@@ -15,7 +15,7 @@ export function findSessionInHeaders(headers: Readonly<Record<string, unknown>>)
   return undefined;
 }
 
-/** Returns the id that the body of a request of the Messages dialect names in `metadata.user_id`. */
+/** Returns the session ID from `metadata.user_id` of a Messages request. */
 export function findSessionInMetadata({ metadata }: { readonly metadata?: unknown }): string | undefined {
   const user = isJsonObject(metadata) ? metadata.user_id : undefined;
   if (typeof user !== 'string') return undefined;
@@ -27,7 +27,7 @@ export function findSessionInMetadata({ metadata }: { readonly metadata?: unknow
   return at === -1 ? undefined : toSessionId(user.slice(at + sessionMark.length));
 }
 
-/** Returns a value as the id of a session, if it can be one. */
+/** Returns the value if it is a valid session ID. */
 export function toSessionId(value: unknown): string | undefined {
   return typeof value === 'string' && sessionId.test(value) ? value : undefined;
 }

@@ -15,14 +15,14 @@ function chunk(value: object): Chunk {
   return toWellFormedChunk(value as Chunk, own);
 }
 
-describe('a chunk of an upstream', () => {
-  it('is the same object where nothing is missing', () => {
+describe('toWellFormedChunk', () => {
+  it('returns the same object if no field is missing', () => {
     const choices = [{ index: 0, delta: { content: 'a' }, finish_reason: null }];
     const whole = { ...head, model: 'up', choices, odd: 1 } as unknown as Chunk;
     expect(toWellFormedChunk(whole, own)).toBe(whole);
   });
 
-  it('gets what it leaves out', () => {
+  it('adds missing fields', () => {
     expect(chunk({ choices: [{}, { index: 'x', delta: { role: 'user' } }] })).toEqual({
       ...{ id: 'own', object: 'chat.completion.chunk', created: 7, model: 'm' },
       choices: [
@@ -32,13 +32,13 @@ describe('a chunk of an upstream', () => {
     });
   });
 
-  it('says in one text what comes in parts, with its thoughts beside it', () => {
+  it('joins text parts to one text and moves thoughts to another field', () => {
     const { choices } = chunk({ ...head, choices: [{ index: 0, delta: { content: parts }, finish_reason: null }] });
     expect(choices[0]?.delta).toEqual({ content: 'ab', reasoning_content: 'hm' });
   });
 });
 
-describe('a whole reply of an upstream', () => {
+describe('toWellFormedCompletion', () => {
   it.each([
     [{ content: null }, { content: '' }],
     [
@@ -50,7 +50,7 @@ describe('a whole reply of an upstream', () => {
       { content: null, tool_calls: [{ id: 'c' }] },
     ],
     [{ function_call: { name: 'f' } }, { function_call: { name: 'f' } }],
-  ])('has a content unless it calls something: %j', (said, told) => {
+  ])('adds an empty content unless the message has calls: %j', (said, told) => {
     const message = { role: 'assistant', ...said };
     const given = { ...head, object: 'chat.completion', choices: [{ index: 0, message, finish_reason: 'stop' }] };
     expect(toWellFormedCompletion(given as unknown as Completion, own).choices[0]?.message).toEqual({
@@ -59,7 +59,7 @@ describe('a whole reply of an upstream', () => {
     });
   });
 
-  it('gets what it leaves out, and one text', () => {
+  it('adds missing fields and joins text parts', () => {
     const given = { choices: [{ message: { content: parts } }, {}] } as unknown as Completion;
     expect(toWellFormedCompletion(given, own)).toEqual({
       ...{ id: 'own', object: 'chat.completion', created: 7, model: 'm' },
@@ -71,13 +71,13 @@ describe('a whole reply of an upstream', () => {
   });
 });
 
-describe('what comes in lists beside the text of a whole reply', () => {
+describe('toWellFormedCompletion with indexed lists in custom content', () => {
   const replyWith = (custom_content: object) => {
     const message = { role: 'assistant', content: 'a', custom_content };
     return { ...head, object: 'chat.completion', model: 'up', choices: [{ index: 0, message, finish_reason: 'stop' }] };
   };
 
-  it('keeps the numbers that it brings, and the reply is the same object then', () => {
+  it('keeps the indexes and returns the same object', () => {
     const given = replyWith({ stages: [{ index: 4, name: 'Looks' }] }) as unknown as Completion;
     expect(toWellFormedCompletion(given, own)).toBe(given);
   });

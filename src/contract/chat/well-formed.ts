@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import type { Chunk, ChunkChoice, Completion, CompletionChoice, Delta, RawChunk, RawCompletion } from './chunk.ts';
 
-/** What the events of one reply have in common. */
+/** Fields that all events of a reply share. */
 export interface ReplyIdentity {
   readonly id: string;
   /** Seconds since the epoch. */
@@ -11,12 +11,12 @@ export interface ReplyIdentity {
 
 type Head = { readonly id: unknown; readonly created: unknown; readonly model?: unknown };
 
-/** What a chunk or a whole reply calls itself; `known` stands in for what it leaves out. */
+/** Returns the identity of a chunk or complete reply. Missing fields come from `knownIdentity`. */
 export function getIdentity({ id, created, model }: Partial<Head>, knownIdentity: ReplyIdentity): ReplyIdentity {
   if (id === knownIdentity.id && created === knownIdentity.created && model === knownIdentity.model) return knownIdentity;
   return {
     id: typeof id === 'string' && id !== '' ? id : knownIdentity.id,
-    // Azure's first event has a zero.
+    // The first event of Azure has a zero.
     created: typeof created === 'number' && created > 0 ? created : knownIdentity.created,
     ...(typeof model === 'string' && model !== ''
       ? { model }
@@ -24,7 +24,7 @@ export function getIdentity({ id, created, model }: Partial<Head>, knownIdentity
   };
 }
 
-/** A chunk with all its required fields (docs/wire.md, Streams), whatever an upstream leaves out; the same object if nothing is missing. */
+/** Returns a chunk with all required fields (docs/wire.md, Streams). Returns the same object if no field is missing. */
 export function toWellFormedChunk(chunk: RawChunk, identity: ReplyIdentity): Chunk {
   if (isWellFormedChunk(chunk)) return chunk as unknown as Chunk;
   return {
@@ -43,7 +43,9 @@ export function toWellFormedChunk(chunk: RawChunk, identity: ReplyIdentity): Chu
   } as Chunk;
 }
 
-/** A whole reply with all its required fields (docs/wire.md, JSON answers); the same object if nothing is missing. */
+/**
+ * Returns a complete reply with all required fields (docs/wire.md, JSON answers). Returns the same object if no field is missing.
+ */
 export function toWellFormedCompletion(completion: RawCompletion, identity: ReplyIdentity): Completion {
   if (isHead(completion) && completion.object === 'chat.completion' && completion.choices.every(isWhole))
     return completion as unknown as Completion;
@@ -89,7 +91,7 @@ function isWhole({ index, message, finish_reason: reason }: JsonObject): boolean
   return Number.isInteger(index) && hasContent(message) && typeof reason === 'string';
 }
 
-/** A reply without a word has an empty one, unless it calls something. */
+/** A reply without text gets an empty text, unless it has calls. */
 function toCompleteMessage(message: unknown): CompletionChoice['message'] {
   const completeMessage: JsonObject = { ...(isJsonObject(message) && normalizeContent(message)), role: 'assistant' };
   return (hasContent(completeMessage) ? completeMessage : { ...completeMessage, content: '' }) as CompletionChoice['message'];
@@ -99,7 +101,7 @@ function hasContent({ content, tool_calls, function_call }: JsonObject): boolean
   return typeof content === 'string' || (isTextOrNone(content) && (tool_calls ?? function_call ?? null) !== null);
 }
 
-/** Some upstreams say what they say in parts; content is a string, and thoughts stand beside it. */
+/** Some upstreams send content as parts. Joins the parts to a string, and moves thoughts to `reasoning_content`. */
 function normalizeContent<Source extends { content?: unknown }>(source: Source): Source & { content?: string | null } {
   const { content } = source;
   if (isTextOrNone(content)) return source as Source & { content?: string | null };

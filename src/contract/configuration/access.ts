@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { buildRecord, fieldBounds, network, strict, text, texts } from './fields.ts';
 import { isHttpUrl, isWithoutUser, parseTime } from './values.ts';
 
-/** Who holds a key. Its name in `keys` is the key itself, unless `key` or `sha256` says it. */
+/** Owner of a key. The entry name in `keys` is the key itself, unless `key` or `sha256` is set. */
 export const KeyEntry = strict(
   {
     project: text('Project of the key. Its user is `key:<project>`.'),
@@ -53,7 +53,7 @@ const count = (what: string) =>
 const money = (window: string) =>
   Type.Optional(Type.Number({ description: `Maximum USD ${window}. Default: unlimited. 0 or less: no access.` }));
 
-/** What one user of a role may use of one deployment. */
+/** Limits of one user of a role on one deployment. */
 const DeploymentLimit = strict(
   {
     minute: count('Maximum tokens a minute'),
@@ -67,13 +67,13 @@ const DeploymentLimit = strict(
   { description: 'Limits for one deployment. Windows follow the UTC calendar. Weeks start on Monday.' },
 );
 
-/** What one user of a role may spend. */
+/** Maximum cost per user of a role. */
 const CostLimit = strict(
   { day: money('a day'), week: money('a week'), month: money('a month') },
   { description: 'Cost limit for all deployments. Default: the one of the role `default`, or unlimited.' },
 );
 
-/** Keys that users make for themselves. */
+/** Settings for keys that users create for themselves. */
 const SelfService = strict(
   {
     keys: Type.Integer({ minimum: 1, maximum: 100, description: 'Maximum number of valid keys of a user.' }),
@@ -86,7 +86,7 @@ const SelfService = strict(
 );
 export type SelfService = Static<typeof SelfService>;
 
-/** What callers of a role may use. */
+/** Permissions and limits of callers with a role. */
 export const RoleEntry = strict(
   {
     limits: buildRecord(DeploymentLimit, {
@@ -98,11 +98,17 @@ export const RoleEntry = strict(
     costLimit: Type.Optional(CostLimit),
     selfService: Type.Optional(SelfService),
   },
-  { description: 'What callers of the role may use. The role `default` holds for callers whose roles are not configured.' },
+  {
+    description:
+      'Permissions and limits of callers with the role. The role `default` applies to callers whose roles are not configured.',
+  },
 );
 export type RoleEntry = Static<typeof RoleEntry>;
 
-/** An https: address, or an http: one of this machine: what comes from elsewhere could be anybody's. */
+/**
+ * Returns whether a URL is https:, or http: on this machine, and has no user name or password. Responses over http: from other
+ * machines could be forged.
+ */
 export function isSecureUrl(text: string): boolean {
   if (!isHttpUrl(text)) return false;
   const { protocol, hostname } = new URL(text);
@@ -121,13 +127,13 @@ const claim = (options: { readonly description: string; readonly default?: strin
   Type.Refine(
     Type.String({ minLength: 1, ...options }),
     (path) => path.split('.').every((part) => part !== '' && part === part.trim()),
-    () => 'must be a claim or a dotted path of claims, none of them empty or with spaces around it',
+    () => 'must be a claim or a dotted path of claims, without empty claims or spaces around them',
   );
 
 const endpoint = (what: string) =>
   Type.Optional(secureUrl(`${what} Default: from \`<issuer>/.well-known/openid-configuration\`.`));
 
-/** How people sign in to the page with the provider: by authorization code with PKCE, as a public client. */
+/** Settings for signing in to the page with the provider: authorization code with PKCE, as a public client. */
 const SignInEntry = strict(
   {
     clientId: text('Client ID of the page as a public client of the provider, without a secret.'),
@@ -155,7 +161,7 @@ const SignInEntry = strict(
 );
 export type SignInEntry = Static<typeof SignInEntry>;
 
-/** Who issues tokens that are accepted wherever a key is. */
+/** An issuer of tokens. Parley accepts a token wherever it accepts a key. */
 export const IdentityProviderEntry = strict(
   {
     issuer: secureUrl('Exact `iss` claim of its tokens, including a final slash.'),

@@ -11,27 +11,27 @@ import { complete, getChild, readSchema, type SchemaNode, withoutNullFields } fr
 const shape = Compile(ApplicationEntry);
 const maxPathChars = 200;
 
-/** What an application is measured against. */
+/** Context for validating an application. */
 export interface EntryContext {
-  /** Ids of the deployments that may be its model. */
+  /** IDs of the deployments that can be the model of the application. */
   readonly ids: ReadonlySet<string>;
-  /** Settings of the application as it is stored: its secrets stand for those that come back hidden. */
+  /** Stored settings of the application. Their secrets replace hidden secrets in the input. */
   readonly storedProperties: JsonObject | undefined;
 }
 
-/** An application as somebody wrote it, with all that is wrong with it. */
+/** Application entry of a client, with its faults. */
 export interface ReadEntry {
-  /** As it was written, with its secrets; to be used only if there are no faults. */
+  /** The entry with its secrets. Use it only if there are no faults. */
   readonly entry: ApplicationEntry;
   readonly faults: readonly Issue[];
 }
 
-/** An entry whose keys may have come in snake_case, with those of the schema. */
+/** Converts known keys of an entry from snake_case to the names of the schema. */
 export function withEntryNames(input: unknown): unknown {
   return withCamelNames(readSchema(ApplicationEntry), input);
 }
 
-/** Reads an entry of `applications`; takes any value. */
+/** Validates an entry of `applications`. Accepts any value. */
 export function readApplicationEntry(input: unknown, { ids, storedProperties }: EntryContext): ReadEntry {
   const value = withoutAbsent(input);
   const faults = findFaults(value, ids);
@@ -42,15 +42,15 @@ export function readApplicationEntry(input: unknown, { ids, storedProperties }: 
   return { entry: { ...entry, applicationProperties: merged.properties }, faults: inProperties };
 }
 
-/** A stored entry as it can be used today. */
+/** A stored entry with the result of its validation. */
 interface StoredEntry {
-  /** Entry with all defaults of the schema. An invalid entry has only the defaults, and is open to no role. */
+  /** Entry with all defaults of the schema. An invalid entry has only the defaults, and no role may use it. */
   readonly entry: ApplicationEntry;
-  /** Path and claim of the first error. Undefined: the entry is valid. */
+  /** Path and message of the first fault. Undefined if the entry is valid. */
   readonly issue: string | undefined;
 }
 
-/** Validates a stored entry by the rules for saving one, but for whether its model exists. */
+/** Validates a stored entry by the rules for saving one, except whether its model exists. */
 export function readStoredEntry(stored: unknown): StoredEntry {
   const [first] = findFaults(stored, undefined);
   const entry = complete(ApplicationEntry, first === undefined ? stored : { userRoles: [] }) as ApplicationEntry;
@@ -63,19 +63,19 @@ function findFaults(value: unknown, ids: ReadonlySet<string> | undefined): reado
   return shape.Check(completed) ? rules : [...explain(ApplicationEntry, completed), ...rules];
 }
 
-/** The entry without optional fields that are null; of its settings those of a quick app. */
+/** Returns the entry without optional fields that are null. In settings, this applies to the fields of a quick app. */
 function withoutAbsent(input: unknown): unknown {
   const entry = withoutNullFields(ApplicationEntry, input);
   if (!isJsonObject(entry) || entry.applicationProperties === undefined) return entry;
   return { ...entry, applicationProperties: withoutNullFields(QuickAppForm, entry.applicationProperties) };
 }
 
-/** Clients of the family write `display_name` for `displayName`. */
+/** Some clients write `display_name` for `displayName`. */
 const inSnakeCase = /^[a-z]+(?:_[a-z]+)+$/;
 
 /**
- * The object with known keys of the schema as it writes them, if they came in snake_case; in `features` too. A key that is
- * there in both forms stays as it is, to be refused.
+ * Converts known keys from snake_case to the names of the schema, also in `features`. If both forms of a key are present, they
+ * stay unchanged, and validation rejects them.
  */
 function withCamelNames(schema: SchemaNode, value: unknown): unknown {
   if (!isJsonObject(value)) return value;

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { httpUrl, secretHeaderValue, secretText, strict, text } from './fields.ts';
 
-/** An MCP server takes a key in a header field only. */
+/** MCP servers accept a key only in a header field. */
 const HeaderKeyAuthorization = strict(
   {
     type: Type.Literal('api_key'),
@@ -47,13 +47,13 @@ const ClientAuthorization = strict(
   { description: 'A token that Parley fetches with client credentials and caches until it expires.' },
 );
 
-/** How the server of a tool is told who calls (docs/wire.md, Quick apps). */
+/** Credentials for the server of a tool (docs/wire.md, Quick apps). */
 export const Authorization = Type.Union([ApiKeyAuthorization, BasicAuthorization, BearerAuthorization, ClientAuthorization], {
   description: 'Authorization at the server of the tool. `type` selects the form. Default: none.',
 });
 export type Authorization = Static<typeof Authorization>;
 
-/** How an MCP server is told who calls. */
+/** Credentials for an MCP server. */
 export const McpAuthorization = Type.Union(
   [HeaderKeyAuthorization, BasicAuthorization, BearerAuthorization, ClientAuthorization],
   {

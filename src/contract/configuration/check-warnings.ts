@@ -5,7 +5,10 @@ import type { Configuration } from './configuration.ts';
 import type { Issue, Path } from './issue.ts';
 import { protocolFor } from './protocols.ts';
 
-/** What `parley check` warns about in addition to `doubts`. A running node does not report it, because it can be on purpose. */
+/**
+ * Yields warnings that `parley check` reports in addition to `findConfigurationWarnings`. A running node omits them, because
+ * these settings can be intentional.
+ */
 export function* findCheckWarnings(configuration: Configuration): Iterable<Issue> {
   yield* weakKeys(configuration);
   yield* rolesWithoutCallers(configuration);
@@ -76,7 +79,10 @@ function* toolsAtPrivateAddresses({ addons, applications, security }: Configurat
   }
 }
 
-/** The addresses of toolsets and of their token servers: all members `url`, `…_url`, and the value itself. */
+/**
+ * Yields the URLs of toolsets and their token servers: all members named `url` or `…_url`, and the value itself if its own path
+ * ends in such a name.
+ */
 function* findAddresses(value: unknown, path: Path): Iterable<{ readonly path: Path; readonly url: URL }> {
   if (typeof value === 'string') {
     const url = /(^|_)url$/.test(String(path.at(-1))) ? URL.parse(value) : null;

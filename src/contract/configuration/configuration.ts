@@ -18,7 +18,7 @@ import {
   ToolSettings,
 } from './service.ts';
 
-/** The whole configuration. Every key with a default is there once `complete` has run. */
+/** The complete configuration. Every key with a default is present after `complete`. */
 export const Configuration = strict(
   {
     $schema: Type.Optional(Type.String({ description: 'Address of the JSON Schema, for editors. It has no effect.' })),

@@ -20,7 +20,7 @@ import { isHeaderName } from './values.ts';
 /** Requests pass this field on unchanged. A default must have a valid value. */
 const outputBound = Compile(Type.Object({ max_completion_tokens: Type.Optional(Type.Integer({ minimum: 1 })) }));
 
-/** What the schema cannot say of models and applications. */
+/** Yields faults of models and applications that the schema cannot express. */
 export function* deploymentFaults(configuration: unknown): Iterable<Issue> {
   const models = listEntries(configuration, 'models');
   const applications = listEntries(configuration, 'applications');
@@ -34,7 +34,7 @@ export function* deploymentFaults(configuration: unknown): Iterable<Issue> {
   for (const [id, application] of applications) {
     yield* idFaults('applications', id);
     if (modelIds.has(id)) {
-      yield { path: ['applications', id], message: 'is the id of a model as well; models and applications share one namespace' };
+      yield { path: ['applications', id], message: 'is also the ID of a model, but models and applications share one namespace' };
     }
     const ids = new Set([...modelIds, ...applications.map(([applicationId]) => applicationId)]);
     for (const issue of applicationFaults(application, ids)) yield { ...issue, path: ['applications', id, ...issue.path] };
@@ -44,9 +44,16 @@ export function* deploymentFaults(configuration: unknown): Iterable<Issue> {
 function* idFaults(section: string, id: string): Iterable<Issue> {
   const path = [section, id];
   if (!isDeploymentId(id)) {
-    yield { path, message: 'cannot be an id: no empty, "." or ".." segments, no control characters, at most 1024 characters' };
+    yield {
+      path,
+      message:
+        'is not a valid ID: it must have no empty, "." or ".." segments, no control characters, and at most 1024 characters',
+    };
   } else if (id.startsWith('applications/')) {
-    yield { path, message: 'cannot be an id: those that begin with applications/ belong to applications made through the API' };
+    yield {
+      path,
+      message: 'is not a valid ID: the prefix applications/ is reserved for applications that are created through the API',
+    };
   }
 }
 
@@ -80,7 +87,7 @@ function findInfinite(value: unknown): readonly (string | number)[] | undefined 
   return undefined;
 }
 
-/** Fields that frame a request. */
+/** Header fields that frame a request. */
 const ownHeaders: ReadonlySet<string> = new Set([
   'host',
   'content-length',
@@ -98,14 +105,14 @@ function* modelFaults(id: string, model: JsonObject): Iterable<Issue> {
     const path = ['models', id, 'upstreams', index];
     const protocol = upstream.protocol ?? model.protocol ?? defaultProtocol;
     if (getTraits(protocol).needsEndpoint && upstream.endpoint === undefined) {
-      yield { path: [...path, 'endpoint'], message: `is missing; an upstream with the protocol ${protocol} needs it` };
+      yield { path: [...path, 'endpoint'], message: `is missing, but an upstream with the protocol ${protocol} requires it` };
     }
     for (const issue of apiFaults(protocol, upstream)) yield { ...issue, path: [...path, ...issue.path] };
     for (const issue of keyFaults(protocol, upstream)) yield { ...issue, path: [...path, ...issue.path] };
     for (const name of Object.keys(isJsonObject(upstream.headers) ? upstream.headers : {})) {
-      if (!isHeaderName(name)) yield { path: [...path, 'headers', name], message: 'cannot be the name of a header field' };
+      if (!isHeaderName(name)) yield { path: [...path, 'headers', name], message: 'is not a valid header field name' };
       else if (ownHeaders.has(name.toLowerCase()))
-        yield { path: [...path, 'headers', name], message: 'is set by the service itself, and cannot be configured' };
+        yield { path: [...path, 'headers', name], message: 'is set by Parley and cannot be configured' };
     }
   }
 }
@@ -113,36 +120,42 @@ function* modelFaults(id: string, model: JsonObject): Iterable<Issue> {
 function* apiFaults(protocol: unknown, { api = 'chat' }: JsonObject): Iterable<Issue> {
   if (api === 'chat' || getTraits(protocol).hasSeveralApis) return;
   const supportedProtocols = modelProtocols.filter((name) => protocols[name].hasSeveralApis).join(' and ');
-  yield { path: ['api'], message: `is for the protocols ${supportedProtocols}; ${protocol} has one API` };
+  yield { path: ['api'], message: `is only for the protocols ${supportedProtocols}, because ${protocol} has one API` };
 }
 
-/** Of the adapter that a model is served by. */
+/** Yields faults of the adapter that serves a model. */
 function* adapterFaults(id: string, { endpoint, protocol, upstreams }: JsonObject): Iterable<Issue> {
   const path = ['models', id, 'endpoint'];
   const isCalled = listObjects(upstreams).some(([, upstream]) => getTraits(upstream.protocol ?? protocol).isCalledByModel);
   if (isCalled && endpoint === undefined)
-    yield { path, message: 'is missing; upstreams with the protocol dial are called at the endpoint of their model' };
+    yield { path, message: 'is missing, but upstreams with the protocol dial are called at the endpoint of their model' };
   if (!isCalled && endpoint !== undefined)
-    yield { path, message: 'is never called; only upstreams with the protocol dial are called at the endpoint of their model' };
+    yield {
+      path,
+      message: 'is never called, because only upstreams with the protocol dial are called at the endpoint of their model',
+    };
 }
 
-/** Of the credentials of one upstream, and the region they are for. */
+/** Yields faults of the credentials and the region of an upstream. */
 function* keyFaults(protocol: unknown, { key, region }: JsonObject): Iterable<Issue> {
   if (key === undefined && getTraits(protocol).needsKey)
-    yield { path: ['key'], message: `is missing; an upstream with the protocol ${protocol} needs it` };
+    yield { path: ['key'], message: `is missing, but an upstream with the protocol ${protocol} requires it` };
   const parsedKey = typeof key === 'string' && key !== '' ? readUpstreamKey(protocol, key) : undefined;
   if (parsedKey !== undefined && 'fault' in parsedKey) yield { path: ['key'], message: parsedKey.fault };
   if (typeof region === 'string' && region !== '' && !/^[a-z0-9-]{1,63}$/.test(region))
     yield {
       path: ['region'],
-      message: 'must be the name of a region, such as eu-central-1: lower-case letters, digits and hyphens',
+      message: 'must be a region, such as eu-central-1: lowercase letters, digits, and hyphens',
     };
 }
 
-/** The features that the service itself acts upon: those that end in `Supported` are told to callers alone, and other gateways know more of them. */
+/**
+ * Features that affect Parley. Features that end in `Supported` are only announced to clients, and other gateways define more of
+ * them.
+ */
 const ownFeatures = Object.keys(getChild(readSchema(ModelEntry), 'features').properties ?? {});
 
-/** Any key may stand among the features, but a misspelt one of these would silently do nothing. */
+/** Yields likely misspellings. Unknown features are allowed, but a misspelled feature would be ignored without an error. */
 function* featureFaults({ features }: JsonObject): Iterable<Issue> {
   for (const key of Object.keys(isJsonObject(features) ? features : {})) {
     const suggestion = ownFeatures.includes(key) || isOfOthers(key) ? {} : didYouMean(key, ownFeatures);
@@ -150,7 +163,10 @@ function* featureFaults({ features }: JsonObject): Iterable<Issue> {
   }
 }
 
-/** Other gateways of the family have many more flags of that form; only a slip of a letter is one of ours. */
+/**
+ * Returns whether a key is a feature of another gateway. Keys that end in `Supported` are, unless they differ from a known
+ * feature only in case or in one missing letter.
+ */
 function isOfOthers(key: string): boolean {
   const isNear = ownFeatures.some(
     (feature) => feature.toLowerCase() === key.toLowerCase() || (feature.length - 1 === key.length && isWithoutOne(feature, key)),
@@ -158,7 +174,7 @@ function isOfOthers(key: string): boolean {
   return key.endsWith('Supported') && !isNear;
 }
 
-/** Whether the word is the other with one letter left out. */
+/** Returns whether the key is the feature with one letter left out. */
 function isWithoutOne(feature: string, key: string): boolean {
   let at = 0;
   while (feature[at] === key[at]) at += 1;
@@ -166,8 +182,8 @@ function isWithoutOne(feature: string, key: string): boolean {
 }
 
 /**
- * Rules for one application that its schema cannot express. Paths start at its entry. `ids` are those of all deployments.
- * Undefined: whether the model exists is not checked.
+ * Yields faults of one application that its schema cannot express. Paths start at its entry. `ids` are the IDs of all
+ * deployments. If `ids` is undefined, the model can be any ID.
  */
 export function* applicationFaults(application: JsonObject, ids: ReadonlySet<string> | undefined): Iterable<Issue> {
   const { endpoint, applicationTypeSchemaId: schemaId, applicationProperties: properties } = application;
@@ -178,23 +194,26 @@ export function* applicationFaults(application: JsonObject, ids: ReadonlySet<str
     if (typeof schemaId === 'string' && !isQuickAppSchemaId(schemaId)) {
       yield {
         path: ['applicationTypeSchemaId'],
-        message: `is no known application type; the known one ends in ${quickAppSuffix}`,
+        message: `is not a known application type: it must end in ${quickAppSuffix}`,
       };
     }
     if (properties === undefined)
-      yield { path: ['applicationProperties'], message: 'is missing; applicationTypeSchemaId needs it' };
+      yield { path: ['applicationProperties'], message: 'is missing, but applicationTypeSchemaId requires it' };
     else if (typeof schemaId === 'string' && isQuickAppSchemaId(schemaId)) yield* propertyFaults(properties, ids);
   } else if (properties !== undefined) {
-    yield { path: ['applicationTypeSchemaId'], message: 'is missing; applicationProperties needs it' };
+    yield { path: ['applicationTypeSchemaId'], message: 'is missing, but applicationProperties requires it' };
   } else {
     yield {
       path: ['endpoint'],
-      message: 'is missing; an application has it, or applicationTypeSchemaId with applicationProperties',
+      message: 'is missing: an application needs it, or applicationTypeSchemaId with applicationProperties',
     };
   }
 }
 
-/** A quick app needs a model; which of the deployments in its tools exist is looked up with each call. What is no object the schema has refused. */
+/**
+ * Checks that the model of a quick app exists. Deployments in its tools are resolved on each call instead. The schema rejects
+ * values that are not objects.
+ */
 function* propertyFaults(properties: unknown, ids: ReadonlySet<string> | undefined): Iterable<Issue> {
   if (!isJsonObject(properties)) return;
   const faults = quickAppFaults(properties);

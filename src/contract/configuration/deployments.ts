@@ -15,7 +15,7 @@ import {
 } from './fields.ts';
 import { defaultProtocol, modelProtocols } from './protocols.ts';
 
-/** Time limits towards one upstream. */
+/** Timeouts of an upstream. */
 const Timeouts = strict(
   {
     connectMs: milliseconds({ default: 10_000, description: 'Milliseconds until the connection is open, including TLS.' }),
@@ -31,7 +31,7 @@ const Timeouts = strict(
 
 const apis = ['chat', 'responses', ...passThroughApis] as const;
 
-/** One outside endpoint that serves a model. */
+/** An outside endpoint that serves a model. */
 export const UpstreamEntry = strict(
   {
     protocol: Type.Optional(
@@ -67,7 +67,7 @@ export const UpstreamEntry = strict(
       ),
     ),
     extraData: Type.Optional(
-      Type.Union([headerValue('Sent as it is.'), open({ description: 'Sent as JSON.' })], {
+      Type.Union([headerValue('Sent unchanged.'), open({ description: 'Sent as JSON.' })], {
         description: 'For `dial`: value of `X-UPSTREAM-EXTRA-DATA` for the adapter. Default: not sent.',
       }),
     ),
@@ -116,7 +116,7 @@ const servedAt = (what: string) =>
 
 const feature = (byDefault: boolean, description: string) => Type.Boolean({ default: byDefault, description });
 
-/** What callers are told that a deployment can do, in words of the configuration. */
+/** Capabilities of a deployment that are announced to clients, under their names in the configuration. */
 const announced = {
   systemPromptSupported: feature(true, 'Whether it uses messages with the role `system`. Listed as `system_prompt`.'),
   reasoningSupported: feature(
@@ -191,7 +191,7 @@ const common = {
 
 const tokenCount = (description: string) => Type.Optional(Type.Integer({ minimum: 1, description }));
 
-/** Bounds of one call to a model, in tokens. */
+/** Token limits of one call to a model. */
 const ModelLimits = strict(
   {
     maxTotalTokens: tokenCount('Maximum tokens of prompt and reply together. Default: unknown.'),
@@ -203,7 +203,6 @@ const ModelLimits = strict(
 
 const price = (description: string) => Type.Number({ minimum: 0, description });
 
-/** Prices of a model. */
 const ModelPricing = strict(
   {
     request: Type.Optional(
@@ -251,7 +250,7 @@ export const ModelEntry = strict(
 );
 export type ModelEntry = Static<typeof ModelEntry>;
 
-/** Characters of JSON. The body that saves an application has at most 512 KiB. */
+/** Maximum number of characters of JSON. The body that saves an application has at most 512 KiB. */
 const maxSettingsChars = 512 * 1024;
 
 /** An application with its own endpoint, or settings of a type that Parley runs. */

@@ -32,7 +32,7 @@ describe('explain', () => {
     [{ form: { kind: 'a', size: 1 } }, [{ path: ['form', 'size'], message: 'must be 2 or more' }]],
     [{ form: { kind: 'b', sizes: [1] } }, [{ path: ['form', 'sizes'], message: 'must have at least 2 items' }]],
     [{ form: { kind: 'c' } }, [{ path: ['form', 'kind'], message: 'must be one of a, b' }]],
-    [{ form: {} }, [{ path: ['form', 'kind'], message: 'is missing; it must be one of a, b' }]],
+    [{ form: {} }, [{ path: ['form', 'kind'], message: 'is missing and must be one of a, b' }]],
     [{ 'odd/name': 4 }, [{ path: ['odd/name'], message: 'must be 3' }]],
     [{ 'odd/nam': 4 }, [{ path: ['odd/nam'], message: 'is not a known key', hint: 'did you mean odd/name?' }]],
     [{ word: 'zz' }, [{ path: ['word'], message: 'must be one of left, right' }]],
@@ -40,20 +40,20 @@ describe('explain', () => {
     [{ either: [Number.NaN] }, [{ path: ['either', 0], message: 'must be a finite number' }]],
     [
       { either: () => 1 },
-      [{ path: ['either'], message: 'must be a string or a list, but is something that JSON does not have' }],
+      [{ path: ['either'], message: 'must be a string or a list, but is a value that JSON does not support' }],
     ],
   ])('explains %j', (value, faults) => {
     expect(explain(schema, value)).toEqual(faults);
   });
 
-  it('leaves the settings of its library as they are', () => {
+  it('restores the settings of TypeBox', () => {
     const before = Settings.Get().maxErrors;
     explain(schema, { a: 1 });
     expect(Settings.Get().maxErrors).toBe(before);
   });
 });
 
-it('reports a fault if errors inside one union fill the list of errors', () => {
+it('explain reports a fault if errors within one union fill the list of errors', () => {
   const tool = Type.Object({ name: Type.String() });
   const forms = ['a', 'b'].map((type) => Type.Object({ type: Type.Literal(type), tools: Type.Array(tool, { maxItems: 10 }) }));
   const faults = explain(Type.Object({ toolset: Type.Union(forms) }), {

@@ -7,12 +7,12 @@ import { formatPath, type Issue, type Path } from './issue.ts';
 import { didYouMean } from './nearest.ts';
 import { findDiscriminator, formsFor, getKind, kindOfForm, type SchemaNode } from './schema-node.ts';
 
-/** Returns everything that is wrong with a value by its schema: one fault for each path. Empty only if the value follows the schema. */
+/** Returns all faults of a value by its schema, one for each path. The result is empty only if the value is valid. */
 export function explain(schema: TSchema, value: unknown): readonly Issue[] {
   const faults = new Map<string, Issue>();
   const errors = allErrors(schema, value);
   for (const error of errors) {
-    // What is wrong with a value by each form of a union is left to toFormFaults, for the one form that was meant.
+    // Errors of the forms of a union are skipped here. `toFormFaults` reports the errors of the form that matches best.
     if (error.schemaPath.includes('/anyOf/')) continue;
     for (const issue of toFaults(error, schema, value)) {
       const path = formatPath(issue.path);
@@ -20,15 +20,13 @@ export function explain(schema: TSchema, value: unknown): readonly Issue[] {
     }
   }
   const [first] = errors;
-  // The list of errors has a bound. Errors of a union's forms can fill it before the error of the union itself.
+  // The list of errors has a limit. Errors of union forms can fill it before the error of the union itself appears.
   if (faults.size === 0 && first !== undefined)
-    return [
-      { path: located(first.instancePath, value).path, message: 'and the items that follow do not have the form of any kind' },
-    ];
+    return [{ path: located(first.instancePath, value).path, message: 'is invalid, or an item after it is' }];
   return [...faults.values()];
 }
 
-/** TypeBox stops after eight errors unless its settings say otherwise; they are put back as they were. */
+/** Raises the limit of eight errors in the global settings of TypeBox, and restores the settings afterward. */
 function allErrors(schema: TSchema, value: unknown): readonly TLocalizedValidationError[] {
   const { maxErrors } = Settings.Get();
   Settings.Set({ maxErrors: 10_000 });
@@ -47,7 +45,7 @@ function toFaults(error: TLocalizedValidationError, schema: TSchema, value: unkn
     case 'required':
       return error.params.requiredProperties.map((key) => ({ path: at(key), message: 'is missing' }));
     case 'additionalProperties':
-      // With a schema for further keys this only repeats what their values get wrong.
+      // If the schema has a schema for unknown keys, the errors of their values are reported separately.
       return node.additionalProperties === false ? error.params.additionalProperties.map((key) => unknownKey(at(key), node)) : [];
     case 'boolean':
       return [];
@@ -60,7 +58,7 @@ function toFaults(error: TLocalizedValidationError, schema: TSchema, value: unkn
   }
 }
 
-const liteLlmHint = 'this is a configuration of LiteLLM, convert it with parley import litellm FILE';
+const liteLlmHint = 'convert a LiteLLM configuration with parley import litellm FILE';
 
 function unknownKey(path: Path, node: SchemaNode): Issue {
   if (path.length === 1 && path[0] === 'model_list') return { path, message: 'is not a known key', hint: liteLlmHint };
@@ -76,7 +74,10 @@ function notAmong(path: Path, allowed: readonly unknown[], actual: unknown): Iss
   };
 }
 
-/** A value that follows no form of a union is explained by the one form it can be meant as, else by what tells the forms apart. */
+/**
+ * Explains a value that matches no form of a union. If only one form is a candidate, returns the faults of this form. Otherwise,
+ * returns a fault with the allowed values of the discriminator, or with the allowed kinds of value.
+ */
 function toFormFaults(forms: readonly SchemaNode[], location: Located): readonly Issue[] {
   const { path, actual } = location;
   const [form, ...rest] = formsFor(forms, actual);
@@ -92,7 +93,7 @@ function toFormFaults(forms: readonly SchemaNode[], location: Located): readonly
   const word = (actual as Readonly<Record<string, unknown>>)[discriminator];
   const options = ofKind.map((candidate) => candidate.properties?.[discriminator]?.const);
   const issue = notAmong([...path, discriminator], options, word);
-  return [word === undefined ? { ...issue, message: `is missing; it ${issue.message}` } : issue];
+  return [word === undefined ? { ...issue, message: `is missing and ${issue.message}` } : issue];
 }
 
 function formatError(error: TLocalizedValidationError, { actual, node }: { actual: unknown; node: SchemaNode }): string {
@@ -140,7 +141,7 @@ const kindWords = new Map([
 ]);
 
 function inWords(kind: string): string {
-  return kindWords.get(kind) ?? 'something that JSON does not have';
+  return kindWords.get(kind) ?? 'a value that JSON does not support';
 }
 
 interface Located {
@@ -148,7 +149,7 @@ interface Located {
   readonly actual: unknown;
 }
 
-/** A JSON pointer as a path, and the value there. */
+/** Returns the path for a JSON pointer, and the value there. */
 function located(pointer: string, value: unknown): Located {
   const path: (string | number)[] = [];
   let actual = value;

@@ -8,12 +8,12 @@ interface FieldOptions {
   readonly default?: unknown;
 }
 
-/** An object that takes no other keys than these. A key with a default is always there once `complete` has run. */
+/** Returns an object schema that allows no other keys. A key with a default is always present after `complete`. */
 export function strict<Properties extends TProperties>(properties: Properties, options: FieldOptions) {
   return Type.Object(properties, { additionalProperties: false, ...options });
 }
 
-/** Bounds of the values in an entry. They apply to configured and stored entries. */
+/** Limits of the values in an entry. They apply to configured and stored entries. */
 export const fieldBounds = {
   maxNameChars: 200,
   /** Maximum length of an ID, a role, or another word. */
@@ -27,13 +27,13 @@ export const fieldBounds = {
 } as const;
 
 interface NamedOptions extends FieldOptions {
-  /** What the free keys are, in a word or two. */
+  /** Term for the free keys, in a word or two. */
   readonly by: string;
-  /** Absent: as many as there are. Stored entries must have a bound. */
+  /** If undefined, the number of keys is unlimited. Stored entries must have a limit. */
   readonly maxProperties?: number;
 }
 
-/** An object whose keys are free and whose values are all of one kind. */
+/** Returns the schema of an object with free keys and values of one kind. */
 export function buildRecord<Entry extends TSchema>(entry: Entry, { by, ...options }: NamedOptions) {
   return Type.Unsafe<Record<string, Static<Entry>>>({
     type: 'object',
@@ -43,13 +43,13 @@ export function buildRecord<Entry extends TSchema>(entry: Entry, { by, ...option
   });
 }
 
-/** An object with any keys and values, of at most `maxChars` characters of JSON. */
+/** Returns the schema of an object with any keys and values, with at most `maxChars` characters of JSON. */
 export function open({ maxChars = 65_536, ...options }: FieldOptions & { readonly maxChars?: number }) {
   const object = Type.Unsafe<Record<string, unknown>>({ type: 'object', maxProperties: fieldBounds.maxProperties, ...options });
   return withinChars(object, maxChars);
 }
 
-/** The schema with a bound on the JSON of its value. */
+/** Limits the JSON of a value to `maxChars` characters. */
 export function withinChars<Schema extends TSchema>(schema: Schema, maxChars: number) {
   return Type.Refine(
     schema,
@@ -75,7 +75,7 @@ export function texts({ maxItems = fieldBounds.maxItems, maxLength = fieldBounds
   return Type.Array(Type.String({ minLength: 1, maxLength }), { maxItems, ...options });
 }
 
-/** A whole number of milliseconds, at least one, that a timer can hold. */
+/** Returns the schema of a whole number of milliseconds, at least 1, within the range of a timer. */
 export function milliseconds(options: { readonly description: string; readonly default: number }) {
   return Type.Integer({ minimum: 1, maximum: 2_147_483_647, ...options });
 }
@@ -85,38 +85,38 @@ export function httpUrl(description: string) {
   const bounds = { minLength: 1, maxLength: fieldBounds.maxLineChars };
   const urlString = Type.String({ ...bounds, description, pattern: '^[hH][tT][tT][pP][sS]?://', errorMessage });
   const httpUrl = Type.Refine(urlString, isHttpUrl, () => errorMessage);
-  return Type.Refine(httpUrl, isWithoutUser, () => 'must not carry a user name or password: they are not sent');
+  return Type.Refine(httpUrl, isWithoutUser, () => 'must not contain a user name or password, because Parley does not send them');
 }
 
 export function apiVersion(description: string) {
   return Type.Refine(text(description), isApiVersion, () => 'must be a calendar date YYYY-MM-DD, optionally with -preview');
 }
 
-const notInHeader = 'must not hold a line break or another character that a header field cannot carry';
+const notInHeader = 'must not contain a line break or another character that is invalid in a header field';
 
-/** Text sent in a header field. */
+/** Returns the schema of a text for a header field. */
 export function headerValue(description: string) {
   return Type.Refine(text(description, fieldBounds.maxLineChars), isHeaderValue, () => notInHeader);
 }
 
 const hidden = { format: 'password', writeOnly: true, maxLength: fieldBounds.maxLineChars } as const;
 
-/** Text that is never shown again once it was written. */
+/** Returns the schema of a text that is never displayed after it is saved. */
 export function secretText(description: string) {
   return Type.String({ ...hidden, description });
 }
 
-/** Text sent in a header field, never shown again once it was written. */
+/** Returns the schema of a header field text that is never displayed after it is saved. */
 export function secretHeaderValue(description: string) {
   return Type.Refine(Type.String({ minLength: 1, ...hidden, description }), isHeaderValue, () => notInHeader);
 }
 
-/** A network in CIDR notation, or an address. */
+/** Returns the schema of a network in CIDR notation, or an address. */
 export function network() {
   return Type.Refine(Type.String(), isNetwork, () => 'must be an address, or a network such as 10.0.0.0/8');
 }
 
-/** A network in CIDR notation, an address, or a host name. */
+/** Returns the schema of a network in CIDR notation, an address, or a host name. */
 export function networkOrHost() {
   return Type.Refine(
     Type.String(),

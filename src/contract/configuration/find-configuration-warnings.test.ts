@@ -1,13 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { checkConfiguration } from '#configuration/check.ts';
+import { formatConfigurationError } from '#configuration/configuration-error.ts';
 import { findConfigurationWarnings } from './find-configuration-warnings.ts';
 import { formatPath } from './issue.ts';
 
-function doubtsOf(value: object): string[] {
+function listWarnings(value: object): string[] {
   const checked = checkConfiguration(value);
   if ('faults' in checked) throw new Error('the configuration has faults');
   return [...findConfigurationWarnings(checked.configuration, Date.now())].map(({ path, message, hint }) =>
-    [`${formatPath(path)}: ${message}`, ...(hint === undefined ? [] : [hint])].join('; '),
+    formatConfigurationError({ file: '', path: formatPath(path), message, ...(hint !== undefined && { hint }) }),
   );
 }
 
@@ -16,24 +17,24 @@ const isApplication = { condition_type: 'eq', property_name: 'application', cons
 const someKey = { 'a-key': { project: 'p' } };
 const demo = { upstreams: [{ protocol: 'demo' }] };
 
-describe('a configuration that is allowed, but hardly meant', () => {
-  it('serves nothing to nobody', () => {
-    expect(doubtsOf({})).toEqual([
-      'models: is empty; nothing is served',
-      'keys: is empty, and there are no identityProviders; nobody can call',
+describe('findConfigurationWarnings', () => {
+  it('warns about a configuration without models and callers', () => {
+    expect(listWarnings({})).toEqual([
+      'models: is empty, so Parley serves no models or applications',
+      'keys: is empty, and there are no identityProviders, so no client can call Parley',
     ]);
   });
 
-  it('has a model whose upstreams are never asked', () => {
+  it('warns about a model whose upstreams all have weight 0', () => {
     const value = { models: { m: { upstreams: [{ protocol: 'demo', weight: 0 }] } }, keys: { 'a-key': { project: 'p' } } };
-    expect(doubtsOf(value)).toEqual(['models.m.upstreams: have a weight of 0 each; none of them is ever asked']);
+    expect(listWarnings(value)).toEqual(['models.m.upstreams: all have a weight of 0, so Parley never calls them']);
   });
 
   it('warns about a model of the Anthropic protocol without limits.maxCompletionTokens', () => {
     const upstreams = [{ protocol: 'anthropic', endpoint: 'https://api.example/v1', key: 'k' }];
-    const warningsOf = (fields: object) => doubtsOf({ models: { m: { upstreams, ...fields } }, keys: someKey });
+    const warningsOf = (fields: object) => listWarnings({ models: { m: { upstreams, ...fields } }, keys: someKey });
     expect(warningsOf({})).toEqual([
-      'models.m.limits.maxCompletionTokens: is missing, so a reply ends after 4096 tokens if the request has no max_tokens; write how many tokens the model can reply with',
+      'models.m.limits.maxCompletionTokens: is missing, so a reply ends after 4096 tokens if the request has no max_tokens. Write how many tokens the model can reply with',
     ]);
     expect(warningsOf({ limits: { maxCompletionTokens: 64_000 } })).toEqual([]);
     expect(warningsOf({ defaults: { max_tokens: 8000 } })).toEqual([]);
@@ -43,7 +44,9 @@ describe('a configuration that is allowed, but hardly meant', () => {
   it('warns about a Claude model of Vertex AI without limits.maxCompletionTokens', () => {
     const upstream = { protocol: 'vertex', endpoint: 'https://host/v1/projects/p/locations/l/publishers' };
     const warningsOf = (model: string) =>
-      doubtsOf({ models: { m: { upstreams: [{ ...upstream, model }] } }, keys: someKey }).filter((each) => each.includes('4096'));
+      listWarnings({ models: { m: { upstreams: [{ ...upstream, model }] } }, keys: someKey }).filter((each) =>
+        each.includes('4096'),
+      );
     expect(warningsOf('claude-opus-4')).toHaveLength(1);
     expect(warningsOf('gemini-2.5-pro')).toEqual([]);
   });
@@ -54,20 +57,20 @@ describe('a configuration that is allowed, but hardly meant', () => {
       applicationProperties: { model: 'm', temperature: 0, instructions: 'Help.', document_relative_url },
     });
     const applications = { one: app('files/b/photo.png'), list: app(['files/b/a.pdf', 'files/b/old.doc']) };
-    const problem = 'names a file of a type that cannot be searched; use PDF, docx, xlsx, pptx, or text';
-    expect(doubtsOf({ models: { m: demo }, keys: someKey, applications })).toEqual([
+    const problem = 'names a file of a type that cannot be searched. Use PDF, docx, xlsx, pptx, or text';
+    expect(listWarnings({ models: { m: demo }, keys: someKey, applications })).toEqual([
       `applications.one.applicationProperties.document_relative_url: ${problem}`,
       `applications.list.applicationProperties.document_relative_url[1]: ${problem}`,
     ]);
   });
 
-  it('lets users make keys of whom none can sign in', () => {
+  it('warns about selfService without identity providers', () => {
     const value = { models: { m: demo }, keys: someKey, roles: { staff: { selfService: { keys: 1, maxDays: 1 } } } };
-    expect(doubtsOf(value)).toEqual([
-      'roles.staff.selfService: gives nobody keys without identityProviders: only users who sign in make them',
+    expect(listWarnings(value)).toEqual([
+      'roles.staff.selfService: has no effect without identityProviders, because only signed-in users can create keys',
     ]);
     const identityProviders = { sso: { issuer: 'https://sso.example', audience: 'parley' } };
-    expect(doubtsOf({ ...value, identityProviders })).toEqual([]);
+    expect(listWarnings({ ...value, identityProviders })).toEqual([]);
   });
 
   it('warns about a costLimit that a model without prices never reaches', () => {
@@ -75,94 +78,94 @@ describe('a configuration that is allowed, but hardly meant', () => {
     const free = { upstreams: [{ endpoint: 'http://x/v1' }], pricing: {} };
     const models = { priced, free, demo, unpriced: { upstreams: [{ endpoint: 'http://x/v1' }] } };
     const value = { models, keys: someKey, roles: { default: { costLimit: { month: 5 } } } };
-    expect(doubtsOf(value)).toEqual([
-      'models.unpriced.pricing: is missing, so calls of this model never reach the costLimit of the role default; write "pricing": {} if the model is free',
+    expect(listWarnings(value)).toEqual([
+      'models.unpriced.pricing: is missing, so calls of this model never reach the costLimit of the role default. Write "pricing": {} if the model is free',
     ]);
-    expect(doubtsOf({ ...value, roles: { default: { costLimit: {} } } })).toEqual([]);
+    expect(listWarnings({ ...value, roles: { default: { costLimit: {} } } })).toEqual([]);
   });
 
   it('warns about prices that look like prices per million tokens', () => {
     const pricing = { request: 3, prompt: 3, completion: 0.000015, cacheRead: 0.3, cacheWrite: 0.0099 };
-    expect(doubtsOf({ models: { m: { ...demo, pricing } }, keys: someKey })).toEqual([
-      'models.m.pricing.prompt: is 3 USD for one token; write 0.000003 for 3 USD per million tokens',
-      'models.m.pricing.cacheRead: is 0.3 USD for one token; write 0.0000003 for 0.3 USD per million tokens',
+    expect(listWarnings({ models: { m: { ...demo, pricing } }, keys: someKey })).toEqual([
+      'models.m.pricing.prompt: is 3 USD for one token. Write 0.000003 for 3 USD per million tokens',
+      'models.m.pricing.cacheRead: is 0.3 USD for one token. Write 0.0000003 for 0.3 USD per million tokens',
     ]);
   });
 
   it('warns about negative limits, which give no access', () => {
     const roles = { default: { limits: { '*': { minute: -1, day: 0 } }, costLimit: { month: -5 } } };
-    expect(doubtsOf({ models: { demo }, keys: someKey, roles })).toEqual([
-      'roles.default.costLimit.month: is negative and gives no access; leave it out for no limit',
-      'roles.default.limits["*"].minute: is negative and gives no access; leave it out for no limit',
+    expect(listWarnings({ models: { demo }, keys: someKey, roles })).toEqual([
+      'roles.default.costLimit.month: is negative and gives no access. Leave it out for no limit',
+      'roles.default.limits["*"].minute: is negative and gives no access. Leave it out for no limit',
     ]);
   });
 
   it('warns about a quick app that is its own model', () => {
     const applicationProperties = { instructions: '', model: 'a', temperature: 0 };
     const applications = { a: { applicationTypeSchemaId: quickApps, applicationProperties } };
-    expect(doubtsOf({ models: { demo }, keys: someKey, applications })).toEqual([
-      'applications.a.applicationProperties.model: is the application itself, so every call ends with an error; name a model',
+    expect(listWarnings({ models: { demo }, keys: someKey, applications })).toEqual([
+      'applications.a.applicationProperties.model: is the application itself, so every call ends with an error. Name a model',
     ]);
   });
 
   it('warns about an apiVersion that the protocol ignores', () => {
     const upstreams = [{ endpoint: 'http://x/v1', apiVersion: '2024-10-21' }];
-    expect(doubtsOf({ models: { m: { upstreams } }, keys: someKey })).toEqual([
-      'models.m.upstreams[0].apiVersion: has no effect with the protocol openai; for Azure OpenAI, write "protocol": "azure"',
+    expect(listWarnings({ models: { m: { upstreams } }, keys: someKey })).toEqual([
+      'models.m.upstreams[0].apiVersion: has no effect with the protocol openai. For Azure OpenAI, write "protocol": "azure"',
     ]);
   });
 
-  it('has no doubts where something is served to somebody', () => {
-    expect(doubtsOf({ models: { m: demo }, keys: { 'a-key': { project: 'p' } } })).toEqual([]);
+  it('returns no warnings for a model with a key', () => {
+    expect(listWarnings({ models: { m: demo }, keys: { 'a-key': { project: 'p' } } })).toEqual([]);
   });
 
-  it('has a quick app whose tools are not there, unless they may come through the API', () => {
+  it('warns about missing tools of a quick app, except those that can be created through the API', () => {
     const applicationProperties = {
       ...{ instructions: '', model: 'm', temperature: 0 },
       applications_as_tools: ['m', 'gone', 'applications/b/x', { conditions: [isApplication] }, 'pest'],
     };
     const applications = { pets: { endpoint: 'http://x' }, a: { applicationTypeSchemaId: quickApps, applicationProperties } };
     const tools = 'applications.a.applicationProperties.applications_as_tools';
-    expect(doubtsOf({ models: { m: demo }, applications, keys: someKey })).toEqual([
+    expect(listWarnings({ models: { m: demo }, applications, keys: someKey })).toEqual([
       `${tools}[1]: names "gone", a deployment that is not configured`,
-      `${tools}[4]: names "pest", a deployment that is not configured; did you mean pets?`,
+      `${tools}[4]: names "pest", a deployment that is not configured. Did you mean pets?`,
     ]);
   });
 
   const entry = (...userRoles: string[]) => ({ ...demo, userRoles });
   const roles = { staff: {} };
   const keys = { one: { project: 'p', role: 'lab' }, two: { project: 'q', roles: ['shop', 'home'] } };
-  const message = 'a role that neither roles nor a key has';
+  const message = 'a role that is not in roles and that no key has';
 
-  it('is open to a role that nobody has', () => {
+  it('warns about a user role without callers', () => {
     const models = { m: entry('staff', 'lab', 'shop', 'home', 'default'), n: entry('stafff', 'guests') };
     const applications = { a: { endpoint: 'http://x', userRoles: ['hoem'] } };
-    expect(doubtsOf({ models, applications, roles, keys })).toEqual([
-      `models.n.userRoles[0]: names "stafff", ${message}; did you mean staff?`,
+    expect(listWarnings({ models, applications, roles, keys })).toEqual([
+      `models.n.userRoles[0]: names "stafff", ${message}. Did you mean staff?`,
       `models.n.userRoles[1]: names "guests", ${message}`,
-      `applications.a.userRoles[0]: names "hoem", ${message}; did you mean home?`,
+      `applications.a.userRoles[0]: names "hoem", ${message}. Did you mean home?`,
     ]);
   });
 
-  it('is no role that a key is given in a slip', () => {
+  it('warns about a misspelled role of a key', () => {
     const ofKeys = {
       one: { project: 'p', role: 'staf' },
       two: { project: 'q', roles: ['staff', 'Stafff'] },
       far: { project: 'r', role: 'lab' },
     };
-    expect(doubtsOf({ models: { m: demo }, roles, keys: ofKeys })).toEqual([
-      expect.stringMatching(/role: names "staf", a role that is not configured; did you mean staff\?$/),
-      expect.stringMatching(/roles\[1\]: names "Stafff", a role that is not configured; did you mean staff\?$/),
+    expect(listWarnings({ models: { m: demo }, roles, keys: ofKeys })).toEqual([
+      expect.stringMatching(/role: names "staf", a role that is not configured\. Did you mean staff\?$/),
+      expect.stringMatching(/roles\[1\]: names "Stafff", a role that is not configured\. Did you mean staff\?$/),
     ]);
   });
 
   it.each([
-    ['that tokens may bring, but that looks misspelt', { rolesClaim: 'roles' }, []],
-    ['that tokens cannot bring either', {}, [`models.m.userRoles[1]: names "guests", ${message}`]],
-  ])('is open to a role %s', (_, claim, others) => {
+    ['that tokens can contain but that looks misspelled', { rolesClaim: 'roles' }, []],
+    ['that tokens cannot contain', {}, [`models.m.userRoles[1]: names "guests", ${message}`]],
+  ])('warns about a user role %s', (_, claim, others) => {
     const identityProviders = { p: { issuer: 'https://x', audience: 'y', ...claim } };
-    expect(doubtsOf({ models: { m: entry('stafff', 'guests') }, roles, keys, identityProviders })).toEqual([
-      `models.m.userRoles[0]: names "stafff", ${message}; did you mean staff?`,
+    expect(listWarnings({ models: { m: entry('stafff', 'guests') }, roles, keys, identityProviders })).toEqual([
+      `models.m.userRoles[0]: names "stafff", ${message}. Did you mean staff?`,
       ...others,
     ]);
   });

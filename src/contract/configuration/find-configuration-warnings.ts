@@ -8,7 +8,10 @@ import { didYouMean, notConfigured } from './nearest.ts';
 import { defaultMessagesTokens, protocolFor, protocols } from './protocols.ts';
 import { parseTime } from './values.ts';
 
-/** What can be meant but seldom is; it keeps no configuration from being used. `others` are ids of deployments that were taken out of it. `nowMs` is the time of the check, in milliseconds since the epoch. */
+/**
+ * Yields warnings about valid settings that are probably mistakes. `removedIds` are IDs of deployments that were removed from the
+ * configuration before. `nowMs` is the current time, in milliseconds since the epoch.
+ */
 export function* findConfigurationWarnings(
   configuration: Configuration,
   nowMs: number,
@@ -29,9 +32,16 @@ export function* findConfigurationWarnings(
   for (const [name, { audience, signIn }] of Object.entries(configuration.identityProviders)) {
     const path = ['identityProviders', name, 'audience'];
     if (audience === undefined)
-      yield { path, message: 'is missing; tokens that the issuer made for other services are accepted too', isNotice: true };
+      yield {
+        path,
+        message: 'is missing, so Parley also accepts tokens that the issuer creates for other services',
+        isNotice: true,
+      };
     else if (signIn?.token === 'id_token' && signIn.clientId !== audience)
-      yield { path, message: 'is not the clientId of signIn, whom its id_token is made for; who signs in may be refused' };
+      yield {
+        path,
+        message: 'is not the clientId of signIn, which is the audience of its id_token, so Parley may reject users who sign in',
+      };
   }
   yield* findUpstreamWarnings(configuration);
   yield* findAccentWarnings(configuration);
@@ -44,7 +54,7 @@ export function* findConfigurationWarnings(
   yield* unreadableDocuments(configuration);
 }
 
-/** Limits below 0, which other products use for "unlimited". 0 is the documented way to give no access. */
+/** Other products use limits below 0 for "unlimited". 0 is the documented way to deny access. */
 function* negativeLimits({ roles }: Configuration): Iterable<Issue> {
   for (const [role, { limits, costLimit = {} }] of Object.entries(roles)) {
     const sections: (readonly [Issue['path'], Readonly<Record<string, number | undefined>>])[] = [
@@ -71,7 +81,7 @@ function* quickAppsOfThemselves({ applications }: Configuration): Iterable<Issue
   }
 }
 
-/** Models whose calls cost nothing, although a role limits the cost of calls. */
+/** Yields a notice for each model without prices if a role has a cost limit. */
 function* costLimitsWithoutPrices({ models, roles }: Configuration): Iterable<Issue> {
   const [limited] = Object.entries(roles).find(([, { costLimit = {} }]) => Object.keys(costLimit).length > 0) ?? [];
   if (limited === undefined) return;
@@ -87,7 +97,10 @@ function* costLimitsWithoutPrices({ models, roles }: Configuration): Iterable<Is
   }
 }
 
-/** USD. The most expensive models cost less than a tenth of this per token, the cheapest cost more per million tokens. */
+/**
+ * Lowest suspicious price in USD per token. The most expensive models cost less than a tenth of this per token. The cheapest
+ * models cost more than this per million tokens.
+ */
 const minSuspiciousPrice = 0.01;
 const tokensPerMillion = 1_000_000;
 const maxDecimals = 12;
@@ -120,7 +133,7 @@ function* unreadableDocuments({ applications }: Configuration): Iterable<Issue> 
   }
 }
 
-/** Models of the Messages dialect, which requires a bound for the reply, if the configuration has none. */
+/** Yields a notice for each model of the Messages dialect without a reply limit, because the dialect requires one. */
 function* repliesOfDefaultLength({ models }: Configuration): Iterable<Issue> {
   for (const [id, model] of Object.entries(models)) {
     const { type, defaults, limits = {}, upstreams } = model;
@@ -142,12 +155,12 @@ function* repliesOfDefaultLength({ models }: Configuration): Iterable<Issue> {
   }
 }
 
-/** Those alone make keys for themselves who sign in. */
+/** Only signed-in users create keys for themselves. */
 function* keysOfNobody({ roles, identityProviders }: Configuration): Iterable<Issue> {
   if (Object.keys(identityProviders).length > 0) return;
   for (const [name, { selfService }] of Object.entries(roles)) {
     if (selfService === undefined) continue;
-    const message = 'gives nobody keys without identityProviders: only users who sign in make them';
+    const message = 'has no effect without identityProviders, because only signed-in users can create keys';
     yield { path: ['roles', name, 'selfService'], message };
   }
 }
@@ -156,7 +169,7 @@ function* findAccentWarnings({ page: { accent } }: Configuration): Iterable<Issu
   if (accent === undefined) return;
   const { light } = toAccents(accent);
   if (light.accent !== accent.toLowerCase())
-    yield { path: ['page', 'accent'], message: `is too pale to be read on the light page; ${light.accent} is used there` };
+    yield { path: ['page', 'accent'], message: `is too pale for the light theme, which uses ${light.accent} instead` };
 }
 
 function* findUpstreamWarnings({ models }: Configuration): Iterable<Issue> {
@@ -166,7 +179,7 @@ function* findUpstreamWarnings({ models }: Configuration): Iterable<Issue> {
       const protocol = protocolFor(upstream, model);
       const path = ['models', id, 'upstreams', index];
       if (protocols[protocol].needsApiVersion && apiVersion === undefined)
-        yield { path: [...path, 'apiVersion'], message: `is missing; most ${protocol} upstreams answer 404 without it` };
+        yield { path: [...path, 'apiVersion'], message: `is missing, and most ${protocol} upstreams return 404 without it` };
       if (protocol !== 'azure' && protocol !== 'anthropic' && apiVersion !== undefined) {
         const message = `has no effect with the protocol ${protocol}`;
         yield { path: [...path, 'apiVersion'], message, hint: 'for Azure OpenAI, write "protocol": "azure"' };
@@ -176,28 +189,31 @@ function* findUpstreamWarnings({ models }: Configuration): Iterable<Issue> {
   }
 }
 
-/** What the service puts behind the base address of a model's upstream; a deployment of Azure may have such a name. */
+/** Paths that Parley appends to the base address of a model's upstream. A deployment of Azure can have such a name. */
 // Pattern bound: an address in the configuration.
 const operation = /(?<!\/deployments)\/(chat\/completions|completions|embeddings|messages|responses)\/*$/;
 
-/** Other gateways are given the whole address of one operation. The address is not repeated: it may have secrets. */
+/**
+ * Other gateways are configured with the complete URL of one operation. The message does not quote the URL, because it can
+ * contain secrets.
+ */
 function* wholeAddress(endpoint: string, path: Issue['path']): Iterable<Issue> {
   const [, name] = operation.exec(URL.parse(endpoint)?.pathname ?? '') ?? [];
   if (name === undefined) return;
   yield {
     path,
-    message: `ends in /${name}, which is put behind it with each call, and most upstreams answer 404`,
+    message: `ends in /${name}, which Parley appends on each call, so most upstreams return 404`,
     hint: `write the address without /${name}, such as https://api.example/v1`,
   };
 }
 
 function* nothingServed({ keys, identityProviders, models }: Configuration, ids: ReadonlySet<string>): Iterable<Issue> {
-  if (ids.size === 0) yield { path: ['models'], message: 'is empty; nothing is served' };
+  if (ids.size === 0) yield { path: ['models'], message: 'is empty, so Parley serves no models or applications' };
   if (Object.keys(keys).length + Object.keys(identityProviders).length === 0)
-    yield { path: ['keys'], message: 'is empty, and there are no identityProviders; nobody can call' };
+    yield { path: ['keys'], message: 'is empty, and there are no identityProviders, so no client can call Parley' };
   for (const [id, { upstreams }] of Object.entries(models)) {
     if (upstreams.every(({ weight }) => weight === 0))
-      yield { path: ['models', id, 'upstreams'], message: 'have a weight of 0 each; none of them is ever asked' };
+      yield { path: ['models', id, 'upstreams'], message: 'all have a weight of 0, so Parley never calls them' };
   }
 }
 
@@ -216,7 +232,7 @@ function* typesNotRun({ applications }: Configuration): Iterable<Issue> {
   for (const [id, { endpoint, applicationTypeSchemaId: schemaId = '' }] of Object.entries(applications)) {
     const path = ['applications', id, 'applicationTypeSchemaId'];
     if (endpoint !== undefined && isQuickAppSchemaId(schemaId))
-      yield { path, message: 'is that of quick apps, but the application is not run as one: its endpoint is called' };
+      yield { path, message: 'is the type of quick apps, but has no effect, because the application has an endpoint' };
   }
 }
 
@@ -230,7 +246,7 @@ function* danglingTools({ applications }: Configuration, ids: ReadonlySet<string
   }
 }
 
-/** Where tokens bring roles of their own, only what looks misspelt is doubted. */
+/** If tokens can contain additional roles, only likely misspellings cause a warning. */
 function* rolesOfNobody(configuration: Configuration): Iterable<Issue> {
   const { roles, keys, identityProviders } = configuration;
   const ofKeys = Object.values(keys).flatMap((key) => [...(key.roles ?? []), ...(key.role === undefined ? [] : [key.role])]);
@@ -243,7 +259,7 @@ function* rolesOfNobody(configuration: Configuration): Iterable<Issue> {
         if (knownRoles.has(role) || (isOpen && suggestion.hint === undefined)) continue;
         yield {
           path: [section, id, 'userRoles', index],
-          message: `names ${JSON.stringify(role)}, a role that neither roles nor a key has`,
+          message: `names ${JSON.stringify(role)}, a role that is not in roles and that no key has`,
           ...suggestion,
         };
       }
@@ -251,7 +267,7 @@ function* rolesOfNobody(configuration: Configuration): Iterable<Issue> {
   }
 }
 
-/** A role that is not configured has the limits of `default`, or none: a slip would open the door. */
+/** A misspelled role has the limits of `default`, or no limits, so it could grant too much access. */
 function* misspeltRolesOfKeys({ roles, keys }: Configuration): Iterable<Issue> {
   const knownRoles = new Set([defaultRole, ...Object.keys(roles)]);
   for (const [name, key] of Object.entries(keys)) {
@@ -275,7 +291,7 @@ function* limitsOfNothing(configuration: Configuration, ids: ReadonlySet<string>
   }
 }
 
-/** Applications made through the API come and go without the configuration. */
+/** Applications that are created through the API exist independently of the configuration. */
 function mayExist(id: string, ids: ReadonlySet<string>): boolean {
   return ids.has(id) || id.startsWith('applications/');
 }

@@ -1,20 +1,23 @@
-/** Where a value stands: keys of objects and indices of lists, from the top. */
+/** Path of a value: keys of objects and indexes of lists, from the root. */
 export type Path = readonly (string | number)[];
 
-/** One thing that is wrong at one place. */
+/** A fault or warning at one path. */
 export interface Issue {
   readonly path: Path;
-  /** Goes on where the path ends, as in "must be a number"; never repeats a value, which may be secret. */
+  /**
+   * Continuation of a sentence that starts with the path, as in "must be a number". Never quotes a value, because it can be
+   * secret.
+   */
   readonly message: string;
-  /** The way out, if there is one to name. */
+  /** Suggested correction. */
   readonly hint?: string;
-  /** Whether it may be meant and stays so: the log and `parley check` name it, but the health of a node does not depend on it. */
+  /** Whether the value can be intentional and permanent. The log and `parley check` report it, but node health ignores it. */
   readonly isNotice?: true;
 }
 
 const plainKey = /^[A-Za-z_$][\w$-]*$/;
 
-/** A path as people write it: `models.gpt-4.upstreams[0].endpoint`, `models["a.b"]`. */
+/** Formats a path: `models.gpt-4.upstreams[0].endpoint`, `models["a.b"]`. */
 export function formatPath(path: Path): string {
   const parts = path.map((key) => {
     if (typeof key === 'number') return `[${key}]`;

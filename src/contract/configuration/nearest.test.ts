@@ -21,11 +21,11 @@ it.each([
   ['zz', undefined],
   ['completelyDifferent', undefined],
   ['x'.repeat(1_000_000), undefined],
-])('key %# is meant as the nearest known one', (word, meant) => {
+])('nearest returns the closest known key for case %#', (word, meant) => {
   expect(nearest(word, keys)).toBe(meant);
 });
 
-it('is of several as near the first', () => {
+it('nearest returns the first of several equally close keys', () => {
   expect(nearest('cat', ['bat', 'rat'])).toBe('bat');
   expect(nearest('cat', [])).toBeUndefined();
 });

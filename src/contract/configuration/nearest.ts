@@ -1,4 +1,4 @@
-/** The candidate that a misspelt word was most likely meant to be; undefined if none is near. Case, `_` and `-` do not count. */
+/** Returns the candidate that is closest to a misspelled word, or undefined if none is close. Ignores case, `_`, and `-`. */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
   const spelt = plain(word);
   let best: string | undefined;
@@ -10,7 +10,7 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
   return best;
 }
 
-/** Says of a value that it names nothing that is there: `a deployment`, `a model`, `a role`. */
+/** Returns the message for a name that is not configured. `kind` is `a deployment`, `a model`, or `a role`. */
 export function notConfigured(
   kind: string,
   name: string,
@@ -22,7 +22,7 @@ export function notConfigured(
   };
 }
 
-/** The hint of a fault about a misspelt word; nothing if no candidate is near. */
+/** Returns the hint for a misspelled word, or an empty object if no candidate is close. */
 export function didYouMean(word: string, candidates: Iterable<string>): { readonly hint?: string } {
   const suggestion = nearest(word, candidates);
   return suggestion === undefined ? {} : { hint: `did you mean ${suggestion}?` };
@@ -32,7 +32,10 @@ function plain(word: string): string {
   return word.slice(0, 100).toLowerCase().replaceAll(/[_-]/g, '');
 }
 
-/** How many letters must be put in, taken out, replaced or swapped with the next (optimal string alignment); `bound` if it is that or more. */
+/**
+ * Returns the number of letters to insert, delete, replace, or swap with the next one (optimal string alignment). The maximum is
+ * `bound`.
+ */
 function editDistance(from: string, to: string, bound: number): number {
   if (Math.abs(from.length - to.length) >= bound) return bound;
   let before: readonly number[] = [];

@@ -1,22 +1,22 @@
 import { expect, it } from 'vitest';
 import { defaultProtocol, getTraits, modelProtocols, type ProtocolName, protocols } from './protocols.ts';
 
-/** The protocols of which something holds. */
+/** Returns the protocols that match a predicate. */
 const those = (holds: (name: ProtocolName) => boolean) => (Object.keys(protocols) as ProtocolName[]).filter(holds);
 
-it('has a protocol for each kind of upstream, that of applications besides', () => {
+it('protocols has an entry for each kind of upstream and for applications', () => {
   expect(modelProtocols).toEqual(['openai', 'azure', 'anthropic', 'bedrock', 'vertex', 'gemini', 'mistral', 'dial', 'demo']);
   expect(those(() => true)).toEqual([...modelProtocols, 'application']);
   expect(defaultProtocol).toBe('openai');
 });
 
-it('says what an upstream needs', () => {
+it('protocols lists the requirements of upstreams', () => {
   expect(those((name) => protocols[name].needsEndpoint)).toEqual(['openai', 'azure', 'anthropic', 'application']);
   expect(those((name) => protocols[name].needsKey)).toEqual(['gemini', 'mistral']);
   expect(those((name) => protocols[name].needsApiVersion)).toEqual(['azure']);
 });
 
-it('says which upstreams speak the Messages dialect', () => {
+it('protocols shows which upstreams use the Messages dialect', () => {
   const speaking = (model: string, address?: string) => {
     const endpoint = address === undefined ? undefined : new URL(address);
     return those((name) => protocols[name].speaksMessages({ model, endpoint }));
@@ -27,13 +27,13 @@ it('says which upstreams speak the Messages dialect', () => {
   expect(speaking('gpt', 'https://host/v1/publishers/google')).toEqual(['anthropic']);
 });
 
-it('asks nothing of what is no protocol', () => {
+it('getTraits returns no requirements for an unknown protocol', () => {
   for (const wrong of ['telegraph', 'toString', '__proto__', 3, undefined, null]) {
     expect(getTraits(wrong)).toMatchObject({ needsEndpoint: false, needsKey: false, otherKey: undefined });
   }
 });
 
-it('sends plain thoughts back except to vendors that reject them', () => {
+it('protocols accepts reasoning_content except for vendors that reject it', () => {
   const takes = (name: 'openai' | 'azure', host: string) =>
     protocols[name].takesReasoning({ model: 'm', endpoint: new URL(`https://${host}/v1`) });
   expect([takes('openai', 'api.deepseek.com'), takes('azure', 'x.services.ai.azure.com')]).toEqual([true, true]);

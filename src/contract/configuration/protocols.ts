@@ -1,51 +1,57 @@
 import type { Vocabulary } from '#base/text/tokens.ts';
 
-/** The model of an upstream and where it is reached. */
+/** The model of an upstream, and its endpoint. */
 interface Served {
   readonly model: string;
   readonly endpoint: URL | undefined;
 }
 
-/** What upstreams of one protocol need in the configuration, and what they can do. */
+/** Requirements and capabilities of the upstreams of a protocol. */
 export interface ProtocolTraits {
   /** Value of `gen_ai.provider.name` in telemetry. */
   readonly telemetryName: string;
-  /** Whether the base address must be configured; others have one of their own. */
+  /** Whether the base address must be configured. Other protocols have a fixed address. */
   readonly needsEndpoint: boolean;
   readonly needsKey: boolean;
-  /** Whether its chat models accept tools that the client runs, unless the configuration says otherwise. */
+  /** Whether chat models accept tools that the client runs, unless the configuration overrides it. */
   readonly supportsTools: boolean;
-  /** Whether most upstreams refuse a request that names no version of the API. */
+  /** Whether most upstreams reject a request without an API version. */
   readonly needsApiVersion: boolean;
-  /** Which key is read besides one token for a header field: one that signs requests, or the JSON of a service account. */
+  /** Form of key that is accepted in addition to a header field token: a signing key, or the JSON of a service account. */
   readonly otherKey: 'signing' | 'account' | undefined;
-  /** Whether a model is spoken to in the Messages dialect. */
+  /** Whether Parley calls the model in the Messages dialect. */
   readonly speaksMessages: (target: Served) => boolean;
-  /** Whether they know marks up to which a prompt is cached, besides those that speak the Messages dialect. */
+  /** Whether upstreams accept marks for prompt caching. Upstreams of the Messages dialect accept them in any case. */
   readonly takesCacheMarks: boolean;
-  /** Whether they know `top_k` and thinking as the Messages dialect has them. */
+  /** Whether upstreams accept `top_k` and thinking in the form of the Messages dialect. */
   readonly takesThinking: boolean;
-  /** Whether they know `response_format: {"type": "json_object"}`, but for models that speak the Messages dialect: others are told in their instructions. */
+  /**
+   * Whether upstreams accept `response_format: {"type": "json_object"}`. Models of the Messages dialect do not. Parley adds an
+   * instruction to the prompt for models without this format.
+   */
   readonly hasJsonMode: boolean;
-  /** Whether a request may ask for an answer of a schema and offer tools at once. */
+  /** Whether a request can combine a response schema with tools. */
   readonly takesFormatWithTools: (target: Served) => boolean;
-  /** Whether their replies record in their state the controls that they offer. */
+  /** Whether replies record their controls in their state. */
   readonly keepsControls: boolean;
-  /** Whose signed thoughts their models take back; absent: those of the protocol alone. */
+  /** Vendor whose signed thoughts the models accept. If undefined, only thoughts of the same protocol are accepted. */
   readonly thoughtFormat?: 'claude' | 'gemini';
-  /** Whether they speak OpenAI's chat dialect. */
+  /** Whether upstreams use the chat dialect of OpenAI. */
   readonly speaksChat: boolean;
-  /** Whether they accept `reasoning_content` in the assistant's messages, if the configuration does not say. */
+  /** Whether upstreams accept `reasoning_content` in assistant messages, unless the configuration overrides it. */
   readonly takesReasoning: (target: Served) => boolean;
-  /** Whether an upstream may say which of several APIs it serves. */
+  /** Whether an upstream can select one of several APIs. */
   readonly hasSeveralApis: boolean;
-  /** Whether they are programs that may call other deployments, with a key that is made for the request: a refusal that they report can be Parley's own. */
+  /**
+   * Whether upstreams are applications that can call other deployments with a per-request key. An error that they report can come
+   * from Parley itself.
+   */
   readonly callsDeployments: boolean;
-  /** Whether they are called at the endpoint of the model, and told of their own endpoint and key in `X-UPSTREAM-…`. */
+  /** Whether Parley calls upstreams at the endpoint of the model, and sends their own endpoint and key in `X-UPSTREAM-…`. */
   readonly isCalledByModel: boolean;
-  /** What all their models count tokens with; absent: that depends on the model. */
+  /** Vocabulary of the tokenizer of all models. If undefined, it depends on the model. */
   readonly vocabulary?: Vocabulary;
-  /** Whether what they refuse is told to the caller as they say it, and is never a sign of their health. */
+  /** Whether rejections are passed to the client unchanged, and do not affect the health of the upstream. */
   readonly speaksForItself: boolean;
 }
 
@@ -136,12 +142,12 @@ const ofModels = {
 
 type ModelProtocol = keyof typeof ofModels;
 
-/** How applications are spoken to: no upstream of a model has it. */
+/** Protocol of applications. Upstreams of models cannot use it. */
 type ApplicationProtocol = 'application';
 
 export type ProtocolName = ModelProtocol | ApplicationProtocol;
 
-/** What is known of each protocol outside of its own module. */
+/** Traits of each protocol that other modules need. */
 export const protocols: Readonly<Record<ProtocolName, ProtocolTraits>> = {
   ...ofModels,
   application: {
@@ -155,25 +161,25 @@ export const protocols: Readonly<Record<ProtocolName, ProtocolTraits>> = {
   },
 };
 
-/** The protocols that an upstream of a model can name. */
+/** Protocols that upstreams of models can use. */
 export const modelProtocols = Object.keys(ofModels) as ModelProtocol[];
 
 /** Maximum number of tokens of a reply in the Messages dialect if neither the request nor the configuration sets a limit. */
 export const defaultMessagesTokens = 4096;
 
-/** The protocol of an upstream that names none, of a model that names none. */
+/** Protocol of an upstream if neither the upstream nor its model sets one. */
 export const defaultProtocol = 'openai' satisfies ModelProtocol;
 
 interface NamesProtocol {
   readonly protocol?: ModelProtocol;
 }
 
-/** The protocol of an upstream: its own, else that of its model. */
+/** Returns the protocol of an upstream, or else that of its model. */
 export function protocolFor(upstream: NamesProtocol, model: NamesProtocol): ModelProtocol {
   return upstream.protocol ?? model.protocol ?? defaultProtocol;
 }
 
-/** The traits of a protocol that a configuration may have wrong: an unknown one needs nothing. */
+/** Returns the traits of a protocol. An invalid protocol has no requirements. */
 export function getTraits(protocol: unknown): ProtocolTraits {
   const name = modelProtocols.find((candidate) => candidate === protocol);
   return name === undefined ? plain : protocols[name];

@@ -2,7 +2,10 @@ import { deploymentFaults } from './deployment-rules.ts';
 import type { Issue } from './issue.ts';
 import { addinFaults, aliasFaults, identityProviderFaults, keyFaults, pageFaults, retrievalFaults } from './service-rules.ts';
 
-/** What the schema cannot say. Takes any value, so that these faults are found beside those of the schema. */
+/**
+ * Returns faults that the schema cannot express. Accepts any value, so that these faults are reported together with those of the
+ * schema.
+ */
 export function ruleFaults(configuration: unknown): readonly Issue[] {
   return [
     ...deploymentFaults(configuration),

@@ -3,7 +3,7 @@ import { Configuration } from './configuration.ts';
 import { complete } from './schema-node.ts';
 
 describe('complete', () => {
-  it('makes an empty value the configuration of all defaults', () => {
+  it('completes an empty value with all defaults', () => {
     expect(complete(Configuration, {})).toEqual({
       models: {},
       applications: {},
@@ -32,7 +32,7 @@ describe('complete', () => {
     });
   });
 
-  it('puts the defaults into every entry', () => {
+  it('adds the defaults to every entry', () => {
     const value = {
       models: { m: { upstreams: [{ timeouts: { idleMs: 5 } }] } },
       applications: { a: { features: { rate: true } } },
@@ -65,26 +65,26 @@ describe('complete', () => {
     });
   });
 
-  it('leaves what is there as it is, right or wrong', () => {
+  it('keeps existing values, valid or invalid', () => {
     const value = { models: 3, tools: { connectMs: 'x', unknown: [1, { a: null }] }, limits: null, aliases: { compat: [] } };
     expect(complete(Configuration, value)).toMatchObject(value);
     expect(complete(Configuration, 'x')).toBe('x');
   });
 
-  it('takes an undefined member for an absent one', () => {
+  it('treats an undefined member as absent', () => {
     expect(complete(Configuration, { consent: undefined, tools: { maxTurns: undefined } })).toMatchObject({
       consent: { directCalls: 'allow' },
       tools: { maxTurns: 15 },
     });
   });
 
-  it('gives each configuration its own defaults', () => {
+  it('creates separate defaults for each configuration', () => {
     const [first, second] = [complete(Configuration, {}) as Configuration, complete(Configuration, {}) as Configuration];
     first.aliases.compat.push('x');
     expect(second.aliases.compat).toEqual(['openai']);
   });
 
-  it('makes objects without a prototype, of which __proto__ is a key', () => {
+  it('creates objects without a prototype, in which __proto__ is an ordinary key', () => {
     const completed = complete(
       Configuration,
       JSON.parse('{"models": {"__proto__": {"defaults": {"__proto__": 1}}}}'),

@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { mapItems } from '../schemas/without-nulls.ts';
 import type { Path } from './issue.ts';
 
-/** The part of JSON Schema that the configuration is written in, read as plain data. */
+/** The subset of JSON Schema that the configuration uses, as plain data. */
 export interface SchemaNode {
   readonly type?: string;
   readonly description?: string;
@@ -11,62 +11,65 @@ export interface SchemaNode {
   readonly properties?: Readonly<Record<string, SchemaNode>>;
   readonly required?: readonly string[];
   readonly additionalProperties?: SchemaNode | false;
-  /** Says in `title` what the free keys of an object are. */
+  /** `title` is a term for the free keys of an object. */
   readonly propertyNames?: { readonly title?: string };
   readonly items?: SchemaNode;
   readonly anyOf?: readonly SchemaNode[];
   readonly enum?: readonly unknown[];
   readonly const?: unknown;
-  /** What is said of a text that does not match the pattern. */
+  /** Error message for a text that does not match the pattern. */
   readonly errorMessage?: string;
-  /** Never shown again once it was written. */
+  /** Whether the value is never displayed after it is saved. */
   readonly writeOnly?: boolean;
 }
 
 const anything: SchemaNode = {};
 
-/** A schema of TypeBox, which is JSON Schema underneath. */
+/** Returns a TypeBox schema as plain JSON Schema. */
 export function readSchema(schema: TSchema): SchemaNode {
   return schema as SchemaNode;
 }
 
-/** The schema of a member or an item; one that allows anything if the schema says nothing of it. */
+/** Returns the schema of a member or item, or a schema that allows any value if it is not specified. */
 export function getChild(node: SchemaNode, key: string | number): SchemaNode {
   if (typeof key === 'number') return node.items ?? anything;
   if (node.properties !== undefined && Object.hasOwn(node.properties, key)) return node.properties[key] ?? anything;
   return node.additionalProperties || anything;
 }
 
-/** The schema that a value is meant to follow, if there are several forms the one it can be meant as. */
+/** Returns the schema for a value. For a union, returns the best matching form. */
 export function getForm(node: SchemaNode, value: unknown): SchemaNode {
   return node.anyOf === undefined ? node : (formsFor(node.anyOf, value)[0] ?? anything);
 }
 
-/** The schema of the value at a path. */
+/** Returns the schema of the value at a path. */
 export function schemaAt(schema: TSchema, path: Path): SchemaNode {
   return path.reduce<SchemaNode>(getChild, readSchema(schema));
 }
 
-/** What a value is in the words of JSON Schema: null, boolean, number, string, array or object; any other word for what JSON does not have. */
+/**
+ * Returns the kind of a value in terms of JSON Schema: null, boolean, number, string, array, or object. Returns another word for
+ * values that JSON does not support.
+ */
 export function getKind(value: unknown): string {
   if (value === null) return 'null';
   return Array.isArray(value) ? 'array' : typeof value;
 }
 
-/** What a form of a union is for; a choice among words has no type of its own. */
+/** Returns the kind of value that a form of a union accepts. An enum of strings has no type. */
 export function kindOfForm({ type, enum: values }: SchemaNode): string | undefined {
   return type ?? (values?.every((word) => typeof word === 'string') ? 'string' : undefined);
 }
 
-/** The key whose constant tells the forms of a union apart, such as `type`. */
+/** Returns the key whose constant value identifies the forms of a union, such as `type`. */
 export function findDiscriminator(forms: readonly SchemaNode[]): string | undefined {
   const [first] = forms;
   return Object.keys(first?.properties ?? {}).find((key) => forms.every((form) => form.properties?.[key]?.const !== undefined));
 }
 
 /**
- * The forms of a union that a value can be meant as: those of its kind and, if a key tells them apart, with its constant;
- * if none does, those that know most of the value's keys.
+ * Returns the forms of a union that a value can match. They have the kind of the value and, if a key identifies the forms, its
+ * constant. Without such a key, returns the forms that have most of the keys of the value.
  */
 export function formsFor(forms: readonly SchemaNode[], value: unknown): readonly SchemaNode[] {
   const ofKind = forms.filter((form) => kindOfForm(form) === getKind(value));
@@ -82,8 +85,8 @@ export function formsFor(forms: readonly SchemaNode[], value: unknown): readonly
 }
 
 /**
- * A copy of the value with the defaults of the schema put in where keys are absent. What the value gets wrong is left as it is. Objects of the copy have
- * no prototype, so keys such as `__proto__` and `constructor` are keys like any other.
+ * Returns a copy with the defaults of the schema for absent keys. Invalid values stay unchanged. Objects of the copy have no
+ * prototype, so `__proto__` and `constructor` are ordinary keys.
  */
 export function complete(schema: TSchema, value: unknown): unknown {
   const node = getForm(readSchema(schema), value);
@@ -102,7 +105,10 @@ function completeObject(node: SchemaNode, value: JsonObject): JsonObject {
   return copy;
 }
 
-/** The value without optional fields of the schema that are null, unless null is one of their values; the same value if there are none. */
+/**
+ * Returns the value without optional fields that are null, unless null is a valid value. Returns the same value if there are
+ * none.
+ */
 export function withoutNullFields(schema: TSchema, value: unknown): unknown {
   return withoutNulls(readSchema(schema), value);
 }
@@ -129,7 +135,7 @@ function ofObject(node: SchemaNode, value: JsonObject): JsonObject {
   return result;
 }
 
-/** One with a default may be left out too. */
+/** Returns whether a null field can be omitted. Fields with a default are optional too. */
 function isOptional({ properties = {}, required = [] }: SchemaNode, key: string): boolean {
   const property = Object.hasOwn(properties, key) ? properties[key] : undefined;
   if (property === undefined || takesNull(property)) return false;

@@ -17,9 +17,9 @@ it.each([
   ['an address of this machine in IPv6', { ...good, issuer: 'http://[::1]:8081' }],
   ['keys at an address with a query', { ...good, jwksUrl: 'https://id.example/keys?policy=a' }],
   ['claims that are addresses', { ...good, userIdClaim: 'https://id.example/user', rolesClaim: 'https://id.example/roles' }],
-  ['a way to sign in', { ...good, signIn: { clientId: 'page' } }],
+  ['a sign-in option', { ...good, signIn: { clientId: 'page' } }],
   [
-    'a way to sign in with everything',
+    'a sign-in option with all settings',
     {
       ...good,
       signIn: {
@@ -33,20 +33,20 @@ it.each([
     },
   ],
   ['dotted paths', { ...good, userIdClaim: 'profile.id', rolesClaim: 'realm_access.roles' }],
-])('an identity provider may have %s', (_what, entry) => {
+])('identityProviderFaults accepts %s', (_what, entry) => {
   expect(faultsOf({ p: entry })).toEqual([]);
 });
 
 const insecure = 'must be an https:// address without user name and password, or an http:// address of this machine';
-const noClaim = 'must be a claim or a dotted path of claims, none of them empty or with spaces around it';
+const noClaim = 'must be a claim or a dotted path of claims, without empty claims or spaces around them';
 
 it.each([
   ['no issuer', { audience: 'api' }, ['identityProviders.p.issuer: is missing']],
   ['an empty issuer', { ...good, issuer: '' }, ['identityProviders.p.issuer: must not be empty']],
-  ['an issuer that is no address', { ...good, issuer: 'id.example' }, [`identityProviders.p.issuer: ${insecure}`]],
+  ['an issuer that is not a URL', { ...good, issuer: 'id.example' }, [`identityProviders.p.issuer: ${insecure}`]],
   ['an issuer over http', { ...good, issuer: 'http://id.example' }, [`identityProviders.p.issuer: ${insecure}`]],
   [
-    'an issuer that begins like this machine',
+    'an issuer whose host only starts with localhost',
     { ...good, issuer: 'http://localhost.example' },
     [`identityProviders.p.issuer: ${insecure}`],
   ],
@@ -58,7 +58,7 @@ it.each([
   ['a blank roles claim', { ...good, rolesClaim: ' ' }, [`identityProviders.p.rolesClaim: ${noClaim}`]],
   ['a path with an empty part', { ...good, rolesClaim: 'realm_access..roles' }, [`identityProviders.p.rolesClaim: ${noClaim}`]],
   ['a path that ends in a dot', { ...good, userIdClaim: 'sub.' }, [`identityProviders.p.userIdClaim: ${noClaim}`]],
-  ['a way to sign in without a client', { ...good, signIn: {} }, ['identityProviders.p.signIn.clientId: is missing']],
+  ['a sign-in option without a client', { ...good, signIn: {} }, ['identityProviders.p.signIn.clientId: is missing']],
   [
     'a secret of its client',
     { ...good, signIn: { clientId: 'page', clientSecret: 's' } },
@@ -73,21 +73,21 @@ it.each([
     'parameters that the page sets',
     { ...good, signIn: { clientId: 'page', parameters: { state: 'x', code_challenge_method: 'plain' } } },
     [
-      'identityProviders.p.signIn.parameters.state: is set by the page itself',
-      'identityProviders.p.signIn.parameters.code_challenge_method: is set by the page itself',
+      'identityProviders.p.signIn.parameters.state: is set by the page',
+      'identityProviders.p.signIn.parameters.code_challenge_method: is set by the page',
     ],
   ],
   [
     'an id_token without the scope for it',
     { ...good, signIn: { clientId: 'page', token: 'id_token', scopes: ['use'] } },
-    ['identityProviders.p.signIn.scopes: must hold openid; without it there is no id_token'],
+    ['identityProviders.p.signIn.scopes: must contain openid, because the provider issues no id_token without it'],
   ],
   ['an unknown key', { ...good, algorithms: ['none'] }, ['identityProviders.p.algorithms: is not a known key']],
-])('an identity provider cannot have %s', (_what, entry, faults) => {
+])('identityProviderFaults rejects %s', (_what, entry, faults) => {
   expect(faultsOf({ p: entry })).toEqual(faults);
 });
 
-it('an id_token that is made for another audience is doubted', () => {
+it('findConfigurationWarnings reports an id_token for another audience', () => {
   const warningsOf = (audience: string, token: string): readonly string[] => {
     const signIn = { clientId: 'page', token };
     const checked = checkConfiguration({ models: demo, identityProviders: { p: { ...good, audience, signIn } } });
@@ -99,15 +99,15 @@ it('an id_token that is made for another audience is doubted', () => {
   expect([warningsOf('page', 'id_token'), warningsOf('api', 'access_token')]).toEqual([[], []]);
 });
 
-it('two identity providers cannot have one issuer', () => {
+it('identityProviderFaults rejects a repeated issuer', () => {
   expect(faultsOf({ p: good, q: { ...good, issuer: 'https://id.example/' }, r: { ...good, audience: 'other' } })).toEqual([
-    'identityProviders.r.issuer: is the issuer of another entry as well',
+    'identityProviders.r.issuer: is also the issuer of another entry',
   ]);
 });
 
-it('an identity provider cannot have a name that would put it before the others', () => {
+it('identityProviderFaults rejects a name that consists of digits', () => {
   expect(faultsOf({ p: good, 7: { ...good, issuer: 'https://seven.example' } })).toEqual([
-    expect.stringContaining('cannot be a name: one of digits only would be put before the others'),
+    expect.stringContaining('is not a valid name: a name of digits only would be sorted before all other entries'),
   ]);
 });
 
@@ -116,15 +116,17 @@ function told(page: object): readonly string[] {
   return [...('faults' in checked ? checked.faults : []), ...checked.warnings].map(({ path, message }) => `${path} ${message}`);
 }
 
-it('Names of several lines, pictures of no kind and colours by name are refused', () => {
+it('checkConfiguration rejects multi-line names, invalid pictures, and named colors', () => {
   expect(told({ name: 'Acme\nCorp' })).toEqual(['page.name must be one line without spaces around it']);
-  expect(told({ accent: 'blue' })).toEqual(['page.accent must be a colour such as #0b57d0']);
-  expect(told({ logo: 'data:text/html;base64,AAAA' })).toEqual([expect.stringContaining('page.logo must be the name of a file')]);
+  expect(told({ accent: 'blue' })).toEqual(['page.accent must be a color such as #0b57d0']);
+  expect(told({ logo: 'data:text/html;base64,AAAA' })).toEqual([
+    expect.stringContaining('page.logo must be a file name, or a base64 data: URL'),
+  ]);
 });
 
-it('An accent that cannot be read on the light page is adapted, and that is told', () => {
+it('findConfigurationWarnings reports an accent that is illegible in the light theme', () => {
   expect(told({ accent: '#ffdd00' })).toEqual([
-    expect.stringMatching(/^page.accent is too pale to be read on the light page; #[0-9a-f]{6} is used there$/),
+    expect.stringMatching(/^page.accent is too pale for the light theme, which uses #[0-9a-f]{6} instead$/),
   ]);
   expect(told({ accent: '#0B57D0', name: 'Acme', notice: 'Two\nlines' })).toEqual([]);
 });

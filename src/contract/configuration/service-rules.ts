@@ -6,22 +6,22 @@ import { notConfigured } from './nearest.ts';
 import { defaultAliases } from './service.ts';
 import { isHeaderValue } from './values.ts';
 
-/** What the schema cannot say of keys. */
+/** Yields faults of keys that the schema cannot express. */
 export function* keyFaults(configuration: unknown): Iterable<Issue> {
   const seen = new Set<string>();
   for (const [name, entry] of listEntries(configuration, 'keys')) {
     if (entry.role !== undefined && entry.roles !== undefined)
-      yield { path: ['keys', name, 'role'], message: 'cannot stand beside roles; a key has one or the other' };
+      yield { path: ['keys', name, 'role'], message: 'cannot be combined with roles' };
     if (entry.key !== undefined && entry.sha256 !== undefined)
-      yield { path: ['keys', name, 'sha256'], message: 'cannot stand beside key; an entry has one or the other' };
+      yield { path: ['keys', name, 'sha256'], message: 'cannot be combined with key' };
     const { digest, path } = digestOfEntry(name, entry);
     if (path.length === 2 || path[2] === 'key') yield* spellingFaults(entry.key ?? name, path);
-    if (seen.has(digest)) yield { path, message: 'is the key of another entry as well' };
+    if (seen.has(digest)) yield { path, message: 'is also the key of another entry' };
     seen.add(digest);
   }
 }
 
-/** The digest of the key of an entry, and where the entry says its key. */
+/** Returns the digest of the key of an entry, and the path of the key. */
 function digestOfEntry(name: string, { key, sha256 }: JsonObject): { readonly digest: string; readonly path: Path } {
   if (typeof key === 'string') return { digest: hash('sha256', key, 'hex'), path: ['keys', name, 'key'] };
   if (typeof sha256 === 'string') return { digest: sha256.toLowerCase(), path: ['keys', name, 'sha256'] };
@@ -30,29 +30,35 @@ function digestOfEntry(name: string, { key, sha256 }: JsonObject): { readonly di
 
 function* spellingFaults(key: unknown, path: Path): Iterable<Issue> {
   if (typeof key !== 'string') return;
-  if (key === '' && path.length === 2) yield { path, message: 'cannot be a key: it is empty' };
+  if (key === '' && path.length === 2) yield { path, message: 'is not a valid key: it must not be empty' };
   else if (!isHeaderValue(key) || key !== key.trim()) {
     yield {
       path,
-      message: 'cannot be a key: no line breaks or other control characters, no spaces around it; look at its end',
+      message:
+        'is not a valid key: it must not contain control characters, or start or end with white space. Check for a trailing line break',
     };
   }
 }
 
-/** What the schema cannot say of identity providers: a token belongs to one, and which stands first must not be a matter of its name. */
+/**
+ * Yields faults of identity providers that the schema cannot express. Each issuer must be unique, and the order of the entries
+ * must not depend on their names.
+ */
 export function* identityProviderFaults(configuration: unknown): Iterable<Issue> {
   const seen = new Set<unknown>();
   for (const [name, { issuer, signIn }] of listEntries(configuration, 'identityProviders')) {
     if (/^\d+$/.test(name))
-      yield { path: ['identityProviders', name], message: 'cannot be a name: one of digits only would be put before the others' };
-    if (seen.has(issuer))
-      yield { path: ['identityProviders', name, 'issuer'], message: 'is the issuer of another entry as well' };
+      yield {
+        path: ['identityProviders', name],
+        message: 'is not a valid name: a name of digits only would be sorted before all other entries',
+      };
+    if (seen.has(issuer)) yield { path: ['identityProviders', name, 'issuer'], message: 'is also the issuer of another entry' };
     if (issuer !== undefined) seen.add(issuer);
     if (isJsonObject(signIn)) yield* signInFaults(['identityProviders', name, 'signIn'], signIn);
   }
 }
 
-/** What the page itself says in an authorization request. */
+/** Parameters that the page sets in an authorization request. */
 const ownParameters: ReadonlySet<string> = new Set([
   'client_id',
   'response_type',
@@ -69,10 +75,10 @@ const ownParameters: ReadonlySet<string> = new Set([
 
 function* signInFaults(path: Issue['path'], { parameters, scopes, token }: JsonObject): Iterable<Issue> {
   for (const name of Object.keys(isJsonObject(parameters) ? parameters : {})) {
-    if (ownParameters.has(name)) yield { path: [...path, 'parameters', name], message: 'is set by the page itself' };
+    if (ownParameters.has(name)) yield { path: [...path, 'parameters', name], message: 'is set by the page' };
   }
   if (token === 'id_token' && Array.isArray(scopes) && !scopes.includes('openid'))
-    yield { path: [...path, 'scopes'], message: 'must hold openid; without it there is no id_token' };
+    yield { path: [...path, 'scopes'], message: 'must contain openid, because the provider issues no id_token without it' };
 }
 
 const reservedPrefixes: ReadonlySet<string> = new Set([
@@ -90,32 +96,31 @@ const reservedPrefixes: ReadonlySet<string> = new Set([
 ]);
 const surfaces = ['compat', 'msgapi'] as const;
 
-/** What the schema cannot say of aliases. */
+/** Yields faults of aliases that the schema cannot express. */
 export function* aliasFaults(configuration: unknown): Iterable<Issue> {
   const aliases = getSection(configuration, 'aliases');
   const seen = new Set<string>();
   for (const surface of surfaces) {
     for (const [index, alias] of filterStrings(aliases[surface]).entries()) {
       const path = ['aliases', surface, index];
-      if (reservedPrefixes.has(alias)) yield { path, message: 'is taken: the service has paths of its own there' };
-      else if (seen.has(alias)) yield { path, message: 'stands among the aliases twice' };
+      if (reservedPrefixes.has(alias)) yield { path, message: 'is reserved for paths of Parley' };
+      else if (seen.has(alias)) yield { path, message: 'is a duplicate of another alias' };
       seen.add(alias);
     }
   }
 }
 
-/** What the schema cannot say of the add-in gateway: every request below its prefix goes to it alone. */
+/** Yields faults of the add-in gateway that the schema cannot express. The gateway receives every request below its prefix. */
 export function* addinFaults(configuration: unknown): Iterable<Issue> {
   const { prefix } = getSection(configuration, 'addin');
   if (typeof prefix !== 'string') return;
   const [, first = ''] = prefix.split('/');
   const aliases = getSection(configuration, 'aliases');
   const areAliases = surfaces.some((surface) => filterStrings(aliases[surface] ?? defaultAliases[surface]).includes(first));
-  if (reservedPrefixes.has(first) || areAliases)
-    yield { path: ['addin', 'prefix'], message: 'is taken: the service has paths of its own there' };
+  if (reservedPrefixes.has(first) || areAliases) yield { path: ['addin', 'prefix'], message: 'is reserved for paths of Parley' };
 }
 
-/** The model that names conversations must be there and be one that chats. */
+/** The model for conversation titles must exist and be a chat model. */
 export function* pageFaults(configuration: unknown): Iterable<Issue> {
   const titleModel = getSection(configuration, 'page').titleModel;
   if (typeof titleModel !== 'string') return;
@@ -124,10 +129,10 @@ export function* pageFaults(configuration: unknown): Iterable<Issue> {
   const model = models.find(([id]) => id === titleModel)?.[1];
   const chatting = models.filter(([, { type }]) => type !== 'embedding').map(([id]) => id);
   if (model === undefined) yield { path, ...notConfigured('a model', titleModel, chatting) };
-  else if (model.type === 'embedding') yield { path, message: 'names a model that does not chat' };
+  else if (model.type === 'embedding') yield { path, message: 'names a model that is not a chat model' };
 }
 
-/** The model that embeds documents must be there and be one that embeds. */
+/** The model for document embeddings must exist and be an embedding model. */
 export function* retrievalFaults(configuration: unknown): Iterable<Issue> {
   const embeddingModel = getSection(configuration, 'retrieval').embeddingModel;
   if (typeof embeddingModel !== 'string' || embeddingModel === '') return;
@@ -136,5 +141,5 @@ export function* retrievalFaults(configuration: unknown): Iterable<Issue> {
   const model = models.find(([id]) => id === embeddingModel)?.[1];
   const embedding = models.filter(([, { type }]) => type === 'embedding').map(([id]) => id);
   if (model === undefined) yield { path, ...notConfigured('a model', embeddingModel, embedding) };
-  else if (model.type !== 'embedding') yield { path, message: 'names a model that is not of the type embedding' };
+  else if (model.type !== 'embedding') yield { path, message: 'names a model that is not an embedding model' };
 }

@@ -17,18 +17,18 @@ export const AddonEntry = strict(
 export type AddonEntry = Static<typeof AddonEntry>;
 
 const origin = Type.Refine(
-  text('Scheme, host and port, such as `https://addin.example`.'),
+  text('Scheme, host, and port, such as `https://addin.example`.'),
   isOrigin,
-  () => 'must be scheme, host and port as browsers send them, such as https://addin.example',
+  () => 'must be an origin as browsers send it, such as https://addin.example',
 );
 
 const originOrAny = Type.Refine(
-  text('Scheme, host and port, such as `https://app.example`; or `*`.'),
+  text('Scheme, host, and port, such as `https://app.example`, or `*`.'),
   (value) => value === '*' || (value !== 'null' && isOrigin(value)),
-  () => 'must be scheme, host and port as browsers send them, such as https://app.example, or *',
+  () => 'must be an origin as browsers send it, such as https://app.example, or *',
 );
 
-/** A model as the add-in gateway lists it. */
+/** A model in the model list of the add-in gateway. */
 const AddinModel = strict(
   { id: text('ID of the deployment.'), display_name: text('Name shown to people.') },
   { description: 'A model offered to the add-in.' },
@@ -129,7 +129,7 @@ const minScore = {
   description: 'Minimum score of a passage, from 0 to 1: its similarity of meaning, or its share of the words.',
 };
 
-/** How an application searches its documents. */
+/** Settings for searching the documents of an application. */
 export const RetrievalOfApplication = strict(
   {
     passages: Type.Optional(
@@ -194,13 +194,13 @@ export type ToolSettings = Static<typeof ToolSettings>;
 
 export const contextStrategies = ['summarize', 'clear', 'off'] as const;
 
-/** What is done with conversations that are longer than a model takes. */
+/** Settings for conversations that exceed the context window of a model. */
 export const ContextSettings = strict(
   {
     strategy: Type.Enum([...contextStrategies], {
       default: 'summarize',
       description:
-        'How Parley shortens such a conversation. `clear`: it clears the oldest tool results. `summarize`: it does the same, and if that is not enough, the model summarizes the oldest messages. `off`: not at all.',
+        'Method of shortening such a conversation. `clear`: Parley clears the oldest tool results. `summarize`: Parley also lets the model summarize the oldest messages if that is not enough. `off`: no shortening.',
     }),
     reserveTokens: Type.Optional(
       Type.Integer({
@@ -225,10 +225,10 @@ export const LimitSettings = strict(
 
 const mcpHost = Type.String({
   pattern: '^(\\[[0-9a-fA-F:.]+\\]|[^\\s/:@\\[\\]]+)(:[0-9]{1,5})?$',
-  errorMessage: 'must be a host such as mcp.example.com, or one with a port: no scheme, no path',
+  errorMessage: 'must be a host without scheme and path, such as mcp.example.com, optionally with a port',
 });
 
-/** Bounds of stored files. */
+/** Limits of stored files. */
 export const FileSettings = strict(
   {
     maxFileBytes: Type.Integer({ minimum: 1, default: 536_870_912, description: 'Maximum bytes of one file.' }),
@@ -241,7 +241,7 @@ export const FileSettings = strict(
   { default: {}, description: 'Stored files.' },
 );
 
-/** Runs of cases against applications. */
+/** Settings for evaluations of applications. */
 export const EvaluationSettings = strict(
   {
     maxParallel: Type.Integer({
@@ -267,7 +267,7 @@ export const EvaluationSettings = strict(
 );
 export type EvaluationSettings = Static<typeof EvaluationSettings>;
 
-/** Responses that outlive their call. */
+/** Settings for responses that outlive their call. */
 export const ResponsesSettings = strict(
   {
     store: Type.Enum(['allow', 'never'], {
@@ -335,13 +335,13 @@ export const PageSettings = strict(
             'Logo of the page: a file (.svg, .png, .webp, or .jpg, up to 256 KiB, relative to the configuration file, and read with it), or a `data:` URL of such an image in base64. Default: the logo of Parley.',
         }),
         (text) => readLogoData(text) !== undefined,
-        () => 'must be the name of a file, or a data: address in base64 of an SVG, PNG, WebP or JPEG picture, of at most 256 KiB',
+        () => 'must be a file name, or a base64 data: URL of an SVG, PNG, WebP, or JPEG image of at most 256 KiB',
       ),
     ),
     accent: Type.Optional(
       Type.String({
         pattern: '^#[0-9a-fA-F]{6}$',
-        errorMessage: 'must be a colour such as #0b57d0',
+        errorMessage: 'must be a color such as #0b57d0',
         description:
           'Color of buttons and links, as `#rrggbb`. Parley adapts it to each theme until text has a contrast of 4.5. Default: the green of Parley.',
       }),

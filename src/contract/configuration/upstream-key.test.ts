@@ -11,14 +11,14 @@ const read = {
 };
 
 describe('readUpstreamKey', () => {
-  it('takes a key for a token, whatever the protocol', () => {
+  it('accepts a token for any protocol', () => {
     for (const protocol of ['openai', 'gemini', 'bedrock', 'vertex', undefined])
       expect(readUpstreamKey(protocol, 'abc')).toEqual({ kind: 'token', token: 'abc' });
     expect(readUpstreamKey('openai', 'a:b')).toEqual({ kind: 'token', token: 'a:b' });
     expect(readUpstreamKey('gemini', 'a\nb')).toHaveProperty('fault');
   });
 
-  it('takes what has colons for the credentials of AWS', () => {
+  it('parses a key with colons as AWS credentials', () => {
     const [accessKeyId, secretAccessKey, sessionToken] = ['AKIA', 's/+=', 'tok=='];
     expect(readUpstreamKey('bedrock', 'AKIA:s/+=')).toEqual({
       kind: 'signing',
@@ -36,7 +36,7 @@ describe('readUpstreamKey', () => {
       expect(readUpstreamKey('bedrock', wrong)).toHaveProperty('fault', expect.stringMatching(/accessKeyId:secretAccessKey/));
   });
 
-  it('takes what begins with a brace for a service account, however it is laid out', () => {
+  it('parses a key that starts with a brace as a service account, regardless of its layout', () => {
     expect(readUpstreamKey('vertex', JSON.stringify(account))).toEqual(read);
     expect(readUpstreamKey('vertex', `\n${JSON.stringify(account, null, 2)}\n`)).toEqual(read);
     expect(readUpstreamKey('vertex', JSON.stringify({ ...account, token_uri: 'https://t.example/x' }))).toEqual({
@@ -46,12 +46,12 @@ describe('readUpstreamKey', () => {
   });
 
   it.each([
-    ['{"oops"', /is not JSON/],
+    ['{"oops"', /is not valid JSON/],
     [JSON.stringify({ ...account, private_key: undefined }), /without private_key/],
     [JSON.stringify({ ...account, project_id: '' }), /without project_id/],
     [JSON.stringify({ ...account, client_email: 7 }), /without client_email/],
-    [JSON.stringify({ ...account, private_key: 'x' }), /no PEM/],
-  ])('says what is wrong with %s, and shows nothing of it', (key, fault) => {
+    [JSON.stringify({ ...account, private_key: 'x' }), /not PEM/],
+  ])('reports the fault of %s without quoting the key', (key, fault) => {
     const found = readUpstreamKey('vertex', key);
     expect(found).toHaveProperty('fault', expect.stringMatching(fault));
     expect(JSON.stringify(found)).not.toMatch(/BEGIN|a@b/);
@@ -59,7 +59,7 @@ describe('readUpstreamKey', () => {
 });
 
 describe('secretsOfKey', () => {
-  it('names what must not be seen', () => {
+  it('returns the secret parts of each key', () => {
     const secrets = (protocol: string, key: string) => secretsOfKey(readUpstreamKey(protocol, key) as UpstreamKey);
     expect(secrets('gemini', 'abc')).toEqual(['abc']);
     expect(secrets('bedrock', 'a:b')).toEqual(['b']);

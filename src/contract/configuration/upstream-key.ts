@@ -4,41 +4,41 @@ import { isHeaderValue, isHttpUrl } from './values.ts';
 
 const googleTokenUri = 'https://oauth2.googleapis.com/token';
 
-/** What the `key` of an upstream is, after its protocol. */
+/** The parsed `key` of an upstream, depending on its protocol. */
 export type UpstreamKey =
   | { readonly kind: 'token'; readonly token: string }
-  /** Of AWS, for signed requests. */
+  /** AWS credentials for signed requests. */
   | {
       readonly kind: 'signing';
       readonly accessKeyId: string;
       readonly secretAccessKey: string;
       readonly sessionToken: string | undefined;
     }
-  /** A service account of Google Cloud. */
+  /** A Google Cloud service account. */
   | {
       readonly kind: 'account';
       readonly clientEmail: string;
       readonly privateKey: string;
       readonly projectId: string;
-      /** Where its tokens are had. */
+      /** URL that issues its tokens. */
       readonly tokenUri: string;
     };
 
 interface KeyError {
-  /** What is wrong, without the key. */
+  /** Error message, without the key. */
   readonly fault: string;
 }
 
-/** Reads the `key` of an upstream: some protocols know more forms than one token sent in a header field. */
+/** Parses the `key` of an upstream. Some protocols support other forms than a token for a header field. */
 export function readUpstreamKey(protocol: unknown, key: string): UpstreamKey | KeyError {
   const { otherKey } = getTraits(protocol);
   if (otherKey === 'signing' && key.includes(':')) return readSigningKey(key);
   if (otherKey === 'account' && key.trimStart().startsWith('{')) return readAccount(key);
   if (isHeaderValue(key)) return { kind: 'token', token: key };
-  return { fault: 'must not hold a line break or another character that a header field cannot carry' };
+  return { fault: 'must not contain a line break or another character that is invalid in a header field' };
 }
 
-/** The parts of a key that nobody may see. */
+/** Returns the secret parts of a key. */
 export function secretsOfKey(key: UpstreamKey): readonly string[] {
   switch (key.kind) {
     case 'token':
@@ -61,12 +61,12 @@ function readSigningKey(key: string): UpstreamKey | KeyError {
 function readAccount(key: string): UpstreamKey | KeyError {
   const account = tryParseJson(key);
   if (!isJsonObject(account))
-    return { fault: 'begins like the JSON of a service account and is not JSON; quote the whole file as one string' };
+    return { fault: 'is not valid JSON, although it starts like a service account. Quote the complete file as one string' };
   const { client_email: clientEmail, private_key: privateKey, project_id: projectId, token_uri: rawTokenUri } = account;
   for (const [name, value] of Object.entries({ client_email: clientEmail, private_key: privateKey, project_id: projectId }))
     if (typeof value !== 'string' || value === '') return { fault: `is the JSON of a service account without ${name}` };
   if (!String(privateKey).includes('PRIVATE KEY'))
-    return { fault: 'is the JSON of a service account whose private_key is no PEM' };
+    return { fault: 'is the JSON of a service account whose private_key is not PEM text' };
   const tokenUri = typeof rawTokenUri === 'string' && isHttpUrl(rawTokenUri) ? rawTokenUri : googleTokenUri;
   return {
     kind: 'account',

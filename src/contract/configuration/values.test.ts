@@ -3,11 +3,11 @@ import { isApiVersion } from '../api-version.ts';
 import { formatPath } from './issue.ts';
 import { isHeaderName, isHeaderValue, isHostName, isHttpUrl, isNetwork, isPathPrefix, isWithoutUser } from './values.ts';
 
-/** The values of which a claim holds. */
+/** Returns the values that match a predicate. */
 const holds = (claim: (value: string) => boolean, values: readonly string[]) => values.filter(claim);
 
-describe('values of fields', () => {
-  it('are addresses of the web', () => {
+describe('values', () => {
+  it('accepts URLs in isHttpUrl', () => {
     const good = ['http://x', 'HTTPS://x.example:8443/v1?a=b', 'http://[::1]:80'];
     expect(
       holds(isHttpUrl, [
@@ -26,12 +26,12 @@ describe('values of fields', () => {
     ).toEqual(good);
   });
 
-  it('are addresses that name nobody', () => {
+  it('accepts URLs without a user in isWithoutUser', () => {
     const good = ['http://x/a@b', 'https://x.example/?u=a:b@c', 'http://{host}/x', 'no address'];
     expect(holds(isWithoutUser, [...good, 'http://user@x', 'http://user:pw@x/', 'http://:pw@x'])).toEqual(good);
   });
 
-  it('are versions of an API', () => {
+  it('accepts API versions in isApiVersion', () => {
     const good = ['2024-10-21', '2024-02-29', '2024-08-01-preview'];
     const bad = [
       '',
@@ -48,7 +48,7 @@ describe('values of fields', () => {
     expect(holds(isApiVersion, [...good, ...bad])).toEqual(good);
   });
 
-  it('are networks', () => {
+  it('accepts networks in isNetwork', () => {
     const good = ['10.0.0.0/8', '10.0.0.1', '0.0.0.0/0', '::1', 'fd00::/8', '::ffff:10.0.0.1/128'];
     const bad = [
       '',
@@ -67,14 +67,14 @@ describe('values of fields', () => {
     expect(holds(isNetwork, [...good, ...bad])).toEqual(good);
   });
 
-  it('are names of hosts', () => {
+  it('accepts host names in isHostName', () => {
     const good = ['localhost', 'gpu-1.internal', 'my_host', 'xn--bcher-kva.example'];
     expect(
       holds(isHostName, [...good, '', '10.0.0', '1', '-a', 'a-', 'a..b', 'a.', 'http://a', 'a:80', 'a/b', '*.a', 'a'.repeat(64)]),
     ).toEqual(good);
   });
 
-  it('are names and values of header fields', () => {
+  it('accepts names and values of header fields in isHeaderName and isHeaderValue', () => {
     expect(holds(isHeaderName, ['X-Team', 'a', "!#$%&'*+.^_`|~", '', 'a b', 'a:', 'é', 'a\n'])).toEqual([
       'X-Team',
       'a',
@@ -83,7 +83,7 @@ describe('values of fields', () => {
     expect(holds(isHeaderValue, ['', 'a b\tc', 'é', 'a\n', 'a\r', 'a\0', '\u007f', '€'])).toEqual(['', 'a b\tc', 'é']);
   });
 
-  it('are prefixes of a path', () => {
+  it('accepts path prefixes in isPathPrefix', () => {
     expect(holds(isPathPrefix, ['openai', 'a/b-c', 'v1.0~x', '', '/a', 'a/', 'a//b', '.', 'a/..', 'a b', 'a%20', 'é'])).toEqual([
       'openai',
       'a/b-c',
@@ -102,7 +102,7 @@ describe('formatPath', () => {
     [['models', '__proto__', ''], 'models.__proto__[""]'],
     [['a b'], '["a b"]'],
     [['models', '4o'], 'models["4o"]'],
-  ])('writes %j as %s', (path, text) => {
+  ])('formats %j as %s', (path, text) => {
     expect(formatPath(path)).toBe(text);
   });
 });

@@ -1,18 +1,18 @@
 import ipaddr from 'ipaddr.js';
 import { isCalendarDate } from '../api-version.ts';
 
-/** Whether an address names nobody; true of what is no address. */
+/** Returns whether a URL has no user name and no password. Returns true if the text is not a URL. */
 export function isWithoutUser(text: string): boolean {
   const { username, password } = URL.parse(text) ?? { username: '', password: '' };
   return username === '' && password === '';
 }
 
-/** An absolute http: or https: address. */
+/** Returns whether a text is an absolute http: or https: URL. */
 export function isHttpUrl(text: string): boolean {
   return /^https?:\/\//i.test(text) && URL.canParse(text);
 }
 
-/** An IP address, or a network in CIDR notation. */
+/** Returns whether a text is an IP address, or a network in CIDR notation. */
 export function isNetwork(text: string): boolean {
   const [address = '', prefix, ...rest] = text.split('/');
   const bits = ipaddr.IPv4.isValidFourPartDecimal(address) ? 32 : ipaddr.IPv6.isValid(address) ? 128 : 0;
@@ -20,28 +20,34 @@ export function isNetwork(text: string): boolean {
   return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= bits);
 }
 
-/** A host name without scheme, port or path. */
+/** Returns whether a text is a host name without scheme, port, or path. */
 export function isHostName(text: string): boolean {
   const looksLikeAddress = /^[\d.]+$/.test(text);
   return !looksLikeAddress && text.length <= 253 && /^(?!-)[\w-]{1,63}(?<!-)(\.(?!-)[\w-]{1,63}(?<!-))*$/.test(text);
 }
 
-/** Text that may be the value of a header field. */
+/** Returns whether a text is a valid header field value. */
 export function isHeaderValue(text: string): boolean {
   return /^[\t\x20-\x7e\x80-\xff]*$/.test(text);
 }
 
-/** Text that may be the name of a header field (RFC 9110, token). */
+/** Returns whether a text is a valid header field name (RFC 9110, token). */
 export function isHeaderName(text: string): boolean {
   return /^[!#$%&'*+.^_`|~\w-]+$/.test(text);
 }
 
-/** Segments of a path, each of letters, digits and `.`, `_`, `~`, `-`, none of them `.` or `..`, without a slash at either end. */
+/**
+ * Returns whether a text is a path prefix without a slash at the start or end. Segments can contain letters, digits, `.`, `_`,
+ * `~`, and `-`, and cannot be `.` or `..`.
+ */
 export function isPathPrefix(text: string): boolean {
   return text.split('/').every((segment) => /^[\w.~-]+$/.test(segment) && segment !== '.' && segment !== '..');
 }
 
-/** Whether the text is an origin exactly as a browser sends it: `https://addin.example`, or `null` for a page without one. */
+/**
+ * Returns whether the text is an origin exactly as browsers send it, such as `https://addin.example`, or `null` for a page
+ * without an origin.
+ */
 export function isOrigin(text: string): boolean {
   return text === 'null' || (URL.canParse(text) && new URL(text).origin === text);
 }

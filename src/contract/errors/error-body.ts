@@ -1,18 +1,21 @@
 import { type Static, Type } from 'typebox';
 
-/** What a caller is told of a failure: `{"error": ErrorBody}` (docs/wire.md, Errors). All four keys are always there. */
+/**
+ * Error in a response: `{"error": ErrorBody}` (docs/wire.md, Errors). The fields `type`, `message`, `param`, and `code` are
+ * always present.
+ */
 export const ErrorBody = Type.Object({
-  type: Type.String({ description: 'The family of the error.' }),
-  message: Type.String({ description: 'One sentence that names the thing and, where there is one, the way out.' }),
+  type: Type.String({ description: 'Category of the error.' }),
+  message: Type.String({ description: 'Description of the error, with a remedy if there is one.' }),
   param: Type.Union([Type.String(), Type.Null()], {
-    description: 'JSON path of the field at fault, such as messages[2].content.',
+    description: 'JSON path of the invalid field, such as messages[2].content.',
   }),
-  code: Type.Union([Type.String(), Type.Null()], { description: 'A stable word for programs.' }),
+  code: Type.Union([Type.String(), Type.Null()], { description: 'Stable code for programs.' }),
   display_message: Type.Optional(
-    Type.String({ description: 'What an application or an upstream would have people shown in place of `message`.' }),
+    Type.String({ description: 'Message of an application or upstream for users. Display it instead of `message`.' }),
   ),
   deployment: Type.Optional(
-    Type.String({ description: 'With `consent_required` and `consent_outdated`: the deployment whose form it is.' }),
+    Type.String({ description: 'For `consent_required` and `consent_outdated`: the deployment of the form.' }),
   ),
   consent: Type.Optional(
     Type.Unsafe<Readonly<Record<string, { consentRequired: boolean }>>>({
@@ -22,7 +25,7 @@ export const ErrorBody = Type.Object({
         required: ['consentRequired'],
         properties: { consentRequired: { type: 'boolean' } },
       },
-      description: 'With the same: the form of today, if the caller is the user itself.',
+      description: 'For `consent_required` and `consent_outdated`: the current form, if the client is the user.',
     }),
   ),
 });

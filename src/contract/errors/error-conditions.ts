@@ -1,4 +1,4 @@
-/** The input is longer than the model accepts, with the token counts that the upstream reported. */
+/** Reported token counts of an input that is longer than the model accepts. */
 export interface ContextOverflow {
   readonly limit?: number;
   readonly actual?: number;
@@ -58,7 +58,7 @@ const statuses: ReadonlyMap<unknown, number> = new Map<unknown, number>([
 const contextCode = new RegExp(`^(?:${contextCodes.join('|')})$`, 'i');
 const contextWords =
   /maximum context length|maximum prompt length|context (length|window|size)|(prompt|input) (is )?too (long|large)|request (is )?too long|too many (input )?tokens|(input|prompt) (token count|tokens|length).{0,40}exceed|exceeds? the (maximum|max|available|allowed|model's).{0,40}(token|context)|reduce the length/i;
-/** Longer messages are not searched to their end. */
+/** Maximum number of characters of a message that are searched. */
 const maxSearchedChars = 2000;
 const limits = [
   // Pattern bound: a message of at most 2,000 characters, and no match starts inside a number.
@@ -66,17 +66,17 @@ const limits = [
   /(?:maximum|max|limit|context (?:size|length|window))\D{0,60}(\d[\d,]*)/i,
 ];
 
-/** Returns the HTTP status of an error type or code. Undefined if it is not a known one. */
+/** Returns the HTTP status of an error type or code, or undefined if it is unknown. */
 export function getStatusOfCode(name: unknown): number | undefined {
   return statuses.get(name);
 }
 
-/** Returns whether a code is one that an error of a response keeps. */
+/** Returns whether errors of a response keep this code. */
 export function isKnownCode(code: string | null): code is string {
   return statuses.has(code);
 }
 
-/** Reads the condition from the code or the message of an error. Undefined if the error has another reason. */
+/** Detects a context overflow from the code or the message of an error. Returns undefined if the error has another reason. */
 export function readContextOverflow(code: string | null, message: string): ContextOverflow | undefined {
   const text = message.slice(0, maxSearchedChars);
   if (!contextCode.test(code ?? '') && !contextWords.test(text)) return undefined;

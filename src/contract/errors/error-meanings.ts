@@ -1,65 +1,68 @@
 import type { ErrorCode, HttpRefusal } from './errors.ts';
 
-/** By code, when it happens and what helps; docs/errors.md is generated from it. Apart from the codes, which the page has too. */
+/**
+ * Cause and remedy of each error code, for docs/errors.md. This is a separate file because the page includes the codes but not
+ * these texts.
+ */
 export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
-  invalid_request: 'A field of the request is missing, of the wrong type or out of bounds; `param` names it.',
+  invalid_request: 'A field of the request is missing, has the wrong type, or is out of bounds. `param` is its path.',
   invalid_json: 'The body is not JSON text, or is nested too deeply.',
   invalid_api_version:
-    'The API version of the path is no calendar date `YYYY-MM-DD`, optionally with `-preview`, or that of the query has something else in it than letters, digits, `.`, `-` and `_`.',
+    'The API version is not valid. In the path, it must be a calendar date `YYYY-MM-DD`, optionally with `-preview`. In the query, it can contain only letters, digits, `.`, `-`, and `_`.',
   ambiguous_credentials:
     'The request contains different credentials, in two header fields or in one field that is repeated. Send only one.',
   control_not_offered:
-    'The completed control was not offered by the last reply, or its value does not follow the schema of that control.',
-  call_depth_exceeded: 'The chain of applications calling each other is too deep, or comes back to one deployment too often.',
+    'The last reply did not offer the completed control, or its value does not follow the schema of that control.',
+  call_depth_exceeded: 'The chain of applications that call each other is too deep, or calls one deployment too often.',
   unknown_addon:
-    'The addon is not configured. Configured addons are listed under `addons` of the configuration, and `security.addonUrls` says whether other addresses are accepted.',
+    'The addon is not configured. Configured addons are in `addons` of the configuration. `security.addonUrls` sets whether other URLs are accepted.',
   invalid_encrypted_content:
     'Sealed content was changed or belongs to another user, or a compaction comes from another kind of model.',
-  previous_response_not_found: '`previous_response_id` names a response that is not stored, is deleted, or is of another user.',
-  conversation_not_found: '`conversation` names a conversation that is not stored, is deleted, or is of another user.',
-  context_length_exceeded: 'The input is longer than the model takes; `truncation: "auto"` drops the oldest of it.',
-  operation_not_supported: 'The deployment exists but cannot do this, such as embeddings of a chat model.',
+  previous_response_not_found: 'The response in `previous_response_id` is not stored, is deleted, or belongs to another user.',
+  conversation_not_found: 'The conversation in `conversation` is not stored, is deleted, or belongs to another user.',
+  context_length_exceeded: 'The input is longer than the model accepts. `truncation: "auto"` drops the oldest part of the input.',
+  operation_not_supported: 'The deployment exists but does not support this operation, such as embeddings of a chat model.',
   missing_credentials: 'Neither `Api-Key` nor `Authorization: Bearer` was sent.',
   invalid_api_key:
-    'The key is not known, was deleted, has expired, or the call it was made for has ended; or its user may have no keys any more.',
-  invalid_token: 'The bearer token is malformed, expired, or not of a configured identity provider.',
-  access_denied: 'The deployment or resource exists, but not for the roles of this caller.',
-  address_not_allowed: 'The key is bound to addresses (`allowedIps`), and the request comes from another.',
+    'The key is unknown, deleted, or expired. A per-request key expires when its call ends. Keys of a user are also rejected if the roles of the user no longer allow keys.',
+  invalid_token: 'The bearer token is malformed, expired, or not from a configured identity provider.',
+  access_denied: 'The deployment or resource exists, but the roles of the client do not permit access.',
+  address_not_allowed: 'The key is restricted to addresses (`allowedIps`), and the request comes from another address.',
   user_blocked: 'An administrator blocked the user. Only an administrator can unblock the user.',
-  consent_required: 'The user has not accepted the consent form of the application that started the chain; the message names it.',
+  consent_required:
+    'The user has not accepted the consent form of the application at the start of the call chain. The message contains its name.',
   deployment_not_found:
-    'No deployment has this id. Where `model` of the body names it the code is `model_not_found`, on paths of the Azure form `DeploymentNotFound`.',
-  file_not_found: 'No stored file, prompt, conversation or folder has this path.',
-  response_not_found: 'No stored response, conversation or item of the caller has this id.',
-  share_not_found: 'Nothing is shared by this link: it was revoked, has expired, or what it showed was deleted.',
-  evaluation_not_found: 'No case or evaluation of the caller has this id.',
-  key_not_found: 'The user has no key in force of this id.',
+    'No deployment has this ID. If the ID is in `model` of the body, the code is `model_not_found`. On paths of the Azure form, it is `DeploymentNotFound`.',
+  file_not_found: 'No stored file, prompt, conversation, or folder has this path.',
+  response_not_found: 'No stored response, conversation, or item of the user has this ID.',
+  share_not_found: 'The link was revoked or has expired, or the shared conversation was deleted.',
+  evaluation_not_found: 'No case or evaluation of the user has this ID.',
+  key_not_found: 'The user has no active key with this ID.',
   user_not_blocked: 'No user with this ID is blocked.',
-  route_not_found: 'Nothing is served at this path; /docs lists what is.',
-  method_not_allowed: 'The path exists with other methods; `Allow` lists them.',
-  conversation_locked: 'Another response is being answered on the conversation; try again when it has ended.',
-  consent_outdated: 'The form sent is not the form of today; get it anew.',
-  too_many_keys: 'The user has as many keys as `selfService.keys` of its roles allows; delete one.',
-  precondition_failed: 'The resource was changed in the meantime, or exists already.',
-  payload_too_large: 'The body is larger than `security.maxBodyBytes`, or a file than a file or bucket may be.',
+  route_not_found: 'This path does not exist. See /docs for the available paths.',
+  method_not_allowed: 'The path supports other methods, which are in `Allow`.',
+  conversation_locked: 'Another response on the conversation is in progress. Retry after it ends.',
+  consent_outdated: 'The consent form in the request is not the current form. Get the current form.',
+  too_many_keys: 'The user has as many keys as `selfService.keys` of the roles allows. Delete a key.',
+  precondition_failed: 'The resource was changed in the meantime, or already exists.',
+  payload_too_large: 'The body is larger than `security.maxBodyBytes`, or a file exceeds the limit of a file or bucket.',
   unsupported_media_type: 'The body must be sent as `Content-Type: application/json`, without a content encoding.',
-  token_limit_exceeded: 'The tokens of a window are used up; the message says which and when it resets.',
-  request_limit_exceeded: 'The requests of a window are used up; the message says which and when it resets.',
-  cost_limit_exceeded: 'The money of a window is used up; the message says which and when it resets.',
-  upstream_rate_limited: 'Every upstream of the deployment refuses for its own rate limit.',
-  internal_error: 'A fault of Parley itself; the log has it under the request id.',
-  upstream_failed: 'The upstream failed, refused the configured credentials, or broke off its answer.',
-  overloaded:
-    'Too much is under way, or something the answer needs cannot be used: a store, an identity provider; try again later.',
-  upstream_unavailable: 'No upstream of the deployment can be reached; try again later.',
-  shutting_down: 'This node is stopping; try again, another one will answer.',
+  token_limit_exceeded: 'The token limit of a window is reached. The message contains the window and the time of its reset.',
+  request_limit_exceeded: 'The request limit of a window is reached. The message contains the window and the time of its reset.',
+  cost_limit_exceeded: 'The cost limit of a window is reached. The message contains the window and the time of its reset.',
+  upstream_rate_limited: 'All upstreams of the deployment reject the call because of their rate limits.',
+  internal_error: 'An internal error of Parley. The log contains details under the request ID.',
+  upstream_failed: 'The upstream failed, rejected the configured credentials, or ended its response early.',
+  overloaded: 'Too many calls are in progress, or a required store or identity provider is unavailable. Retry later.',
+  upstream_unavailable: 'No upstream of the deployment is reachable. Retry later.',
+  shutting_down: 'This node is shutting down. Retry to reach another node.',
 };
 
-/** When `invalid_request` has another status than its own, since HTTP has one for it; for docs/errors.md too. */
+/** Reasons for an `invalid_request` with a more specific HTTP status, for docs/errors.md. */
 export const httpRefusals = {
-  408: 'The head of the request, or what is left of its body, does not come in time.',
-  416: 'The range that is asked for lies behind the end of the file.',
-  417: '`Expect` names something other than `100-continue`.',
-  426: 'A WebSocket is asked for, and there is none; the same request is answered over HTTP.',
+  408: 'The request header, or the rest of the body, does not arrive in time.',
+  416: 'The requested range starts after the end of the file.',
+  417: '`Expect` has a value other than `100-continue`.',
+  426: 'The request asks for a WebSocket, which is not supported. Send the same request over HTTP.',
   431: 'The header fields are larger than 16 kB.',
 } as const satisfies Readonly<Record<HttpRefusal, string>>;

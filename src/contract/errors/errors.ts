@@ -6,7 +6,9 @@ interface ErrorKind {
   readonly type: string;
 }
 
-/** Every code that Parley itself gives; `error-meanings.ts` says when. An upstream's own code may take its place (docs/wire.md, Errors). */
+/**
+ * All error codes of Parley. `error-meanings.ts` explains them. The code of an upstream can replace them (docs/wire.md, Errors).
+ */
 export const errorKinds = {
   invalid_request: { status: 400, type: 'invalid_request_error' },
   invalid_json: { status: 400, type: 'invalid_request_error' },
@@ -55,31 +57,31 @@ export const errorKinds = {
 
 export type ErrorCode = keyof typeof errorKinds;
 
-/** Statuses that HTTP has for some of `invalid_request`. */
+/** HTTP statuses that replace 400 for some cases of `invalid_request`. */
 export type HttpRefusal = 408 | 416 | 417 | 426 | 431;
 
 export interface ErrorDetails {
-  /** JSON path of the field at fault. */
+  /** JSON path of the invalid field. */
   readonly param?: string | null;
-  /** Whole seconds after which another try makes sense. */
+  /** Whole seconds after which the client can retry. */
   readonly retryAfterSeconds?: number;
-  /** Further header fields of the answer. */
+  /** Additional header fields of the response. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** What happened underneath; for the log, never shown. */
+  /** Underlying error, for the log. Clients never receive it. */
   readonly cause?: unknown;
-  /** An upstream's own status, type and code, shown in place of ours. */
+  /** Status, type, and code of an upstream. They replace those of Parley. */
   readonly status?: number;
   readonly upstreamType?: string | null;
   readonly upstreamCode?: string | null;
-  /** An upstream's words for people. */
+  /** Error message of an upstream for users. */
   readonly displayMessage?: string | null;
-  /** Further members of the error, beside the usual ones. */
+  /** Additional members of the error. */
   readonly members?: Readonly<Record<string, unknown>>;
   /** Token counts of an input that is longer than the model accepts. Each surface reports them in the form of its clients. */
   readonly overflow?: ContextOverflow | undefined;
 }
 
-/** A failure whose message may be shown to the caller. Everything else thrown is an `internal_error`. */
+/** An error whose message can be sent to the client. Any other thrown value becomes an `internal_error`. */
 export class ParleyError extends Error {
   readonly code: ErrorCode;
   readonly status: number;
@@ -108,7 +110,7 @@ export class ParleyError extends Error {
   }
 }
 
-/** The same failure with further members. */
+/** Returns a copy of the error with additional members. */
 export function withMembers(error: ParleyError, members: Readonly<Record<string, unknown>>): ParleyError {
   const { code, message, status, type, param, publicCode, displayMessage, overflow, retryAfterSeconds, headers } = error;
   return new ParleyError(code, message, {
@@ -119,18 +121,18 @@ export function withMembers(error: ParleyError, members: Readonly<Record<string,
   });
 }
 
-/** `invalid_request` with the status that HTTP has for it. */
+/** Returns an `invalid_request` with a more specific HTTP status. */
 export function httpRefusal(status: HttpRefusal, message: string, details: ErrorDetails = {}): ParleyError {
   return new ParleyError('invalid_request', message, { ...details, status });
 }
 
-/** What a caller gets for anything thrown; what is not a ParleyError says nothing of itself. */
+/** Returns the error for a client. Details of values that are not `ParleyError` stay hidden. */
 export function toParleyError(error: unknown): ParleyError {
   if (error instanceof ParleyError) return error;
   return new ParleyError('internal_error', 'The server had an error while processing the request.', { cause: error });
 }
 
-/** `{"error": …}` of the compat surface. */
+/** Returns `{"error": …}` for the compat surface. */
 export function toErrorBody(error: ParleyError): { error: ErrorBody } {
   const { type, message, param, publicCode: code, displayMessage, members } = error;
   return {

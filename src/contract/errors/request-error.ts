@@ -1,32 +1,37 @@
 import { isJsonObject, type JsonObject, parsePointer } from '#base/json/json.ts';
 import { ParleyError } from './errors.ts';
 
-/** Values of a body in which errors are searched for. The search takes some 10 µs for each, a hundred times as long as the check. */
+/**
+ * Maximum number of values that are searched for errors. The search takes about 10 µs per value, a hundred times as long as the
+ * check.
+ */
 const maxSearchedValues = 12_000;
-/** No known field has a longer name. */
+/** Known fields have shorter names, so longer names are not compared. */
 const maxNameChars = 100;
-/** Longest URL that most servers accept. `data:` URLs hold their content and have only the bound of the body. */
+/** Longest URL that most servers accept. `data:` URLs contain their content, so only the body limit applies to them. */
 const maxUrlChars = 8 * 1024;
 
 interface SchemaError {
   readonly keyword: string;
-  /** JSON pointer to the value at fault. */
+  /** JSON pointer to the invalid value. */
   readonly instancePath: string;
   readonly params: object;
 }
 
-/** A compiled schema. */
 interface Shape<Value> {
   Check(value: unknown): value is Value;
   Errors(value: unknown): readonly SchemaError[];
 }
 
-/** The 400 of one field: `claim` follows its path and makes a sentence, such as "must be a string". */
+/** Returns an `invalid_request` for one field. `claim` follows the path to form a sentence, such as "must be a string". */
 export function createRequestError(param: string, claim: string): ParleyError {
   return new ParleyError('invalid_request', `${param} ${claim}.`, { param });
 }
 
-/** The value, if it has the shape. Throws invalid_request for the first fault in the order of the schema; `at` is the path of the value, '' for the body. */
+/**
+ * Returns the value if it has the shape. Throws `invalid_request` for the first fault in schema order. `at` is the path of the
+ * value, or '' for the body.
+ */
 export function requireShape<Value>(shape: Shape<Value>, value: unknown, at = ''): Value {
   if (shape.Check(value)) return value;
   const errors = shape.Errors(firstValues(value, { remaining: maxSearchedValues }));
@@ -42,7 +47,7 @@ export function requireShape<Value>(shape: Shape<Value>, value: unknown, at = ''
   throw createRequestError(param, toClaim(error, errors));
 }
 
-/** Returns a copy whose lists end where the count of values is used up. */
+/** Returns a copy whose lists end when the count of values reaches 0. */
 function firstValues(value: unknown, count: { remaining: number }): unknown {
   count.remaining -= 1;
   if (Array.isArray(value)) {
@@ -58,8 +63,8 @@ function firstValues(value: unknown, count: { remaining: number }): unknown {
 }
 
 /**
- * Refuses a key that differs from a known one by letter case only: a reader further on that ignores case would see an unchecked field.
- * Gives whether a field is null, which may stand for its absence.
+ * Throws if a key differs from a known one only by letter case, because an upstream that ignores case would read an unchecked
+ * field. Returns whether a field is null, which can mean absence.
  */
 export function refuseOtherCase(value: JsonObject, knownFields: ReadonlySet<string>, at = ''): boolean {
   let hasNull = false;
@@ -67,7 +72,7 @@ export function refuseOtherCase(value: JsonObject, knownFields: ReadonlySet<stri
     if (value[key] === null) hasNull = true;
     if (knownFields.has(key) || key.length > maxNameChars) continue;
     const folded = key.toUpperCase().toLowerCase();
-    if (knownFields.has(folded)) throw createRequestError(joined(at, key), `is not a known field; the name is ${folded}`);
+    if (knownFields.has(folded)) throw createRequestError(joined(at, key), `is not a known field. The name is ${folded}`);
   }
   return hasNull;
 }
@@ -76,7 +81,7 @@ function isAlternative({ keyword }: SchemaError): boolean {
   return keyword === 'type' || keyword === 'enum';
 }
 
-/** Where several forms are allowed and one fits but for something inside it, that is the fault. */
+/** If one of several allowed forms matches except for an inner value, returns the error of the inner value. */
 function narrowest(first: SchemaError, errors: readonly SchemaError[]): SchemaError {
   const isWithin = ({ instancePath }: SchemaError) =>
     instancePath === first.instancePath || instancePath.startsWith(`${first.instancePath}/`);
@@ -127,7 +132,7 @@ function toClaim(error: SchemaError, errors: readonly SchemaError[]): string {
   }
 }
 
-/** The forms that are allowed at one place, in words: "a string, null or an array". */
+/** Returns the allowed forms in words: "a string, null or an array". */
 function toAlternatives(errors: readonly SchemaError[]): string {
   const options = new Set(errors.filter(isAlternative).flatMap(({ params }) => toWords(params)));
   const [last, ...rest] = [...options].reverse();
@@ -141,7 +146,7 @@ function toWords(params: { type?: string | readonly string[]; allowedValues?: re
     .map((type) => (type === 'null' ? type : `${/^[aeio]/.test(type) ? 'an' : 'a'} ${type}`));
 }
 
-/** Throws invalid_request if a URL is longer than 8192 characters and is not a `data:` URL. `at` is the path of the URL. */
+/** Throws `invalid_request` if a URL is longer than 8192 characters and is not a `data:` URL. `at` is the path of the URL. */
 export function requireUrlLength(url: string, at: string): void {
   if (url.length > maxUrlChars && !/^data:/i.test(url))
     throw createRequestError(at, `must have at most ${maxUrlChars} characters unless it is a data: URL`);

@@ -4,7 +4,7 @@ import { ParleyError } from '../errors/errors.ts';
 
 type ToCheck = (cell: string) => JsonObject;
 
-/** What a column makes of a cell. */
+/** Conversions from the cell of a column to a check. */
 const columns: Readonly<Record<string, ToCheck>> = {
   contains: (text) => ({ type: 'contains', text }),
   equals: (text) => ({ type: 'equals', text }),
@@ -17,14 +17,19 @@ const columns: Readonly<Record<string, ToCheck>> = {
 };
 const baseColumns = ['name', 'input', 'judge', 'rubric'];
 
-/** Rows of a table as cases that nobody looked at yet; a column may stand several times. Throws invalid_request for a header that is none. */
+/**
+ * Converts the rows of a table to cases without validating them. A column can repeat. Throws `invalid_request` if the header is
+ * invalid.
+ */
 export function casesOfCsv(text: string): readonly JsonObject[] {
   const [header = [], ...rows] = readCsvRows(text.replace(/^\uFEFF/, ''));
   const names = header.map((name) => name.toLowerCase());
   const knownColumns = [...baseColumns, ...Object.keys(columns)];
   const unknown = names.find((name) => !knownColumns.includes(name));
   if (unknown !== undefined)
-    throw createError(`has the column ${JSON.stringify(unknown.slice(0, 64))}; known are ${knownColumns.join(', ')}`);
+    throw createError(
+      `has the unknown column ${JSON.stringify(unknown.slice(0, 64))}. Known columns: ${knownColumns.join(', ')}`,
+    );
   if (!names.includes('input')) throw createError('has no column input in its first line');
   return rows.map((row) => toCase(names, row));
 }
@@ -41,7 +46,7 @@ function toCase(names: readonly string[], row: readonly string[]): JsonObject {
   return { ...(name && { name }), input: getCell('input'), checks };
 }
 
-/** `find_items`, or `find_items {"shop": "north"}`. */
+/** Parses `find_items`, or `find_items {"shop": "north"}`. */
 function toCall(cell: string): JsonObject {
   const at = cell.indexOf('{');
   if (at === -1) return { type: 'calls', tool: cell };

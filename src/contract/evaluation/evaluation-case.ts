@@ -2,7 +2,7 @@ import { type Static, type TProperties, Type } from 'typebox';
 import type { JsonObject } from '#base/json/json.ts';
 import { Message } from '../chat/message.ts';
 
-/** Bounds of cases. Sizes are characters of JSON. `maxPatterns` is for the cases of one request together. */
+/** Limits of cases. Sizes are characters of JSON. `maxPatterns` applies to all cases of a request together. */
 export const caseBounds = {
   maxCases: 1000,
   maxPatterns: 1000,
@@ -19,59 +19,59 @@ function check<const Kind extends string, Fields extends TProperties>(type: Kind
   return Type.Object({ type: Type.Literal(type), ...fields }, { additionalProperties: false, description });
 }
 
-const tool = text('Name of the tool, as the trace has it.', 200);
+const tool = text('Name of the tool as in the trace.', 200);
 
-/** What must hold of an answer, by its `type`. */
+/** Schemas of the checks on an answer, by `type`. */
 export const checkForms = {
   contains: check(
     'contains',
     {
-      text: text('What the answer has in it.'),
-      ignoreCase: Type.Optional(Type.Boolean({ description: 'Whether large and small letters are the same. Absent: no.' })),
+      text: text('Text that the answer must contain.'),
+      ignoreCase: Type.Optional(Type.Boolean({ description: 'Whether to ignore case. Default: false.' })),
     },
-    'The answer has this text in it.',
+    'The answer must contain this text.',
   ),
   equals: check(
     'equals',
     { text: Type.String({ maxLength: maxTextChars }) },
-    'The answer is this text, but for white space around it.',
+    'The answer must equal this text, except for white space around it.',
   ),
   matches: check(
     'matches',
-    { pattern: text('A regular expression of RE2.', 1000) },
-    'A regular expression finds something in the answer.',
+    { pattern: text('Regular expression in RE2 syntax.', 1000) },
+    'A part of the answer must match the regular expression.',
   ),
   json_schema: check(
     'json_schema',
     { schema: jsonObject('A JSON Schema of at most 16,000 characters.') },
-    'The answer is JSON of this schema; a code fence around it is fine.',
+    'The answer must be JSON that follows the schema. A code fence around it is allowed.',
   ),
   calls: check(
     'calls',
     {
       tool,
-      arguments: Type.Optional(jsonObject('What its arguments have: members of objects may be fewer than were sent.')),
+      arguments: Type.Optional(jsonObject('Expected arguments. The actual arguments can have additional members.')),
     },
-    'A tool is called, with these arguments at least.',
+    'The tool must be called, with at least these arguments.',
   ),
-  does_not_call: check('does_not_call', { tool }, 'A tool is not called.'),
+  does_not_call: check('does_not_call', { tool }, 'The tool must not be called.'),
   judged: check(
     'judged',
     {
-      deployment: text('Id of the deployment that judges.', 512),
-      rubric: text('What a good answer is.'),
+      deployment: text('ID of the deployment that judges the answer.', 512),
+      rubric: text('Criteria of a good answer.'),
     },
-    'A deployment finds that the answer follows the rubric.',
+    'A deployment must judge that the answer follows the rubric.',
   ),
   cost_at_most: check(
     'cost_at_most',
-    { usd: Type.Number({ minimum: 0, description: 'USD.' }) },
-    'The answer costs at most this.',
+    { usd: Type.Number({ minimum: 0, description: 'Maximum cost in USD.' }) },
+    'The answer must not cost more.',
   ),
   time_at_most: check(
     'time_at_most',
-    { seconds: Type.Number({ minimum: 0.001, maximum: 86_400, description: 'Seconds.' }) },
-    'The answer takes at most this long.',
+    { seconds: Type.Number({ minimum: 0.001, maximum: 86_400, description: 'Maximum time in seconds.' }) },
+    'The answer must not take longer.',
   ),
 } as const;
 export type CheckType = keyof typeof checkForms;
@@ -80,16 +80,16 @@ const checks = Object.values(checkForms);
 export const EvaluationCheck = Type.Union(checks as never);
 export type EvaluationCheck = Static<(typeof checkForms)[CheckType]>;
 
-/** One question to an application, and what must hold of its answer. */
+/** A question to an application, with checks on its answer. */
 export const EvaluationCase = Type.Object(
   {
-    name: Type.Optional(text('Tells it apart for people.', 200)),
+    name: Type.Optional(text('Name of the case for users.', 200)),
     input: Type.Union([Type.String({ minLength: 1 }), Type.Array(Message, { minItems: 1 })], {
-      description: 'What the user says, or the messages of a conversation.',
+      description: 'Message of the user, or messages of a conversation.',
     }),
     checks: Type.Array(EvaluationCheck, {
       maxItems: caseBounds.maxChecks,
-      description: 'What must hold. Empty: that there is an answer.',
+      description: 'Checks on the answer. An empty list only requires an answer.',
     }),
   },
   { additionalProperties: false },

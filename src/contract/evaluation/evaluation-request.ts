@@ -3,13 +3,13 @@ import { createRequestError } from '../errors/request-error.ts';
 import type { EvaluationCase } from './evaluation-case.ts';
 import { parseList } from './parse-cases.ts';
 
-/** What an evaluation is started with. */
+/** Body of a request that starts an evaluation. */
 export interface EvaluationRequest {
-  /** Absent: the version in force. */
+  /** Default: the version in force. */
   readonly version?: number;
-  /** Cases at once. Absent: as many as the service lets. */
+  /** Number of concurrent cases. Default: the maximum of the service. */
   readonly parallel?: number;
-  /** In place of those that the application has. */
+  /** Cases that replace the stored cases of the application. */
   readonly cases?: readonly EvaluationCase[];
 }
 
@@ -17,27 +17,27 @@ const knownFields = ['version', 'parallel', 'cases'];
 const maxParallel = 64;
 const highestVersion = 2 ** 31 - 1;
 
-/** For the description of the API. */
+/** Schema for the API description. */
 export const EvaluationRequestForm = {
   type: 'object',
   additionalProperties: false,
   properties: {
-    version: { type: 'integer', minimum: 1, description: 'Number of a version. Absent: the one in force.' },
+    version: { type: 'integer', minimum: 1, description: 'Version number. Default: the version in force.' },
     parallel: {
       type: 'integer',
       minimum: 1,
       maximum: maxParallel,
-      description: 'Cases at once, at most `evaluations.maxParallel` of the configuration, which is the default.',
+      description: 'Number of concurrent cases. Maximum and default: `evaluations.maxParallel` of the configuration.',
     },
   },
 };
 
-/** Throws invalid_request. */
+/** Throws `invalid_request`. */
 export function parseEvaluationRequest(body: unknown): EvaluationRequest {
   if (!isJsonObject(body)) throw createRequestError('The body', 'must be an object');
   const unknown = Object.keys(body).find((key) => !knownFields.includes(key));
   if (unknown !== undefined)
-    throw createRequestError(unknown.slice(0, 64), `is not a known field; known are ${knownFields.join(', ')}`);
+    throw createRequestError(unknown.slice(0, 64), `is not a known field. Known fields: ${knownFields.join(', ')}`);
   const { cases } = body;
   if (cases !== undefined && !Array.isArray(cases)) throw createRequestError('cases', 'must be an array');
   return {

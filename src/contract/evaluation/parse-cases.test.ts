@@ -6,7 +6,7 @@ import { parseCases } from './parse-cases.ts';
 const caseWith = (checks: readonly string[]) => ({ input: 'a', checks: checks.map((pattern) => ({ type: 'matches', pattern })) });
 
 describe('parseCases', () => {
-  it('rejects patterns that unfold to 140,000 instructions, with the path of the first', () => {
+  it('rejects patterns with 140,000 instructions, with the path of the first pattern', () => {
     const pattern = Array(140).fill('x{1000}').join('');
     const cases = Array.from({ length: 3 }, () => caseWith(Array(20).fill(pattern)));
     const large = () => parseCases({ cases });
@@ -24,7 +24,7 @@ describe('parseCases', () => {
     run.mockRestore();
   });
 
-  it('rejects a body of too many characters before it looks at a pattern', () => {
+  it('rejects a body with too many characters before it compiles a pattern', () => {
     const run = vi.spyOn(patterns.Pattern.run, 'compile');
     const cases = Array.from({ length: 30 }, () => ({ ...caseWith(['x']), input: 'a'.repeat(199_000) }));
     expect(() => parseCases({ cases })).toThrow('cases must have at most 4194304 characters of JSON');

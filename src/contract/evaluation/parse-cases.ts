@@ -16,7 +16,7 @@ const caseKeys = ['name', 'input', 'checks'];
 const maxSchemaChars = 16_000;
 const maxNameLength = 200;
 
-/** Cases of a body: one, a list of them, or `{"cases": […]}`. Throws invalid_request, with the path of the fault. */
+/** Parses one case, a list of cases, or `{"cases": […]}`. Throws `invalid_request` with the path of the fault. */
 export function parseCases(body: unknown): readonly EvaluationCase[] {
   if (Array.isArray(body)) return parseList(body, '');
   if (isJsonObject(body) && 'cases' in body) {
@@ -27,7 +27,7 @@ export function parseCases(body: unknown): readonly EvaluationCase[] {
   return [parseCase(body)];
 }
 
-/** Cases of a list, at a path. Throws invalid_request. */
+/** Parses a list of cases at a path. Throws `invalid_request`. */
 export function parseList(list: readonly unknown[], at: string): readonly EvaluationCase[] {
   const where = at === '' ? 'The body' : at;
   if (list.length === 0) throw createRequestError(where, 'must have at least one case');
@@ -40,13 +40,12 @@ export function parseList(list: readonly unknown[], at: string): readonly Evalua
   return cases;
 }
 
-/** A pattern and its path. */
 interface PatternAt {
   readonly pattern: string;
   readonly at: string;
 }
 
-/** One case, its values as JSON has them. Throws invalid_request; `at` is its path. */
+/** Parses one case and converts its values to plain JSON. `at` is its path. Throws `invalid_request`. */
 export function parseCase(value: unknown, at = ''): EvaluationCase {
   const patterns: PatternAt[] = [];
   const parsed = readCase(value, at, patterns);
@@ -54,19 +53,19 @@ export function parseCase(value: unknown, at = ''): EvaluationCase {
   return parsed;
 }
 
-/** Reads a case that was saved. Its patterns are compiled when they are used. Throws invalid_request. */
+/** Parses a stored case. Its patterns are compiled only on use. Throws `invalid_request`. */
 export function parseStoredCase(value: unknown): EvaluationCase {
   return readCase(value, '', []);
 }
 
-/** Adds the patterns of the case, so that all of a body are compiled within one time limit. */
+/** Parses a case and collects its patterns, so that all patterns of a body are compiled within one time limit. */
 function readCase(value: unknown, at: string, patterns: PatternAt[]): EvaluationCase {
-  if (!isJsonObject(value)) throw createRequestError(at || 'The body', 'must be an object, with input and checks');
+  if (!isJsonObject(value)) throw createRequestError(at || 'The body', 'must be an object with input and checks');
   refuseUnknown(value, caseKeys, at);
   const text = JSON.stringify(value);
   if (text.length > caseBounds.maxChars)
     throw createRequestError(at || 'The body', `must have at most ${caseBounds.maxChars} characters of JSON`);
-  // Numbers may stand as they were written.
+  // Numbers can be in their original notation, so the text is parsed again.
   const { name, input, checks = [] } = parseJson(text) as JsonObject;
   if (name !== undefined && name !== null) requireName(name, below(at, 'name'));
   if (!Array.isArray(checks)) throw createRequestError(below(at, 'checks'), 'must be an array');
@@ -92,7 +91,7 @@ function requireName(name: unknown, at: string): void {
 function parseInput(input: unknown, at: string): EvaluationCase['input'] {
   if (typeof input === 'string' && input !== '') return input;
   if (input === undefined) throw createRequestError(at, 'is required');
-  if (!Array.isArray(input) || input.length === 0) throw createRequestError(at, 'must be a text, or a list of messages');
+  if (!Array.isArray(input) || input.length === 0) throw createRequestError(at, 'must be a string or a list of messages');
   return input.map((message, index) => parseMessage(message, `${at}[${index}]`));
 }
 
@@ -138,7 +137,7 @@ function requirePatterns(patterns: readonly PatternAt[], where: string): void {
 function refuseUnknown(value: JsonObject, knownFields: readonly string[], at: string): void {
   const unknown = Object.keys(value).find((key) => !knownFields.includes(key));
   if (unknown !== undefined)
-    throw createRequestError(below(at, unknown.slice(0, 64)), `is not a known field; known are ${knownFields.join(', ')}`);
+    throw createRequestError(below(at, unknown.slice(0, 64)), `is not a known field. Known fields: ${knownFields.join(', ')}`);
 }
 
 function below(at: string, key: string): string {

@@ -5,16 +5,23 @@ import { cleaned, mapField } from '../schemas/without-nulls.ts';
 
 const anyObject = (description: string) => Type.Unsafe<{ [key: string]: unknown }>({ type: 'object', description });
 
-/** A request or notification of the Model Context Protocol (JSON-RPC 2.0); `parseMcpMessage` checks it. Further fields are passed over. */
+/**
+ * A request or notification of the Model Context Protocol (JSON-RPC 2.0). `parseMcpMessage` validates it. Unknown fields are
+ * ignored.
+ */
 export const McpMessage = Type.Object({
   jsonrpc: Type.Enum(['2.0']),
-  id: Type.Optional(Type.Union([Type.String(), Type.Integer()], { description: 'Absent: a notification, which has no answer.' })),
-  method: Type.String({ description: 'Such as initialize, server/discover, tools/list or tools/call.' }),
-  params: Type.Optional(Type.Object({ _meta: Type.Optional(anyObject('What the protocol itself has to say.')) })),
+  id: Type.Optional(
+    Type.Union([Type.String(), Type.Integer()], {
+      description: 'ID of the request. A message without an ID is a notification, which has no response.',
+    }),
+  ),
+  method: Type.String({ description: 'Method, such as initialize, server/discover, tools/list, or tools/call.' }),
+  params: Type.Optional(Type.Object({ _meta: Type.Optional(anyObject('Metadata of the protocol.')) })),
 });
 export type McpMessage = Static<typeof McpMessage> & { params?: { [key: string]: unknown } };
 
-/** What the one tool of a deployment is called with. */
+/** Arguments of the single tool of a deployment. */
 export const McpQuery = Type.Object({
   query: Type.String({
     minLength: 1,
@@ -25,7 +32,7 @@ type McpQuery = Static<typeof McpQuery>;
 
 const McpToolCall = Type.Object({
   name: Type.String(),
-  arguments: Type.Optional(anyObject('As the schema of the tool says.')),
+  arguments: Type.Optional(anyObject('Arguments that follow the schema of the tool.')),
 });
 type McpToolCall = Static<typeof McpToolCall>;
 
@@ -34,18 +41,21 @@ const messageShape = Compile(McpMessage);
 const callShape = Compile(McpToolCall);
 const queryShape = Compile(McpQuery);
 
-/** Optional fields that are null are left out, but for the id: a request without one is a notification. Throws invalid_request. */
+/**
+ * Validates a message and omits optional fields that are null, except the ID, because a request without an ID is a notification.
+ * Throws `invalid_request`.
+ */
 export function parseMcpMessage(value: unknown): McpMessage {
   const message = mapField(cleaned(value, nullable.message), 'params', (params) => cleaned(params, nullable.params));
   return requireShape(messageShape, message);
 }
 
-/** The parameters of `tools/call`. Throws invalid_request. */
+/** Validates the parameters of `tools/call`. Throws `invalid_request`. */
 export function parseMcpToolCall(params: unknown): McpToolCall {
   return requireShape(callShape, params, 'params');
 }
 
-/** The arguments of the one tool. Throws invalid_request. */
+/** Validates the arguments of the single tool. Throws `invalid_request`. */
 export function parseMcpQuery(query: unknown): McpQuery {
   return requireShape(queryShape, query, 'arguments');
 }

@@ -18,12 +18,12 @@ const types: ReadonlyMap<number, MessagesErrorType> = new Map([
 
 const overflowWords = 'prompt is too long';
 
-/** What of the dialect is not named here: kept, since it grows with every release. */
+/** Unknown fields of the dialect, which are kept because it grows with every release. */
 interface Further {
   [key: string]: unknown;
 }
 
-/** Marks where a prompt may be cached up to; kept wherever it stands. */
+/** End of a cacheable part of the prompt. It is kept at any position. */
 interface CacheControl extends Further {
   type: 'ephemeral';
   ttl?: '5m' | '1h';
@@ -69,7 +69,7 @@ export interface ToolResultBlock extends Further {
   is_error?: boolean;
 }
 
-/** Given back to the model as it came: the signature is over its text. */
+/** Returned to the model unchanged, because the signature covers the text. */
 export interface ThinkingBlock extends Further {
   type: 'thinking';
   thinking: string;
@@ -81,7 +81,7 @@ export interface RedactedThinkingBlock extends Further {
   data: string;
 }
 
-/** A block that this file does not know, such as those of tools that the upstream runs itself. */
+/** A block of another type, such as a block of a tool that the upstream runs. */
 interface OtherBlock extends Further {
   type: string;
 }
@@ -102,7 +102,7 @@ export interface MessageParam extends Further {
   content: string | ContentBlock[];
 }
 
-/** A tool that the caller runs; those of the upstream have a `type` of their own and no `input_schema`. */
+/** A tool that the client runs. Tools of the upstream have a specific `type` and no `input_schema`. */
 export interface ToolOffer extends Further {
   name: string;
   type?: string | null;
@@ -113,14 +113,14 @@ export interface ToolOffer extends Further {
 
 export interface ToolChoice extends Further {
   type: 'auto' | 'any' | 'tool' | 'none';
-  /** With `tool`: the one that must be called. */
+  /** Name of the tool that must be called, for the type `tool`. */
   name?: string;
   disable_parallel_tool_use?: boolean;
 }
 
 interface Thinking extends Further {
   type: 'enabled' | 'disabled' | 'adaptive' | (string & {});
-  /** With `enabled`: at least 1024 and below `max_tokens`. */
+  /** For the type `enabled`: at least 1024 and below `max_tokens`. */
   budget_tokens?: number;
 }
 
@@ -151,19 +151,19 @@ export type StopReason =
   | 'refusal'
   | 'model_context_window_exceeded';
 
-/** `input_tokens` leaves out what was read from the cache and written to it. */
+/** Token counts. `input_tokens` does not include tokens that were read from the cache or written to it. */
 export interface MessagesUsage extends Further {
   input_tokens: number;
   output_tokens: number;
   cache_creation_input_tokens?: number | null;
   cache_read_input_tokens?: number | null;
-  /** The written tokens by the time that the cache keeps them. */
+  /** Tokens that were written to the cache, by cache duration. */
   cache_creation?: { ephemeral_5m_input_tokens?: number; ephemeral_1h_input_tokens?: number } | null;
   service_tier?: string | null;
   output_tokens_details?: { thinking_tokens?: number; [key: string]: unknown } | null;
 }
 
-/** A whole reply, and in a stream its beginning: `content` empty and `stop_reason` null. */
+/** A complete reply, or the start of a streamed reply with empty `content` and `stop_reason` null. */
 export interface MessagesReply extends Further {
   id: string;
   type: 'message';
@@ -182,7 +182,7 @@ export type BlockDelta =
   | { type: 'signature_delta'; signature: string }
   | { type: 'citations_delta'; citation: Further };
 
-/** Counts are cumulative; those that are absent are as the beginning gave them. */
+/** Counts are cumulative. Absent counts keep the values of the `message_start` event. */
 export interface MessageDeltaEvent extends Further {
   type: 'message_delta';
   delta: { stop_reason: StopReason | null; stop_sequence: string | null; [key: string]: unknown };
@@ -195,7 +195,7 @@ interface MessagesError {
   request_id?: string;
 }
 
-/** Events of a stream; the `event:` line of each repeats its `type`. */
+/** Events of a stream. The `event:` line of each event repeats its `type`. */
 export type MessagesEvent =
   | { type: 'message_start'; message: MessagesReply }
   | { type: 'content_block_start'; index: number; content_block: ContentBlock }
@@ -221,7 +221,10 @@ type MessagesErrorType =
 type ReportedError = Pick<ParleyError, 'status' | 'message' | 'param'> &
   Partial<Pick<ParleyError, 'displayMessage' | 'overflow'>>;
 
-/** An error as the messages dialect words it: the type by status, the field at fault by its dotted path. */
+/**
+ * Returns an error in the form of the Messages dialect. The type depends on the status, and the message starts with the dotted
+ * path of the invalid field.
+ */
 export function toMessagesError(error: ReportedError, requestId: string): MessagesError {
   const { status, displayMessage } = error;
   const type = types.get(status) ?? (status < 500 ? 'invalid_request_error' : 'api_error');
@@ -229,38 +232,38 @@ export function toMessagesError(error: ReportedError, requestId: string): Messag
   return { type: 'error', error: { type, message: toMessage(error), ...display }, request_id: requestId };
 }
 
-/** `messages[0].content must be …` becomes `messages.0.content: must be …`. */
+/** Changes `messages[0].content must be …` to `messages.0.content: must be …`. */
 function toMessage({ message, param, overflow }: ReportedError): string {
   if (overflow !== undefined) return toOverflowMessage(message, overflow);
   if (param === null || !message.startsWith(`${param} `)) return message;
   return `${param.replace(/\[(\d+)\]/g, '.$1')}: ${message.slice(param.length + 1)}`;
 }
 
-/** Clients of the dialect shorten a conversation only if they find these words. */
+/** Clients of the dialect shorten a conversation only if the message contains these words. */
 function toOverflowMessage(message: string, { actual, limit }: ContextOverflow): string {
   if (message.includes(overflowWords)) return message;
   if (actual !== undefined && limit !== undefined) return `${overflowWords}: ${actual} tokens > ${limit} maximum`;
   return `${overflowWords}: ${message}`;
 }
 
-/** What is known of the bytes of a relayed reply. */
+/** Properties of the bytes of a forwarded reply. */
 export interface Relayed extends Native {
-  /** Header fields of the reply that are meant for its caller, with the first bytes. */
+  /** Header fields of the reply for the client. They are sent with the first bytes. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
 /**
- * What a reply of Parley has and the dialect has no place for, as the field `parley` of a message, of the events
- * `ping` (increments) and `message_delta` (the whole). Clients that do not know it pass over it.
+ * Content of a Parley reply that the dialect does not support. It is the field `parley` of a message and of the events `ping`
+ * (increments) and `message_delta` (complete). Other clients ignore it.
  */
 export interface Parley {
-  /** Stages, attachments, controls and state. */
+  /** Stages, attachments, controls, and state. */
   custom_content?: object;
-  /** `usage_per_model`. */
+  /** Token counts in `usage_per_model`. */
   statistics?: Statistics;
 }
 
-/** The custom content that a message of a request carries in `parley`. Throws invalid_request. */
+/** Validates the custom content in the field `parley` of a request message. Throws `invalid_request`. */
 export function parseParley(
   role: 'user' | 'assistant' | 'system',
   { custom_content }: JsonObject,

@@ -17,8 +17,8 @@ function faultOf(body: unknown): string {
 const withBlocks = (...content: unknown[]) => ({ ...right, messages: [{ role: 'user', content }] });
 const ofAssistant = (...content: unknown[]) => ({ ...right, messages: [...right.messages, { role: 'assistant', content }] });
 
-describe('a request of the messages dialect', () => {
-  it('is given as it came, with fields that are not known', () => {
+describe('parseMessagesRequest', () => {
+  it('returns a valid request unchanged, including unknown fields', () => {
     const body = {
       ...right,
       system: [{ type: 'text', text: 's', cache_control: { type: 'ephemeral' } }],
@@ -52,9 +52,9 @@ describe('a request of the messages dialect', () => {
     [{ ...right, messages: [{ role: 'user', content: 1 }] }, 'messages.0.content: must be a string or an array.'],
     [
       { ...right, messages: [{ role: 'user', Content: 'x', content: 'y' }] },
-      'messages.0.Content: is not a known field; the name is content.',
+      'messages.0.Content: is not a known field. The name is content.',
     ],
-    [{ ...right, Model: 'other' }, 'Model: is not a known field; the name is model.'],
+    [{ ...right, Model: 'other' }, 'Model: is not a known field. The name is model.'],
     [{ ...right, temperature: 1.5 }, 'temperature: must be at most 1.'],
     [{ ...right, top_p: -1 }, 'top_p: must be at least 0.'],
     [{ ...right, stop_sequences: ['a', 1] }, 'stop_sequences.1: must be a string.'],
@@ -98,12 +98,12 @@ describe('a request of the messages dialect', () => {
     ],
     [
       withBlocks({ type: 'tool_use', id: 'a', name: 'f', input: {} }),
-      'messages.0.content.0.type: must not be tool_use in a message of the user.',
+      'messages.0.content.0.type: must not be tool_use in a message with the role user.',
     ],
     [ofAssistant({ type: 'tool_use', id: 'a', name: 'f', input: '{}' }), 'messages.1.content.0.input: must be an object.'],
     [
       ofAssistant({ type: 'tool_result', tool_use_id: 'a' }),
-      'messages.1.content.0.type: must not be tool_result in a message of the assistant.',
+      'messages.1.content.0.type: must not be tool_result in a message with the role assistant.',
     ],
     [ofAssistant({ type: 'thinking', thinking: 'x' }), 'messages.1.content.0.signature: is required.'],
     [
@@ -114,18 +114,18 @@ describe('a request of the messages dialect', () => {
       { ...right, messages: [{ role: 'user', content: 'x', parley: { custom_content: { attachments: [{}] } } }] },
       'messages.0.parley.custom_content.attachments.0: must have data or url.',
     ],
-  ])('is refused where it is %j', (body, message) => {
+  ])('rejects %j', (body, message) => {
     expect(faultOf(body)).toBe(message);
   });
 
-  it('needs no max_tokens for counting', () => {
+  it('requires max_tokens, but parseCountRequest does not', () => {
     const { max_tokens: _bound, ...body } = right;
     expect(parseCountRequest(body)).toEqual(body);
     expect(() => parseCountRequest({ ...body, messages: [] })).toThrow(ParleyError);
   });
 });
 
-describe('an error of the dialect', () => {
+describe('toMessagesError', () => {
   it.each([
     ['invalid_request', 'invalid_request_error'],
     ['ambiguous_credentials', 'invalid_request_error'],
@@ -140,7 +140,7 @@ describe('an error of the dialect', () => {
     ['upstream_failed', 'api_error'],
     ['upstream_unavailable', 'overloaded_error'],
     ['shutting_down', 'overloaded_error'],
-  ] as const)('for %s is %s', (code, type) => {
+  ] as const)('converts the code %s to the type %s', (code, type) => {
     expect(toMessagesError(new ParleyError(code, 'So it is.'), 'id')).toEqual({
       type: 'error',
       error: { type, message: 'So it is.' },

@@ -5,23 +5,23 @@ import { createRequestError, refuseOtherCase, requireShape, requireUrlLength } f
 import { cleaned, mapField, mapItems, withoutEmptyList, withoutNulls } from '../schemas/without-nulls.ts';
 import { type MessagesRequest, parseParley } from './dialect.ts';
 
-/** An object whose further fields are kept. */
+/** Returns the schema of an object whose unknown fields are kept. */
 const anyObject = (description: string) => Type.Unsafe<{ [key: string]: unknown }>({ type: 'object', description });
 
 const toolName = Type.String({ pattern: '^[a-zA-Z0-9_-]{1,128}$' });
 
 const message = Type.Object({
-  role: Type.Enum(['user', 'assistant', 'system'], { description: 'Who speaks.' }),
+  role: Type.Enum(['user', 'assistant', 'system'], { description: 'Author of the message.' }),
   content: Type.Union([Type.String(), Type.Array(Type.Object({ type: Type.String() }))], {
     description: 'The text, or its blocks: text, images, documents, tool calls and results, thinking.',
   }),
   parley: Type.Optional(
-    anyObject('For assistant messages: `parley` of the reply as it came; for user messages: `custom_content` with attachments.'),
+    anyObject('In assistant messages: `parley` of the reply, unchanged. In user messages: `custom_content` with attachments.'),
   ),
 });
 
 const fields = {
-  model: Type.String({ description: 'Id of the deployment.' }),
+  model: Type.String({ description: 'ID of the deployment.' }),
   messages: Type.Array(message, { minItems: 1 }),
   system: Type.Optional(Type.Union([Type.String(), Type.Array(Type.Object({ type: Type.String(), text: Type.String() }))])),
   tools: Type.Optional(
@@ -44,16 +44,16 @@ const fields = {
   thinking: Type.Optional(
     Type.Object(
       { type: Type.String(), budget_tokens: Type.Optional(Type.Integer({ minimum: 1 })) },
-      { description: 'How the model thinks before it answers.' },
+      { description: 'Settings for thinking before the answer.' },
     ),
   ),
-  output_config: Type.Optional(anyObject('Effort, and the form of the answer.')),
+  output_config: Type.Optional(anyObject('Effort, and the format of the answer.')),
 };
 
 const generation = {
   max_tokens: Type.Integer({
     minimum: 0,
-    description: 'Most tokens to generate. 0 fills the cache of the prompt, where the upstream speaks this dialect.',
+    description: 'Maximum number of tokens to generate. 0 only fills the prompt cache, if the upstream uses this dialect.',
   }),
   stream: Type.Optional(Type.Boolean({ default: false })),
   stop_sequences: Type.Optional(Type.Array(Type.String())),
@@ -61,17 +61,23 @@ const generation = {
   top_p: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
   top_k: Type.Optional(Type.Integer({ minimum: 0 })),
   metadata: Type.Optional(
-    Type.Object({ user_id: Type.Optional(Type.Union([Type.String(), Type.Null()])) }, { description: 'Who the end user is.' }),
+    Type.Object(
+      { user_id: Type.Optional(Type.Union([Type.String(), Type.Null()])) },
+      { description: 'Identity of the end user.' },
+    ),
   ),
 };
 
-/** The body of `POST …/v1/messages` (docs/wire.md, Messages), for documents; `parseMessagesRequest` checks it. Further fields are kept. */
+/**
+ * The body of `POST …/v1/messages` (docs/wire.md, Messages), for the API description. `parseMessagesRequest` validates it.
+ * Unknown fields are kept.
+ */
 export const MessagesBody = Type.Object({ ...fields, ...generation });
 
-/** The body of `POST …/v1/messages/count_tokens`, for documents; `parseCountRequest` checks it. */
+/** The body of `POST …/v1/messages/count_tokens`, for the API description. `parseCountRequest` validates it. */
 export const CountBody = Type.Object(fields);
 
-/** What counting needs of a request. */
+/** A request without `max_tokens`, for counting its tokens. */
 export type CountRequest = {
   [Key in keyof MessagesRequest as Key extends 'max_tokens' ? never : Key]: MessagesRequest[Key];
 };
@@ -80,19 +86,19 @@ const messagesShape = toShape(MessagesBody);
 const countShape = toShape(CountBody);
 const knownInMessage: ReadonlySet<string> = new Set(Object.keys(message.properties));
 
-/** A request of the messages dialect: known fields checked, others kept. Throws invalid_request for the first fault. */
+/** Validates the known fields of a Messages request and keeps the others. Throws `invalid_request` for the first fault. */
 export function parseMessagesRequest(value: unknown): MessagesRequest {
   return parse(messagesShape, value) as MessagesRequest;
 }
 
-/** The same for counting, which needs no `max_tokens`. */
+/** Validates a request for counting tokens, which does not require `max_tokens`. Throws `invalid_request` for the first fault. */
 export function parseCountRequest(value: unknown): CountRequest {
   return parse(countShape, value) as CountRequest;
 }
 
 interface BodyShape {
   readonly knownFields: ReadonlySet<string>;
-  /** Also those that only the other body knows. */
+  /** Optional fields, including those that only the other body has. */
   readonly optional: ReadonlySet<string>;
   readonly check: (value: unknown) => Static<typeof CountBody>;
 }
@@ -159,14 +165,14 @@ interface Typed {
   readonly [key: string]: unknown;
 }
 
-/** Where blocks stand. */
+/** Role and path of a list of blocks. */
 interface Place {
   readonly role: string;
-  /** Such as `messages[0].content`. */
+  /** Path such as `messages[0].content`. */
   readonly at: string;
 }
 
-/** Checks the blocks of a message; those of a type that is not known are let through. Throws invalid_request. */
+/** Validates the blocks of a message. Unknown types are accepted. Throws `invalid_request`. */
 function parseBlocks(blocks: readonly { type: string }[], { role, at }: Place): void {
   blocks.forEach((block, index) => {
     parseBlock(block as Typed, { role, at: `${at}[${index}]` });
@@ -179,7 +185,7 @@ function parseBlock(block: Typed, { role, at }: Place): void {
   requireShape(shape, block, at);
   const allowed = onlyIn.get(block.type);
   if (allowed !== undefined && allowed !== role)
-    throw createRequestError(`${at}.type`, `must not be ${block.type} in a message of the ${role}`);
+    throw createRequestError(`${at}.type`, `must not be ${block.type} in a message with the role ${role}`);
   if (block.type === 'tool_result' || block.type === 'search_result') parseInner(block.content, { role, at: `${at}.content` });
   if (block.type !== 'image' && block.type !== 'document') return;
   const from = block.source as Typed;
@@ -198,7 +204,7 @@ function toShapes(schemas: Readonly<Record<string, TObject>>) {
   return new Map(Object.entries(schemas).map(([type, schema]) => [type, Compile(schema)]));
 }
 
-/** Fields of the parts of a request whose null stands for absence. */
+/** Fields whose null counts as absence, by part of the request. */
 const nullable = {
   tool: new Set(['type', 'description', 'input_schema', 'cache_control']),
   tool_choice: new Set(['name', 'disable_parallel_tool_use']),
@@ -210,7 +216,10 @@ const nullable = {
   tool_result: new Set(['cache_control', 'content', 'is_error']),
 };
 
-/** The body without what says nothing: optional fields that are null (`optional` are those of the body itself), and an empty list of tools. */
+/**
+ * Returns the body without optional fields that are null and without an empty list of tools. `optional` are the optional fields
+ * of the body itself.
+ */
 function withoutAbsent(value: JsonObject, optional: ReadonlySet<string>): unknown {
   let body: unknown = withoutEmptyList(withoutNulls(value, optional), ['tools', 'tool_choice']);
   for (const part of ['tool_choice', 'thinking', 'output_config', 'metadata'] as const)

@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { contrast, grounds, toAccents } from './brand.ts';
 
-it('Contrast is that of WCAG', () => {
+it('contrast returns the contrast ratio of WCAG', () => {
   expect(contrast('#000000', '#ffffff')).toBeCloseTo(21, 5);
   expect(contrast('#777777', '#ffffff')).toBeCloseTo(4.478, 3);
 });
 
-it('Whatever the wish, the accent is read on every ground of both looks', () => {
+it('toAccents returns legible accents for every background in both themes', () => {
   for (const wish of ['#ffff00', '#000000', '#ffffff', '#0b57d0', '#ff0000', '#00ff88', '#7f7f7f']) {
     const accents = toAccents(wish);
     for (const look of ['light', 'dark'] as const) {
@@ -18,12 +18,12 @@ it('Whatever the wish, the accent is read on every ground of both looks', () => 
   }
 });
 
-it('What is read anyway stays as it was wished', () => {
+it('toAccents keeps legible accents unchanged', () => {
   expect(toAccents('#0b57d0').light).toEqual({ accent: '#0b57d0', ink: '#ffffff', soft: '#dee6f2' });
   expect(toAccents('#9ecbff').dark.accent).toBe('#9ecbff');
 });
 
-it('The grounds are those of the page', () => {
+it('grounds contains the background colors of the page', () => {
   const tokens = readFileSync(new URL('../../../web/src/style/tokens.css', import.meta.url), 'utf8');
   for (const name of ['ground', 'surface', 'raised'] as const)
     expect(tokens).toContain(`--${name}: light-dark(${grounds.light[name]}, ${grounds.dark[name]});`);

@@ -1,28 +1,31 @@
-/** Ends of names of files that can be a logo, and their types. */
+/** File name extensions of logos and their media types. */
 export const logoTypes = { svg: 'image/svg+xml', png: 'image/png', webp: 'image/webp', jpg: 'image/jpeg' } as const;
 
 export const maxLogoBytes = 262_144;
 
 const form = /^data:(image\/(?:svg\+xml|png|webp|jpeg));base64,([A-Za-z0-9+/]+={0,2})$/;
 
-/** An accent, the colour of text on it, and a ground tinted with it. */
+/** An accent color, a text color on it, and a background with a tint of it. */
 interface Accent {
   readonly accent: string;
   readonly ink: string;
   readonly soft: string;
 }
 
-/** What the accent is read on; the same as in web/src/style/tokens.css. */
+/** Backgrounds of the accent color. They must match web/src/style/tokens.css. */
 export const grounds = {
   light: { ground: '#fbfaf7', surface: '#f2efe9', raised: '#ffffff' },
   dark: { ground: '#191816', surface: '#22201d', raised: '#2a2824' },
 } as const;
 
-/** What WCAG 2.2 asks of text (AA). */
+/** Minimum contrast of text in WCAG 2.2 (AA). */
 const minContrast = 4.5;
 const softShare = { light: 0.12, dark: 0.18 } as const;
 
-/** The accent of an operator for both looks, as dark or as light as it takes to be read there. Takes `#rrggbb`. */
+/**
+ * Returns accents for both themes. Each is only as dark or light as legibility requires. `wish` has the form
+ * `#rrggbb`.
+ */
 export function toAccents(wish: string): { readonly light: Accent; readonly dark: Accent } {
   return { light: accentFor(wish, 'light'), dark: accentFor(wish, 'dark') };
 }
@@ -38,14 +41,14 @@ function accentFor(wish: string, theme: 'light' | 'dark'): Accent {
   return { accent: end, ink, soft };
 }
 
-/** How well one colour is read on another, from 1 to 21 (WCAG 2.2). */
+/** Returns the contrast ratio of two colors, from 1 to 21 (WCAG 2.2). */
 export function contrast(first: string, second: string): number {
   const [dark = 0, light = 0] = [luminance(first), luminance(second)].sort((first, second) => first - second);
   return (light + 0.05) / (dark + 0.05);
 }
 
-function luminance(colour: string): number {
-  const [red = 0, green = 0, blue = 0] = toParts(colour).map((part) => {
+function luminance(color: string): number {
+  const [red = 0, green = 0, blue = 0] = toParts(color).map((part) => {
     const value = part / 255;
     return value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
   });
@@ -58,12 +61,12 @@ function mix(first: string, second: string, share: number): string {
   return `#${parts.map((part) => part.toString(16).padStart(2, '0')).join('')}`;
 }
 
-function toParts(colour: string): readonly number[] {
-  return [1, 3, 5].map((at) => Number.parseInt(colour.slice(at, at + 2), 16));
+function toParts(color: string): readonly number[] {
+  return [1, 3, 5].map((at) => Number.parseInt(color.slice(at, at + 2), 16));
 }
 
-/** A logo that is given as data; undefined for anything else, and for what is too large. */
-export function readLogoData(text: string): { readonly type: string /** In base64. */; readonly data: string } | undefined {
+/** Parses a logo from a `data:` URL. Returns undefined if the URL has another form or the logo is too large. */
+export function readLogoData(text: string): { readonly type: string /** Base64. */; readonly data: string } | undefined {
   const [, type, data] = form.exec(text) ?? [];
   if (type === undefined || data === undefined) return undefined;
   return (data.length * 3) / 4 > maxLogoBytes + 2 ? undefined : { type, data };

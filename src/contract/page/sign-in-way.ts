@@ -1,29 +1,27 @@
 import { type Static, Type } from 'typebox';
 
-/** Where the steps of signing in and out are taken at an identity provider. */
+/** Endpoints of an identity provider for signing in and out. */
 const SignInEndpoints = Type.Object({
-  authorization: Type.String({ description: 'Where the browser goes to sign in.' }),
-  token: Type.String({ description: 'Where a code, or a refresh token, is exchanged for tokens.' }),
-  endSession: Type.Optional(Type.String({ description: 'Where the browser goes to sign out of the provider itself.' })),
-  revocation: Type.Optional(
-    Type.String({ description: 'Where the page tells that a refresh token is used no more (RFC 7009).' }),
-  ),
+  authorization: Type.String({ description: 'URL to which the browser is redirected to sign in.' }),
+  token: Type.String({ description: 'URL that exchanges a code or a refresh token for tokens.' }),
+  endSession: Type.Optional(Type.String({ description: 'URL to which the browser is redirected to sign out of the provider.' })),
+  revocation: Type.Optional(Type.String({ description: 'URL that revokes a refresh token (RFC 7009).' })),
 });
 export type SignInEndpoints = Static<typeof SignInEndpoints>;
 
-/** A way to sign in that the page offers: an identity provider and what a public client must know of it. Nothing of it is secret. */
+/** A sign-in option of the page: an identity provider with the settings for a public client. It contains no secrets. */
 export const SignInWay = Type.Object({
-  name: Type.String({ description: 'Of the provider in the configuration.' }),
+  name: Type.String({ description: 'Name of the provider in the configuration.' }),
   displayName: Type.String(),
   issuer: Type.String(),
   clientId: Type.String(),
   scopes: Type.Array(Type.String()),
-  token: Type.Enum(['access_token', 'id_token'], { description: 'Which of the tokens is sent with requests.' }),
-  parameters: Type.Record(Type.String(), Type.String(), { description: 'More parameters of the authorization request.' }),
-  sendsIssuer: Type.Boolean({ description: 'Whether the provider names itself when it sends the browser back (RFC 9207).' }),
-  endpoints: Type.Union([SignInEndpoints, Type.Null()], { description: 'null while the provider cannot be asked for them.' }),
+  token: Type.Enum(['access_token', 'id_token'], { description: 'Token that the page sends with requests.' }),
+  parameters: Type.Record(Type.String(), Type.String(), { description: 'Additional parameters of the authorization request.' }),
+  sendsIssuer: Type.Boolean({ description: 'Whether the provider adds its issuer to the redirect back to the page (RFC 9207).' }),
+  endpoints: Type.Union([SignInEndpoints, Type.Null()], { description: 'null while the provider is unavailable.' }),
 });
 export type SignInWay = Static<typeof SignInWay>;
 
-/** The ways that are offered now. */
+/** Returns the available sign-in options. */
 export type ListSignInWays = () => Promise<readonly SignInWay[]>;

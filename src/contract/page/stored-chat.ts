@@ -1,38 +1,38 @@
 import { type Static, Type } from 'typebox';
 
 const idForm = '^[A-Za-z0-9_-]{1,64}$';
-/** Ids of chats, and of their turns. */
+/** Pattern of the IDs of chats and turns. */
 // Pattern bound: built from a constant.
 export const chatIdForm = new RegExp(idForm);
 
 const moment = Type.Integer({ minimum: 0, maximum: 8_640_000_000_000_000, description: 'Milliseconds since the epoch.' });
 const id = Type.String({ pattern: idForm });
 
-/** One turn of a chat; further fields are kept. */
+/** A turn of a chat. Unknown fields are kept. */
 export const ChatTurn = Type.Object(
   {
     id,
-    parent: Type.String({ pattern: '^[A-Za-z0-9_-]{0,64}$', description: 'The turn that it follows; empty for the first.' }),
+    parent: Type.String({ pattern: '^[A-Za-z0-9_-]{0,64}$', description: 'ID of the previous turn. Empty for the first turn.' }),
     kind: Type.Enum(['question', 'reply']),
     atMs: moment,
-    text: Type.String({ description: 'What a search looks through.' }),
+    text: Type.String({ description: 'Text for searches.' }),
   },
   { additionalProperties: true },
 );
 export type ChatTurn = Static<typeof ChatTurn>;
 
-/** What is asked for by who shares a chat. */
+/** Body of a request that shares a chat. */
 export const NewShare = Type.Object(
   {
     expiresInDays: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 365, description: 'Days until the link leads nowhere any more; 30 if absent.' }),
+      Type.Integer({ minimum: 1, maximum: 365, description: 'Days until the link expires. Default: 30.' }),
     ),
   },
   { additionalProperties: false },
 );
 export type NewShare = Static<typeof NewShare>;
 
-/** What a list shows of a chat. */
+/** Fields of a chat that lists display. */
 export const chatHeadFields = {
   title: Type.String({ maxLength: 1000 }),
   deployment: Type.String({ maxLength: 1000 }),
@@ -42,13 +42,16 @@ export const chatHeadFields = {
 
 const flag = (description: string) => Type.Boolean({ description });
 
-/** What stands on the head of a chat beside its fields. */
+/** Flags of a chat. */
 export const chatFlags = {
-  pinned: flag('Listed before the others.'),
-  archived: flag('Listed only where archived ones are asked for.'),
+  pinned: flag('Whether lists show the chat first.'),
+  archived: flag('Whether the chat appears only in lists of archived chats.'),
 } as const;
 
-/** What a write changes of a chat: fields that are given take the place of what is there, turns that of the turns of their ids. Further fields are kept, but not listed. */
+/**
+ * Changes to a chat. Fields replace stored fields, and turns replace stored turns with the same IDs. Unknown fields are kept, but
+ * lists do not include them.
+ */
 export const ChatPatch = Type.Object(
   {
     title: Type.Optional(chatHeadFields.title),
@@ -59,8 +62,8 @@ export const ChatPatch = Type.Object(
     archived: Type.Optional(chatFlags.archived),
     updatedAtMs: Type.Optional(moment),
     settings: Type.Optional(Type.Object({}, { additionalProperties: true })),
-    shown: Type.Optional(Type.Record(Type.String(), Type.String(), { description: 'By turn, the one behind it that is shown.' })),
-    turns: Type.Optional(Type.Array(ChatTurn, { maxItems: 1000, description: 'Those that are new or changed.' })),
+    shown: Type.Optional(Type.Record(Type.String(), Type.String(), { description: 'ID of the visible next turn, by turn ID.' })),
+    turns: Type.Optional(Type.Array(ChatTurn, { maxItems: 1000, description: 'New or changed turns.' })),
   },
   { additionalProperties: true },
 );

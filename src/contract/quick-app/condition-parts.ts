@@ -1,12 +1,12 @@
 import { compilePattern, PatternError, type PatternLimits } from '#base/text/patterns.ts';
 
-/** What of a deployment a condition can look at. */
+/** Properties of a deployment that a condition can check. */
 export const conditionProperties = ['id', 'display_name', 'description', 'application'] as const;
 
-/** Bounds of the conditions of one quick app. */
+/** Limits of the conditions of one quick app. */
 export const conditionBounds = { maxConditions: 100, maxPerEntry: 20, maxExpressionChars: 1000 } as const;
 
-/** Room for an expression of plain letters that is as long as it may be. */
+/** Limits that allow an expression of plain letters with the maximum length. */
 export const expressionLimits: PatternLimits = { maxSourceChars: conditionBounds.maxExpressionChars, maxProgramSize: 1100 };
 
 /** Returns whether a text is a regular expression in the syntax of RE2 within the bounds of a condition. */

@@ -21,7 +21,7 @@ const Match = strict(
   {
     condition_type: Type.Literal('match'),
     property_name: property,
-    // quickAppFaults compiles all expressions of an application in one run, so that they share one time limit.
+    // `quickAppFaults` compiles all expressions of an application in one run, so that they share one time limit.
     expression: Type.String({
       maxLength: conditionBounds.maxExpressionChars,
       description: 'Regular expression (RE2) that must match a part of the property.',
@@ -30,11 +30,11 @@ const Match = strict(
   { description: 'True if the property matches a regular expression.' },
 );
 
-/** One condition on deployments. */
+/** A condition on deployments. */
 export const Condition = Type.Union([Equal, Match], { description: 'A condition. `condition_type` selects the form.' });
 export type Condition = Static<typeof Condition>;
 
-/** All deployments that meet every one of some conditions. */
+/** Conditions that select all deployments that meet every one of them. */
 export const DeploymentConditions = strict(
   {
     conditions: Type.Array(Condition, {

@@ -24,7 +24,7 @@ const client = (change: object) => ({ client_toolset: [{ name: 'f', description:
 const conditions = (...all: object[]) => ({ applications_as_tools: [{ conditions: all }] });
 const equal = { condition_type: 'eq', property_name: 'id', const: 'x' };
 
-/** What is wrong with the settings, without the path that leads to them. */
+/** Returns the faults of the settings. Paths start at the settings. */
 function faultsOf(properties: unknown): string[] {
   const entry = { applicationTypeSchemaId: 'x/custom_application_schemas/quickapps', applicationProperties: properties };
   const models = { m: { upstreams: [{ protocol: 'demo' }] } };
@@ -37,45 +37,45 @@ function faultsOf(properties: unknown): string[] {
   );
 }
 
-describe('the settings of a quick app', () => {
+describe('QuickAppForm', () => {
   it.each<[string, object]>([
-    ['nothing but what is required', {}],
+    ['only the required settings', {}],
     ['a temperature of 1', { temperature: 1 }],
     ['starters', { starters: ['Hello'] }],
     ['deployments as tools', { applications_as_tools: ['not-there-yet', { conditions: [equal] }] }],
     ['every condition', conditions(equal, { condition_type: 'match', property_name: 'description', expression: '^a.*b$' })],
-    ['an application by true', conditions({ ...equal, property_name: 'application', const: true })],
+    ['an application condition with true', conditions({ ...equal, property_name: 'application', const: true })],
     ['a client tool', client({ parameters: [{ name: 'p', description: '', parameter_type: 'integer' }] })],
     ['a web API', rest(restTool)],
     ['a method in capitals', rest({ ...restTool, rest_api_method_info: { ...info, method_type: 'PATCH' } })],
     ['an authorization that is null', rest(restTool, { authorization: null })],
     ['a key', rest(restTool, { authorization: { type: 'api_key', key: 'k', name: 'n', location: 'header' } })],
-    ['a placed parameter', rest(withParameter({ type: 'string', parameter_info: { type: 'query', key: 'q' } }))],
+    ['a parameter with a location', rest(withParameter({ type: 'string', parameter_info: { type: 'query', key: 'q' } }))],
     ['a constant with the type null', rest(withParameter({ type: null, const: 7, parameter_info: { type: 'header' } }))],
     ['a web API in the obsolete form', obsolete({ parameters: [{ ...obsoleteParameter, constant_value: null }] })],
     ['an obsolete key', obsolete({}, { auth_type: 'apikey', api_key: 'k', url_param: true })],
-    ['both forms side by side', { web_api_toolset: [...rest(restTool).web_api_toolset, ...obsolete({}).web_api_toolset] }],
+    ['both forms of web APIs', { web_api_toolset: [...rest(restTool).web_api_toolset, ...obsolete({}).web_api_toolset] }],
     ['more web APIs', { web_api_toolset_alternative: rest(restTool).web_api_toolset }],
     ['an MCP server', mcp({}, { allowed_tools: ['a'] })],
-    ['an MCP server with what it has to read and to begin with', mcp({}, { resources: true, prompts: true })],
+    ['an MCP server with resources and prompts', mcp({}, { resources: true, prompts: true })],
     ['an MCP server over HTTP', mcp({ protocol: 'streamable_http', authorization: null })],
     ['one document', { document_relative_url: 'files/bucket/a%20b.pdf' }],
     ['several documents', { document_relative_url: ['files/bucket/a.txt', 'files/bucket/b.txt'] }],
-  ])('may have %s', (_what, change) => {
+  ])('accepts %s', (_what, change) => {
     expect(faultsOf({ ...settings, ...change })).toEqual([]);
   });
 
   it.each<[string, unknown, string[]]>([
-    ['nothing', {}, ['instructions: is missing', 'model: is missing', 'temperature: is missing']],
-    ['no object', [], [': must be an object, but is a list']],
+    ['no settings', {}, ['instructions: is missing', 'model: is missing', 'temperature: is missing']],
+    ['a list', [], [': must be an object, but is a list']],
     ['a temperature below 0', { ...settings, temperature: -0.1 }, ['temperature: must be 0 or more']],
     ['a temperature above 1', { ...settings, temperature: 1.01 }, ['temperature: must be 1 or less']],
-    ['a temperature in words', { ...settings, temperature: '1' }, ['temperature: must be a number, but is a string']],
+    ['a temperature as a string', { ...settings, temperature: '1' }, ['temperature: must be a number, but is a string']],
     ['an unknown model', { ...settings, model: 'n' }, ['model: names "n", a deployment that is not configured']],
     ['an empty model', { ...settings, model: '' }, ['model: must not be empty']],
     ['an unknown key', { ...settings, starter: [] }, ['starter: is not a known key (did you mean starters?)']],
     [
-      'starters that are none',
+      'invalid starters',
       { ...settings, starters: ['', 1] },
       ['starters[0]: must not be empty', 'starters[1]: must be a string, but is a number'],
     ],
@@ -96,7 +96,7 @@ describe('the settings of a quick app', () => {
       ['applications_as_tools[0].conditions[0].property_name: must be one of id, display_name, description, application'],
     ],
     [
-      'an expression that is none',
+      'an invalid expression',
       { ...settings, ...conditions({ condition_type: 'match', property_name: 'id', expression: '(?=a)' }) },
       [
         'applications_as_tools[0].conditions[0].expression: must be a regular expression in the syntax of RE2, which has no look-around and no back-references: error parsing regexp: invalid or unsupported Perl syntax: `(?=`',
@@ -123,7 +123,7 @@ describe('the settings of a quick app', () => {
       ['client_toolset[0].parameters: is missing'],
     ],
     [
-      'a method that is none',
+      'an unknown method',
       { ...settings, ...rest({ ...restTool, rest_api_method_info: { ...info, method_type: 'fetch' } }) },
       ['web_api_toolset[0].tools[0].rest_api_method_info.method_type: must be one of get, post, put, patch, delete'],
     ],
@@ -133,12 +133,12 @@ describe('the settings of a quick app', () => {
       ['web_api_toolset[0].tool_endpoints[0].method_type: must be one of get, post, put, delete'],
     ],
     [
-      'an address that is none',
+      'a relative URL',
       { ...settings, ...rest({ ...restTool, rest_api_method_info: { ...info, method_url: '/x' } }) },
       ['web_api_toolset[0].tools[0].rest_api_method_info.method_url: must be an address that begins with http:// or https://'],
     ],
     [
-      'a place that is none',
+      'an unknown parameter location',
       { ...settings, ...rest(withParameter({ parameter_info: { type: 'cookie' } })) },
       [
         'web_api_toolset[0].tools[0].open_ai_tool.function.parameters.properties.p.parameter_info.type: must be one of query, path, url, header, body, whole_body',
@@ -175,7 +175,7 @@ describe('the settings of a quick app', () => {
       ['mcp_toolset[0].mcp_server_info.protocol: must be one of streamable_http, sse'],
     ],
     [
-      'a switch that is no switch',
+      'a string for a boolean',
       { ...settings, ...mcp({}, { resources: 'yes' }) },
       ['mcp_toolset[0].resources: must be true or false, but is a string'],
     ],
@@ -185,20 +185,20 @@ describe('the settings of a quick app', () => {
       ['mcp_toolset[0].mcp_server_info.authorization.location: is not a known key'],
     ],
     [
-      'a document elsewhere',
+      'a document on another server',
       { ...settings, document_relative_url: 'https://x.example/a.pdf' },
       ['document_relative_url: must be the reference of a stored file, such as files/<bucket>/<path>'],
     ],
     [
-      'one document of several elsewhere',
+      'one invalid document among several',
       { ...settings, document_relative_url: ['files/b/a.txt', 'files/b/'] },
       ['document_relative_url[1]: must be the reference of a stored file, such as files/<bucket>/<path>'],
     ],
-  ])('may not have %s', (_what, properties, faults) => {
+  ])('rejects %s', (_what, properties, faults) => {
     expect(faultsOf(properties)).toEqual(faults);
   });
 
-  it('are told without the secrets in them', () => {
+  it('reports faults without secrets', () => {
     const properties = {
       ...settings,
       ...rest(restTool, { authorization: { type: 'bearer', token: 'canary\n', nonsense: 'canary' } }),

@@ -11,7 +11,7 @@ const webToolsets = (title: string, description: string) =>
     Type.Array(Type.Union([RestToolset, ObsoleteWebToolset]), { title, maxItems: fieldBounds.maxItems, description }),
   );
 
-/** Room for long instructions. The body that saves an application has at most 512 KiB. */
+/** Maximum length that allows long instructions. The body that saves an application has at most 512 KiB. */
 const maxInstructionChars = 262_144;
 
 const fileReference = Type.String({
@@ -21,7 +21,7 @@ const fileReference = Type.String({
   errorMessage: 'must be the reference of a stored file, such as files/<bucket>/<path>',
 });
 
-/** Settings of a quick app, `applicationProperties` (docs/wire.md, Quick apps); the order is that of a form drawn from it. */
+/** Settings of a quick app, `applicationProperties` (docs/wire.md, Quick apps). Forms display the fields in this order. */
 export const QuickAppForm = strict(
   {
     instructions: Type.String({

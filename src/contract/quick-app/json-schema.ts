@@ -2,7 +2,10 @@ import { hasDefault, isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { QuickAppForm } from './form.ts';
 import { quickAppSuffix } from './schema-id.ts';
 
-/** The JSON Schema of a quick app's settings, rich enough to draw a form from: titles, descriptions, order, and what is secret. */
+/**
+ * Returns the JSON Schema of the settings of a quick app. It contains titles, descriptions, order, and secrets, so that clients
+ * can display a form.
+ */
 export function quickAppJsonSchema(base: string): JsonObject {
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
@@ -12,7 +15,7 @@ export function quickAppJsonSchema(base: string): JsonObject {
   };
 }
 
-/** The schema with a title and a place for every property; what has a default may be absent. */
+/** Returns the schema with a title and a position for every property. Properties with a default are optional. */
 function withTitles(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(withTitles);
   if (!isJsonObject(schema)) return schema;
@@ -30,7 +33,7 @@ function withTitles(schema: unknown): unknown {
   return copy;
 }
 
-/** `client_secret` as people write it: Client secret. */
+/** Returns a property name as a title: `client_secret` becomes "Client secret". */
 function toTitle(key: string): string {
   const label = key.replaceAll('_', ' ');
   return label.charAt(0).toUpperCase() + label.slice(1);

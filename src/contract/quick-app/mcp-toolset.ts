@@ -15,7 +15,7 @@ const Server = strict(
   { description: 'Address and transport of the server.' },
 );
 
-/** An MCP server and which of its tools may be called. */
+/** An MCP server and its allowed tools. */
 export const McpToolset = strict(
   {
     type: Type.Literal('mcp'),

@@ -24,11 +24,11 @@ it.each<[readonly Condition[], readonly string[]]>([
     ],
     ['mailbox'],
   ],
-])('%j finds %j', (conditions, ids) => {
+])('meetConditions selects deployments for %j: %j', (conditions, ids) => {
   expect(all.filter(meetConditions(conditions)).map(({ id }) => id)).toEqual(ids);
 });
 
-it('knows the syntax of RE2', () => {
+it('isExpression accepts the syntax of RE2', () => {
   expect(['^m|o$', '\\pL+', '(?=a)', '(a)\\1', '['].map(isExpression)).toEqual([true, true, false, false, false]);
   expect(['a'.repeat(1000), `[${'\\pL\\PL'.repeat(2000)}]`].map(isExpression)).toEqual([true, false]);
 });

@@ -2,7 +2,7 @@ import { type Pattern, type PatternRun, withPatterns } from '#base/text/patterns
 import { expressionLimits } from './condition-parts.ts';
 import type { Condition } from './conditions.ts';
 
-/** A deployment as conditions look at it. */
+/** A deployment with the properties that conditions can check. */
 export interface DescribedDeployment {
   readonly id: string;
   readonly displayName: string;
@@ -10,10 +10,10 @@ export interface DescribedDeployment {
   readonly isApplication: boolean;
 }
 
-/** Returns whether a deployment meets conditions that were compiled before. Throws `PatternError`. */
+/** Returns whether a deployment meets compiled conditions. Throws `PatternError`. */
 export type MeetsConditions = (deployment: DescribedDeployment, patterns: PatternRun) => boolean;
 
-/** Compiles conditions that must all hold. Throws `PatternError`. */
+/** Compiles conditions. A deployment must meet all of them. Throws `PatternError`. */
 export function compileConditions(conditions: readonly Condition[], { compile }: PatternRun): MeetsConditions {
   const filters = conditions.map((condition) => {
     const pattern = condition.condition_type === 'match' ? compile(condition.expression, expressionLimits) : undefined;
@@ -22,7 +22,10 @@ export function compileConditions(conditions: readonly Condition[], { compile }:
   return (deployment, patterns) => filters.every((holds) => holds(deployment, patterns));
 }
 
-/** Returns which deployments meet all of the conditions. Throws `PatternError`. For the page: the service compiles conditions once. */
+/**
+ * Returns a function that tests whether a deployment meets all conditions. Both throw `PatternError`. This function is for the
+ * page. The service compiles conditions only once.
+ */
 export function meetConditions(conditions: readonly Condition[]): (deployment: DescribedDeployment) => boolean {
   const meets = withPatterns((patterns) => compileConditions(conditions, patterns));
   return (deployment) => withPatterns((patterns) => meets(deployment, patterns));
@@ -35,7 +38,7 @@ function toFilter(condition: Condition, pattern: Pattern | undefined): MeetsCond
     listValues(deployment, property).some((word) => pattern !== undefined && isFound(pattern, String(word)));
 }
 
-/** What a property can be called: an application is "application", `true` and "true". */
+/** Returns all values that a property equals. For an application, `application` equals "application", `true`, and "true". */
 function listValues(deployment: DescribedDeployment, property: Condition['property_name']): readonly (string | boolean)[] {
   const { id, displayName, description, isApplication } = deployment;
   switch (property) {

@@ -8,7 +8,7 @@ const publicNames: ReadonlySet<string> = new Set(
   ),
 );
 
-/** Returns the settings of a quick app that every caller may read who may use it. */
+/** Returns the settings that every caller with access to the quick app may read. */
 export function toPublicProperties(properties: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(properties).filter(([name]) => publicNames.has(name)));
 }

@@ -9,16 +9,16 @@ import { QuickAppForm } from './form.ts';
 import { keepSecrets } from './secrets.ts';
 
 const schema = Compile(QuickAppForm);
-/** `mcp_toolset[0]`, of which a path from the toolset on knows nothing. */
+/** Number of path segments before the toolset, as in `mcp_toolset[0]`. */
 const depth = 2;
 
-/** Everything that is wrong with the settings of a quick app, as written. */
+/** Returns all faults of the settings of a quick app. */
 export function quickAppFaults(properties: unknown): readonly Issue[] {
   const completed = complete(QuickAppForm, properties);
   return schema.Check(completed) ? conditionFaults(completed) : explain(QuickAppForm, completed);
 }
 
-/** Counts and compiles the conditions of all entries, within the time limit of one run. */
+/** Counts and compiles the conditions of all entries within one time limit. */
 function conditionFaults({ applications_as_tools: entries = [] }: QuickAppForm): readonly Issue[] {
   const path: (string | number)[] = ['applications_as_tools'];
   const conditions = entries.flatMap((entry) => (typeof entry === 'string' ? [] : entry.conditions));
@@ -43,20 +43,23 @@ function conditionFaults({ applications_as_tools: entries = [] }: QuickAppForm):
   return [];
 }
 
-/** The settings of a quick app with every default put in; to be given what has no faults. */
+/** Returns the settings of a quick app with all defaults. The settings must be valid. */
 export function completeQuickApp(properties: unknown): QuickAppForm {
   return complete(QuickAppForm, properties) as QuickAppForm;
 }
 
-/** A toolset as somebody wrote it, alone in the settings of a quick app, with all that is wrong with it. */
+/** Result of parsing a single toolset. */
 interface ReadToolset {
-  /** With its secrets; to be used only if there are no faults. */
+  /** Settings that contain only the toolset and its secrets. Use them only if there are no faults. */
   readonly form: QuickAppForm;
-  /** Their paths begin at the toolset. */
+  /** Faults with paths that start at the toolset. */
   readonly faults: readonly Issue[];
 }
 
-/** Reads an entry of `mcp_toolset` or `web_api_toolset`, or which documents are searched and how; takes any value. Secrets of the settings as stored stand for those that come back hidden. */
+/**
+ * Parses an entry of `mcp_toolset` or `web_api_toolset`, or search settings for documents. Accepts any value. Secrets of the
+ * stored settings replace hidden secrets in the input.
+ */
 export function readToolset(input: unknown, stored: JsonObject | undefined): ReadToolset {
   if (isJsonObject(input) && input.type === 'documents') return readDocuments(input);
   const isMcp = isJsonObject(input) && input.type === 'mcp';
@@ -72,7 +75,7 @@ export function readToolset(input: unknown, stored: JsonObject | undefined): Rea
   };
 }
 
-/** The settings of a quick app for its documents, as they stand there. */
+/** Parses the document settings of a quick app. */
 function readDocuments({ type: _type, ...fields }: JsonObject): ReadToolset {
   const around = { ...fields, instructions: '', model: 'none', temperature: 0 };
   const properties = withoutNullFields(QuickAppForm, around) as JsonObject;
@@ -81,7 +84,7 @@ function readDocuments({ type: _type, ...fields }: JsonObject): ReadToolset {
   return { form: completeQuickApp(properties), faults: [...quickAppFaults(properties), ...(isNone ? [missingFile] : [])] };
 }
 
-/** Web APIs stand in two lists. */
+/** Returns the stored toolsets of the same kind. Web APIs can be in two lists. */
 function storedIn(stored: JsonObject, isMcp: boolean): readonly unknown[] {
   const lists = isMcp ? [stored.mcp_toolset] : [stored.web_api_toolset, stored.web_api_toolset_alternative];
   return lists.flatMap((list: unknown) => (Array.isArray(list) ? list : []));

@@ -1,7 +1,7 @@
-/** How the id of the application type ends. */
+/** Suffix of the application type ID. */
 export const quickAppSuffix = '/custom_application_schemas/quickapps';
 
-/** Whether an application type is that of quick apps; the base before the suffix may be any address. */
+/** Returns whether an application type ID is that of quick apps. The base before the suffix can be any URL. */
 export function isQuickAppSchemaId(schemaId: string): boolean {
   return schemaId.endsWith(quickAppSuffix);
 }

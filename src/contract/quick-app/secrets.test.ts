@@ -39,39 +39,39 @@ const rest = (authorization: object, method_url?: string) => ({
   ],
 });
 
-describe('the secrets of a quick app', () => {
+describe('secrets of a quick app', () => {
   it.each([
     ['a bearer token', app(server('a', 'canary'))],
     ['the key of an obsolete web API', obsolete('canary')],
     ['the key of a web API', rest({ type: 'api_key', key: 'canary', name: 'k', location: 'query' })],
     ['a password', rest({ type: 'basic', username: 'u', password: 'canary' })],
     ['a client secret', rest({ type: 'client_id_secret', client_id: 'c', client_secret: 'canary', token_url: 'https://t.test' })],
-  ])('are hidden: %s', (_name, properties) => {
+  ])('hides %s', (_name, properties) => {
     const shown = JSON.stringify(hideSecrets(properties));
     expect(shown).not.toContain('canary');
     expect(shown).toContain('***');
   });
 
-  it('leave everything else as it was', () => {
+  it('keeps other settings unchanged', () => {
     expect(hideSecrets(app(server('a', 'x')))).toEqual(app(server('a', '***')));
   });
 
-  it('are kept where they are sent back hidden', () => {
+  it('restores hidden secrets', () => {
     const stored = app(server('a', 'one'), server('b', 'two'));
     expect(keepSecrets(hideSecrets(stored), stored)).toEqual({ properties: stored, faults: [] });
   });
 
-  it('are replaced where new ones are sent', () => {
+  it('replaces secrets by new ones', () => {
     expect(keepSecrets(app(server('a', 'new')), app(server('a', 'old'))).properties).toEqual(app(server('a', 'new')));
   });
 
-  it('follow their toolset, not its place in the list', () => {
+  it('matches toolsets by name, not by position', () => {
     const stored = app(server('a', 'one'), server('b', 'two'));
     const { properties } = keepSecrets(app(server('b', '***'), server('a', '***')), stored);
     expect(properties).toEqual(app(server('b', 'two'), server('a', 'one')));
   });
 
-  it('are kept where only the path of their server is another', () => {
+  it('restores hidden secrets if only the path of the server changed', () => {
     const moved = app({
       ...server('a', '***'),
       mcp_server_info: { ...server('a', '***').mcp_server_info, url: 'https://mcp.test/v2' },
@@ -88,19 +88,19 @@ describe('the secrets of a quick app', () => {
     ['the operations of a web API', rest(bearer('***'), 'https://evil.test/x'), rest(bearer('canary'), 'https://api.test/x')],
     ['the token address', rest(client('***', 'https://evil.test/')), rest(client('canary', 'https://t.test/'))],
     ['an obsolete web API', obsolete('***', 'https://evil.test/'), obsolete('canary', 'https://api.test/')],
-  ])('do not follow %s to another origin', (_what, written, stored) => {
+  ])('does not send secrets of %s to another origin', (_what, written, stored) => {
     const { faults, properties } = keepSecrets(written as JsonObject, stored as JsonObject);
     expect(faults).toEqual([
-      { path: expect.any(Array), message: 'must be given anew: https://evil.test was not there when it was given' },
+      { path: expect.any(Array), message: 'must be entered again: https://evil.test was not in the toolset when it was saved' },
     ]);
     expect(JSON.stringify(properties)).not.toContain('canary');
   });
 
   it.each([
-    ['nothing is stored', undefined],
+    ['no settings are stored', undefined],
     ['the toolset has another name', app(server('other', 'one'))],
     ['another kind of credentials is stored', { ...app(), mcp_toolset: [{ ...server('a', 'x'), mcp_server_info: {} }] }],
-  ])('must be given anew where %s', (_name, stored) => {
+  ])('rejects hidden secrets if %s', (_name, stored) => {
     const { faults } = keepSecrets(app(server('a', '***')), stored);
     expect(faults.map(({ path }) => path)).toEqual([['mcp_toolset', 0, 'mcp_server_info', 'authorization', 'token']]);
   });

@@ -4,20 +4,20 @@ import { getChild, getForm, readSchema, type SchemaNode } from '../configuration
 import { isHttpUrl } from '../configuration/values.ts';
 import { QuickAppForm } from './form.ts';
 
-/** Stands for a secret that is not shown; sent back, it means the one that is stored. */
+/** Placeholder for a hidden secret. In a request, it refers to the stored secret. */
 const hidden = '***';
 
-/** The settings of a quick app with every secret hidden. */
+/** Returns the settings of a quick app with hidden secrets. */
 export function hideSecrets(properties: JsonObject): JsonObject {
   return replaceSecrets(readSchema(QuickAppForm), properties, () => hidden) as JsonObject;
 }
 
-/** The settings of a quick app with every secret left out. */
+/** Returns the settings of a quick app without secrets. */
 export function leaveOutSecrets(properties: JsonObject): JsonObject {
   return replaceSecrets(readSchema(QuickAppForm), properties, () => undefined) as JsonObject;
 }
 
-/** Every secret of the settings, wherever it stands. */
+/** Returns all secrets in the settings of a quick app. */
 export function listSecrets(properties: JsonObject): readonly string[] {
   const secrets: string[] = [];
   replaceSecrets(readSchema(QuickAppForm), properties, (secret) => {
@@ -28,8 +28,8 @@ export function listSecrets(properties: JsonObject): readonly string[] {
 }
 
 /**
- * The settings with what is hidden in them taken from those stored, at the same place of the toolset of the same name. What is
- * not there is a fault, and so is a toolset that calls another server now: who may change settings may not read its secrets.
+ * Replaces hidden secrets by the stored secrets of the toolset with the same name. If no secret is stored, or if the toolset now
+ * calls another server, that is a fault. Otherwise, users who may change the settings could read the secrets.
  */
 export function keepSecrets(
   properties: JsonObject,
@@ -39,16 +39,15 @@ export function keepSecrets(
   const merged = replaceSecrets(readSchema(QuickAppForm), properties, (secret, path) => {
     if (secret !== hidden) return secret;
     const before = storedAt(path, properties, stored);
-    const why =
-      typeof before === 'string' ? whyMoved(path, properties, stored) : `no secret is stored here that ${hidden} could stand for`;
+    const why = typeof before === 'string' ? whyMoved(path, properties, stored) : `${hidden} does not refer to a stored secret`;
     if (why === undefined) return before;
-    faults.push({ path, message: `must be given anew: ${why}` });
+    faults.push({ path, message: `must be entered again: ${why}` });
     return secret;
   });
   return { properties: merged as JsonObject, faults };
 }
 
-/** What is stored at a place; items of lists that have names are found by them. */
+/** Returns the stored value at a path. List items with a name are matched by name. */
 function storedAt(path: Path, input: unknown, stored: unknown): unknown {
   const [key, ...rest] = path;
   if (key === undefined) return stored;
@@ -60,19 +59,19 @@ function storedAt(path: Path, input: unknown, stored: unknown): unknown {
   return storedAt(rest, next, before);
 }
 
-/** How deep the toolset stands that a secret is part of: its list, its index. */
+/** Number of path segments of a toolset: its list and its index. */
 const toolsetDepth = 2;
 
-/** Why a stored secret is not meant for the toolset as it is now; undefined if it is. */
+/** Returns the reason why a stored secret does not apply to the current toolset, or undefined if it applies. */
 function whyMoved(path: Path, properties: JsonObject, stored: unknown): string | undefined {
   const toolsetPath = path.slice(0, toolsetDepth);
   const knownOrigins = new Set(originsIn(storedAt(toolsetPath, properties, stored)));
   const toolset = toolsetPath.reduce<unknown>((value, key) => (isContainer(value) ? value[key] : undefined), properties);
   const newOrigin = [...originsIn(toolset)].find((origin) => !knownOrigins.has(origin));
-  return newOrigin === undefined ? undefined : `${newOrigin} was not there when it was given`;
+  return newOrigin === undefined ? undefined : `${newOrigin} was not in the toolset when it was saved`;
 }
 
-/** Of every address in a value. */
+/** Yields the origin of every URL in a value. */
 function* originsIn(value: unknown): Iterable<string> {
   if (typeof value === 'string' && isHttpUrl(value)) yield new URL(value).origin;
   if (isContainer(value)) for (const member of Object.values(value)) yield* originsIn(member);

@@ -14,7 +14,7 @@ describe('looksUnreadable', () => {
     ['drawing.svg', 'image/svg+xml', false],
     ['program.ts', 'video/mp2t', false],
     ['report.pdf', 'application/pdf', false],
-  ])('judges %s of type %s by its name and type', (name, contentType, expected) => {
+  ])('decides by the name %s and the type %s', (name, contentType, expected) => {
     expect(looksUnreadable(name, contentType)).toBe(expected);
   });
 });

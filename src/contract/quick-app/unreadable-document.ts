@@ -17,7 +17,7 @@ export function looksUnreadable(name: string, contentType = ''): boolean {
   return unreadableExtensions.has(extension) || unreadableTypes.test(contentType);
 }
 
-/** The rest of a sentence that begins with the path of the document. */
+/** Continuation of a sentence that starts with the path of the document. */
 export const unreadableDocument = {
   message: 'names a file of a type that cannot be searched',
   hint: 'use PDF, docx, xlsx, pptx, or text',

@@ -2,10 +2,10 @@ import { type Static, Type } from 'typebox';
 import { Authorization } from '../configuration/authorization.ts';
 import { buildRecord, fieldBounds, httpUrl, secretHeaderValue, strict, text } from '../configuration/fields.ts';
 
-/** Large OpenAPI documents have some hundreds of operations. */
+/** Large OpenAPI documents have several hundred operations. */
 const maxOperations = 1000;
 
-/** Data types of parameters, as JSON Schema names them. */
+/** Data types of parameters. Their names are those of JSON Schema. */
 export const dataType = Type.Enum(['string', 'number', 'integer', 'boolean', 'object', 'array'], {
   description: 'Data type of the parameter.',
 });
@@ -13,7 +13,7 @@ export const dataType = Type.Enum(['string', 'number', 'integer', 'boolean', 'ob
 /** Maximum length of a tool or parameter description. OpenAPI documents can contain long descriptions. */
 export const maxDescriptionChars = 16_384;
 
-/** One of some methods, in small or capital letters. */
+/** Returns the schema of an HTTP method in lowercase or uppercase. */
 function anyCase(methods: readonly string[], description: string) {
   const spelled = methods.map((method) => method.replace(/./g, (letter) => `[${letter}${letter.toUpperCase()}]`));
   const errorMessage = `must be one of ${methods.join(', ')}`;
@@ -38,7 +38,10 @@ const ParameterInfo = strict(
   { description: 'Location of the value. Default: the query for get and delete, otherwise the JSON body.' },
 );
 
-/** A property as JSON Schema has it, with where its value goes; one with `const` is fixed and not shown to the model. */
+/**
+ * A JSON Schema property, with the part of the request for its value. A property with `const` has a fixed value, and the model
+ * does not see it.
+ */
 const Property = Type.Object(
   { parameter_info: Type.Optional(ParameterInfo) },
   {
@@ -103,7 +106,7 @@ const RestTool = strict(
 );
 export type RestTool = Static<typeof RestTool>;
 
-/** Operations of one web API with the credentials they share. */
+/** Operations of one web API with shared credentials. */
 export const RestToolset = strict(
   {
     type: Type.Literal('rest-api'),
@@ -179,7 +182,6 @@ export const ObsoleteWebToolset = strict(
 );
 export type ObsoleteWebToolset = Static<typeof ObsoleteWebToolset>;
 
-/** Name of a tool for the model. */
 export function functionName() {
   return Type.String({
     title: 'Name',

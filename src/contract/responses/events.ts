@@ -5,7 +5,7 @@ import { ResponseObject } from './response.ts';
 const text = Type.String();
 const index = Type.Integer({ minimum: 0 });
 
-/** What every event has: its type, and its number in the stream, from 0 without a gap. */
+/** Returns the schema of an event. Every event has a type and a sequence number, which starts at 0 and has no gaps. */
 function event<Name extends string, Fields extends TProperties>(type: Name, fields: Fields) {
   return Type.Object({ type: Type.Literal(type), sequence_number: index, ...fields });
 }
@@ -20,7 +20,7 @@ const summaryPart = { ...inSummary, part: SummaryText };
 const logprobs = Type.Array(Type.Unsafe<{ [key: string]: unknown }>({ type: 'object' }));
 const orNull = Type.Union([text, Type.Null()]);
 
-/** A fault in the stream, told by fields of its own and once more as the four fields of every error. */
+/** An error in a stream. It has its own fields, and additionally the four fields of every error. */
 const ErrorEvent = event('error', {
   code: orNull,
   message: text,
@@ -28,7 +28,7 @@ const ErrorEvent = event('error', {
   error: Type.Object({ type: text, message: text, param: orNull, code: orNull, display_message: Type.Optional(text) }),
 });
 
-/** Every event that Parley itself writes; an upstream of the dialect may send further types. */
+/** All events that Parley creates. Upstreams of the Responses dialect can send other types. */
 export const ResponseEvent = Type.Union([
   event('response.queued', response),
   event('response.created', response),
@@ -65,7 +65,7 @@ export const ResponseEvent = Type.Union([
 ]);
 export type ResponseEvent = Static<typeof ResponseEvent>;
 
-/** An event before it has its number. */
+/** An event without its sequence number. */
 export type UnnumberedEvent = ResponseEvent extends infer Each
   ? Each extends object
     ? Omit<Each, 'sequence_number'>

@@ -1,7 +1,7 @@
 import type { JsonObject } from '#base/json/json.ts';
 import type { ResponsesTool } from './tools.ts';
 
-/** A piece of what somebody says. */
+/** A part of a message. */
 export type InputPart =
   | { type: 'input_text' | 'output_text' | 'text'; text: string }
   | { type: 'refusal'; refusal: string }
@@ -70,7 +70,7 @@ interface McpApprovalResponse {
   reason?: string;
 }
 
-/** What Parley itself put into an output, and gets back. */
+/** An output item of Parley that the client sends back. */
 interface ReturnedItem {
   type:
     | 'mcp_list_tools'
@@ -79,7 +79,7 @@ interface ReturnedItem {
     | 'parley:stage'
     | 'parley:attachment'
     | 'parley:control'
-    /** What an application gave to be remembered; never sent by a caller, it rests with a stored response. */
+    /** State of an application. It is stored with a response, and clients never send it. */
     | 'parley:state';
   [key: string]: unknown;
 }
@@ -90,13 +90,13 @@ interface CompletedControlInput {
   value?: JsonObject;
 }
 
-/** An item that only upstreams of the dialect understand. */
+/** An item that only upstreams of the Responses dialect support. */
 interface OtherItem {
   type: string;
   [key: string]: unknown;
 }
 
-/** An item of the input, checked. */
+/** A validated item of the input. */
 export type InputItem =
   | MessageInput
   | FunctionCallInput
@@ -110,5 +110,5 @@ export type InputItem =
   | ReturnedItem
   | CompletedControlInput;
 
-/** What stands in the input beside items that are understood here. */
+/** An item of the input, including items that Parley does not support. */
 export type AnyItem = InputItem | OtherItem;

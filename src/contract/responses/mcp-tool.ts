@@ -7,7 +7,7 @@ import { createRequestError, requireShape } from '../errors/request-error.ts';
 const text = Type.String();
 const names = Type.Array(text);
 
-/** Which tools of a server are meant: those of these names, those that say that they change nothing, or both. */
+/** Filter for the tools of a server: by name, by the read-only annotation, or both. */
 const McpToolFilter = Type.Object({ tool_names: Type.Optional(names), read_only: Type.Optional(Type.Boolean()) });
 export type McpToolFilter = Static<typeof McpToolFilter>;
 
@@ -27,25 +27,27 @@ const McpTool = Type.Object({
 export type McpTool = Static<typeof McpTool>;
 
 const shape = Compile(McpTool);
-/** Fields that belong to the connection, or to MCP itself. */
+/** Header fields of the connection or of MCP. */
 const reserved: ReadonlySet<string> = new Set([
   ...ownFields,
   ...['content-type', 'upgrade', 'te', 'trailer', 'accept', 'expect', 'keep-alive'],
   ...['mcp-session-id', 'mcp-protocol-version', 'last-event-id'],
 ]);
 
-/** A tool of the type `mcp`, without fields that are null. Throws invalid_request with the path of the first fault. */
+/**
+ * Validates a tool of the type `mcp`, without fields that are null. Throws `invalid_request` with the path of the first fault.
+ */
 export function parseMcpTool(tool: JsonObject, at: string): McpTool {
   if (tool.connector_id !== undefined)
-    throw createRequestError(`${at}.connector_id`, 'is not served here; name the address of an MCP server in server_url');
+    throw createRequestError(`${at}.connector_id`, 'is not supported. Use server_url with the address of an MCP server');
   const server = requireShape(shape, tool, at);
   requireAddress(server.server_url, `${at}.server_url`);
   if (server.authorization !== undefined && !isFieldValue(server.authorization))
-    throw createRequestError(`${at}.authorization`, 'must be a token that a header field can carry');
+    throw createRequestError(`${at}.authorization`, 'must be a token that is valid in a header field');
   for (const [name, value] of Object.entries(server.headers ?? {})) {
     const path = `${at}.headers.${name.slice(0, 64)}`;
-    if (!isFieldName(name) || !isFieldValue(value)) throw createRequestError(path, 'must be a field that HTTP can carry');
-    if (reserved.has(name.toLowerCase())) throw createRequestError(path, 'is a field of the connection itself; leave it out');
+    if (!isFieldName(name) || !isFieldValue(value)) throw createRequestError(path, 'must be a valid HTTP header field');
+    if (reserved.has(name.toLowerCase())) throw createRequestError(path, 'is a field of the connection. Remove it');
   }
   return server;
 }
@@ -55,5 +57,5 @@ function requireAddress(url: string, at: string): void {
   if (parsed === undefined || !/^https?:$/.test(parsed.protocol))
     throw createRequestError(at, 'must be an address that begins with http:// or https://');
   if (parsed.username !== '' || parsed.password !== '')
-    throw createRequestError(at, 'must not carry a user name or password; send authorization or headers');
+    throw createRequestError(at, 'must not contain a user name or password. Use authorization or headers');
 }

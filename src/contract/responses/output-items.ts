@@ -9,13 +9,13 @@ const itemStatuses = ['in_progress', 'completed', 'incomplete'] as const;
 export type ItemStatus = (typeof itemStatuses)[number];
 const status = Type.Enum([...itemStatuses]);
 
-/** A source that a stretch of text is taken from; the indexes count UTF-16 units of the text. */
+/** Source of a range of the text. Indexes are UTF-16 code units. */
 export const UrlCitation = Type.Object({
   type: Type.Literal('url_citation'),
   url: text,
   title: text,
-  start_index: Type.Integer({ minimum: 0, description: 'The first character that the citation is for.' }),
-  end_index: Type.Integer({ minimum: 0, description: 'The character behind the last one.' }),
+  start_index: Type.Integer({ minimum: 0, description: 'Index of the first cited character.' }),
+  end_index: Type.Integer({ minimum: 0, description: 'Index after the last cited character.' }),
 });
 export type UrlCitation = Static<typeof UrlCitation>;
 
@@ -60,7 +60,7 @@ export const ReasoningItem = Type.Object({
   status: Type.Optional(status),
   summary: Type.Array(SummaryText),
   encrypted_content: Type.Optional(
-    Type.String({ description: 'Sealed for the user: what the model needs to think on from here. Send it back as it came.' }),
+    Type.String({ description: 'State of the reasoning, sealed for the user. Send it back unchanged.' }),
   ),
 });
 export type ReasoningItem = Static<typeof ReasoningItem>;
@@ -68,26 +68,26 @@ export type ReasoningItem = Static<typeof ReasoningItem>;
 export const CompactionItem = Type.Object({
   type: Type.Literal('compaction'),
   id: text,
-  encrypted_content: Type.String({ description: 'Sealed for the user: stands for the items that it replaces.' }),
+  encrypted_content: Type.String({ description: 'Replacement of the compacted items, sealed for the user.' }),
 });
 
-/** A step of the answer, only with `include: ["parley:stages"]`. */
+/** A stage of the response. Requires `include: ["parley:stages"]`. */
 export const StageItem = Type.Object({
   type: Type.Literal('parley:stage'),
   id: text,
   status: Type.Enum(['in_progress', 'completed', 'failed', 'incomplete']),
   name: text,
   content: text,
-  attachments: Type.Array(anyObject('As `parley:attachment`, without id, type and status.')),
+  attachments: Type.Array(anyObject('Fields of `parley:attachment` except `id`, `type`, and `status`.')),
 });
 export type StageItem = Static<typeof StageItem>;
 
-/** Output beside the text, only with `include: ["parley:attachments"]`. */
+/** Output in addition to the text. Requires `include: ["parley:attachments"]`. */
 export const AttachmentItem = Type.Object({
   type: Type.Literal('parley:attachment'),
   id: text,
   status,
-  content_type: Type.Optional(Type.String({ description: 'MIME type; absent: text/markdown.' })),
+  content_type: Type.Optional(Type.String({ description: 'MIME type. Default: text/markdown.' })),
   title: Type.Optional(text),
   data: Type.Optional(text),
   url: Type.Optional(text),
@@ -96,7 +96,7 @@ export const AttachmentItem = Type.Object({
 });
 export type AttachmentItem = Static<typeof AttachmentItem>;
 
-/** An element that the answer offers to the user, only with `include: ["parley:controls"]`. */
+/** A control that the response offers to the user. Requires `include: ["parley:controls"]`. */
 export const ControlItem = Type.Object({
   type: Type.Literal('parley:control'),
   id: text,
@@ -110,7 +110,7 @@ const mcpTool = Type.Object({
   name: text,
   description: Type.Optional(orNull(text)),
   input_schema: anyObject('A JSON Schema.'),
-  annotations: Type.Optional(orNull(anyObject('What the server says of the tool.'))),
+  annotations: Type.Optional(orNull(anyObject('Annotations of the tool from the server.'))),
 });
 
 export const McpListToolsItem = Type.Object({
@@ -145,7 +145,7 @@ const McpApprovalRequestItem = Type.Object({
   arguments: text,
 });
 
-/** Everything that Parley itself puts into `output`; an upstream of the dialect may send further types. */
+/** All items that Parley creates in `output`. Upstreams of the Responses dialect can send other types. */
 export const OutputItem = Type.Union([
   OutputMessage,
   FunctionCallItem,

@@ -53,7 +53,7 @@ const partShapes: Readonly<Record<string, ReturnType<typeof shape>>> = {
   input_file: shape({ filename: optional, file_data: optional, file_url: optional, file_id: optional }),
 };
 
-/** Further types of OpenAI's API: an upstream that speaks it may understand them. */
+/** Further item types of the OpenAI API. Upstreams of the Responses dialect can support them. */
 const otherItemTypes: ReadonlySet<string> = new Set([
   ...['apply_patch_call', 'apply_patch_call_output', 'code_interpreter_call', 'compaction_trigger', 'computer_call'],
   ...['computer_call_output', 'configuration_update', 'file_search_call', 'image_generation_call', 'local_shell_call'],
@@ -70,12 +70,15 @@ const nullableInPart = new Set([
   'prompt_cache_breakpoint',
 ]);
 
-/** Whether an item is understood here: others only make sense to an upstream of the dialect. */
+/** Returns whether Parley supports an item. Other items are only for upstreams of the Responses dialect. */
 export function isOwnItem(item: AnyItem): item is InputItem {
   return Object.hasOwn(shapes, item.type);
 }
 
-/** The items of an input, each with its type and without fields that are null. Throws invalid_request with the path of the first fault. */
+/**
+ * Validates the items of an input, adds their types, and omits fields that are null. Throws `invalid_request` with the path of
+ * the first fault.
+ */
 export function parseItems(items: readonly unknown[], at: string): AnyItem[] {
   return items.map((item, index) => parseItem(item, `${at}[${index}]`));
 }
@@ -85,14 +88,14 @@ function parseItem(value: unknown, at: string): AnyItem {
   const type = readType(value, at);
   if (otherItemTypes.has(type)) return { ...value, type };
   if (!Object.hasOwn(shapes, type) || type === 'parley:state')
-    throw createRequestError(`${at}.type`, `is ${JSON.stringify(type.slice(0, 64))}, which is no item of this API`);
+    throw createRequestError(`${at}.type`, `is ${JSON.stringify(type.slice(0, 64))}, which is not an item type of this API`);
   const itemType = type as InputItem['type'];
   const required = itemType === 'message' ? new Set([...nullable].filter((key) => key !== 'content')) : nullable;
   const item = { ...(requireShape(shapes[itemType], withoutNulls(value, required), at) as JsonObject), type: itemType };
   return withParts(item, at) as AnyItem;
 }
 
-/** Messages may come without a type, and references with nothing but an id. */
+/** Returns the type of an item. Messages can omit the type, and so can references that have only an ID. */
 function readType(value: JsonObject, at: string): string {
   const { type } = value;
   if (typeof type === 'string') return type;
@@ -125,7 +128,10 @@ function parseParts(parts: readonly unknown[], at: string): unknown[] {
       throw createRequestError(`${path}.type`, type === undefined ? 'is required' : 'must be a string');
     const shape = Object.hasOwn(partShapes, type) ? partShapes[type] : undefined;
     if (shape === undefined)
-      throw createRequestError(`${path}.type`, `is ${JSON.stringify(type.slice(0, 64))}, which is no part of this API`);
+      throw createRequestError(
+        `${path}.type`,
+        `is ${JSON.stringify(type.slice(0, 64))}, which is not a content part type of this API`,
+      );
     return requireShape(shape, withoutNulls(part, nullableInPart), path);
   });
 }

@@ -8,13 +8,13 @@ const anyObject = (description: string) => Type.Unsafe<{ [key: string]: unknown 
 
 const responseStatuses = ['queued', 'in_progress', 'completed', 'incomplete', 'failed', 'cancelled'] as const;
 
-/** Why an answer ends before its own end. */
+/** Reasons for a response that ends early. */
 const incompleteReasons = ['max_output_tokens', 'content_filter'] as const;
 
 const ResponseError = Type.Object({ code: text, message: text });
 export type ResponseError = Static<typeof ResponseError>;
 
-/** A response as Parley writes it (docs/responses.md). All fields that the specification requires are always there. */
+/** A response of Parley (docs/responses.md). All fields that the specification requires are always present. */
 export const ResponseObject = Type.Object({
   id: text,
   object: Type.Literal('response'),
@@ -27,7 +27,7 @@ export const ResponseObject = Type.Object({
   instructions: orNull(text),
   max_output_tokens: orNull(Type.Integer()),
   max_tool_calls: orNull(Type.Integer()),
-  model: Type.String({ description: 'Id of the deployment.' }),
+  model: Type.String({ description: 'ID of the deployment.' }),
   output: Type.Array(OutputItem),
   parallel_tool_calls: Type.Boolean(),
   previous_response_id: orNull(text),
@@ -36,7 +36,7 @@ export const ResponseObject = Type.Object({
   reasoning: Type.Object({ effort: orNull(text), summary: orNull(text) }),
   safety_identifier: orNull(text),
   service_tier: text,
-  store: Type.Boolean({ description: 'Whether it can be read later.' }),
+  store: Type.Boolean({ description: 'Whether the response is stored for later retrieval.' }),
   temperature: Type.Number(),
   top_p: Type.Number(),
   presence_penalty: Type.Number(),
@@ -45,8 +45,8 @@ export const ResponseObject = Type.Object({
     format: anyObject('`{"type": "text"}`, `{"type": "json_object"}`, or a `json_schema`.'),
     verbosity: Type.Optional(text),
   }),
-  tool_choice: Type.Union([text, anyObject('The tool that must be called, or those that may be.')]),
-  tools: Type.Array(anyObject('A tool as it was offered.')),
+  tool_choice: Type.Union([text, anyObject('The required tool, or the allowed tools.')]),
+  tools: Type.Array(anyObject('A tool as in the request.')),
   top_logprobs: Type.Integer(),
   truncation: Type.Enum(['auto', 'disabled']),
   usage: orNull(ResponseUsage),
@@ -54,14 +54,16 @@ export const ResponseObject = Type.Object({
   metadata: Type.Unsafe<{ [key: string]: string }>({ type: 'object', additionalProperties: text }),
   parley: Type.Optional(
     Type.Object({
-      statistics: Type.Optional(Type.Unsafe<Statistics>(anyObject('Tokens of each deployment that took part.'))),
-      cost: Type.Optional(Type.Number({ description: 'USD, if the request asks by `X-Parley-Include-Cost: true`.' })),
+      statistics: Type.Optional(
+        Type.Unsafe<Statistics>(anyObject('Token counts of each deployment that contributed to the response.')),
+      ),
+      cost: Type.Optional(Type.Number({ description: 'Cost in USD, if the request has `X-Parley-Include-Cost: true`.' })),
     }),
   ),
 });
 export type ResponseObject = Static<typeof ResponseObject>;
 
-/** What a conversation is compacted to. */
+/** Result of compacting a conversation. */
 export const Compaction = Type.Object({
   id: text,
   object: Type.Literal('response.compaction'),

@@ -14,7 +14,10 @@ const maxValueLength = 512;
 const anyObject = (description: string) => Type.Unsafe<JsonObject>({ type: 'object', description });
 const optional = Type.Optional(text);
 
-/** What an answer can be asked to hold beside the usual. Others of OpenAI's API are sent on, and mean nothing elsewhere. */
+/**
+ * Values of `include` that Parley supports. Other values of the OpenAI API are passed on to upstreams, and otherwise have no
+ * effect.
+ */
 export const includables = {
   encryptedReasoning: 'reasoning.encrypted_content',
   stages: 'parley:stages',
@@ -29,12 +32,12 @@ const input = Type.Optional(
   }),
 );
 
-/** What the model is given to read, in requests of every kind. */
+/** Fields of the prompt in all kinds of requests. */
 const common = {
-  model: Type.String({ description: 'Id of the deployment.' }),
+  model: Type.String({ description: 'ID of the deployment.' }),
   input,
-  instructions: Type.Optional(Type.String({ description: 'A message of the developer ahead of everything else.' })),
-  previous_response_id: Type.Optional(Type.String({ description: 'A stored response whose conversation goes on.' })),
+  instructions: Type.Optional(Type.String({ description: 'A developer message at the start of the prompt.' })),
+  previous_response_id: Type.Optional(Type.String({ description: 'ID of a stored response to continue.' })),
 };
 
 const counted = {
@@ -46,7 +49,7 @@ const counted = {
   ),
   parallel_tool_calls: Type.Optional(Type.Boolean()),
   reasoning: Type.Optional(
-    Type.Object({ effort: optional, summary: optional }, { description: 'How much the model thinks ahead of its answer.' }),
+    Type.Object({ effort: optional, summary: optional }, { description: 'Settings for reasoning before the answer.' }),
   ),
   text: Type.Optional(
     Type.Object({
@@ -69,13 +72,16 @@ interface ToolChoiceObject extends JsonObject {
   type: string;
 }
 
-/** Stored with a response or a conversation. */
+/** Metadata that is stored with a response or a conversation. */
 export const Metadata = Type.Record(Type.String(), Type.String({ maxLength: 512 }), {
   maxProperties: 16,
   description: 'Up to 16 texts of up to 512 characters, with names of up to 64 characters.',
 });
 
-/** The body of `POST /v1/responses`, for documents; `parseResponsesRequest` checks it. Further fields are kept for upstreams of the dialect. */
+/**
+ * The body of `POST /v1/responses`, for the API description. `parseResponsesRequest` validates it. Unknown fields are kept for
+ * upstreams of the Responses dialect.
+ */
 export const ResponsesBody = Type.Object({
   ...counted,
   include: Type.Optional(Type.Array(text)),
@@ -98,15 +104,15 @@ export const ResponsesBody = Type.Object({
   service_tier: optional,
 });
 
-/** The body of `POST /v1/responses/input_tokens`, for documents. */
+/** The body of `POST /v1/responses/input_tokens`, for the API description. */
 export const InputTokensBody = Type.Object(counted);
 
-/** The body of `POST /v1/responses/compact`, for documents. */
+/** The body of `POST /v1/responses/compact`, for the API description. */
 export const CompactBody = Type.Object({ ...common, prompt_cache_key: optional });
 
 type Body = Static<typeof ResponsesBody>;
 
-/** A request of the dialect: items and tools are checked, nulls that stand for absence are gone. */
+/** A validated request of the Responses dialect, without fields that are null. */
 export type ResponsesRequest = { [Key in keyof Body as Key extends 'input' | 'tools' ? never : Key]: Body[Key] } & {
   readonly input: readonly AnyItem[];
   readonly tools?: readonly ResponsesTool[];
@@ -115,7 +121,7 @@ export type ResponsesRequest = { [Key in keyof Body as Key extends 'input' | 'to
 
 const bodyShape = Compile(ResponsesBody);
 const knownFields: ReadonlySet<string> = new Set(Object.keys(ResponsesBody.properties));
-/** Where null stands for absence. */
+/** Fields whose null counts as absence. */
 const nullable: ReadonlySet<string> = new Set(
   [...knownFields, 'prompt', 'context_management', 'moderation', 'client_metadata'].filter((field) => field !== 'model'),
 );
@@ -124,7 +130,7 @@ const nullableInText = new Set(['format', 'verbosity']);
 const nullableInFormat = new Set(['description', 'strict', 'schema', 'name']);
 const formatName = /^[a-zA-Z0-9_-]{1,64}$/;
 
-/** A request as its caller sent it, checked (docs/responses.md). Throws invalid_request with the path of the first fault. */
+/** Validates a request (docs/responses.md). Throws `invalid_request` with the path of the first fault. */
 export function parseResponsesRequest(value: unknown): ResponsesRequest {
   if (isJsonObject(value)) refuseOtherCase(value, knownFields);
   const { input: rawInput = [], tools, ...body } = requireShape(bodyShape, isJsonObject(value) ? withoutAbsent(value) : value);
@@ -157,8 +163,8 @@ function checkFormat(format: { type: string; name?: string; schema?: JsonObject 
 }
 
 /**
- * Returns up to 16 texts by their names. Returns undefined if there is no metadata. Throws invalid_request with the path of the
- * first error.
+ * Validates metadata: up to 16 strings by name. Returns undefined if there is no metadata. Throws `invalid_request` with the path
+ * of the first error.
  */
 export function readMetadata(metadata: unknown): JsonObject | undefined {
   if (metadata === undefined || metadata === null) return undefined;

@@ -42,7 +42,7 @@ const namespaceShape = Type.Object({
   tools: Type.Array(Type.Unknown()),
 });
 
-/** A tool that the upstream runs, or one that only clients and models of OpenAI's API know. */
+/** A tool that the upstream runs, or that only clients and models of the OpenAI API support. */
 export interface OtherTool {
   type: string;
   [key: string]: unknown;
@@ -50,7 +50,7 @@ export interface OtherTool {
 
 export type ResponsesTool = FunctionTool | CustomTool | NamespaceTool | McpTool | OtherTool;
 
-/** How the types of other tools begin; some end in a date. */
+/** Prefixes of the types of other tools. Some types end in a date. */
 const otherToolTypes = [
   ...['apply_patch', 'code_interpreter', 'computer', 'file_search', 'image_generation', 'local_shell'],
   ...['programmatic_tool_calling', 'shell', 'tool_search', 'web_search'],
@@ -87,7 +87,10 @@ export function isMcpTool(tool: ResponsesTool): tool is McpTool {
   return tool.type === 'mcp';
 }
 
-/** The tools at a path such as `tools`, without fields that are null. Throws invalid_request with the path of the first fault. */
+/**
+ * Validates tools and omits fields that are null. `at` is their path, such as `tools`. Throws `invalid_request` with the path of
+ * the first fault.
+ */
 export function parseTools(tools: readonly unknown[], at: string): ResponsesTool[] {
   const parsed = tools.map((tool, index) => parseTool(tool, `${at}[${index}]`));
   refuseTwins(parsed, at);
@@ -110,7 +113,7 @@ function parseTool(value: unknown, at: string): ResponsesTool {
       return parseMcpTool(tool, at);
   }
   if (otherToolTypes.some((prefix) => type === prefix || type.startsWith(`${prefix}_`))) return { ...tool, type };
-  throw createRequestError(`${at}.type`, `is ${JSON.stringify(type.slice(0, 64))}, which is no tool of this API`);
+  throw createRequestError(`${at}.type`, `is ${JSON.stringify(type.slice(0, 64))}, which is not a tool type of this API`);
 }
 
 function parseCustom(value: JsonObject, at: string): CustomTool {
@@ -132,7 +135,7 @@ function parseNamespace(value: JsonObject, at: string): NamespaceTool {
   return { ...rest, tools };
 }
 
-/** Two tools of one name could not be told apart in a call. */
+/** Throws if two tools have the same name, because a call could refer to either of them. */
 function refuseTwins(tools: readonly ResponsesTool[], at: string): void {
   const names = new Set<string>();
   tools.forEach((tool, index) => {
@@ -141,7 +144,7 @@ function refuseTwins(tools: readonly ResponsesTool[], at: string): void {
     if (names.has(name))
       throw createRequestError(
         `${at}[${index}].${isMcpTool(tool) ? 'server_label' : 'name'}`,
-        'is the name of another tool already',
+        'is already the name of another tool',
       );
     names.add(name);
   });

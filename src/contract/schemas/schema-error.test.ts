@@ -6,7 +6,7 @@ const root = { $defs: { text: { type: 'string' }, 'a/b': { type: ['string', 'nul
 const list = (items: object, others: object = {}) => ({ type: 'object', properties: { a: { type: 'array', items, ...others } } });
 const objects = (count: number) => Array.from({ length: count }, (_, nth) => ({ n: nth, m: 1 }));
 
-/** Takes time that doubles with each level of nesting. */
+/** A schema whose validation time doubles with each level of nesting. */
 const exponential = {
   $defs: {
     a: {
@@ -21,8 +21,8 @@ const exponential = {
 
 const nested = (depth: number): unknown => (depth === 0 ? 1 : [nested(depth - 1)]);
 
-describe('schemaError', () => {
-  it('finds duplicates among thousands of objects, whatever the order of their members', () => {
+describe('findSchemaError', () => {
+  it('finds duplicates among thousands of objects, regardless of the order of their members', () => {
     const schema = list({ type: 'object' }, { uniqueItems: true });
     expect(findSchemaError({ a: objects(10_000) }, schema)).toBeUndefined();
     expect(findSchemaError({ a: [...objects(10_000), { m: 1, n: 5 }] }, schema)).toBe('value/a must NOT have duplicate items');
@@ -38,7 +38,7 @@ describe('schemaError', () => {
     );
   });
 
-  it('ends a check that takes too long, and checks no more once the time of all is over', () => {
+  it('ends a slow check and rejects further checks after the total time is used up', () => {
     const time = new CheckTime();
     expect(findSchemaError({ a: nested(30) }, exponential, { time })).toBe(slowSchema);
     expect(time.leftMs).toBeLessThan(800);
@@ -60,7 +60,7 @@ it.each([
   { oneOf: [{ type: 'string' }, { type: 'null' }] },
   { $ref: '#/$defs/a~1b' },
   { not: { type: 'string' } },
-])('null follows %j', (schema) => {
+])('takesNull returns true for %j', (schema) => {
   expect(takesNull(schema, root)).toBe(true);
 });
 
@@ -77,11 +77,11 @@ it.each([
   { $ref: '#/$defs/absent' },
   { $ref: 'https://elsewhere.example/schema' },
   { not: {} },
-])('null does not follow %j', (schema) => {
+])('takesNull returns false for %j', (schema) => {
   expect(takesNull(schema, root)).toBe(false);
 });
 
-it('a schema that refers to itself comes to an end', () => {
+it('takesNull terminates for a schema that refers to itself', () => {
   const loop = { $defs: { self: { $ref: '#/$defs/self' } } };
   expect(takesNull({ $ref: '#/$defs/self' }, loop)).toBe(false);
 });

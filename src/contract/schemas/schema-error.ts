@@ -5,9 +5,9 @@ import { PatternError, type PatternRun, withPatterns } from '#base/text/patterns
 
 const maxSchemaChars = 16 * 1024;
 const maxValueChars = 256 * 1024;
-/** Schemas of vendors use large repetition counts. Their size is bounded above and the time limit covers the complete schema. */
+/** Vendor schemas use large repetition counts. Their size is limited above, and the time limit covers the complete schema. */
 const schemaPatternLimits = { maxSourceChars: maxSchemaChars, maxProgramSize: 20_000 };
-/** Time for checks that belong together, such as those of all tool calls of a reply. */
+/** Maximum time in milliseconds for related checks, such as the checks of all tool calls of a reply. */
 const maxTotalMs = 1_000;
 /** Result for a schema that is too large or invalid. */
 export const unusableSchema = 'the schema cannot be used';
@@ -15,7 +15,7 @@ export const unusableSchema = 'the schema cannot be used';
 export const slowSchema = 'the check against the schema takes too long';
 const deepest = 16;
 
-/** Time that is left for checks that belong together. */
+/** Remaining time for related checks. */
 export class CheckTime {
   leftMs = maxTotalMs;
 }
@@ -23,13 +23,13 @@ export class CheckTime {
 interface SchemaCheck {
   /** Name of the value in the error. Default: `value`. */
   readonly name?: string;
-  /** Absent: the check does not belong to others. */
+  /** Shared time of related checks. If undefined, the check is independent. */
   readonly time?: CheckTime;
 }
 
 /**
- * Returns why a value does not follow a JSON Schema, or undefined if it does. Returns `unusableSchema` or `slowSchema` if that cannot be
- * decided. Holds the event loop for at most 250 ms: yield between checks that belong together.
+ * Returns why a value does not match a JSON Schema, or undefined if it matches. Returns `unusableSchema` or `slowSchema` if the
+ * check is not possible. Blocks the event loop for at most 250 ms, so yield between related checks.
  */
 export function findSchemaError(value: object, schema: object, { name = 'value', time }: SchemaCheck = {}): string | undefined {
   if (JSON.stringify(value).length > maxValueChars) return 'it is too large';
@@ -45,7 +45,7 @@ export function findSchemaError(value: object, schema: object, { name = 'value',
   }
 }
 
-// Compiling and validating both take time that the schema decides, so both run under the time limit for patterns.
+// The schema determines the time of both compilation and validation, so both run under the time limit for patterns.
 function validate(value: object, schema: object, name: string, patterns: PatternRun): string | undefined {
   const ajv = new Ajv({ strict: false, meta: false, validateSchema: false, logger: false, code: { regExp: toRegExp(patterns) } });
   addFormats.default(ajv);
@@ -53,7 +53,10 @@ function validate(value: object, schema: object, name: string, patterns: Pattern
   return ajv.validate(schema, value) ? undefined : ajv.errorsText(ajv.errors, { dataVar: name });
 }
 
-/** Replaces the keywords that compare each item with each other value. A list of 256 kB and an enum of 16 kB take seconds with them. */
+/**
+ * Replaces keywords that compare every item with every other value. With them, a list of 256 kB and an enum of 16 kB take
+ * seconds.
+ */
 function addLinearKeywords(ajv: Ajv): void {
   ajv.removeKeyword('uniqueItems');
   ajv.addKeyword({
@@ -90,7 +93,10 @@ function toRegExp({ compile, isFound }: PatternRun) {
   return Object.assign(toTest, { code: 'toTest' });
 }
 
-/** Whether null follows a JSON Schema, as far as that can be seen without a validator. `root` is where references are looked up. */
+/**
+ * Returns whether null matches a JSON Schema, as far as can be determined without a validator. `root` is the schema that
+ * references point into.
+ */
 export function takesNull(schema: unknown, root: JsonObject, depth = 0): boolean {
   if (!isJsonObject(schema)) return schema !== false;
   if (depth > deepest) return false;
@@ -107,7 +113,7 @@ export function takesNull(schema: unknown, root: JsonObject, depth = 0): boolean
   return not === undefined || !inner(not);
 }
 
-/** What a reference within the same schema leads to; false, which nothing follows, if it leads nowhere. */
+/** Returns the target of a reference within the schema, or false, which matches no value, if there is no target. */
 function find(root: JsonObject, reference: string): unknown {
   if (!reference.startsWith('#')) return false;
   let current: unknown = root;

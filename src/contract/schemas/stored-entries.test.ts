@@ -17,7 +17,7 @@ interface Node {
   readonly additionalProperties?: boolean | Node;
 }
 
-/** Paths of texts, lists, and objects without a bound. */
+/** Yields the paths of strings, lists, and objects without a limit. */
 function* findUnbounded(node: Node, path: string): Iterable<string> {
   if (node.enum !== undefined || node.const !== undefined) return;
   for (const [nth, form] of (node.anyOf ?? []).entries()) yield* findUnbounded(form, `${path}|${nth}`);
@@ -38,17 +38,17 @@ const kinds: readonly [string, StoredEntryKind][] = Object.entries(storedEntries
 
 describe('storedEntries', () => {
   it.each(kinds.filter(([, { boundedBy }]) => boundedBy === 'fields'))(
-    'bounds every text, list, and object of %s',
+    'limits every text, list, and object of %s',
     (name, { schemas }) => {
       expect(schemas.flatMap((schema) => [...findUnbounded(schema as Node, name)])).toEqual([]);
     },
   );
 
-  it.each(kinds)('bounds the bytes of %s', (_name, { maxBytes }) => {
+  it.each(kinds)('limits the bytes of %s', (_name, { maxBytes }) => {
     expect(maxBytes).toBeLessThanOrEqual(16 * 1024 ** 2);
   });
 
-  it('finds texts, lists, and objects without a bound', () => {
+  it('findUnbounded finds texts, lists, and objects without a limit', () => {
     const text = { type: 'string' };
     const schema = {
       type: 'object',
@@ -76,7 +76,8 @@ describe('storedEntries', () => {
 type RouteEntries = keyof typeof storedEntries | 'nothing' | 'copies';
 
 /**
- * Kinds of entries that the routes of each file store. Add a new file with a writing route here, and its entries to `storedEntries`.
+ * Kinds of entries that the routes in each file store. Add each new file with a writing route here, and its entries to
+ * `storedEntries`.
  */
 const routes: Readonly<Record<string, RouteEntries | readonly RouteEntries[]>> = {
   'src/surfaces/admin/user-routes.ts': 'blockedUser',

@@ -9,15 +9,15 @@ import { ConversationRecord, PermissionsRequest, PromptRecord } from '../resourc
 import { Metadata } from '../responses/responses-request.ts';
 import { BlockedUserBody, NewKey } from '../user-keys.ts';
 
-/** One kind of entry that clients store. */
+/** A kind of entry that clients store. */
 export interface StoredEntryKind {
-  /** All that the entry consists of, validated when it is saved. */
+  /** Schemas of all parts of the entry, validated on saving. */
   readonly schemas: readonly TSchema[];
-  /** Bytes of JSON of the body that saves it. `security.maxBodyBytes` may be less. */
+  /** Maximum number of bytes of the JSON body that saves the entry. `security.maxBodyBytes` can be lower. */
   readonly maxBytes: number;
   /**
-   * `fields`: the schemas bound every text, list, and object. `bytes`: the entry has free content of its user, such as messages,
-   * and only `maxBytes` bounds that.
+   * `fields`: the schemas limit every string, list, and object. `bytes`: the entry contains free user content, such as messages,
+   * which only `maxBytes` limits.
    */
   readonly boundedBy: 'fields' | 'bytes';
 }
@@ -25,7 +25,9 @@ export interface StoredEntryKind {
 const kibibyte = 1024;
 const mebibyte = 1024 ** 2;
 
-/** Every kind of entry that clients store. A test fails if a schema here lacks a bound, and if a route that writes is not listed. */
+/**
+ * All kinds of entries that clients store. A test fails if a schema here lacks a limit, or if a route that writes is not listed.
+ */
 export const storedEntries = {
   application: { schemas: [ApplicationEntry, QuickAppForm], maxBytes: 512 * kibibyte, boundedBy: 'fields' },
   userKey: { schemas: [NewKey], maxBytes: 256 * kibibyte, boundedBy: 'fields' },
@@ -39,7 +41,7 @@ export const storedEntries = {
     maxBytes: 64 * kibibyte,
     boundedBy: 'fields',
   },
-  /** Several come in one body. */
+  /** One body can contain several cases. */
   evaluationCases: { schemas: [EvaluationCase], maxBytes: 8 * mebibyte, boundedBy: 'bytes' },
   prompt: { schemas: [PromptRecord], maxBytes: mebibyte, boundedBy: 'bytes' },
   conversation: { schemas: [ConversationRecord], maxBytes: 16 * mebibyte, boundedBy: 'bytes' },

@@ -1,6 +1,9 @@
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 
-/** The object without the named keys whose value is null, which stands for absence; the same object if there are none. */
+/**
+ * Returns the object without the given keys whose value is null, because null means absence. Returns the same object if there are
+ * none.
+ */
 export function withoutNulls(value: JsonObject, keys: ReadonlySet<string>): JsonObject {
   let result = value;
   for (const key in value) {
@@ -11,19 +14,19 @@ export function withoutNulls(value: JsonObject, keys: ReadonlySet<string>): Json
   return result;
 }
 
-/** The same for any value; what is no object stays as it is. */
+/** Removes null fields like `withoutNulls`, but returns values that are not objects unchanged. */
 export function cleaned(value: unknown, keys: ReadonlySet<string>): unknown {
   return isJsonObject(value) ? withoutNulls(value, keys) : value;
 }
 
-/** The value with one of its fields mapped; the same value if nothing changes. */
+/** Maps one field of an object. Returns the same value if nothing changes. */
 export function mapField(value: unknown, key: string, map: (field: unknown) => unknown): unknown {
   if (!isJsonObject(value) || value[key] === undefined) return value;
   const field = map(value[key]);
   return field === value[key] ? value : { ...value, [key]: field };
 }
 
-/** The list with each item mapped; the same list if nothing changes, and the value itself if it is no list. */
+/** Maps each item of a list. Returns the same value if nothing changes or if it is not a list. */
 export function mapItems(value: unknown, map: (item: unknown) => unknown): unknown {
   if (!Array.isArray(value)) return value;
   const items = value.map(map);
@@ -31,8 +34,8 @@ export function mapItems(value: unknown, map: (item: unknown) => unknown): unkno
 }
 
 /**
- * The request without a list of tools that has nothing in it, and without what then says nothing: how tools that nobody
- * offers may be called. `names` are the list, the choice among its items, and what else goes with it.
+ * Removes an empty list of tools from a request, and the fields that depend on it, unless the tool choice forces a call. The
+ * field names are, in order, the list, the tool choice, and other dependent fields.
  */
 export function withoutEmptyList(
   request: JsonObject,
@@ -47,7 +50,7 @@ export function withoutEmptyList(
   return result;
 }
 
-/** Whether a choice forces no call. */
+/** Returns whether a tool choice forces no call. */
 function isIdle(choice: unknown): boolean {
   const type = isJsonObject(choice) ? choice.type : choice;
   return type === undefined || type === 'auto' || type === 'none';
