@@ -1,8 +1,8 @@
 import { ParleyError } from '#contract/errors/errors.ts';
 
 /**
- * What rests in a store cannot be had or kept now; 503 for callers whose call needs it. They are shown in
- * `what` why: half a sentence that may be shown.
+ * Error for a store that can currently neither read nor write. Clients whose call needs the store receive status 503. The
+ * message contains `reason`, a clause without confidential details.
  */
 export class StoreError extends ParleyError {
   override readonly name = 'StoreError';

@@ -6,7 +6,10 @@ import { isClosedByKey } from './bound-key.ts';
 import { isLedByAnother } from './build-path.ts';
 import type { Actor } from './caller.ts';
 
-/** Whether the roles of a caller open a deployment and leave some use of it; one that names no roles is open to all. */
+/**
+ * Returns whether the roles of a caller open a deployment and no limit denies access. A deployment without `userRoles` is open
+ * to all callers.
+ */
 export function mayUse({ limits }: ConfigSnapshot, caller: Actor, deployment: Deployment): boolean {
   if (isClosedToApplications(caller, deployment)) return false;
   return isOpenTo(caller, deployment) && findClosedLimit(limits.find(caller.roles, deployment.id)) === undefined;
@@ -27,9 +30,10 @@ export function requireAccess({ limits }: ConfigSnapshot, caller: Actor, deploym
 }
 
 /**
- * What a user made is open to that user, unless an application of somebody else's stands in for it, and to the roles it names;
- * to everyone only if it is of the configuration. A key that is narrowed to some deployments opens no others itself; what
- * they call to answer goes by the rights of the user.
+ * Returns whether the roles, the key, and the ownership open a deployment. A saved deployment is open to the roles that it
+ * lists and to its owner, unless an application of another user is in the call chain. Only a configured deployment without
+ * `userRoles` is open to all callers. A key that is bound to deployments opens no others, but their inner calls use the rights
+ * of the user.
  */
 function isOpenTo(caller: Actor, { id, userRoles, ownership }: Deployment): boolean {
   const { subject, roles } = caller;

@@ -33,7 +33,7 @@ function openIdentify() {
   return { identify, asked, refusals };
 }
 
-describe('credentials', () => {
+describe('createIdentify', () => {
   it.each([
     ['a configured key', 'configured', { subject: 'key:team', project: 'team', roles: ['default'], chain: null }, []],
     [
@@ -44,7 +44,7 @@ describe('credentials', () => {
     ],
     ['a per-request key', 'lent', lent, ['per-request lent']],
     ['a token', 'h.good.s', ada, ['token h.good.s']],
-  ])('that are %s are looked for there', async (_what, credentials, caller, where) => {
+  ])('resolves %s with a lookup of the matching kind only', async (_what, credentials, caller, where) => {
     const { identify, asked, refusals } = openIdentify();
     expect(await identify(credentials, from)).toEqual(caller);
     expect(asked).toEqual(where);
@@ -58,7 +58,7 @@ describe('credentials', () => {
     ['a token that is refused', 'h.bad.s', 'invalid_token'],
     ['a token without a signature', 'h.none.', 'invalid_token'],
     ['an encrypted token', 'a.b.c.d.e', 'invalid_token'],
-  ])('that are %s are refused with a challenge, and told once by their code', async (_what, credentials, code) => {
+  ])('rejects credentials that are %s with a challenge, and reports the error code once', async (_what, credentials, code) => {
     const { identify, refusals } = openIdentify();
     await expect(identify(credentials, from)).rejects.toMatchObject({
       code,
@@ -68,13 +68,13 @@ describe('credentials', () => {
     expect(refusals).toEqual([code]);
   });
 
-  it('that cannot be told are no refusal', async () => {
+  it('does not report a rejection if the verification is unavailable', async () => {
     const { identify, refusals } = openIdentify();
     await expect(identify('h.down.s', from)).rejects.toThrow('down');
     expect(refusals).toEqual([]);
   });
 });
 
-it('a challenge to those who sent nothing tells of no error', () => {
+it('unauthorized() sends a challenge without an error if credentials are missing', () => {
   expect(unauthorized('missing_credentials', 'Send a key.').headers).toEqual({ 'www-authenticate': 'Bearer' });
 });

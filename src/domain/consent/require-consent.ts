@@ -3,10 +3,10 @@ import { ParleyError } from '#contract/errors/errors.ts';
 import type { Deployment } from '../deployments/deployment.ts';
 import { type ConsentDeps, type ConsentSubject, getConsentStatus, isConsentRequired } from './consent.ts';
 
-/** Throws `consent_required` if a call needs a consent of the user that is not there; undefined if none is needed. */
+/** Throws `consent_required` if the user has not given a required consent. Returns undefined if the call requires no consent. */
 export type RequireConsent = (consenting: ConsentSubject) => Promise<void> | undefined;
 
-/** The check of docs/consent.md. Only a call that needs a consent costs a look-up. */
+/** Creates the check of docs/consent.md. Only calls that require consent cause a lookup. */
 export function createRequireConsent(deps: ConsentDeps): RequireConsent {
   return (consenting) => {
     const { caller, deployment, snapshot } = consenting;
@@ -17,7 +17,7 @@ export function createRequireConsent(deps: ConsentDeps): RequireConsent {
   };
 }
 
-/** What counts is the form that the user accepted for the root, whatever the graph has become since. */
+/** Uses the form that the user accepted for the root, regardless of later changes in the graph. */
 async function requireOnPath({ store }: ConsentDeps, consenting: ConsentSubject, path: readonly string[]): Promise<void> {
   const { caller, deployment } = consenting;
   const [root = deployment.id] = path;
@@ -43,7 +43,7 @@ async function requireAccepted(deps: ConsentDeps, consenting: ConsentSubject): P
   });
 }
 
-/** People read it too, so it begins in plain words; `more` is the way out for programs. */
+/** Users also see this message, so it starts without technical terms. `hint` is for API clients. */
 function consentMissing({ deployment, snapshot }: ConsentSubject, root: string, hint: string): ParleyError {
   const user = snapshot.deployments.get(root) ?? { id: root };
   return new ParleyError(

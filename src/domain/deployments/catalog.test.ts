@@ -6,7 +6,7 @@ import type { StoredApplication } from './application-store.ts';
 import { Catalog } from './catalog.ts';
 import { toSnapshot } from './config-snapshot.ts';
 
-/** Gives the same object as long as it is not told another, as a store with a memory does. */
+/** Returns the same object until the test replaces it, like a store with a cache. */
 class KeepingStore extends MemoryApplicationStore {
   kept: StoredApplication;
 
@@ -33,7 +33,7 @@ const stored = (etag: string): StoredApplication => ({
   ...{ id, owner: 'ada', entry: { ...quickApp, displayName: etag } as never, etag, createdAtMs: 1, updatedAtMs: 1 },
 });
 
-it('A deployment of the configuration is found at once, one that a user made is built once as long as it is as it was', async () => {
+it('Catalog finds configured deployments synchronously, and builds a saved application only once while it is unchanged', async () => {
   const configuration = complete(Configuration, { models: { demo: { upstreams: [{ protocol: 'demo' }] } } });
   const snapshot = toSnapshot(configuration as Configuration);
   const store = new KeepingStore(stored('one'));

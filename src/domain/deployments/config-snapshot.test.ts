@@ -14,19 +14,19 @@ function idsOf(...upstreams: readonly object[]): readonly string[] {
 
 const endpoint = 'https://api.example/v1';
 
-describe('the id of an upstream', () => {
-  it('stays the same if only the key changes', () => {
+describe('upstream IDs', () => {
+  it('stay the same if only the key changes', () => {
     expect(idsOf({ endpoint, key: 'one' })).toEqual(idsOf({ endpoint, key: 'two' }));
     expect(idsOf({ endpoint, key: 'one' })).toEqual(idsOf({ endpoint }));
   });
 
-  it('differs between upstreams that differ only in their keys', () => {
+  it('differ between upstreams that differ only in their keys', () => {
     const [first, second] = idsOf({ endpoint, key: 'one' }, { endpoint, key: 'two' });
     expect(second).toBe(`${first}.2`);
     expect(idsOf({ endpoint, key: 'one' }, { endpoint, key: 'three' })).toEqual([first, second]);
   });
 
-  it('changes with the address', () => {
+  it('change with the address', () => {
     expect(idsOf({ endpoint })).not.toEqual(idsOf({ endpoint: 'https://other.example/v1' }));
   });
 });

@@ -4,7 +4,7 @@ import { isAcceptedType } from '../files/is-accepted-type.ts';
 import type { Deployment } from './deployment.ts';
 
 /**
- * Returns the request with the deployment's defaults for fields that it does not have. Throws `invalid_request` for invalid
+ * Returns the request with the deployment's defaults for fields that are not set. Throws `invalid_request` for invalid
  * defaults, and for attachments that the deployment does not accept.
  */
 export function prepareRequest(request: ChatRequest, deployment: Deployment): ChatRequest {

@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { systemClock } from '#base/time/clock.ts';
 import { CallQueues } from './limit-counters.ts';
 
-/** A clock whose time is told, and whose pauses end at once. */
+/** Returns a clock that the test advances manually. Its pauses resolve on the next event loop turn. */
 function toldClock() {
   let nowMs = 0;
   return {
@@ -17,7 +17,7 @@ function toldClock() {
 
 const yes = () => true;
 
-/** Room for some calls, and what each attempt found: how many were in before. */
+/** Simulates capacity for `total` concurrent calls, and counts the attempts. */
 function room(total: number) {
   const state = { used: total, attempts: 0 };
   const attempt = async () => {
@@ -28,8 +28,8 @@ function room(total: number) {
   return { state, call };
 }
 
-describe('calls that wait in line', () => {
-  it('are let in one after the other, as there is room, first come, first served', async () => {
+describe('CallQueues', () => {
+  it('admits calls in FIFO order as capacity becomes available', async () => {
     const waiting = new CallQueues<string>(systemClock);
     const { state, call } = room(2);
     const order: string[] = [];
@@ -43,7 +43,7 @@ describe('calls that wait in line', () => {
     expect(order).toEqual(['a in 1', 'b in 2', 'c in 2']);
   });
 
-  it('try by themselves, for what nobody tells them', async () => {
+  it('retries automatically if no wake-up arrives', async () => {
     const waiting = new CallQueues<string>(systemClock);
     const { state, call } = room(1);
     const outcome = waiting.enqueue('line', call);
@@ -51,7 +51,7 @@ describe('calls that wait in line', () => {
     expect(await outcome).toBe('in 1');
   });
 
-  it('are told the last outcome once they have waited for five seconds', async () => {
+  it('returns the last outcome after five seconds', async () => {
     const clock = toldClock();
     const waiting = new CallQueues<string>(clock);
     const { state, call } = room(1);
@@ -61,14 +61,14 @@ describe('calls that wait in line', () => {
     expect(await outcomes).toEqual(['held', 'held']);
   });
 
-  it('leave the line when nobody wants them, without another attempt', async () => {
+  it('removes a call without another attempt if its client disconnects', async () => {
     const waiting = new CallQueues<string>(systemClock);
     const { state, call } = room(1);
     expect(await waiting.enqueue('line', { ...call, isClientConnected: () => false })).toBe('held');
     expect(state.attempts).toBe(0);
   });
 
-  it('hear of an attempt that fails, and those behind go on', async () => {
+  it('reports the error of an attempt and continues with the next call', async () => {
     const waiting = new CallQueues<string>(systemClock);
     const { state, call } = room(1);
     const failing = waiting.enqueue('line', { ...call, attempt: () => Promise.reject(new Error('gone')) });
@@ -78,7 +78,7 @@ describe('calls that wait in line', () => {
     expect(await next).toBe('in 1');
   });
 
-  it('are a thousand of a line at most; others are not held up by it', async () => {
+  it('holds at most 1000 calls per queue and does not delay other queues', async () => {
     const clock = toldClock();
     const waiting = new CallQueues<string>(clock);
     const { call } = room(1);

@@ -7,26 +7,26 @@ import { toStatsName } from './windows.ts';
 
 type Roles = Configuration['roles'];
 
-/** The limits that hold, by the names of their windows. */
+/** Returns the totals of the applicable limits by the names of their windows. */
 function held(roles: Roles, of: readonly string[], deployment = 'm'): Record<string, number> {
   const limits = new RoleLimits(roles).find(of, deployment);
   return Object.fromEntries(limits.map(({ window, total }) => [toStatsName(window), total]));
 }
 
-describe('the limits of a caller', () => {
-  it('are those of its role for the deployment, else those for every other', () => {
+describe('RoleLimits', () => {
+  it("uses the role's entry for the deployment, or else its entry for all deployments", () => {
     const roles: Roles = { user: { limits: { m: { minute: 10 }, '*': { minute: 20, requestDay: 5 } } } };
     expect(held(roles, ['user'], 'm')).toEqual({ minuteTokenStats: 10 });
     expect(held(roles, ['user'], 'other')).toEqual({ minuteTokenStats: 20, dayRequestStats: 5 });
   });
 
-  it('are none where the role sets none', () => {
+  it('sets no limits if the role has no entries', () => {
     expect(held({ user: { limits: {} } }, ['user'])).toEqual({});
     expect(held({ user: { limits: { other: { minute: 1 } } } }, ['user'])).toEqual({});
     expect(held({}, ['user'])).toEqual({});
   });
 
-  it('are those of default where the role is not configured, or there is no role', () => {
+  it('falls back to the default role if a role is unknown or the caller has no roles', () => {
     const roles: Roles = { default: { limits: { m: { day: 7 } } }, user: { limits: { m: { day: 3 } } } };
     expect(held(roles, ['unknown'])).toEqual({ dayTokenStats: 7 });
     expect(held(roles, [])).toEqual({ dayTokenStats: 7 });
@@ -34,7 +34,7 @@ describe('the limits of a caller', () => {
     expect(held(roles, ['user', 'unknown'])).toEqual({ dayTokenStats: 7 });
   });
 
-  it('are those of default, entry by entry, where the role has none', () => {
+  it('falls back to the default role for each entry that a role lacks', () => {
     const roles: Roles = {
       default: { limits: { m: { requestDay: 1 }, '*': { requestDay: 9 } }, costLimit: { day: 3 } },
       guest: { limits: { c: { requestDay: 2 } } },
@@ -46,13 +46,13 @@ describe('the limits of a caller', () => {
     expect(held(roles, ['host'], 'm')).toEqual({});
   });
 
-  it('do not grow by a role that is not configured where there is no default', () => {
+  it('ignores an unknown role if no default role is configured', () => {
     expect(held({ user: { limits: { m: { day: 3 } } } }, ['unknown', 'user', 'constructor', '__proto__'])).toEqual({
       dayTokenStats: 3,
     });
   });
 
-  it('are the most generous of several roles, window by window; none is more than any', () => {
+  it('uses the most generous limit of several roles in each window, and no limit if a role has none', () => {
     const roles: Roles = {
       one: { limits: { m: { minute: 10, day: 100, requestHour: 9 } }, costLimit: { day: 2 } },
       two: { limits: { m: { minute: 20, day: 50, week: 1 } }, costLimit: { day: 1.5, month: 4 } },
@@ -63,14 +63,14 @@ describe('the limits of a caller', () => {
     expect(held({ ...roles, free: { limits: {} } }, ['one', 'two', 'free'])).toEqual({});
   });
 
-  it('have money on every deployment, in billionths of a USD', () => {
+  it('applies cost limits to every deployment, in billionths of a USD', () => {
     const roles: Roles = { user: { limits: { m: { minute: 1 } }, costLimit: { day: 0.3, week: 1, month: 2.000000001 } } };
     const cost = { dayCostStats: 300_000_000, weekCostStats: 1e9, monthCostStats: 2_000_000_001 };
     expect(held(roles, ['user'], 'm')).toEqual({ minuteTokenStats: 1, ...cost });
     expect(held(roles, ['user'], 'other')).toEqual(cost);
   });
 
-  it('leave no use where one is 0 or less, unless another role is more generous', () => {
+  it('denies access if a limit is 0 or less, unless another role is more generous', () => {
     const roles: Roles = {
       none: { limits: { m: { minute: 0 } } },
       debt: { limits: {}, costLimit: { day: -1 } },
@@ -83,7 +83,7 @@ describe('the limits of a caller', () => {
     expect(findClosedLimit(limits.find(['none'], 'other'))).toBeUndefined();
   });
 
-  it('do not depend on the order of the roles, and never shrink by one more', () => {
+  it('does not depend on the order of roles, and never becomes stricter with another role', () => {
     const limit = fc.record({ minute: fc.integer(), day: fc.integer(), requestDay: fc.integer() }, { requiredKeys: [] });
     const entry = fc.record({ limits: fc.dictionary(fc.constantFrom('m', '*'), limit) });
     const configured = fc.dictionary(fc.constantFrom('a', 'b', 'c', 'default'), entry);

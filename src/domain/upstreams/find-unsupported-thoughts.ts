@@ -5,14 +5,14 @@ import { speaksMessages, type Upstream } from './upstream.ts';
 /** Names of thoughts in messages, as `Parley-Ignored` reports them on the chat surface. */
 export const thoughtFields = { plain: 'messages.reasoning_content', signed: 'messages.thinking_blocks' } as const;
 
-/** Whether an upstream accepts the plain thoughts of earlier turns. Strict servers reject a request that has them. */
+/** Returns whether an upstream accepts the plain thoughts of earlier turns. Strict servers reject a request with them. */
 export function acceptsReasoning(upstream: Upstream): boolean {
   return upstream.acceptsReasoning ?? (protocols[upstream.protocol].takesReasoning(upstream) && servesChat(upstream));
 }
 
 /**
- * Returns the names of thoughts in the messages that an upstream does not receive. `isTranslated`: the client speaks
- * another dialect, so that it did not choose these fields itself.
+ * Returns the names of thoughts in the messages that an upstream does not receive. `isTranslated` means that the client uses
+ * another dialect, so that it did not choose these fields.
  */
 export function findUnsupportedThoughts(messages: readonly Message[], upstream: Upstream, isTranslated: boolean): string[] {
   let [hasPlain, hasSigned] = [false, false];
@@ -32,7 +32,7 @@ function acceptsThinkingBlocks(upstream: Upstream, isTranslated: boolean): boole
   return speaksChat && servesChat(upstream) && !isTranslated;
 }
 
-/** Whether an upstream is called by its chat API. The Responses API has no place for these fields. */
+/** Returns whether Parley calls the chat API of an upstream. The Responses API has no equivalent of these fields. */
 function servesChat({ apis }: Upstream): boolean {
   return apis === undefined || apis.includes('chat');
 }

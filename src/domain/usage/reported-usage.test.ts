@@ -82,7 +82,7 @@ describe('toUsage', () => {
     expect(toUsage(reported)).toBeUndefined();
   });
 
-  it('corrects counts that are not whole and totals that are not the sum', () => {
+  it('rounds fractional counts and corrects totals that are not the sum', () => {
     const odd = { prompt_tokens: 1.2, completion_tokens: 2, total_tokens: 9, extra: 1 };
     expect(toUsage(odd)).toEqual({ prompt_tokens: 1, completion_tokens: 2, total_tokens: 3, extra: 1 });
   });

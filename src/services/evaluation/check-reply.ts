@@ -5,14 +5,14 @@ import type { EvaluationCheck } from '#contract/evaluation/evaluation-case.ts';
 import type { CaseResult, Verdict } from '#domain/evaluation/evaluation.ts';
 import { parseAnswer } from '#domain/parse-answer.ts';
 
-/** What the application gave. */
+/** Reply of the application, with its tool runs, cost, and duration. */
 export type CheckedReply = Pick<CaseResult, 'answer' | 'toolRuns' | 'costUsd' | 'durationMs'>;
-/** A check that needs nobody to be asked. */
+/** A check that does not call a deployment. */
 export type PlainCheck = Exclude<EvaluationCheck, { readonly type: 'judged' }>;
 
 const maxShownChars = 200;
 
-/** Whether one thing holds of a reply, and why. */
+/** Returns whether a check passes for a reply, with the reason. */
 export function checkReply(check: PlainCheck, reply: CheckedReply): Verdict {
   const failure = findFailure(check, reply);
   return { check, passed: failure === undefined, reason: failure ?? passedReasons[check.type] };
@@ -29,7 +29,7 @@ const passedReasons: Readonly<Record<PlainCheck['type'], string>> = {
   time_at_most: 'The answer took no longer.',
 };
 
-/** Why it does not hold, as a sentence; undefined if it does. */
+/** Returns the reason for a failure as a sentence, or undefined if the check passes. */
 function findFailure(check: PlainCheck, { answer, toolRuns, costUsd, durationMs }: CheckedReply): string | undefined {
   switch (check.type) {
     case 'contains':
@@ -83,7 +83,7 @@ function findCallFailure({ tool, arguments: expected }: Extract<PlainCheck, { ty
   return `${tool} was not called; ${otherTools.length === 0 ? 'no tool was' : `only ${otherTools.join(', ').slice(0, maxShownChars)}`}.`;
 }
 
-/** Whether a value has all that is wanted: objects may have more members, anything else is the same. */
+/** Returns whether a value contains the expected value. Objects may have more members. All other values must be equal. */
 function covers(value: unknown, expected: unknown): boolean {
   if (Array.isArray(expected))
     return (

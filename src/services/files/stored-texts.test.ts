@@ -18,7 +18,7 @@ beforeEach(() => {
 
 const noteFault = (message: string): number => faults.push(message);
 
-describe('texts', () => {
+describe('StoredTexts', () => {
   const owner = { subject: 'ann', application: 'app' };
   const time = { nowMs: 0, epochMs: 1_700_000_000_000 };
   const clock: Clock = { nowMs: () => time.nowMs, epochMs: () => time.epochMs, sleep: () => Promise.resolve() };
@@ -29,7 +29,7 @@ describe('texts', () => {
   const open = (): StoredTexts =>
     new StoredTexts({ index, blobs, clock, maxStoredTextBytes: 1024 ** 3, newId: randomUUID, reportError: noteFault });
 
-  it('are found by their owner only', async () => {
+  it('returns texts only to their owner', async () => {
     const texts = open();
     const name = texts.newName();
     expect(await texts.store(owner, name, 'größer')).toBe(true);
@@ -45,7 +45,7 @@ describe('texts', () => {
       expect(await texts.find(owner, other)).toBeUndefined();
   });
 
-  it('are deleted after 30 days, with the next that are kept', async () => {
+  it('deletes texts older than 30 days when it stores new ones', async () => {
     const texts = open();
     for (let nth = 0; nth < 150; nth += 1) await texts.store(owner, texts.newName(), 'old');
     pass(20 * 86_400_000);
@@ -59,7 +59,7 @@ describe('texts', () => {
     expect(await texts.find(owner, name)).toBe('new');
   });
 
-  it('that cannot be deleted are tried again an hour later', async () => {
+  it('retries a failed deletion after an hour', async () => {
     const texts = open();
     await texts.store(owner, texts.newName(), 'old');
     pass(40 * 86_400_000);

@@ -14,7 +14,7 @@ const stored: StoredKey = {
 const from = { socket: {}, headers: {} };
 const held = { userKey: { id: 'one', version: 1, deployments: null } };
 
-/** A node with a store of its own, of which one look can be made to fail. */
+/** Returns the keys of a node whose store can be made to fail. */
 function openKeys() {
   const there = { keys: [stored] as StoredKey[], revision: 1, failing: 0 };
   const store = {
@@ -41,7 +41,7 @@ function openKeys() {
   return { keys, there, inForce };
 }
 
-it('a key that is deleted while nothing can be read is refused once it can', async () => {
+it('UserKeys rejects a deleted key as soon as the store can be read again', async () => {
   const { keys, there } = openKeys();
   expect(await keys.find(key, from)).toMatchObject({ subject: 'ada' });
   there.failing = 1;
@@ -52,7 +52,7 @@ it('a key that is deleted while nothing can be read is refused once it can', asy
   await keys.close();
 });
 
-it('what a key began ends where no role gives the right any more, also on a node that has read none', async () => {
+it('UserKeys ends calls of a key if no role allows keys, even on a node that has read none', async () => {
   const { keys, inForce } = openKeys();
   expect([keys.hasEnded({}), keys.hasEnded(held)]).toEqual([false, false]);
   inForce.configuration = { ...inForce.configuration, roles: {} };

@@ -10,14 +10,14 @@ import { notStored, type OpenedResponse, type ResponseStorage } from './response
 import { type ResponseStorageDeps, StoredResponseStart } from './stored-response-start.ts';
 import { retryUntilStored } from './unconfirmed-writes.ts';
 
-/** What a response goes on from. */
+/** Items that a response continues. */
 interface EarlierTurns {
   readonly earlier: readonly JsonObject[];
-  /** The name of this run on its conversation, which is this run's alone. */
+  /** Unique name of this run on its conversation. */
   readonly run?: string;
 }
 
-/** Keeps responses and conversations in the store. */
+/** Stores responses and conversations in the database. */
 export class DatabaseResponseStorage implements ResponseStorage {
   readonly #deps: ResponseStorageDeps;
 
@@ -68,7 +68,7 @@ export class DatabaseResponseStorage implements ResponseStorage {
     return { earlier: chain.flatMap(listCarriedItems) };
   }
 
-  /** Makes the conversation this run's alone. */
+  /** Locks the conversation for this run. */
   async #lockConversation({ call, snapshot }: Target, id: string): Promise<EarlierTurns> {
     const { conversations, responses, lease, clock, newId } = this.#deps;
     const { subject } = call.caller;
@@ -88,7 +88,7 @@ export class DatabaseResponseStorage implements ResponseStorage {
     }
   }
 
-  /** Lets others run on a conversation that nothing was answered on, also if the store was not heard when it was taken. Never fails. */
+  /** Releases the lock of a conversation without a response, even if the result of the lock is unknown. Never fails. */
   async #releaseConversation(conversation: string, run: string): Promise<void> {
     const { conversations, lease, clock } = this.#deps;
     const release = (): Promise<void> => conversations.release(conversation, run);
@@ -105,7 +105,7 @@ export class DatabaseResponseStorage implements ResponseStorage {
     return { earlier };
   }
 
-  /** References become the items they name; what is there already is not said twice. */
+  /** Replaces references by their items. Omits items that the earlier turns already contain. */
   async #resolve({ call }: Target, input: readonly AnyItem[], earlier: readonly JsonObject[]): Promise<readonly AnyItem[]> {
     const referencedIds = input.filter((item) => item.type === 'item_reference').map((item) => String((item as JsonObject).id));
     if (referencedIds.length === 0) return input;
