@@ -8,6 +8,6 @@ export class StoreError extends ParleyError {
   override readonly name = 'StoreError';
 
   constructor(reason: string, { cause }: ErrorOptions = {}) {
-    super('overloaded', `The store cannot be used at the moment: ${reason}; try again.`, { cause, retryAfterSeconds: 1 });
+    super('overloaded', `The store is currently unavailable: ${reason}. Try again.`, { cause, retryAfterSeconds: 1 });
   }
 }

@@ -19,14 +19,20 @@ export function mayUse({ limits }: ConfigSnapshot, caller: Actor, deployment: De
 export function requireAccess({ limits }: ConfigSnapshot, caller: Actor, deployment: Deployment): void {
   const { id } = deployment;
   if (isClosedToApplications(caller, deployment))
-    throw new ParleyError('access_denied', `Applications may not call ${id}: features.accessibleByPerRequestKey is false.`);
+    throw new ParleyError(
+      'access_denied',
+      `Applications may not call "${id}", because features.accessibleByPerRequestKey is false.`,
+    );
   if (isClosedByKey(caller, id))
-    throw new ParleyError('access_denied', `Your key does not open ${id}: it is bound to other deployments.`);
-  if (!isOpenTo(caller, deployment)) throw new ParleyError('access_denied', `Your roles do not open ${id}.`);
+    throw new ParleyError('access_denied', `Your key may not use "${id}", because it is bound to other deployments.`);
+  if (!isOpenTo(caller, deployment)) throw new ParleyError('access_denied', `Your roles may not use "${id}".`);
   const closed = findClosedLimit(limits.find(caller.roles, id));
   if (closed === undefined) return;
   const { kind, period } = closed.window;
-  throw new ParleyError('access_denied', `Your roles leave no use of ${id}: their limit of ${kind} per ${period} is 0 or less.`);
+  throw new ParleyError(
+    'access_denied',
+    `Your roles do not allow any use of "${id}": their limit of ${kind} per ${period} is 0 or less.`,
+  );
 }
 
 /**

@@ -16,14 +16,11 @@ export function buildPath(deployment: Deployment, caller: Caller): readonly stri
   if (previous.length + 1 > maxDepth) {
     throw new ParleyError(
       'call_depth_exceeded',
-      `The chain of calls ${previous[0]} → … → ${deployment.id} is deeper than ${maxDepth}.`,
+      `The call chain ${previous[0]} → … → ${deployment.id} is deeper than ${maxDepth}.`,
     );
   }
   if (previous.filter((id) => id === deployment.id).length > maxReturns) {
-    throw new ParleyError(
-      'call_depth_exceeded',
-      `The chain of calls comes back to ${deployment.id} more than ${maxReturns} times.`,
-    );
+    throw new ParleyError('call_depth_exceeded', `The call chain returns to ${deployment.id} more than ${maxReturns} times.`);
   }
   return [...previous, deployment.id];
 }

@@ -67,7 +67,7 @@ export function createIdentify(
       }
       const caller = await perRequestKeys.find(credentials);
       if (caller !== undefined) return caller;
-      throw unauthorized('invalid_api_key', 'The key is not known here, or the call it was made for has ended.');
+      throw unauthorized('invalid_api_key', 'The key is unknown, or the call that it was issued for has ended.');
     } catch (error) {
       if (error instanceof ParleyError && (error.status === 401 || error.code === 'address_not_allowed')) onRefusal?.(error.code);
       throw error;

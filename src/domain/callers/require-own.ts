@@ -7,5 +7,5 @@ import type { Caller } from './caller.ts';
  */
 export function requireOwn({ chain }: Pick<Caller, 'chain'>, action: string): void {
   if (chain === null) return;
-  throw new ParleyError('access_denied', `A per-request key cannot ${action}; send a key or token of your own.`);
+  throw new ParleyError('access_denied', `A per-request key cannot ${action}. Send your own key or token.`);
 }

@@ -32,12 +32,12 @@ export function isSignedIn({ chain, userKey, signedInAtMs }: Caller): boolean {
 
 /** Throws `access_denied` with a suggestion if the caller is not a signed-in user. */
 export function requireSignedIn(caller: Caller): void {
-  requireOwn(caller, 'make or manage keys');
+  requireOwn(caller, 'create or manage keys');
   if (caller.userKey !== undefined)
-    throw accessDenied('A key that a user made cannot make or manage keys; sign in, and send your token.');
+    throw accessDenied('A key that a user created cannot create or manage keys. Sign in, and send your token.');
   if (!isSignedIn(caller))
     throw accessDenied(
-      'Keys of their own are for users who sign in with an identity provider; send the token of one. Further keys of a project are given out by those who run this service.',
+      'Only users who sign in with an identity provider can create keys. Send the token of such a user. For another project key, ask the operator of this service.',
     );
 }
 
@@ -47,7 +47,7 @@ export function requireSelfService({ roles }: Pick<Configuration, 'roles'>, call
   const right = findSelfService(roles, caller.roles);
   if (right !== undefined) return right;
   throw accessDenied(
-    `None of your roles (${caller.roles.join(', ')}) lets you have keys of your own; ask those who run this service, who can set roles.<name>.selfService.`,
+    `None of your roles (${caller.roles.join(', ')}) allows you to create keys. Ask the operator of this service to set roles.<name>.selfService.`,
   );
 }
 

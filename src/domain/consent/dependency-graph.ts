@@ -70,6 +70,6 @@ async function findNewSteps(
 function tooMany({ id }: Deployment): ParleyError {
   return new ParleyError(
     'operation_not_supported',
-    `No consent form can be made of ${id}: more than ${maxConsentFormChars} deployments can be reached from it.`,
+    `Parley cannot create a consent form for ${id}, because it leads to more than ${maxConsentFormChars} deployments.`,
   );
 }

@@ -22,10 +22,10 @@ async function requireOnPath({ store }: ConsentDeps, consenting: ConsentSubject,
   const { caller, deployment } = consenting;
   const [root = deployment.id] = path;
   const stored = await store.find(caller.subject, root);
-  if (stored === undefined) throw consentMissing(consenting, root, `; GET ${toConsentPath(root)} has the form to accept`);
+  if (stored === undefined) throw consentMissing(consenting, root, `. GET ${toConsentPath(root)} returns the form to accept`);
   const uncovered = path.find((id) => requiresConsent(stored.form, id) === undefined) ?? toUncovered(stored.form, deployment);
   if (uncovered === undefined) return;
-  const hint = `, and what you gave does not cover ${uncovered}; GET ${toConsentPath(root)} has the form of today`;
+  const hint = `, and your consent does not cover ${uncovered}. GET ${toConsentPath(root)} returns the current form`;
   throw consentMissing(consenting, root, hint);
 }
 
@@ -38,7 +38,7 @@ async function requireAccepted(deps: ConsentDeps, consenting: ConsentSubject): P
   if (isAccepted) return;
   const { deployment } = consenting;
   const claim = `${getName(deployment)} needs your consent before it answers`;
-  throw new ParleyError('consent_required', `${claim}; GET ${toConsentPath(deployment.id)} has the form to accept.`, {
+  throw new ParleyError('consent_required', `${claim}. GET ${toConsentPath(deployment.id)} returns the form to accept.`, {
     members: { deployment: deployment.id, consent: form },
   });
 }

@@ -104,7 +104,7 @@ export function requireCapacity(ownApplications: readonly StoredApplication[]): 
   if (ownApplications.length < maxApplications) return;
   throw new ParleyError(
     'payload_too_large',
-    `You have ${ownApplications.length} applications, which is as many as one may have; delete one to make room.`,
+    `You have ${ownApplications.length} applications, which is the maximum. Delete one to create another.`,
   );
 }
 

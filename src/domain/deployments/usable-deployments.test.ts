@@ -25,11 +25,11 @@ it('findUsable() returns a deployment that the caller may use', async () => {
 });
 
 it.each([
-  ['nope', 'deployment_not_found', 'There is no deployment nope; GET /v1/models lists yours.'],
-  ['x'.repeat(1000), 'deployment_not_found', `There is no deployment ${'x'.repeat(200)}; GET /v1/models lists yours.`],
-  [undefined, 'deployment_not_found', 'The path names no deployment that could exist; GET /v1/models lists yours.'],
-  ['vectors', 'deployment_not_found', 'There is no deployment vectors; GET /v1/models lists yours.'],
-  ['closed', 'access_denied', 'Your roles do not open closed.'],
+  ['nope', 'deployment_not_found', 'There is no deployment nope. GET /v1/models lists yours.'],
+  ['x'.repeat(1000), 'deployment_not_found', `There is no deployment ${'x'.repeat(200)}. GET /v1/models lists yours.`],
+  [undefined, 'deployment_not_found', 'The path does not contain a valid deployment ID. GET /v1/models lists yours.'],
+  ['vectors', 'deployment_not_found', 'There is no deployment vectors. GET /v1/models lists yours.'],
+  ['closed', 'access_denied', 'Your roles may not use "closed".'],
 ])('findUsable() rejects %s with %s', async (id, code, message) => {
   await expect(findUsable(lookup, id, isChat)).rejects.toMatchObject({ code, message });
 });

@@ -44,6 +44,6 @@ export async function listUsable(lookup: DeploymentLookup, matches: DeploymentPr
 /** Returns the error for an unknown deployment. An undefined `id` means that the client's text is not a valid ID. */
 export function deploymentNotFound(id: string | undefined): ParleyError {
   const claim =
-    id === undefined ? 'The path names no deployment that could exist' : `There is no deployment ${id.slice(0, maxIdChars)}`;
-  return new ParleyError('deployment_not_found', `${claim}; GET /v1/models lists yours.`);
+    id === undefined ? 'The path does not contain a valid deployment ID' : `There is no deployment ${id.slice(0, maxIdChars)}`;
+  return new ParleyError('deployment_not_found', `${claim}. GET /v1/models lists yours.`);
 }

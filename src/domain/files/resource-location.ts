@@ -99,10 +99,10 @@ export interface Relocation<Kind extends ResourceKind = ResourceKind> {
 }
 
 export function sourceNotFound(): ParleyError {
-  return new ParleyError('invalid_request', 'sourceUrl names nothing that is stored.', { param: 'sourceUrl' });
+  return new ParleyError('invalid_request', 'sourceUrl does not name a stored resource.', { param: 'sourceUrl' });
 }
 
 export function destinationExists(): ParleyError {
-  const message = 'destinationUrl names something that is stored already; send "overwrite": true to replace it.';
+  const message = 'destinationUrl names an existing resource. Send "overwrite": true to replace it.';
   return new ParleyError('invalid_request', message, { param: 'destinationUrl' });
 }

@@ -45,12 +45,13 @@ function canWrite(caller: Caller, location: ResourceLocation): boolean {
 
 /** Throws `access_denied` unless the caller may read the resource. */
 export function requireReadable(caller: Caller, location: ResourceLocation): void {
-  if (!canRead(caller, location)) throw accessDenied(caller, 'neither yours nor named in the request you answer');
+  if (!canRead(caller, location))
+    throw accessDenied(caller, 'This resource is neither yours nor named in the request that you answer');
 }
 
 /** Throws `access_denied` unless the caller may write the resource. */
 export function requireWritable(caller: Caller, location: ResourceLocation): void {
-  if (!canWrite(caller, location)) throw accessDenied(caller, 'not yours to change');
+  if (!canWrite(caller, location)) throw accessDenied(caller, 'You may not change this resource');
 }
 
 /**
@@ -84,8 +85,8 @@ function isGranted({ chain }: Caller, location: ResourceLocation, permission: Pe
 
 function accessDenied({ chain }: Caller, reason: string): ParleyError {
   const hint =
-    chain === null ? 'GET /v1/bucket names your bucket' : 'GET /v1/bucket names where a per-request key may read and write';
-  return new ParleyError('access_denied', `This is ${reason}; ${hint}.`);
+    chain === null ? 'GET /v1/bucket returns your bucket' : 'GET /v1/bucket returns where a per-request key may read and write';
+  return new ParleyError('access_denied', `${reason}. ${hint}.`);
 }
 
 /**

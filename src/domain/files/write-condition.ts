@@ -11,5 +11,5 @@ export function isMet(condition: WriteCondition, etag: string | undefined): bool
 }
 
 export function preconditionFailed(): ParleyError {
-  return new ParleyError('precondition_failed', 'What is stored is not what If-Match or If-None-Match say; get it anew.');
+  return new ParleyError('precondition_failed', 'The stored resource does not match If-Match or If-None-Match. Read it again.');
 }

@@ -21,7 +21,7 @@ describe('toLimitError', () => {
     const { code, message, retryAfterSeconds, headers } = toLimitError([heldUp], 'm', nowMs) ?? expect.unreachable();
     expect([code, retryAfterSeconds, headers?.['x-ratelimit-remaining-tokens']]).toEqual(['token_limit_exceeded', 1, '0']);
     expect(message).toBe(
-      'Your limit of 100 tokens per minute on m is reserved for your calls under way (40 of 100 used, 60 reserved); try again when they end; it resets in 30s, at 2026-07-15T10:21:00Z.',
+      'Your limit of 100 tokens per minute on m is reserved for your calls in progress (40 of 100 used, 60 reserved). Try again when they end. The limit resets in 30s, at 2026-07-15T10:21:00Z.',
     );
     expect(toLimitError([heldUp, status(day, 5, 5)], 'm', nowMs)?.message).toContain('per day on m is used up (5 of 5)');
   });
@@ -30,17 +30,17 @@ describe('toLimitError', () => {
     [
       status(minute, 1200, 1000),
       'token_limit_exceeded',
-      'Your limit of 1000 tokens per minute on m is used up (1200 of 1000); it resets in 30s, at 2026-07-15T10:21:00Z.',
+      'Your limit of 1000 tokens per minute on m is used up (1200 of 1000). It resets in 30s, at 2026-07-15T10:21:00Z.',
     ],
     [
       status(requestHour, 5, 5, 2_369_600),
       'request_limit_exceeded',
-      'Your limit of 5 requests per hour on m is used up (5 of 5); it resets in 39m30s, at 2026-07-15T11:00:00Z.',
+      'Your limit of 5 requests per hour on m is used up (5 of 5). It resets in 39m30s, at 2026-07-15T11:00:00Z.',
     ],
     [
       status(costWindows.day, 5_031_200_000, 5_000_000_000, 49_169_600),
       'cost_limit_exceeded',
-      'Your limit of 5 USD per day is used up (5.0312 of 5); it resets in 13h39m30s, at 2026-07-16T00:00:00Z.',
+      'Your limit of 5 USD per day is used up (5.0312 of 5). It resets in 13h39m30s, at 2026-07-16T00:00:00Z.',
     ],
   ] as const)('reports the window, the usage, and the time of the reset: %#', (used, code, message) => {
     const refusal = toLimitError([status(day, 1, 100), used], 'm', nowMs);

@@ -36,8 +36,8 @@ export function toLimitError(statuses: readonly LimitStatus[], deployment: strin
   const counted = `${formatAmount(window, used)} of ${formatAmount(window, total)}`;
   const state =
     exhausted === undefined
-      ? `is reserved for your calls under way (${counted} used, ${formatAmount(window, reserved)} reserved); try again when they end; it resets`
-      : `is used up (${counted}); it resets`;
+      ? `is reserved for your calls in progress (${counted} used, ${formatAmount(window, reserved)} reserved). Try again when they end. The limit resets`
+      : `is used up (${counted}). It resets`;
   const resets = `in ${toDuration(resetsAtMs - nowMs)}, at ${new Date(resetsAtMs).toISOString().replace('.000Z', 'Z')}`;
   return new ParleyError(codes[window.kind], `${limit} ${state} ${resets}.`, {
     retryAfterSeconds: exhausted === undefined ? blockedRetrySeconds : Math.max(1, Math.ceil((resetsAtMs - nowMs) / 1000)),

@@ -12,12 +12,12 @@ const chain = { path: ['app'], rights: new HeldRights(), report: () => undefined
 
 describe('canTrace', () => {
   it.each<[string, Partial<Caller>, Deployment, boolean]>([
-    ['the owner of what a user made', { subject: 'ada' }, made, true],
-    ['an administrator of what a user made', { subject: 'bob', roles: ['admin'] }, made, false],
-    ['an administrator of what is configured', { roles: ['staff', 'admin'] }, configured, true],
-    ['somebody else of what is configured', { roles: ['Admin', 'administrator'] }, configured, false],
-    ['an application in the place of its owner', { subject: 'ada', chain }, made, false],
-    ['an application in the place of an administrator', { roles: ['admin'], chain }, configured, false],
+    ['the owner of a saved application', { subject: 'ada' }, made, true],
+    ['an administrator on a saved application', { subject: 'bob', roles: ['admin'] }, made, false],
+    ['an administrator on a configured application', { roles: ['staff', 'admin'] }, configured, true],
+    ['another user on a configured application', { roles: ['Admin', 'administrator'] }, configured, false],
+    ['an application on behalf of its owner', { subject: 'ada', chain }, made, false],
+    ['an application on behalf of an administrator', { roles: ['admin'], chain }, configured, false],
   ])('returns the right of %s', (_who, fields, deployment, may) => {
     expect(canTrace({ subject: 'x', project: 'x', roles: [], chain: null, ...fields }, deployment)).toBe(may);
   });

@@ -49,7 +49,7 @@ describe('errors that repeat a secret from the request', () => {
   );
 
   it('are not copied if they contain no secret', () => {
-    const fault = refused(400, 'abc is too short to be told from a word');
+    const fault = refused(400, 'abc is too short to be masked');
     expect([withoutSecrets(fault, upstream), maskSecrets(fault, ['secret', ''])]).toEqual([fault, fault]);
     expect(withoutSecrets(fault, upstream)).toBe(fault);
   });

@@ -54,7 +54,7 @@ export function toCallerError(error: UpstreamError, deployment: string, upstream
     case 403:
       return new ParleyError(
         'upstream_failed',
-        `The upstream of ${deployment} refused the credentials that Parley is configured with.`,
+        `The upstream of ${deployment} rejected the credentials that are configured in Parley.`,
         details,
       );
     case 429:
@@ -109,7 +109,7 @@ function rewriteError(error: UpstreamError, { message, ...changed }: { message: 
 }
 
 function toMissingApiMessage(deployment: string): string {
-  return `The upstream of ${deployment} failed: its endpoint answered 404, with no error of an API; nothing of one is served at the address that is configured.`;
+  return `The upstream of ${deployment} failed: its endpoint answered 404 without an API error. Check the configured address, which serves no API.`;
 }
 
 /**

@@ -26,7 +26,7 @@ export interface EvaluationRunDeps extends CaseDeps {
 
 const retryMs = 1000;
 const maxRetries = 300;
-const stoppedMessage = 'The node that ran it was stopped; start it again.';
+const stoppedMessage = 'The node that ran this evaluation was stopped. Start the evaluation again.';
 
 /** An evaluation that runs on this node, with several cases at a time. */
 export class EvaluationRun {
@@ -92,7 +92,7 @@ export class EvaluationRun {
         await this.#store({ nth: index, caseId: current.id, ...caseOutcome });
       } catch (error) {
         if (signal.aborted) return;
-        this.#deps.reportError(`the evaluation ${this.#id} broke off`, error);
+        this.#deps.reportError(`Evaluation ${this.#id} failed`, error);
         this.#fail(toParleyError(error).message);
       }
     }
@@ -119,7 +119,7 @@ export class EvaluationRun {
         await store.end(this.#id, node, end);
         return;
       } catch (error) {
-        if (tries === 0) reportError(`the end of the evaluation ${this.#id} could not be kept yet`, error);
+        if (tries === 0) reportError(`Could not store the end of evaluation ${this.#id}. Parley retries`, error);
         await new Promise((resolve) => setTimeout(resolve, retryMs).unref());
       }
     }

@@ -19,7 +19,7 @@ const maxRunsPerUser = 3;
 const failOrphanedMs = 3_000;
 /** Interval at which this node checks whether another node ended one of its evaluations. */
 const checkMs = 400;
-const orphanedMessage = 'The node that ran it is gone; start it again.';
+const orphanedMessage = 'The node that ran this evaluation is gone. Start the evaluation again.';
 
 /** Runs the evaluations of this node, and marks those of stopped nodes as failed. */
 export class EvaluationRuns {
@@ -30,18 +30,15 @@ export class EvaluationRuns {
   constructor(deps: EvaluationRunsDeps) {
     this.#deps = deps;
     this.#recurring = new Recurring(deps.reportError);
-    this.#recurring.startAndEvery(failOrphanedMs, 'evaluations that have not ended could not be looked after', () =>
-      this.#failOrphaned(),
-    );
-    if (deps.isShared)
-      this.#recurring.every(checkMs, 'evaluations of this node could not be looked up', () => this.#checkRunning());
+    this.#recurring.startAndEvery(failOrphanedMs, 'Could not maintain evaluations in progress', () => this.#failOrphaned());
+    if (deps.isShared) this.#recurring.every(checkMs, 'Could not check the evaluations of this node', () => this.#checkRunning());
   }
 
   /** Resolves after the evaluation has started. Throws `overloaded`, `shutting_down`, `deployment_not_found`, or `StoreError`. */
   async start(start: EvaluationStart): Promise<Evaluation> {
     const { lease, inFlightCalls, newId, clock } = this.#deps;
-    if (inFlightCalls.isClosed) throw new ParleyError('shutting_down', 'This node is stopping; try again.');
-    if (this.#running.size >= maxRuns) throw overloaded('This node runs as many evaluations as it can; try again in a while.');
+    if (inFlightCalls.isClosed) throw new ParleyError('shutting_down', 'This node is stopping. Try again.');
+    if (this.#running.size >= maxRuns) throw overloaded('This node runs the maximum number of evaluations. Try again later.');
     const { application, version, caller, cases } = start;
     const evaluation: Evaluation = {
       ...{ id: newId(), application, version, subject: caller.subject, status: 'in_progress', total: cases.length },
@@ -78,9 +75,11 @@ export class EvaluationRuns {
     const { store, lease, snapshot } = this.#deps;
     const { keep: maxStored, maxBytesPerUser: maxBytes } = snapshot().configuration.evaluations;
     const outcome = await store.begin(evaluation, lease.node, { maxStored, maxBytes, maxInProgress: maxRunsPerUser });
-    if (outcome === 'absent') throw new ParleyError('deployment_not_found', 'The application was deleted meanwhile.');
+    if (outcome === 'absent') throw new ParleyError('deployment_not_found', 'The application was deleted in the meantime.');
     if (outcome === 'busy')
-      throw overloaded(`${maxRunsPerUser} evaluations of yours are under way; wait for one to end, or cancel one.`);
+      throw overloaded(
+        `You have ${maxRunsPerUser} evaluations in progress, which is the maximum. Wait for one to end, or cancel one.`,
+      );
   }
 
   #run(id: string, start: EvaluationStart): void {

@@ -175,7 +175,10 @@ function toVerdict(text: string): Pick<Verdict, 'passed' | 'reason'> {
   const parsed = parseAnswer(text, { schema });
   const verdict = 'json' in parsed ? tryParseJson(parsed.json) : undefined;
   if (!isJsonObject(verdict) || 'error' in parsed)
-    return { passed: false, reason: `The judge gave no verdict: ${'error' in parsed ? parsed.error : 'it is no object'}.` };
+    return {
+      passed: false,
+      reason: `The judge returned no verdict: ${'error' in parsed ? parsed.error : 'it is not an object'}.`,
+    };
   return { passed: verdict.passed === true, reason: String(verdict.reason).slice(0, maxReasonChars) };
 }
 
@@ -225,18 +228,18 @@ interface RequestOutcome {
 
 /** A failed request, with its usage. */
 class RequestError extends Error {
-  override readonly name = 'AskError';
+  override readonly name = 'RequestError';
   readonly usage: readonly ModelUsage[];
   readonly durationMs: number;
 
   constructor(cause: unknown, { usage, durationMs }: Pick<RequestOutcome, 'usage' | 'durationMs'>) {
-    super('the deployment gave no answer', { cause });
+    super('The deployment did not answer', { cause });
     this.usage = usage;
     this.durationMs = durationMs;
   }
 }
 
-const bound = { maxBytes: 16 * 1024 ** 2, claim: 'The answer is too large to be kept.' };
+const bound = { maxBytes: 16 * 1024 ** 2, claim: 'The answer is too large to store.' };
 const maxTries = 6;
 const maxWaitSeconds = 90;
 

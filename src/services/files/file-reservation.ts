@@ -54,6 +54,6 @@ export class FileReservation {
 export function overQuota(maxBytes: number, usedBytes: number): ParleyError {
   return new ParleyError(
     'payload_too_large',
-    `Your bucket may hold ${maxBytes} bytes and has ${usedBytes} of them, uploads under way included; delete files to make room for this one.`,
+    `Your bucket contains ${usedBytes} of at most ${maxBytes} bytes, including uploads in progress. Delete files to free space for this one.`,
   );
 }

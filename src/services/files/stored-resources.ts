@@ -120,7 +120,7 @@ export class StoredResources {
       const content = await this.#deps.blobs.read(file.blob, selection === 'whole' ? undefined : selection);
       if (content !== undefined) return { file, selection, content };
     }
-    throw new Error('the content of a stored file is not where the index says');
+    throw new Error('The content of a file in the index does not exist');
   }
 
   /**
@@ -237,9 +237,7 @@ export class StoredResources {
   async #discard(file: IndexedFile | undefined): Promise<void> {
     const { blobs, reportError } = this.#deps;
     if (file === undefined) return;
-    await blobs
-      .delete(file.blob)
-      .catch((error) => reportError(`the content ${file.blob} of no file could not be deleted`, error));
+    await blobs.delete(file.blob).catch((error) => reportError(`Could not delete the unused content ${file.blob}`, error));
   }
 }
 
@@ -274,10 +272,10 @@ export function resourceNotFound({ kind }: { readonly kind: ContentKind }): Parl
   const what = kind.slice(0, -1);
   return new ParleyError(
     'file_not_found',
-    `There is no stored ${what} of this path; GET /v1/metadata/${kind}/{bucket}/ lists yours.`,
+    `There is no stored ${what} at this path. GET /v1/metadata/${kind}/{bucket}/ lists yours.`,
   );
 }
 
 export function fileTooLarge(maxBytes: number): ParleyError {
-  return new ParleyError('payload_too_large', `The file is larger than the ${maxBytes} bytes that a file may have.`);
+  return new ParleyError('payload_too_large', `The file is larger than the maximum of ${maxBytes} bytes.`);
 }

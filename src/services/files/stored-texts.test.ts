@@ -66,7 +66,7 @@ describe('StoredTexts', () => {
     const { list } = index;
     index.list = () => Promise.reject(createStoreError('away'));
     expect(await texts.store(owner, texts.newName(), 'new')).toBe(true);
-    await expect.poll(() => faults).toContain('texts that conversations went on from could not be deleted');
+    await expect.poll(() => faults).toContain('Could not delete old texts of conversations');
     index.list = list;
     pass(3_600_000);
     await texts.store(owner, texts.newName(), 'new');

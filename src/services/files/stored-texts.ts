@@ -55,11 +55,11 @@ export class StoredTexts {
   /** Returns whether the text is stored. Never rejects, because callers work without it. */
   async store(owner: StateOwner, name: string, text: string): Promise<boolean> {
     const { reportError } = this.#deps;
-    void this.#sweepIfDue().catch((error) => reportError('texts that conversations went on from could not be deleted', error));
+    void this.#sweepIfDue().catch((error) => reportError('Could not delete old texts of conversations', error));
     return this.#store(owner.subject, toLocation(owner, name), Buffer.from(text)).then(
       () => true,
       (error) => {
-        reportError('a text that a conversation goes on from could not be kept', error);
+        reportError('Could not store a text of a conversation', error);
         return false;
       },
     );
@@ -93,7 +93,7 @@ export class StoredTexts {
     const reserved = await index.reserve(reservation, maxStoredTextBytes);
     if (reserved === 'reserved') return;
     const { usedBytes } = reserved;
-    throw new ParleyError('payload_too_large', `Texts of this user have ${usedBytes} of ${maxStoredTextBytes} bytes already.`);
+    throw new ParleyError('payload_too_large', `The texts of this user already use ${usedBytes} of ${maxStoredTextBytes} bytes.`);
   }
 
   async #write({ bucket, path }: TextLocation, bytes: Buffer): Promise<void> {

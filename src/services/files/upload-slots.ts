@@ -12,7 +12,7 @@ export class UploadSlots {
   /** Returns the result of `work`. Throws `StoreError` if all slots of the bucket are in use. */
   async run<Result>(bucket: string, work: () => Promise<Result>): Promise<Result> {
     const used = this.#used.get(bucket) ?? 0;
-    if (used >= this.#maxUploads) throw new StoreError('too many files are being stored');
+    if (used >= this.#maxUploads) throw new StoreError('too many uploads are in progress');
     this.#used.set(bucket, used + 1);
     try {
       return await work();

@@ -48,10 +48,12 @@ export class UserKeys {
   constructor(deps: UserKeysDeps) {
     this.#deps = deps;
     this.#recurring = new Recurring(deps.reportError);
-    this.#recurring.every(refreshMs, 'keys of users cannot be looked up; those known go on for a minute', () => this.#refresh());
+    this.#recurring.every(refreshMs, 'Could not read the keys of users. Cached keys stay valid for a minute', () =>
+      this.#refresh(),
+    );
     // Separate from the refresh, so that a hanging store does not delay the end of calls.
-    this.#recurring.every(sweepMs, 'what goes on with keys of users could not be looked through', () => this.#sweep());
-    this.#recurring.every(recordUsesMs, 'the last uses of keys of users could not be kept', () => this.#storeUses());
+    this.#recurring.every(sweepMs, 'Could not check the calls that use keys of users', () => this.#sweep());
+    this.#recurring.every(recordUsesMs, 'Could not store when keys of users were last used', () => this.#storeUses());
   }
 
   /** Sets the only listener, which is called when `hasEnded` may have changed for some callers. */
@@ -63,7 +65,7 @@ export class UserKeys {
   async find(key: string, from: RequestOrigin): Promise<Caller> {
     if (!hasSelfService(this.#deps.snapshot().configuration)) throw toInvalidKeyError();
     if (this.#isStale()) await this.#freshRead.run().catch(() => undefined);
-    if (this.#isStale()) throw new StoreError('nothing was heard of the keys of users for a while');
+    if (this.#isStale()) throw new StoreError('the keys of users could not be read for some time');
     const match = this.#cache.find(hashKey(key));
     if (match === undefined || !this.#isValid(match.caller.userKey)) throw toInvalidKeyError();
     requireAllowedAddress(match.cached.isAllowed, from, this.#deps.snapshot().configuration);
@@ -170,10 +172,7 @@ export class UserKeys {
 }
 
 function toInvalidKeyError(): ParleyError {
-  return unauthorized(
-    'invalid_api_key',
-    'The key is not known here, was deleted or has expired, or its user may have no keys any more.',
-  );
+  return unauthorized('invalid_api_key', 'The key is unknown, deleted, or expired, or its user may no longer have keys.');
 }
 
 /** A key that is prepared for lookups. */

@@ -53,7 +53,7 @@ function openNothing(_target: Target, request: ResponsesRequest): OpenedResponse
     });
   if (conversation !== undefined)
     throw new ParleyError('conversation_not_found', `conversation ${notStoredMessage}`, { param: 'conversation' });
-  if (background === true) throw createRequestError('background', 'must be false: no response is stored here');
+  if (background === true) throw createRequestError('background', 'must be false, because this service does not store responses');
   return { ...notStored, input };
 }
 
@@ -64,4 +64,5 @@ export const notStored = {
   onEnded: () => undefined,
 } satisfies Omit<OpenedResponse, 'input'>;
 
-const notStoredMessage = 'names what is not stored here; send the whole conversation as input.';
+const notStoredMessage =
+  'is not supported, because this service does not store responses. Send the complete conversation as input.';

@@ -20,14 +20,14 @@ export interface RunMaintenanceDeps {
 /** Interval at which this node checks whether another node ended one of its runs. Covers lost notices. */
 const checkMs = 400;
 const maintenanceMs = 3_000;
-const checkErrorMessage = 'runs of this node could not be looked up';
+const checkErrorMessage = 'Could not check the background responses of this node';
 const sweepMs = 600_000;
 /**
  * Time between expiry and deletion. Clients can no longer read an expired response, but a request that continues it may still
  * be in progress.
  */
 const graceMs = 3_600_000;
-const orphanedError = { code: 'server_error', message: 'The node that made this response is gone; send the request again.' };
+const orphanedError = { code: 'server_error', message: 'The node that answered this response is gone. Send the request again.' };
 
 /** Maintains responses that have not ended, on all nodes, and deletes expired ones. */
 export class RunMaintenance {
@@ -37,10 +37,8 @@ export class RunMaintenance {
   constructor(deps: RunMaintenanceDeps) {
     this.#deps = deps;
     this.#recurring = new Recurring(deps.reportError);
-    this.#recurring.startAndEvery(maintenanceMs, 'responses that have not ended could not be looked after', () =>
-      this.#maintain(),
-    );
-    this.#recurring.every(sweepMs, 'responses that have expired could not be deleted', () => this.#sweep());
+    this.#recurring.startAndEvery(maintenanceMs, 'Could not maintain responses in progress', () => this.#maintain());
+    this.#recurring.every(sweepMs, 'Could not delete expired responses', () => this.#sweep());
     if (deps.isShared) this.#recurring.every(checkMs, checkErrorMessage, () => this.#checkRunning());
   }
 

@@ -125,7 +125,7 @@ export class StoredResponseStart implements OpenedResponse {
         if (!isStored) return false;
       }
     } catch (error) {
-      reportError('a response could not be stored', error);
+      reportError('Could not store a response', error);
       return false;
     }
     void this.#freeSpace(stored.subject, maxBytesPerUser);
@@ -139,7 +139,7 @@ export class StoredResponseStart implements OpenedResponse {
     await nextTurn();
     await responses
       .deleteBeyond(subject, maxBytes)
-      .catch((error) => reportError('no room could be made for responses of a user', error));
+      .catch((error) => reportError('Could not delete old responses of a user', error));
   }
 
   /**
@@ -179,7 +179,7 @@ export class StoredResponseStart implements OpenedResponse {
       );
       return true;
     } catch (error) {
-      this.#deps.reportError('a response that begins could not be stored', error);
+      this.#deps.reportError('Could not store the start of a response', error);
       return false;
     }
   }
