@@ -41,7 +41,10 @@ export interface CallOrigin {
 
 declare const authorized: unique symbol;
 
-/** An authorized call: the deployment exists, the caller may use it, and the user gave consent. Only `authorize` creates one. */
+/**
+ * An authorized call: the deployment exists, the caller may use it, and any required consent is given. Only `authorize` creates
+ * one.
+ */
 export interface Target {
   readonly call: Call;
   readonly deployment: Deployment;

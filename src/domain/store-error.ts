@@ -1,7 +1,7 @@
 import { ParleyError } from '#contract/errors/errors.ts';
 
 /**
- * Error for a store that can currently neither read nor write. Clients whose call needs the store receive status 503. The
+ * Error for data that a store currently cannot read or write. Clients whose call needs the store receive status 503. The
  * message contains `reason`, a clause without confidential details.
  */
 export class StoreError extends ParleyError {

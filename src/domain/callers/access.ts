@@ -6,10 +6,7 @@ import { isClosedByKey } from './bound-key.ts';
 import { isLedByAnother } from './build-path.ts';
 import type { Actor } from './caller.ts';
 
-/**
- * Returns whether the roles of a caller open a deployment and no limit denies access. A deployment without `userRoles` is open
- * to all callers.
- */
+/** Returns whether a caller may use a deployment: its roles, key, and call chain open it, and no limit denies access. */
 export function mayUse({ limits }: ConfigSnapshot, caller: Actor, deployment: Deployment): boolean {
   if (isClosedToApplications(caller, deployment)) return false;
   return isOpenTo(caller, deployment) && findClosedLimit(limits.find(caller.roles, deployment.id)) === undefined;

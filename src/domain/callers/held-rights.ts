@@ -33,7 +33,10 @@ export interface NamedFiles {
 
 /** Rights of a new key. */
 export interface InitialRights extends Partial<NamedFiles> {
-  /** Grants from the calling application. They are not inherited, so the receiver must grant them again. */
+  /**
+   * Grants from the calling application. Inner calls do not inherit them, so the receiver must grant them again to pass them
+   * on.
+   */
   readonly received?: readonly Grant[];
   readonly granted?: readonly Grant[];
 }

@@ -10,8 +10,12 @@ it('requireOwn() accepts a caller with its own key or token', () => {
 });
 
 it('requireOwn() rejects a per-request key regardless of its roles', () => {
-  const lent = { ...own, roles: ['admin'], chain: { path: ['app'], rights: new HeldRights(), report: () => undefined } };
-  expect(() => requireOwn(lent, 'give consent')).toThrow(
+  const perRequestCaller = {
+    ...own,
+    roles: ['admin'],
+    chain: { path: ['app'], rights: new HeldRights(), report: () => undefined },
+  };
+  expect(() => requireOwn(perRequestCaller, 'give consent')).toThrow(
     new ParleyError('access_denied', 'A per-request key cannot give consent. Send your own key or token.'),
   );
 });

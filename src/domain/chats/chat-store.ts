@@ -91,7 +91,7 @@ export interface ChatChanges {
   /** Revision from which the next query continues. */
   readonly revision: number;
   readonly hasMore: boolean;
-  /** Whether later deletions may be missing. The client must then reload all chats. */
+  /** Whether deletions after the requested revision may be missing. The client must then reload all chats. */
   readonly isGap: boolean;
 }
 

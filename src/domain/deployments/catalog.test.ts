@@ -7,20 +7,20 @@ import { Catalog } from './catalog.ts';
 import { toSnapshot } from './config-snapshot.ts';
 
 /** Returns the same object until the test replaces it, like a store with a cache. */
-class KeepingStore extends MemoryApplicationStore {
-  kept: StoredApplication;
+class CachingStore extends MemoryApplicationStore {
+  cached: StoredApplication;
 
-  constructor(kept: StoredApplication) {
+  constructor(cached: StoredApplication) {
     super();
-    this.kept = kept;
+    this.cached = cached;
   }
 
   override async find(): Promise<StoredApplication> {
-    return this.kept;
+    return this.cached;
   }
 
   override async listOpen(): Promise<readonly StoredApplication[]> {
-    return [this.kept];
+    return [this.cached];
   }
 }
 
@@ -36,7 +36,7 @@ const stored = (etag: string): StoredApplication => ({
 it('Catalog finds configured deployments synchronously, and builds a saved application only once while it is unchanged', async () => {
   const configuration = complete(Configuration, { models: { demo: { upstreams: [{ protocol: 'demo' }] } } });
   const snapshot = toSnapshot(configuration as Configuration);
-  const store = new KeepingStore(stored('one'));
+  const store = new CachingStore(stored('one'));
   const catalog = new Catalog(store);
   expect(catalog.find(snapshot, 'demo')).toBe(snapshot.deployments.get('demo'));
   expect(catalog.find(snapshot, 'none')).toBeUndefined();
@@ -44,6 +44,6 @@ it('Catalog finds configured deployments synchronously, and builds a saved appli
   const listed = await catalog.list(snapshot, { subject: 'ada', roles: [] });
   expect(listed).toEqual([snapshot.deployments.get('demo'), found]);
   expect(listed[1]).toBe(found);
-  store.kept = stored('two');
+  store.cached = stored('two');
   expect((await catalog.find(snapshot, id))?.displayName).toBe('two');
 });

@@ -9,11 +9,11 @@ const caller: Caller = { subject: 'ann', project: 'p', roles: [], chain: null };
 const own = `files/${toBucket('ann')}`;
 
 describe('collectForwardedFiles', () => {
-  function namedIn(request: object, by = caller, application = 'app'): { files: string[]; assistantFiles: string[] } {
+  function collect(request: object, by = caller, application = 'app'): { files: string[]; assistantFiles: string[] } {
     const { files, assistantFiles } = collectForwardedFiles(by, { request: request as ChatRequest, path: [application] });
     return { files: [...files], assistantFiles: [...assistantFiles] };
   }
-  const handedOn = (request: object, by = caller): string[] => namedIn(request, by).files;
+  const collectFiles = (request: object, by = caller): string[] => collect(request, by).files;
   const attached = (...urls: string[]) => ({
     messages: urls.map((url) => ({ role: 'user', content: '', custom_content: { attachments: [{ url }] } })),
   });
@@ -28,12 +28,12 @@ describe('collectForwardedFiles', () => {
       `/${own}/c`,
       `${own}/..`,
     ];
-    expect(handedOn(attached(...urls)).sort()).toEqual([`${own}/a`, `${own}/a%20b`]);
+    expect(collectFiles(attached(...urls)).sort()).toEqual([`${own}/a`, `${own}/a%20b`]);
   });
 
   it('returns only the inherited files for a per-request key', () => {
     const chain = { path: ['app'], rights: new HeldRights({ files: [`${own}/given`] }), report: () => undefined };
-    expect(handedOn(attached(`${own}/kept`), { ...caller, chain })).toEqual([`${own}/given`]);
+    expect(collectFiles(attached(`${own}/kept`), { ...caller, chain })).toEqual([`${own}/given`]);
   });
 
   it('adds files that an application names and may read, including files granted to it', () => {
@@ -41,7 +41,7 @@ describe('collectForwardedFiles', () => {
     const chain = { path: ['app'], rights: new HeldRights({ received }), report: () => undefined };
     const named = [`${own}/${getAppDataPath('app')}/x`, `files/${toDeploymentBucket('app')}/y`, `${own}/shared/z`];
     const closed = [`${own}/${getAppDataPath('other')}/x`, `files/${toDeploymentBucket('other')}/y`, `${own}/shared`];
-    expect(handedOn(attached(...named, ...closed), { ...caller, chain }).sort()).toEqual([...named].sort());
+    expect(collectFiles(attached(...named, ...closed), { ...caller, chain }).sort()).toEqual([...named].sort());
   });
 
   it.each([
@@ -54,7 +54,7 @@ describe('collectForwardedFiles', () => {
       const [guessed, given] = attached(`${own}/guessed`, `${own}/given`).messages;
       const request = { messages: [{ ...guessed, role: 'assistant' }, given] };
       const assistantFiles = isKept ? [`${own}/guessed`] : [];
-      expect(namedIn(request, caller, application)).toEqual({ files: [`${own}/given`], assistantFiles });
+      expect(collect(request, caller, application)).toEqual({ files: [`${own}/given`], assistantFiles });
     },
   );
 
@@ -62,13 +62,13 @@ describe('collectForwardedFiles', () => {
     const rights = new HeldRights({ files: [`${own}/given`], assistantFiles: [`${own}/guessed`] });
     const by = { ...caller, chain: { path: ['app'], rights, report: () => undefined } };
     const request = attached(`${own}/guessed`, `${own}/given`);
-    expect(namedIn(request, by)).toEqual({ files: [`${own}/given`], assistantFiles: [`${own}/guessed`] });
-    const toAnother = namedIn(request, by, `applications/${toBucket('bob')}/app`);
+    expect(collect(request, by)).toEqual({ files: [`${own}/given`], assistantFiles: [`${own}/guessed`] });
+    const toAnother = collect(request, by, `applications/${toBucket('bob')}/app`);
     expect(toAnother).toEqual({ files: [`${own}/given`], assistantFiles: [] });
   });
 
   it('returns at most 1000 files, starting with the newest messages', () => {
-    const files = handedOn(attached(...Array.from({ length: 1500 }, (_, index) => `${own}/${index}`)));
+    const files = collectFiles(attached(...Array.from({ length: 1500 }, (_, index) => `${own}/${index}`)));
     expect(files).toHaveLength(1000);
     expect([files[0], files.at(-1)]).toEqual([`${own}/1499`, `${own}/500`]);
   });
@@ -81,6 +81,6 @@ describe('collectForwardedFiles', () => {
       { type: 'constructor' },
       { type: 'x', y: `${own}/3` },
     ];
-    expect(handedOn({ messages: [{ role: 'user', content }] })).toEqual([`${own}/1`, `${own}/2`]);
+    expect(collectFiles({ messages: [{ role: 'user', content }] })).toEqual([`${own}/1`, `${own}/2`]);
   });
 });

@@ -7,7 +7,7 @@ export interface Counter {
   readonly holder: string;
   /** End of the period, when the counter restarts at 0, in milliseconds since the epoch. */
   readonly endsAtMs: number;
-  /** Value from which on the counter blocks calls. */
+  /** Limit of the counter. It blocks calls when it reaches this value. */
   readonly total: number;
   /** Amount to add. */
   readonly amount: number;

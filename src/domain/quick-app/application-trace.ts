@@ -6,8 +6,8 @@ import { unitsPerUsd } from '../limits/limits.ts';
 import { computeCost, type PricedUsage } from '../usage/usage.ts';
 
 /**
- * Returns whether a caller may see the trace of an application, because it may edit the application. That is the owner of a
- * saved application, and the role `admin` for a configured one. Returns false for a per-request key.
+ * Returns whether a caller may see the trace of an application. Only callers that may edit it can: the owner of a saved
+ * application, and the role `admin` for a configured one. Returns false for a per-request key.
  */
 export function canTrace({ chain, subject, roles }: Caller, { ownership }: Deployment): boolean {
   if (chain !== null) return false;

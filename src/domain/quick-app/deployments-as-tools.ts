@@ -4,7 +4,7 @@ import type { Deployment } from '../deployments/deployment.ts';
 import { type DeploymentLookup, listUsable } from '../deployments/usable-deployments.ts';
 import type { QuickApp } from './quick-app.ts';
 
-/** Returns the dependencies that deployments declare. Those of a quick app include its model and tools. */
+/** Creates a source of dependencies: those that a deployment declares, and the model and tools of a quick app. */
 export function createDependencySource(lookup: DeploymentLookup): DependencySource {
   const { snapshot } = lookup;
   // All quick apps in a graph share one list of deployments.
@@ -20,7 +20,7 @@ export function createDependencySource(lookup: DeploymentLookup): DependencySour
   return {
     findAll: (ids) => catalog.findAll(snapshot, ids),
     async listDependencies(deployment) {
-      // A quick app finds only deployments that its per-request key may use, which are fewer than the user's.
+      // A quick app can use only deployments that are open to its per-request key, which may be fewer than those of its user.
       const caller = { ...lookup.caller, chain: { path: [deployment.id] } };
       const matching = await findMatchingDeployments(deployment, { ...lookup, catalog, caller });
       return [...listDeclaredDependencies(deployment), ...matching.map(({ id }) => id)];

@@ -27,8 +27,8 @@ export function findUnsupportedThoughts(messages: readonly Message[], upstream: 
 }
 
 function acceptsThinkingBlocks(upstream: Upstream, isTranslated: boolean): boolean {
-  const { thoughtFormat: thoughtsOf, callsDeployments, speaksChat } = protocols[upstream.protocol];
-  if (speaksMessages(upstream) || thoughtsOf === 'claude' || callsDeployments) return true;
+  const { thoughtFormat: vendorFormat, callsDeployments, speaksChat } = protocols[upstream.protocol];
+  if (speaksMessages(upstream) || vendorFormat === 'claude' || callsDeployments) return true;
   return speaksChat && servesChat(upstream) && !isTranslated;
 }
 

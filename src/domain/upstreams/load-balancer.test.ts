@@ -37,7 +37,7 @@ describe('LoadBalancer', () => {
     expect(loadBalancer.pick([high, low], { triedIds: none, nowMs: 10_000 })?.id).toBe('low');
   });
 
-  it('selects upstreams that the call has not tried before others', () => {
+  it('prefers upstreams that the call has not tried', () => {
     const loadBalancer = new LoadBalancer();
     const upstreams = [upstream('a'), upstream('b', { tier: 1 })];
     expect(loadBalancer.pick(upstreams, { triedIds: new Set(['a']), nowMs: 0 })?.id).toBe('b');
@@ -84,7 +84,7 @@ describe('LoadBalancer', () => {
     expect(asked(3_500)).toBeUndefined();
   });
 
-  it('lets one probe per second through if requests of several callers caused the failures, and none if the upstream was unreachable', () => {
+  it('allows one probe per second if requests of several callers caused the failures, but no probe if the upstream was unreachable', () => {
     const loadBalancer = new LoadBalancer();
     const [one, spare, call, other] = [upstream('a'), upstream('b', { tier: 1 }), {}, {}];
     const asked = (nowMs: number, asking = other) => loadBalancer.pick([spare, one], { triedIds: none, nowMs, call: asking })?.id;

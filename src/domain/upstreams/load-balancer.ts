@@ -4,7 +4,7 @@ import type { Upstream, UpstreamError } from './upstream.ts';
 
 /** Duration of the pause after a 429 without Retry-After. */
 export const rateLimitedSeconds = 30;
-/** Maximum pause after a 429, because another attempt costs little. */
+/** Maximum for a Retry-After from an upstream, because another attempt costs little. */
 const maxOffSeconds = 60;
 const firstBackOffMs = 1_000;
 const maxBackOffMs = 300_000;

@@ -11,8 +11,8 @@ const upstream: Upstream = {
   timeouts: { connectMs: 1, firstByteMs: 1, idleMs: 1 },
 };
 
-const refused = (status: number, message: string): UpstreamError => new UpstreamError('refused', message, { status });
-const told = (fault: UpstreamError): string => toCallerError(fault, 'm', upstream).message;
+const createRefusal = (status: number, message: string): UpstreamError => new UpstreamError('refused', message, { status });
+const toClientMessage = (fault: UpstreamError): string => toCallerError(fault, 'm', upstream).message;
 
 describe('toCallerError', () => {
   it.each([
@@ -25,13 +25,13 @@ describe('toCallerError', () => {
     ['see https://status.example/app/today', 'see https://status.example/app/today'],
     [`long ${'x'.repeat(3000)}`, `long ${'x'.repeat(1995)}…`],
   ])('returns a sentence without stack traces and local paths for %j', (message, sentence) => {
-    expect(told(refused(500, message))).toBe(`The upstream of m failed: ${sentence}`);
+    expect(toClientMessage(createRefusal(500, message))).toBe(`The upstream of m failed: ${sentence}`);
     expect(withoutSecrets(new UpstreamError('broken', message), upstream).message).toBe(sentence);
   });
 
   it.each([400, 404, 413, 422])('returns the complete message of the upstream for status %d', (status) => {
     const message = 'line one\nsee /home/model/schema.json';
-    expect(told(refused(status, message))).toBe(message);
+    expect(toClientMessage(createRefusal(status, message))).toBe(message);
   });
 });
 
@@ -49,7 +49,7 @@ describe('errors that repeat a secret from the request', () => {
   );
 
   it('are not copied if they contain no secret', () => {
-    const fault = refused(400, 'abc is too short to be masked');
+    const fault = createRefusal(400, 'abc is too short to be masked');
     expect([withoutSecrets(fault, upstream), maskSecrets(fault, ['secret', ''])]).toEqual([fault, fault]);
     expect(withoutSecrets(fault, upstream)).toBe(fault);
   });

@@ -9,7 +9,7 @@ function counts(prompt: number, completion: number): TokenCounts {
 }
 
 /** Returns sizes learned from these replies to calls without a maximum. */
-function learned(replies: readonly TokenCounts[], promptTokens = 10): ReplySizes {
+function learnSizes(replies: readonly TokenCounts[], promptTokens = 10): ReplySizes {
   const sizes = new ReplySizes();
   for (const reply of replies) sizes.learn(deployment, { promptTokens, maxTokens: undefined }, reply);
   return sizes;
@@ -34,25 +34,25 @@ describe('ReplySizes', () => {
 
   it('assumes the more expensive kind of tokens until it has data', () => {
     const sizes = new ReplySizes();
-    const ofPrompts = { ...deployment, pricing: { prompt: 0.001 } };
-    expect(sizes.estimate(ofPrompts, { promptTokens: 10, maxTokens: 0 })).toEqual(counts(4096, 0));
+    const withPromptPrice = { ...deployment, pricing: { prompt: 0.001 } };
+    expect(sizes.estimate(withPromptPrice, { promptTokens: 10, maxTokens: 0 })).toEqual(counts(4096, 0));
   });
 
   it('estimates the exact usage if all calls use the same, including images and tools', () => {
-    const sizes = learned(Array(3).fill(counts(110, 50)));
+    const sizes = learnSizes(Array(3).fill(counts(110, 50)));
     expect(sizes.estimate(deployment, { promptTokens: 10, maxTokens: undefined })).toEqual(counts(110, 50));
     expect(sizes.estimate(deployment, { promptTokens: 1000, maxTokens: 4000 })).toEqual(counts(1100, 50));
   });
 
   it('estimates at most the requested maximum if the replies respect it', () => {
-    const sizes = learned([counts(10, 500)]);
+    const sizes = learnSizes([counts(10, 500)]);
     expect(sizes.estimate(deployment, { promptTokens: 10, maxTokens: 1 })).toEqual(counts(10, 1));
     sizes.learn(deployment, { promptTokens: 10, maxTokens: 20 }, counts(10, 500));
     expect(sizes.estimate(deployment, { promptTokens: 10, maxTokens: 1 })).toEqual(counts(10, 500));
   });
 
   it('covers most replies of varying size, and adapts to changes', () => {
-    const sizes = learned(Array.from({ length: 200 }, (_, turn) => counts(10, turn % 2 === 0 ? 100 : 300)));
+    const sizes = learnSizes(Array.from({ length: 200 }, (_, turn) => counts(10, turn % 2 === 0 ? 100 : 300)));
     const { completion_tokens: usual } = sizes.estimate(deployment, { promptTokens: 10, maxTokens: undefined });
     expect(usual).toBeGreaterThan(250);
     expect(usual).toBeLessThan(350);
@@ -64,12 +64,12 @@ describe('ReplySizes', () => {
   it('estimates a valid integer for any input', () => {
     const sizes = new ReplySizes();
     expect(sizes.estimate(deployment, { promptTokens: 1, maxTokens: 1e308 }).completion_tokens).toBe(1e9);
-    const few = learned([counts(0, 0)], 1000);
+    const few = learnSizes([counts(0, 0)], 1000);
     expect(few.estimate(deployment, { promptTokens: 10, maxTokens: undefined })).toEqual(counts(0, 0));
   });
 
   it('learns each deployment separately, and at most ten thousand deployments', () => {
-    const sizes = learned([counts(10, 7)]);
+    const sizes = learnSizes([counts(10, 7)]);
     const reply = (id: string) =>
       sizes.estimate({ ...deployment, id }, { promptTokens: 10, maxTokens: undefined }).completion_tokens;
     expect([reply('m'), reply('n')]).toEqual([7, 4086]);

@@ -66,7 +66,7 @@ describe('toUsage', () => {
     expect(toUsage({ ...counts, ...details })).toEqual({ ...counts, ...details });
   });
 
-  it('returns the reported object if nothing in it is unusual', () => {
+  it('returns the reported object if it is already normalized', () => {
     for (const usual of [counts, cached, { ...counts, cost: 0.1, prompt_tokens_details: null }])
       expect(toUsage(usual)).toBe(usual);
   });

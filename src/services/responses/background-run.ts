@@ -160,7 +160,7 @@ export class BackgroundRun implements ReplySink {
   }
 
   async #close(error: ParleyError | undefined): Promise<void> {
-    const { opening, getResult, ref, runs, node, onChange, onEnded: onOver } = this.#deps;
+    const { opening, getResult, ref, runs, node, onChange, onEnded: notifyEnded } = this.#deps;
     await this.#writing;
     const events = this.#buffer;
     this.#buffer = [];
@@ -171,7 +171,7 @@ export class BackgroundRun implements ReplySink {
     // If another node or the user ended the response, this node gives up its claim.
     if (isStored !== true) await runs.release(ref, node).catch(() => undefined);
     onChange();
-    onOver(error);
+    notifyEnded(error);
   }
 }
 

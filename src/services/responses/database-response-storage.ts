@@ -88,7 +88,7 @@ export class DatabaseResponseStorage implements ResponseStorage {
     }
   }
 
-  /** Releases the lock of a conversation without a response, even if the result of the lock is unknown. Never fails. */
+  /** Releases the lock of a conversation if no response starts, even if the outcome of the lock is unknown. Never fails. */
   async #releaseConversation(conversation: string, run: string): Promise<void> {
     const { conversations, lease, clock } = this.#deps;
     const release = (): Promise<void> => conversations.release(conversation, run);

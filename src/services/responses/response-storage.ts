@@ -32,7 +32,7 @@ export interface OpenedResponse {
   onEnded(result: ResponseResult | undefined): Promise<boolean> | undefined;
 }
 
-/** Storage for responses beyond their call. */
+/** Storage of responses after their call has ended. */
 export interface ResponseStorage {
   /**
    * Throws an error with status 400 for a reference that is not stored for this user, and 409 for a locked conversation.

@@ -12,8 +12,8 @@ const retryMs = 2_000;
 const maxTries = 300;
 
 /**
- * Responses that the store may have written without a confirmation. Their clients received an error, so no other code ends or
- * deletes them.
+ * Responses that the store may have written without a confirmation. Clients were informed that these are not stored, so no other
+ * code ends or deletes them.
  */
 export class UnconfirmedWrites {
   readonly #clock: Pick<Clock, 'nowMs'>;
