@@ -12,83 +12,91 @@ import type { CallRecord } from './telemetry.ts';
 import type { RemoteTools } from './tools/remote-server.ts';
 import type { NativeRequest, PassedFrame, PassThroughRequest } from './upstreams/upstream.ts';
 
-/** One request to one deployment, of which nothing is known to be allowed. */
+/** One request to one deployment, before authorization. */
 export interface Call {
-  /** Request id, shown to the caller as `X-Request-Id`. */
+  /** Request ID. The client receives it as `X-Request-Id`. */
   readonly id: string;
-  /** Id of the deployment, as asked for. */
+  /** ID of the deployment, as the client sent it. */
   readonly deployment: string;
   readonly caller: Caller;
-  /** Where its measures go; has its place in the trace. */
+  /** Telemetry of the call, including its trace context. */
   readonly record: CallRecord;
-  /** The request that it came with; absent for one that comes from nowhere. An application that runs here hands on its own. */
+  /**
+   * Request that the call arrived with. Undefined for a call without a request. A built-in application passes on its own
+   * origin.
+   */
   readonly origin?: CallOrigin | undefined;
-  /** Whether the caller asks how an application works; it is told if it may edit that. */
+  /** Whether the client requests a trace of the application. Only a caller that may edit the application receives it. */
   readonly wantsTrace?: boolean;
-  /** A version of an application that the caller made; absent: the one in force. */
+  /** Version of an application that the caller owns. Undefined selects the active version. */
   readonly version?: number;
 }
 
-/** The head of a request, as it came. */
+/** URL and header fields of a request, as received. */
 export interface CallOrigin {
   readonly url?: string | undefined;
-  /** Names and values in turn. */
+  /** Alternating names and values. */
   readonly rawHeaders: readonly string[];
 }
 
 declare const authorized: unique symbol;
 
-/** A call that may go on to its deployment: the deployment exists, is open to the caller and consented to. Only `authorize` makes one. */
+/**
+ * An authorized call: the deployment exists, the caller may use it, and any required consent is given. Only `authorize` creates
+ * one.
+ */
 export interface Target {
   readonly call: Call;
   readonly deployment: Deployment;
-  /** Ids from the root through the deployment. */
+  /** IDs from the root through the deployment. */
   readonly path: readonly string[];
-  /** What its caller may use of the deployment; none: as much as there is. */
+  /** Limits of the caller on the deployment. An empty list means unlimited. */
   readonly limits: readonly Limit[];
-  /** The configuration when the call came: a reload does not change a call under way. */
+  /** Configuration at the time of the call. A reload does not change a call in progress. */
   readonly snapshot: ConfigSnapshot;
   readonly [authorized]: true;
 }
 
-/** What a deployment that chats is asked. */
+/** Input of a call to a chat deployment. */
 export interface ChatInput {
   readonly request: ChatRequest;
-  /** The request in the dialect its caller speaks, if that is not the compat wire: for an upstream that speaks it too. */
+  /**
+   * Request in the client's dialect, if that is not the compat wire. An upstream that supports the dialect receives this form.
+   */
   readonly native?: NativeRequest | undefined;
-  /** Whether the client speaks another dialect than the compat wire, so that Parley wrote the messages of the request. */
+  /** Whether the client uses a dialect other than the compat wire, so that Parley created the messages of the request. */
   readonly isTranslated?: boolean;
-  /** Whether the client asks by a header for `usage.cost`. It may also ask with `stream_options.include_cost`. */
+  /** Whether a header of the request asks for `usage.cost`. The client may also ask with `stream_options.include_cost`. */
   readonly includesCost?: boolean;
-  /** Servers whose tools are run for this call; absent: none. */
+  /** Servers whose tools Parley runs for this call. */
   readonly remote?: RemoteTools | undefined;
-  /** Calls with the same value go to the same upstream as long as it serves. Absent: they are spread. */
+  /** Affinity key. Calls with the same key use the same upstream while it is available. If undefined, calls are distributed. */
   readonly affinity?: string | undefined;
-  /** Awaited once the call is within its limits, ahead of all work; what it throws ends the reply. */
+  /** Awaited after the limits admit the call and before any work starts. If it rejects, the reply ends with that error. */
   readonly admitted?: (() => Promise<void>) | undefined;
 }
 
-/** Takes the reply to a call. What it throws ends the reply with that error. */
+/** Receives the reply to a call. If it throws, the reply ends with that error. */
 export type ReplySink = Sink<Frame>;
 
-/** A reply under way. */
+/** A reply in progress. */
 export interface Answer extends Handle {
-  /** Header fields for the caller, such as what is left of its limits; known from the first frame, or the failure, on. */
+  /** Header fields for the client, such as the remaining limits. Complete from the first frame, or from the error, on. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Fields of the request that did not reach a model; known from the first frame on. */
+  /** Fields of the request that did not reach a model. Complete from the first frame on. */
   readonly ignored: ReadonlySet<string>;
-  /** Resolves when the reply is over, also if it failed or was canceled. */
+  /** Resolves when the reply ends, also if it failed or was canceled. */
   readonly ended: Promise<void>;
-  /** Tokens used so far, one item for each model; also of a reply that broke off. */
+  /** Returns the tokens used so far, one item per model. Includes the tokens of an interrupted reply. */
   used(): readonly ModelUsage[];
 }
 
-/** Embeddings as OpenAI's API gives them. */
+/** Embeddings in the format of OpenAI's API. */
 export interface EmbeddingsReply extends Pick<Answer, 'headers' | 'used'> {
   readonly body: JsonObject;
 }
 
-/** What the program is asked that serves a feature of a deployment, in the name of a caller who may use that. */
+/** Request to the application that serves a feature of a deployment, on behalf of a caller who may use that feature. */
 export interface FeatureRequest {
   readonly endpoint: URL;
   readonly caller: Caller;
@@ -96,36 +104,41 @@ export interface FeatureRequest {
   readonly snapshot: ConfigSnapshot;
   readonly origin: CallOrigin;
   readonly requestId: string;
-  /** Absent: it is asked with GET. */
+  /** If undefined, Parley sends a GET request. */
   readonly body?: { readonly bytes: Buffer; readonly type: string };
 }
 
-/** What it answered. */
+/** Response of an application to a feature request. */
 export interface FeatureReply {
   readonly status: number;
-  /** With the type of the content; names in lower case. */
+  /** Includes the content type. Names are in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly bytes: Buffer;
 }
 
-/** The steps of every call, from a surface or from an application that runs here. What they throw is a ParleyError. */
+/** Operations that every call goes through, from a surface or from a built-in application. Each error is a `ParleyError`. */
 export interface Calls {
-  /** Throws if the deployment does not exist, is not open to the caller, does not answer such calls, or lacks a consent. */
+  /**
+   * Throws if the deployment does not exist, does not support such calls, or is closed to the caller, or if consent is missing.
+   */
   authorize(call: Call, use: DeploymentUse): Promise<Target>;
-  /** Pushes the reply into `reply`; throws the 400 that the request deserves. */
+  /** Pushes the reply into `reply`. Throws an error with status 400 if the request is invalid. */
   answer(target: Target, input: ChatInput, reply: ReplySink): Answer;
   embed(target: Target, request: EmbeddingsRequest, signal: AbortSignal): Promise<EmbeddingsReply>;
-  /** Pushes the answer to a request that is passed through into `reply`. */
+  /** Pushes the response to a request that is passed through into `reply`. */
   passThrough(target: Target, request: PassThroughRequest, reply: Sink<PassedFrame>): Answer;
-  /** Tokens of a request, counted or estimated. Nothing is charged. */
+  /** Counts or estimates the tokens of a request. Does not charge the caller. */
   countTokens(target: Target, input: ChatInput, signal: AbortSignal): Promise<number>;
-  /** Asks the program that serves a feature of a deployment. Throws `upstream_failed` with the status 502 if it gives no answer. */
+  /**
+   * Calls the application that serves a feature of a deployment. Throws `upstream_failed` with status 502 if it does not
+   * respond.
+   */
   callFeature(request: FeatureRequest, signal: AbortSignal): Promise<FeatureReply>;
 }
 
-/** The reply to a call that an application makes while it answers, for a reader that takes it frame by frame. */
+/** Reply to a call that an application makes while it answers. The reader consumes it frame by frame. */
 export interface InnerReply {
   readonly frames: AsyncIterable<Frame>;
-  /** Tokens used so far, one item for each model; also of a reply that broke off. */
+  /** Returns the tokens used so far, one item per model. Includes the tokens of an interrupted reply. */
   used(): readonly ModelUsage[];
 }

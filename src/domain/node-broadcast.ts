@@ -1,13 +1,15 @@
-/** What the nodes of an installation tell each other: a configuration, or the id of a response that its user ended on another node. */
+/**
+ * A message between the nodes of an installation: a configuration, or the ID of a response that its user ended on another node.
+ */
 export interface Notice {
   readonly topic: 'configuration' | 'response';
   readonly text: string;
 }
 
-/** Port: tells every other node; best effort, at most once. On one machine there is nobody to tell. */
+/** Port that sends notices to all other nodes, at most once and with best effort. Has no effect on a single node. */
 export interface NodeBroadcast {
-  /** Resolves once it is on its way. Throws StoreFault. */
+  /** Resolves after the notice is sent. Throws `StoreError`. */
   publish(notice: Notice): Promise<void>;
-  /** Calls `hear` with each notice that another node publishes from now on. */
+  /** Calls `listener` with each notice that another node publishes from now on. */
   onNotice(listener: (notice: Notice) => void): void;
 }

@@ -4,9 +4,9 @@ import { parseAnswer } from './parse-answer.ts';
 
 const anyObject = { schema: undefined };
 
-describe('readAnswer', () => {
+describe('parseAnswer', () => {
   it.each([['{"a":1}'], [' {"a":1}\n'], ['```json\n{"a":1}\n```'], ['```\n\n{"a":1}```'], ['```JSON  \r\n{"a":1}\n```\n']])(
-    'reads the JSON in %j',
+    'parses the JSON in %j',
     (text) => {
       expect(parseAnswer(text, anyObject)).toEqual({ json: '{"a":1}' });
     },
@@ -16,12 +16,12 @@ describe('readAnswer', () => {
     expect(parseAnswer(text, anyObject)).toEqual({ error: 'it is not JSON' });
   });
 
-  it('does not hold the event loop for line breaks after a fence', async () => {
+  it('does not block the event loop on line breaks after a code fence', async () => {
     const text = `\`\`\`json${'\n'.repeat(150_000)}x`;
     expect(await measureLongestHold(() => parseAnswer(text, anyObject))).toBeLessThan(250);
   });
 
-  it('rejects an answer that cannot be checked in time', () => {
+  it('rejects an answer if the schema check exceeds its time limit', () => {
     const list = { type: 'array', items: { $ref: '#/$defs/a' } };
     const schema = { $defs: { a: { anyOf: [list, { ...list, minItems: 0 }] } }, properties: { a: { $ref: '#/$defs/a' } } };
     const text = `{"a":${'['.repeat(30)}1${']'.repeat(30)}}`;

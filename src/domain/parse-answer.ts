@@ -3,28 +3,31 @@ import type { ChatRequest } from '#contract/chat/chat-request.ts';
 import type { Message } from '#contract/chat/message.ts';
 import { findSchemaError, unusableSchema } from '#contract/schemas/schema-error.ts';
 
-/** What an answer must be: JSON, of a schema if there is one. */
+/** Required format of an answer: JSON that matches the schema, if there is one. */
 export interface AnswerFormat {
   readonly schema: JsonObject | undefined;
 }
 
 const fence = '```';
 
-/** What `response_format` asks of an answer; undefined if any text will do. */
+/** Returns the format that `response_format` requires, or undefined if any text is valid. */
 export function findAnswerFormat({ response_format: format }: ChatRequest): AnswerFormat | undefined {
   if (!isJsonObject(format) || (format.type !== 'json_object' && format.type !== 'json_schema')) return undefined;
   const described = format.type === 'json_schema' ? format.json_schema : undefined;
   return { schema: isJsonObject(described) && isJsonObject(described.schema) ? described.schema : undefined };
 }
 
-/** The JSON that an answer is, without a code fence around it; what is wrong with it, if it is not what was asked for. Any JSON is valid if the schema cannot be used. An answer that cannot be checked in time is not valid. */
+/**
+ * Returns the JSON of an answer without a surrounding code fence, or the error if the answer does not have the required format.
+ * If the schema is unusable, any JSON is valid. If the schema check exceeds its time limit, the answer is invalid.
+ */
 export function parseAnswer(text: string, { schema }: AnswerFormat): { readonly json: string } | { readonly error: string } {
   const trimmed = text.trim();
   const json = removeFence(trimmed).trim();
   const value = tryParseJson(json);
   if (value === undefined) return { error: json === '' ? 'it is empty' : 'it is not JSON' };
   if (schema === undefined) return isJsonObject(value) ? { json } : { error: 'it is not a JSON object' };
-  // Schemas of answers are those of objects; anything else is looked at as a member.
+  // Schemas of answers describe objects, so any other value is checked as a member of an object.
   const isObject = isJsonObject(value);
   const error = findSchemaError(isObject ? value : { value }, isObject ? schema : { properties: { value: schema } }, {
     name: 'answer',
@@ -40,7 +43,7 @@ function removeFence(text: string): string {
   return language === '' || language === 'json' ? text.slice(lineEnd, -fence.length) : text;
 }
 
-/** What a model is told behind its draft so that it answers in the form asked for. */
+/** Returns messages to append after a draft, so that the model repeats its answer in the required format. */
 export function toFormatMessages(draft: string, error: string): Message[] {
   const request = `Now give your answer in the form that was asked for: JSON alone, with no words and no code fence around it. What you said cannot be used: ${error}.`;
   return [...(draft === '' ? [] : [{ role: 'assistant' as const, content: draft }]), { role: 'user', content: request }];

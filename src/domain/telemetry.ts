@@ -3,35 +3,38 @@ import type { Caller } from './callers/caller.ts';
 import type { UpstreamErrorKind } from './upstreams/upstream.ts';
 import type { UsageDetails } from './usage/usage-details.ts';
 
-/** What kind of call it is; `passthrough` are those of all APIs whose requests go to upstreams as they came. */
+/** Kind of a call. `passthrough` covers all APIs whose requests Parley sends to upstreams unchanged. */
 export type Operation = 'chat' | 'embeddings' | 'passthrough';
 
 export const operations: readonly Operation[] = ['chat', 'embeddings', 'passthrough'];
 
-/** One value for each operation. */
+/** Returns one value per operation. */
 export function byOperation<Value>(make: (operation: Operation) => Value): Readonly<Record<Operation, Value>> {
   return { chat: make('chat'), embeddings: make('embeddings'), passthrough: make('passthrough') };
 }
 
-/** How a call ended: answered; refused for the caller's own fault or limits; failed for ours or an upstream's; left by its caller. */
+/**
+ * Outcome of a call: answered, rejected because of the client or its limits, failed because of Parley or an upstream, or
+ * canceled by the client.
+ */
 export type CallOutcome = 'ok' | 'refused' | 'failed' | 'left';
 
-/** How a call ended that nobody left. */
+/** Returns the outcome of a call that the client did not cancel. */
 export function toCallOutcome(error: ParleyError | undefined): CallOutcome {
   if (error === undefined) return 'ok';
   return error.status < 500 ? 'refused' : 'failed';
 }
 
-/** How one try at an upstream ended. */
+/** Outcome of one attempt at an upstream. */
 export type AttemptOutcome = 'ok' | 'rate_limited' | 'left' | UpstreamErrorKind;
 
-/** All times are milliseconds of one monotonic clock, such as `performance.now()`. */
+/** Start of a call. All times are milliseconds of one monotonic clock, such as `performance.now()`. */
 export interface CallStart {
   readonly operation: Operation;
-  /** The route's pattern, such as `/v1/chat/completions`; undefined for a call from inside. Never the path itself. */
+  /** Pattern of the route, such as `/v1/chat/completions`, never the path itself. Undefined for an internal call. */
   readonly route: string | undefined;
   readonly requestId: string;
-  /** The caller's `traceparent` and `tracestate` as they came (hostile), or the `trace` of the call that makes this one. */
+  /** The client's `traceparent` and `tracestate` as received (untrusted), or the `trace` of the parent call. */
   readonly traceparent: string | undefined;
   readonly tracestate: string | undefined;
   readonly atMs: number;
@@ -39,48 +42,48 @@ export interface CallStart {
 
 export interface CallEnd {
   readonly outcome: CallOutcome;
-  /** The HTTP status that was sent, or would have been; 499 if the caller left before it. */
+  /** HTTP status of the response, including one that was not sent. 499 if the client disconnected first. */
   readonly status: number;
-  /** The error that the caller was sent, also inside a stream; its causes go to the log only. */
+  /** Error that the client receives, also inside a stream. Its causes appear only in the log. */
   readonly error: ParleyError | undefined;
-  /** What was used up, counted or estimated; 0 if nothing was. */
+  /** Tokens used, counted or estimated. 0 if the call used no tokens. */
   readonly promptTokens: number;
   readonly completionTokens: number;
   readonly atMs: number;
 }
 
-/** One try at one upstream. */
+/** One attempt at one upstream. */
 export interface AttemptRecord {
-  /** To send on with the request. */
+  /** Trace context to send with the request. */
   readonly trace: TraceContext;
-  /** Once; later ones are ignored. */
+  /** Ends the attempt. Later calls have no effect. */
   end(outcome: AttemptOutcome, atMs: number): void;
 }
 
-/** What is noted of one call while it runs. Nothing here throws, waits, or keeps content. */
+/** Telemetry of one call in progress. Its methods do not throw or wait, and store no content. */
 export interface CallRecord {
-  /** This call's own place in its trace. */
+  /** Trace context of this call. */
   readonly trace: TraceContext;
-  /** Set as soon as it is known. */
+  /** Set when the caller is known. */
   caller: Caller | undefined;
-  /** As soon as it is known, found or not. */
+  /** Called when the deployment ID is known, even if the deployment does not exist. */
   deployment(id: string): void;
-  /** The first bytes of a stream leave; not called for an answer that is one JSON text. */
+  /** Called when the first bytes of a stream are sent. Not called for an answer that is one JSON text. */
   firstByte(atMs: number): void;
-  /** More bytes of the stream leave; once a write, however many events it holds. */
+  /** Called for each further write of the stream, regardless of the number of events in it. */
   chunk(atMs: number): void;
   attempt(upstreamId: string, atMs: number): AttemptRecord;
-  /** What the call was charged, in billionths of a USD; set before its end. */
+  /** Cost that the call was charged, in billionths of a USD. Set before the call ends. */
   cost: number;
   /** ID of the session or conversation from the client. Set before the call ends. */
   session: string | undefined;
   /** Details that the upstream reported in addition to tokens. Set before the call ends. */
   details: UsageDetails;
-  /** Once; later ones are ignored. */
+  /** Ends the record. Later calls have no effect. */
   end(end: CallEnd): void;
 }
 
-/** Where calls are measured, traced and logged. */
+/** Port that measures, traces, and logs calls. */
 export interface Telemetry {
   begin(start: CallStart): CallRecord;
 }
@@ -102,10 +105,10 @@ const silentRecord: CallRecord = {
   end() {},
 };
 
-/** Notes nothing. */
+/** Telemetry that records no calls. */
 export const silentTelemetry: Telemetry = { begin: () => ({ ...silentRecord }) };
 
-/** W3C trace context as it came, or made for this call. */
+/** W3C trace context, received from the client or created for this call. */
 export interface TraceContext {
   readonly traceparent: string;
   readonly tracestate: string | undefined;

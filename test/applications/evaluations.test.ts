@@ -123,9 +123,9 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('on %s, an evaluation', (engine
       { type: 'cost_at_most', usd: 1 },
     );
     expect(verdicts.map(([passed]) => passed)).toEqual([true, false, true, false, false, false, true, false, true, false]);
-    expect(verdicts[1]?.[1]).toMatch(/^The answer does not have "a giraffe" in it; it is "/);
-    expect(verdicts[7]?.[1]).toBe('get_weather was not called; no tool was.');
-    expect(verdicts[9]?.[1]).toBe('The cost is not known: a model that was asked has no price.');
+    expect(verdicts[1]?.[1]).toMatch(/^The answer does not contain "a giraffe"\. It is "/);
+    expect(verdicts[7]?.[1]).toBe('get_weather was not called. No tool was called.');
+    expect(verdicts[9]?.[1]).toBe('The cost is unknown, because a model that was used has no price.');
   });
 
   it('checks the arguments of tool calls and the cost', async () => {
@@ -157,7 +157,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('on %s, an evaluation', (engine
     expect(JSON.parse(asked.messages[1]?.content ?? '')).toMatchObject({ conversation: 'Hello', rubric: judged.rubric });
     expect(asked.response_format).toMatchObject({ type: 'json_schema' });
     upstream.script(jsonReply(plainCompletion('I cannot say.')));
-    expect(await verdictsOf('Hello', judged)).toEqual([[false, 'The judge gave no verdict: it is not JSON.']]);
+    expect(await verdictsOf('Hello', judged)).toEqual([[false, 'The judge returned no verdict: it is not JSON.']]);
     const [[passed, reason] = []] = await verdictsOf('Hello', { ...judged, deployment: 'secret' });
     expect([passed, reason]).toEqual([false, expect.stringMatching(/^secret could not judge: /)]);
   });
@@ -240,7 +240,10 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('on %s, an evaluation', (engine
     };
     const room = { maxStored: 20, maxBytes: 1e9, maxInProgress: 9 };
     await evaluations.store.begin(started, 'a node that is gone', room);
-    expect(await ended(started.id)).toMatchObject({ status: 'failed', error: 'The node that ran it is gone; start it again.' });
+    expect(await ended(started.id)).toMatchObject({
+      status: 'failed',
+      error: 'The node that ran this evaluation is gone. Start the evaluation again.',
+    });
   });
 
   it('is limited to three concurrent ones and to the number of stored ones', async () => {

@@ -68,7 +68,7 @@ describe('a call to a deployment that requires consent, three deep', () => {
   it('is rejected before it is made, and the error names the root', async () => {
     const before = callsOf('leaf');
     const said = await landscape.callThrough(['root', 'mid', 'leaf']);
-    expect(said).toBe(refusalFor('leaf', 'root', '; GET /v1/consent/root has the form to accept.'));
+    expect(said).toBe(refusalFor('leaf', 'root', '. GET /v1/consent/root returns the form to accept.'));
     expect(callsOf('leaf')).toBe(before);
   });
 
@@ -105,7 +105,7 @@ describe('a call to a deployment that requires consent, three deep', () => {
   it('is rejected if a deployment on the path is not in the form', async () => {
     await accept(landscape.service, 'root');
     expect(await landscape.callThrough(['root', 'stranger', 'leaf'])).toBe(
-      refusalFor('leaf', 'root', ', and what you gave does not cover stranger; GET /v1/consent/root has the form of today.'),
+      refusalFor('leaf', 'root', ', and your consent does not cover stranger. GET /v1/consent/root returns the current form.'),
     );
   });
 
@@ -150,7 +150,7 @@ describe('a call to a deployment that requires consent, three deep', () => {
   it('is rejected for an application that calls itself', async () => {
     expect(await landscape.callThrough(['selfish'])).toBe('done');
     expect(await landscape.callThrough(['selfish', 'selfish'])).toBe(
-      refusalFor('selfish', 'selfish', '; GET /v1/consent/selfish has the form to accept.'),
+      refusalFor('selfish', 'selfish', '. GET /v1/consent/selfish returns the form to accept.'),
     );
     await accept(landscape.service, 'selfish');
     expect(await landscape.callThrough(['selfish', 'selfish'])).toBe('done');

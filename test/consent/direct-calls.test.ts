@@ -8,7 +8,7 @@ const more = { consent: { directCalls: 'require' } };
 it('a direct call needs consent if the configuration requires it', async () => {
   await using landscape = await startLandscape(applications, { more });
   expect(await landscape.callThrough(['root'])).toBe(
-    '403 consent_required: root needs your consent before it answers; GET /v1/consent/root has the form to accept.',
+    '403 consent_required: root needs your consent before it answers. GET /v1/consent/root returns the form to accept.',
   );
   await accept(landscape.service, 'root');
   expect(await landscape.callThrough(['root', 'leaf'])).toBe('done');

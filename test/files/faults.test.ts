@@ -47,7 +47,7 @@ describe('a write', () => {
     await files.put('x', 'one');
     vi.spyOn(store.blobs, 'delete').mockRejectedValueOnce(createStoreError('away'));
     expect((await files.put('x', 'two')).status).toBe(200);
-    expect(files.faults).toEqual([expect.stringContaining('could not be deleted')]);
+    expect(files.faults).toEqual([expect.stringContaining('Could not delete the unused content ')]);
     expect((await files.get('x')).text).toBe('two');
   });
 

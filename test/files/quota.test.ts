@@ -88,7 +88,7 @@ describeOnEach('uploads side by side on two nodes', (database) => {
     await vi.waitUntil(async () => (await store.names()).length === 3, { timeout: 10_000 });
     const refused = await nodeOf(1).put('late.bin', Buffer.alloc(uploadBytes));
     expect([refused.status, refused.error.code]).toEqual([413, 'payload_too_large']);
-    expect(refused.error.message).toContain('100000 bytes and has 90000 of them, uploads under way included');
+    expect(refused.error.message).toContain('90000 of at most 100000 bytes, including uploads in progress');
     for (const { request } of uploads.slice(0, 2)) request.destroy();
     await vi.waitUntil(async () => (await nodeOf(1).put('late.bin', Buffer.alloc(uploadBytes))).status === 200, {
       timeout: 10_000,

@@ -176,7 +176,7 @@ describe.each(storeKinds)('files stored in %s', (kind) => {
     for (const path of ['x', 'y']) expect((await files.put(path, Buffer.alloc(8_000_000))).status).toBe(200);
     const refused = await files.put('z', Buffer.alloc(4_000_001));
     expect([refused.status, refused.error.code]).toEqual([413, 'payload_too_large']);
-    expect(refused.error.message).toMatch(/20000000 bytes and has 16000000/);
+    expect(refused.error.message).toMatch(/16000000 of at most 20000000 bytes/);
     expect((await files.put('z', Buffer.alloc(4_000_000))).status).toBe(200);
     expect((await files.put('x', Buffer.alloc(7_000_000))).status).toBe(200);
     await files.send('DELETE', 'y');

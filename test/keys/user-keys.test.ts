@@ -69,7 +69,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a user key, on %s', (engine) =
       'access_denied',
       expect.stringContaining('sign in with an identity provider'),
     ]);
-    expect(await refusal(made.key)).toEqual([403, 'access_denied', expect.stringContaining('sign in, and send your token')]);
+    expect(await refusal(made.key)).toEqual([403, 'access_denied', expect.stringContaining('Sign in, and send your token')]);
     expect((await askWith(house.nodes[0], made.key, '/v1/user/keys')).status).toBe(403);
     // From here on the key goes by this token.
     expect(await refusal(await signIn('plain'))).toEqual([403, 'access_denied', expect.stringContaining('selfService')]);

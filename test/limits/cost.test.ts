@@ -24,7 +24,7 @@ describe('a cost limit', () => {
     const { status, error, headers } = await chat(service, 'team%2Fm%201');
     expect([status, error.code]).toEqual([429, 'cost_limit_exceeded']);
     expect(error.message).toBe(
-      'Your limit of 1 USD per day is used up (1 of 1); it resets in 13h39m30s, at 2026-07-16T00:00:00Z.',
+      'Your limit of 1 USD per day is used up (1 of 1). It resets in 13h39m30s, at 2026-07-16T00:00:00Z.',
     );
     expect(headers['retry-after']).toBe('49170');
   });

@@ -151,7 +151,7 @@ describe('the reservation of a call in progress', () => {
     const { status, error, headers } = await chat(service);
     expect([status, error.code, headers['retry-after']]).toEqual([429, 'token_limit_exceeded', '1']);
     expect(error.message).toMatch(
-      /^Your limit of 20 tokens per month on m is reserved for your calls under way \(0 of 20 used, 4096 reserved\); try again/,
+      /^Your limit of 20 tokens per month on m is reserved for your calls in progress \(0 of 20 used, 4096 reserved\)\. Try again/,
     );
     waiting.letGo();
     expect((await first).status).toBe(200);

@@ -28,7 +28,7 @@ describe('a request limit', () => {
       type: 'rate_limit_error',
       code: 'request_limit_exceeded',
       param: null,
-      message: 'Your limit of 2 requests per hour on m is used up (2 of 2); it resets in 39m30s, at 2026-07-15T11:00:00Z.',
+      message: 'Your limit of 2 requests per hour on m is used up (2 of 2). It resets in 39m30s, at 2026-07-15T11:00:00Z.',
     });
     expect(headers).toMatchObject({
       'retry-after': '2370',

@@ -32,16 +32,20 @@ describe('the roles of a caller', () => {
 
 describe('a limit of 0 or less', () => {
   it.each([
-    ['tokens', { limits: { m: { day: 0 } } }, 'Your roles leave no use of m: their limit of tokens per day is 0 or less.'],
+    [
+      'tokens',
+      { limits: { m: { day: 0 } } },
+      'Your roles do not allow any use of "m": their limit of tokens per day is 0 or less.',
+    ],
     [
       'requests',
       { limits: { '*': { requestHour: -1 } } },
-      'Your roles leave no use of m: their limit of requests per hour is 0 or less.',
+      'Your roles do not allow any use of "m": their limit of requests per hour is 0 or less.',
     ],
     [
       'money',
       { limits: {}, costLimit: { month: 0 } },
-      'Your roles leave no use of m: their limit of cost per month is 0 or less.',
+      'Your roles do not allow any use of "m": their limit of cost per month is 0 or less.',
     ],
   ])('of %s rejects the call before the body is read', async (_kind, entry, message) => {
     await using limited = await startLimited({ default: entry });

@@ -15,7 +15,7 @@ describe('a token limit', () => {
     const { status, error } = await chat(service);
     expect([status, error.code]).toEqual([429, 'token_limit_exceeded']);
     expect(error.message).toBe(
-      'Your limit of 20 tokens per minute on m is used up (24 of 20); it resets in 30s, at 2026-07-15T10:21:00Z.',
+      'Your limit of 20 tokens per minute on m is used up (24 of 20). It resets in 30s, at 2026-07-15T10:21:00Z.',
     );
     expect(await usedOf(service)).toEqual({ minuteTokenStats: 24, dayRequestStats: 2 });
   });

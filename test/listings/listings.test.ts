@@ -63,7 +63,7 @@ describe('a listing', () => {
     ['/msgapi/v1/messages', { model: 'nope', max_tokens: 1 }],
   ])('that is at /v1/models is named to callers of %s who ask for what there is not', async (path, fields) => {
     const { status, error } = await service.sendRequest({ path, headers: withKey('user'), body: { messages: hello, ...fields } });
-    expect([status, error.message]).toEqual([404, 'There is no deployment nope; GET /v1/models lists yours.']);
+    expect([status, error.message]).toEqual([404, 'There is no deployment nope. GET /v1/models lists yours.']);
   });
 
   it('at /v1/models has models and applications', async () => {

@@ -82,7 +82,7 @@ describe('nodes whose PostgreSQL is stopped', () => {
       const { status, error, headers } = await step();
       if (what === 'to give one' && status === 409) continue;
       expect([what, status, error.code, headers['retry-after']]).toEqual([what, 503, 'overloaded', '1']);
-      expect(error.message).toBe('The store cannot be used at the moment: the database cannot be reached; try again.');
+      expect(error.message).toBe('The store is currently unavailable: the database cannot be reached. Try again.');
     }
   });
 

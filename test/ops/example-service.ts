@@ -182,7 +182,7 @@ async function putEvaluated(store: EvaluationStores['store']): Promise<void> {
   const [check] = asked.checks;
   await store.addResult(id, 'node', {
     ...{ nth: 0, caseId, case: asked, outcome: 'passed', answer: 'Hello', toolRuns: [], error: null, usage: [], durationMs: 1 },
-    ...{ verdicts: check ? [{ check, passed: true, reason: 'The answer has the text in it.' }] : [], costUsd: 0, trace: [] },
+    ...{ verdicts: check ? [{ check, passed: true, reason: 'The answer contains the text.' }] : [], costUsd: 0, trace: [] },
   });
   await store.end(id, 'node', { status: 'completed', endedAtMs: 2, error: undefined, costUsd: 0, digest: 'd' });
 }

@@ -294,7 +294,7 @@ describe('an application that calls itself', () => {
     const answered = await rig.chat('Go round.');
     expect(answered.status).toBe(200);
     const told = rig.model.requests.flatMap(({ body }) => body.messages as { role: string; content: string }[]);
-    const depth = told.filter(({ role, content }) => role === 'tool' && /comes back to app more than 3 times/.test(content));
+    const depth = told.filter(({ role, content }) => role === 'tool' && /returns to app more than 3 times/.test(content));
     expect(depth).toHaveLength(1);
     // Four runs, each of which asks its model twice.
     expect(rig.model.requests).toHaveLength(8);
@@ -314,7 +314,7 @@ describe('an application that calls itself', () => {
     const before = host.requests.length;
     const answered = await rig.chat('Ask.');
     expect(toldTo(rig)).toEqual([
-      expect.stringMatching(/: The mailbox needs your consent before app may use it; GET \/v1\/consent\/app/),
+      expect.stringMatching(/: The mailbox needs your consent before app may use it\. GET \/v1\/consent\/app/),
     ]);
     expect([stagesOf(answered)[0]?.status, host.requests.length]).toEqual(['failed', before]);
   });

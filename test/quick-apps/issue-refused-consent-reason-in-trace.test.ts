@@ -12,7 +12,7 @@ it('a trace has the reason that the model and the stage have, where a tool lacks
   });
   const answered = await rig.chat([user('Do it.')], {}, { 'x-parley-trace': 'true' });
   const reason =
-    /^The tool failed: leaf needs your consent before app may use it; GET \/v1\/consent\/app has the form to accept\.$/;
+    /^The tool failed: leaf needs your consent before app may use it\. GET \/v1\/consent\/app returns the form to accept\.$/;
   const [told] = toldTo(rig);
   expect(told).toMatch(reason);
   expect(stagesOf(answered)).toMatchObject([{ status: 'failed', content: expect.stringContaining(String(told)) }]);

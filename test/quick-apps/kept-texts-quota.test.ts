@@ -52,7 +52,9 @@ describeOnEach('texts that are kept for one user', (database) => {
     expect(await keepElsewhere({ ...ann, application: 'other' }, 100)).toBe(true);
     expect(await keep(ann, 1)).toBe(false);
     expect(faults).toEqual([
-      expect.stringMatching(/^a text .* could not be kept: Texts of this user have 204800 of 204800 bytes/),
+      expect.stringMatching(
+        /^Could not store a text of a conversation: The texts of this user already use 204800 of 204800 bytes/,
+      ),
     ]);
     expect(blobs.contents.size).toBe(2);
     expect(await keep({ ...ann, subject: 'bob' }, 100)).toBe(true);

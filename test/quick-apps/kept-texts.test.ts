@@ -107,7 +107,7 @@ describe('long results of tools', () => {
     expect([reply, sizeOf(reply) < 88_000]).toEqual([expect.objectContaining({ content: 'Done.' }), true]);
     await goOn(rig, reply);
     expect(toldTo(rig)[0]).toMatch(/^one [\s\S]{496}\n\[The rest was left out of what is remembered\.\]$/);
-    expect(faults).toEqual(['a text that a conversation goes on from could not be kept']);
+    expect(faults).toEqual(['Could not store a text of a conversation']);
   });
 
   it('are waited for while their store is away: the call is refused, and nothing lost', async () => {

@@ -99,7 +99,7 @@ describe('a link to a Redis', () => {
         type: 'server_overloaded',
         code: 'overloaded',
         param: null,
-        message: 'The store cannot be used at the moment: it cannot be reached; try again.',
+        message: 'The store is currently unavailable: it cannot be reached. Try again.',
       },
     });
   });

@@ -134,7 +134,7 @@ describe('the stock client before an upstream of the Messages dialect', () => {
     ['too large', 413, 'invalid_request_error', 'payload_too_large', /^Request too large$/],
     ['no such', 404, 'not_found_error', 'DeploymentNotFound', /^model: x$/],
     ['too fast', 429, 'rate_limit_error', 'upstream_rate_limited', /Slow down/],
-    ['wrong key', 500, 'upstream_error', 'upstream_failed', /refused the credentials/],
+    ['wrong key', 500, 'upstream_error', 'upstream_failed', /rejected the credentials/],
     ['overloaded', 503, 'server_overloaded', 'upstream_unavailable', /Overloaded/],
     ['broken', 500, 'upstream_error', 'upstream_failed', /Internal server error/],
   ])('is told of "%s" by the status %d', async (said, status, type, code, message) => {

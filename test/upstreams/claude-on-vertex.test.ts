@@ -155,7 +155,7 @@ describe('a Claude behind Vertex', () => {
       400,
       'max_tokens: too many',
     ],
-    [{ error: { code: 403, message: 'denied' } }, 403, 500, 'refused the credentials'],
+    [{ error: { code: 403, message: 'denied' } }, 403, 500, 'rejected the credentials'],
     [{ error: { code: 400, message: `no such token ${token}` } }, 400, 400, 'no such token ***'],
   ])('says %j as it is', async (body, status, told, message) => {
     scripted(jsonReply(body, status));
@@ -173,7 +173,7 @@ describe('a Claude behind Vertex', () => {
   it('that is refused a token is our misconfiguration', async () => {
     issuer.script(jsonReply({ error: 'invalid_grant' }, 400));
     const answer = await messages({ model: 'anew' });
-    expect([answer.status, answer.text]).toEqual([500, expect.stringContaining('refused the credentials')]);
+    expect([answer.status, answer.text]).toEqual([500, expect.stringContaining('rejected the credentials')]);
   });
 
   it('is left when the caller leaves before the token is there', async () => {

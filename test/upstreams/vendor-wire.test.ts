@@ -164,7 +164,7 @@ describe('a service account of Google Cloud', () => {
     tokens.script(jsonReply({ error: 'invalid_grant', error_description: 'Invalid JWT Signature.' }, 400));
     const { status, error } = await service.chat('vertex-account-anew', { messages: hello });
     expect([status, error.code]).toEqual([500, 'upstream_failed']);
-    expect(error.message).toMatch(/refused the credentials/);
+    expect(error.message).toMatch(/rejected the credentials/);
   });
 
   it('is left when the caller leaves before the token is there', async () => {
@@ -190,8 +190,8 @@ describe('a refusal', () => {
       'INVALID_ARGUMENT',
       /^in a list$/,
     ],
-    ['gemini', google(403), 500, 'upstream_failed', /refused the credentials/],
-    ['gemini', google(400, { details: [{ reason: 'API_KEY_INVALID' }] }), 500, 'upstream_failed', /refused the credentials/],
+    ['gemini', google(403), 500, 'upstream_failed', /rejected the credentials/],
+    ['gemini', google(400, { details: [{ reason: 'API_KEY_INVALID' }] }), 500, 'upstream_failed', /rejected the credentials/],
     ['vertex', google(413), 413, 'SOME_STATUS', /^google says 413$/],
     [
       'bedrock',
@@ -200,7 +200,7 @@ describe('a refusal', () => {
       'ValidationException',
       /^Malformed input\.$/,
     ],
-    ['bedrock', jsonReply({ Message: 'Denied.' }, 403), 500, 'upstream_failed', /refused the credentials/],
+    ['bedrock', jsonReply({ Message: 'Denied.' }, 403), 500, 'upstream_failed', /rejected the credentials/],
     ['bedrock', jsonReply({}, 424), 500, 'upstream_failed', /answered 424/],
     [
       'mistral',
@@ -216,7 +216,7 @@ describe('a refusal', () => {
       'invalid_request',
       /^body\.x: Extra inputs/,
     ],
-    ['mistral', jsonReply({ message: 'Unauthorized', request_id: 'x' }, 401), 500, 'upstream_failed', /refused the credentials/],
+    ['mistral', jsonReply({ message: 'Unauthorized', request_id: 'x' }, 401), 500, 'upstream_failed', /rejected the credentials/],
     ['mistral', ({ response }) => void response.writeHead(502).end('<html>'), 503, 'upstream_unavailable', /answered 502/],
   ] as [Vendor, Reply, number, string, RegExp][])(
     'of %s is told as docs/wire.md says (%#)',

@@ -114,7 +114,7 @@ describe.each(vendors)('the stock client before an upstream of the protocol %s',
     ['too long', 400, 'invalid_request_error', /too long/],
     ['no such', 404, 'not_found_error', /No such model/],
     ['too fast', 429, 'rate_limit_error', /Slow down/],
-    ['wrong key', 500, 'upstream_error', /refused the credentials/],
+    ['wrong key', 500, 'upstream_error', /rejected the credentials/],
     ['overloaded', 503, 'server_overloaded', /Busy/],
     ['broken', 500, 'upstream_error', /Oops/],
   ])('is told of "%s" by the status %d', async (said, status, type, message) => {

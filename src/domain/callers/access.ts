@@ -6,7 +6,7 @@ import { isClosedByKey } from './bound-key.ts';
 import { isLedByAnother } from './build-path.ts';
 import type { Actor } from './caller.ts';
 
-/** Whether the roles of a caller open a deployment and leave some use of it; one that names no roles is open to all. */
+/** Returns whether a caller may use a deployment: its roles, key, and call chain open it, and no limit denies access. */
 export function mayUse({ limits }: ConfigSnapshot, caller: Actor, deployment: Deployment): boolean {
   if (isClosedToApplications(caller, deployment)) return false;
   return isOpenTo(caller, deployment) && findClosedLimit(limits.find(caller.roles, deployment.id)) === undefined;
@@ -16,20 +16,27 @@ export function mayUse({ limits }: ConfigSnapshot, caller: Actor, deployment: De
 export function requireAccess({ limits }: ConfigSnapshot, caller: Actor, deployment: Deployment): void {
   const { id } = deployment;
   if (isClosedToApplications(caller, deployment))
-    throw new ParleyError('access_denied', `Applications may not call ${id}: features.accessibleByPerRequestKey is false.`);
+    throw new ParleyError(
+      'access_denied',
+      `Applications may not call "${id}", because features.accessibleByPerRequestKey is false.`,
+    );
   if (isClosedByKey(caller, id))
-    throw new ParleyError('access_denied', `Your key does not open ${id}: it is bound to other deployments.`);
-  if (!isOpenTo(caller, deployment)) throw new ParleyError('access_denied', `Your roles do not open ${id}.`);
+    throw new ParleyError('access_denied', `Your key may not use "${id}", because it is bound to other deployments.`);
+  if (!isOpenTo(caller, deployment)) throw new ParleyError('access_denied', `Your roles may not use "${id}".`);
   const closed = findClosedLimit(limits.find(caller.roles, id));
   if (closed === undefined) return;
   const { kind, period } = closed.window;
-  throw new ParleyError('access_denied', `Your roles leave no use of ${id}: their limit of ${kind} per ${period} is 0 or less.`);
+  throw new ParleyError(
+    'access_denied',
+    `Your roles do not allow any use of "${id}": their limit of ${kind} per ${period} is 0 or less.`,
+  );
 }
 
 /**
- * What a user made is open to that user, unless an application of somebody else's stands in for it, and to the roles it names;
- * to everyone only if it is of the configuration. A key that is narrowed to some deployments opens no others itself; what
- * they call to answer goes by the rights of the user.
+ * Returns whether the roles, the key, and the ownership open a deployment. A saved deployment is open to the roles that it
+ * lists and to its owner, unless an application of another user is in the call chain. Only a configured deployment without
+ * `userRoles` is open to all callers. A key that is bound to deployments opens no others, but their inner calls use the rights
+ * of the user.
  */
 function isOpenTo(caller: Actor, { id, userRoles, ownership }: Deployment): boolean {
   const { subject, roles } = caller;

@@ -4,33 +4,33 @@ import { ParleyError } from '#contract/errors/errors.ts';
 export interface BlockedUser {
   /** User subject. */
   readonly user: string;
-  /** The note of the administrator. Users do not see it. */
+  /** Note of the administrator. Users do not see it. */
   readonly reason: string | null;
   readonly blockedAtMs: number;
   /** User subject of the administrator. */
   readonly blockedBy: string;
 }
 
-/** The blocked users after the ones of a page, latest first. */
+/** Selects blocked users that follow the last entry of a page, latest first. */
 export interface BlockedUserPage {
   readonly beforeMs: number;
   readonly beforeUser: string;
   readonly limit: number;
 }
 
-/** Port: the users that administrators blocked. Each write makes a new revision. Throws StoreFault. */
+/** Port that stores blocked users. Each write creates a revision. Throws `StoreError`. */
 export interface BlockedUserStore {
-  /** Replaces the block of a user who is blocked already. */
+  /** Replaces the entry of a user who is already blocked. */
   put(blocked: BlockedUser): Promise<'added' | 'replaced'>;
   /** Returns whether the user was blocked. */
   delete(user: string): Promise<boolean>;
-  /** The latest first. */
+  /** Returns one page, latest first. */
   list(page: BlockedUserPage): Promise<readonly BlockedUser[]>;
-  /** All blocked users, or undefined if the revision is still `since`. */
+  /** Returns all blocked users, or undefined if the revision is still `since`. */
   changes(since: number): Promise<{ readonly revision: number; readonly users: readonly string[] | undefined }>;
 }
 
-/** The error of a request, or of a call in progress, whose user is blocked. */
+/** Returns the error for a request, or for a call in progress, of a blocked user. */
 export function userBlocked(): ParleyError {
   return new ParleyError(
     'user_blocked',

@@ -3,8 +3,8 @@ import { ParleyError } from '#contract/errors/errors.ts';
 import type { Caller } from './caller.ts';
 
 /**
- * Mark of a route that accepts a key bound to deployments, which calls these or reads about them. A route without the mark
- * rejects the key.
+ * Marks a route that accepts keys bound to deployments. These routes call the deployments or read about them. All other
+ * routes reject the keys.
  */
 export type BoundKeys = 'accepts bound keys';
 
@@ -14,12 +14,15 @@ type Holder = Keys & { readonly chain: object | null };
 const tagBytes = 16;
 const firstLetter = 97;
 
-/** Whether a caller sends a key that is bound to deployments. Inner calls of these deployments use the rights of the user. */
+/**
+ * Returns whether a caller uses a key that is bound to deployments. Inner calls of these deployments use the rights of the
+ * user.
+ */
 export function isBoundKey(holder: Holder): boolean {
   return holder.chain === null && getDeployments(holder) !== null;
 }
 
-/** Whether a key that is bound to deployments keeps its caller from calling this one. */
+/** Returns whether a caller's bound key excludes the deployment. */
 export function isClosedByKey(holder: Holder, deployment: string): boolean {
   return holder.chain === null && getDeployments(holder)?.includes(deployment) === false;
 }
@@ -33,11 +36,14 @@ export function requireUnbound(holder: Holder, boundKeys: BoundKeys | undefined)
   if (boundKeys !== undefined || !isBoundKey(holder)) return;
   throw new ParleyError(
     'access_denied',
-    'A key that is bound to deployments only calls these and reads about them; send a key that is not bound, or your token.',
+    'A key that is bound to deployments can only call them and read about them. Send a key that is not bound, or your token.',
   );
 }
 
-/** Returns the id of a record that a caller stores. The id shows which bound key stored it, in letters alone like all ids. */
+/**
+ * Returns the ID of a record that a caller stores. The ID identifies the bound key that stored it and, like all IDs, contains
+ * only letters.
+ */
 export function toRecordId(prefix: string, holder: Holder, unique: string): string {
   return `${prefix}_${getTag(holder)}${unique.replaceAll('-', '')}`;
 }

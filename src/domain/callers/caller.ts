@@ -2,56 +2,61 @@ import type { ModelUsage } from '#contract/chat/chunk.ts';
 import type { Claim } from '../limits/limit-store.ts';
 import type { HeldRights } from './held-rights.ts';
 
-/** Who sends a call: a key's project or a user, with what the chain of calls behind it hands on (docs/wire.md, Credentials). */
+/** Identity of a request: the project of a key or a user, and the call chain that led here (docs/wire.md, Credentials). */
 export interface Caller {
-  /** The JWT's user claim, else `key:<project>`; through a per-request key that of the one who started the chain. */
+  /** User claim of the JWT, or `key:<project>`. For a per-request key, the subject at the root of the chain. */
   readonly subject: string;
   readonly project: string;
   readonly roles: readonly string[];
-  /** Null if the caller holds a key or token of its own; else the chain its per-request key belongs to. */
+  /** Call chain of a per-request key. Null if the caller uses its own key or token. */
   readonly chain: Chain | null;
-  /** Of a user who shows a token of an identity provider: when that was issued. */
+  /** Time at which the identity provider issued the user's token. Undefined without such a token. */
   readonly signedInAtMs?: number;
-  /** The key that the user made and that stands for it, also of the calls that follow from it. */
+  /** Key that the user created and that identifies the caller. Inner calls keep it. */
   readonly userKey?: UserKey;
-  /** The key of a configuration file, if its entry has `deployments` or `expiresAt`. Inner calls keep it. */
+  /** Key of a configuration file, if its entry has `deployments` or `expiresAt`. Inner calls keep it. */
   readonly configuredKey?: ConfiguredKey;
 }
 
 /** Restrictions of a key of a configuration file that apply while its calls are in progress. */
 export interface ConfiguredKey {
-  /** The same after a reload. An entry with a name keeps it when its secret changes. */
+  /** Does not change on a reload. A named entry keeps its ID when its secret changes. */
   readonly id: string;
-  /** IDs of the deployments that the key calls itself. Null: all that its roles open. */
+  /** IDs of the deployments that the key may call directly. Null means all that its roles open. */
   readonly deployments: readonly string[] | null;
-  /** Milliseconds since the epoch. Null: the key does not expire. */
+  /** Milliseconds since the epoch. Null means that the key does not expire. */
   readonly expiresAtMs: number | null;
 }
 
-/** What is to be known of a key that a user made as long as something goes on that it began. */
+/** Properties of a user's key that matter while its calls or background work are in progress. */
 export interface UserKey {
   readonly id: string;
-  /** One more with each rotation. */
+  /** Incremented by each rotation. */
   readonly version: number;
-  /** The ids that it may call itself; null: what its user may. */
+  /** IDs of the deployments that the key may call directly. Null means all that its user may call. */
   readonly deployments: readonly string[] | null;
 }
 
-/** What decides of a caller which deployments it may use. */
+/** Part of a caller that determines which deployments it may use. */
 export interface Actor extends Pick<Caller, 'subject' | 'roles' | 'userKey' | 'configuredKey'> {
   readonly chain: Pick<Chain, 'path'> | null;
 }
 
-/** What a per-request key hands on: the way from the root to the application that holds it. */
+/** State that a per-request key carries: the path from the root to the application that holds it, and its rights. */
 export interface Chain {
-  /** Ids from the root to the application that holds the key, in order; at least one. */
+  /** IDs from the root to the application that holds the key, in order. At least one. */
   readonly path: readonly string[];
-  /** To stored files and the like, such as those named in the requests on the way. */
+  /** Rights to stored resources, such as files that requests on the path reference. */
   readonly rights: HeldRights;
-  /** What is reserved for the calls on the way: it does not stand in the way of those made with the key. Absent: nothing. */
+  /** Reservations of the calls on the path. They do not block calls made with the key. */
   readonly claims?: readonly Claim[];
-  /** Called with the tokens of each call made with the key; they have reached the one who made the key once it resolves. Never fails. */
+  /**
+   * Called with the tokens of each call made with the key. Resolves after the issuer of the key has received them. Never fails.
+   */
   readonly report: (usage: readonly ModelUsage[]) => void | Promise<void>;
-  /** Called if a call made with the key is refused for what its user may or did: what becomes of that is no fault of the application. Absent on other nodes than the one that made the key. */
+  /**
+   * Called if a call made with the key is rejected because of the user. Failures that follow are not errors of the application.
+   * Undefined on nodes other than the one that issued the key.
+   */
   readonly onRefusal?: () => void;
 }

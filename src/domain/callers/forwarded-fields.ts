@@ -2,16 +2,16 @@ import { getHopByHopFields, isInFamily } from '#base/http/header-fields.ts';
 import type { CallOrigin } from '../call.ts';
 import type { Deployment } from '../deployments/deployment.ts';
 
-/** Header fields of the client that reach programs whose address a user saved. Parley keeps all other fields. */
+/** Header fields of the client that reach applications with a user-provided address. Parley drops all other fields. */
 const savedApplicationHeaders: ReadonlySet<string> = new Set(['accept-language', 'user-agent', 'x-conversation-id']);
 
-/** The only part of the query that reaches them. */
+/** The only query parameter that reaches these applications. */
 const savedApplicationQuery = 'api-version';
 
 /**
- * Header fields of the client that do not reach programs of the configuration: credentials, message framing, and fields that
- * Parley sets. They also include fields with which proxies in front of Parley name the user, or the user's address, certificate,
- * or token.
+ * Header fields of the client that do not reach configured applications: credentials, message framing, and fields that Parley
+ * sets. They also include fields with which proxies in front of Parley identify the user, or forward the user's address,
+ * certificate, or token.
  */
 const withheldHeaders: ReadonlySet<string> = new Set([
   'host',
@@ -28,7 +28,7 @@ const withheldHeaders: ReadonlySet<string> = new Set([
   'traceparent',
   'tracestate',
   'x-request-id',
-  // Programs of the family identify their deployment by these.
+  // DIAL applications identify their deployment by these.
   'x-dial-deployment-id',
   'x-dial-override-name',
   // Fields in which a browser describes the page that sent the request.
@@ -67,9 +67,9 @@ const withheldHeaders: ReadonlySet<string> = new Set([
   'x-real-ip',
 ]);
 
-/** Families of such names (`isInFamily`). */
+/** Families of withheld names, as `isInFamily` defines them. */
 const withheldHeaderFamilies: ReadonlySet<string> = new Set([
-  // Parley and the family.
+  // Parley and DIAL.
   'x-upstream-',
   'x-dial-application-',
   'x-parley-',
@@ -127,20 +127,20 @@ const withheldHeaderFamilies: ReadonlySet<string> = new Set([
   'x-envoy-',
 ]);
 
-/** What of a caller's request goes on to a program that answers it. */
+/** Parts of a client's request that Parley forwards to the application that answers it. */
 export interface ForwardedFields {
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /** As it came, without the question mark; empty for none. */
+  /** Query string as received, without the question mark. Empty if there is no query. */
   readonly query: string;
 }
 
 const noFields: ForwardedFields = { headers: {}, query: '' };
 
 /**
- * Returns the query and the header fields of the client that reach the program of a deployment (docs/write-an-application.md, Header fields). A
- * program that a user saved gets the fields of a short list. A program of the configuration gets all fields except hop-by-hop
- * fields and those that `isWithheld` excludes.
+ * Returns the query and the header fields of the client that reach the application of a deployment
+ * (docs/write-an-application.md, Header fields). A saved application receives the fields of a short list. A configured
+ * application receives all fields except hop-by-hop fields and those that `isWithheld` excludes.
  */
 export function getForwardedFields(
   origin: CallOrigin | undefined,
@@ -157,7 +157,7 @@ export function getForwardedFields(
   return { headers: Object.fromEntries(headers), query: ownership === null ? query : toVersionOnly(query) };
 }
 
-/** What the caller says it is known by: a key, or a token. */
+/** Returns the key or token that the client sent. */
 export function findCredentials({ rawHeaders }: CallOrigin): string | undefined {
   const fields = toFields(rawHeaders);
   const [, bearer] = /^bearer +(\S.*)$/i.exec(fields.get('authorization')?.trim() ?? '') ?? [];
@@ -173,7 +173,7 @@ function toVersionOnly(query: string): string {
   return version === null ? '' : `${savedApplicationQuery}=${encodeURIComponent(version)}`;
 }
 
-/** Names in lower case; fields that come again are joined (RFC 9110, 5.3). */
+/** Returns the fields by lower-case name. Joins the values of repeated fields (RFC 9110, 5.3). */
 function toFields(rawHeaders: readonly string[]): ReadonlyMap<string, string> {
   const fields = new Map<string, string>();
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {

@@ -1,46 +1,53 @@
 export const permissions = ['READ', 'WRITE'] as const;
 export type Permission = (typeof permissions)[number];
 
-/** What a per-request key lets a deployment do with something stored while it is called with that key. */
+/** Access to a stored resource that a per-request key gives to a deployment. It applies to calls made with that key. */
 export interface Grant {
-  /** Id of the deployment. */
+  /** ID of the deployment. */
   readonly receiver: string;
-  /** As `toUrl` gives it; with a slash at its end it means all that lies below. */
+  /** URL as `toUrl` returns it. A trailing slash includes all resources below it. */
   readonly url: string;
   readonly permissions: readonly Permission[];
 }
 
-/** `attached` are references of files that the reply of an inner call attached: they may be read from now on. */
+/**
+ * A change of rights. `attached` lists references of files that the reply of an inner call attached. The call may read these
+ * files from now on.
+ */
 export type RightsChange =
   | { readonly attached: readonly string[] }
   | { readonly grant: readonly Grant[] }
   | { readonly revoke: readonly Grant[] };
 
-/** References of the files that a call may read, by who named them first. */
+/** References of the files that a call may read, by origin. */
 export interface NamedFiles {
-  /** Named by the user, or by a program that may read them itself. They are handed on with every call. */
+  /** Files that the user named, or that an application with its own right to read them named. Every inner call inherits them. */
   readonly files: Iterable<string>;
   /**
-   * Named by anything else, such as an assistant message, the result of a tool, or the reply to an inner call. A program may have
-   * written that for another user to send, so they are not handed on to a path with an application that another user saved.
+   * Files named by any other source, such as an assistant message, the result of a tool, or the reply to an inner call. An
+   * application may have written such a reference for another user to send. For that reason, a path with an application that
+   * another user saved does not inherit them.
    */
   readonly assistantFiles: Iterable<string>;
 }
 
-/** What rights begin with. */
+/** Rights of a new key. */
 export interface InitialRights extends Partial<NamedFiles> {
-  /** What the one who calls has granted: it is handed on only by granting it again. */
+  /**
+   * Grants from the calling application. Inner calls do not inherit them, so the receiver must grant them again to pass them
+   * on.
+   */
   readonly received?: readonly Grant[];
   readonly granted?: readonly Grant[];
 }
 
-/** Of one key. */
+/** Maximum number of grants per key. */
 export const maxGrants = 1000;
 const maxAssistantFiles = 2000;
 
 /**
- * The rights to stored resources that a per-request key has beside those of its application, and those it gives to the deployments that
- * it calls. They end with the key.
+ * Rights to stored resources that a per-request key has in addition to those of its application, and the grants for deployments
+ * that it calls. They end with the key.
  */
 export class HeldRights {
   readonly #files: ReadonlySet<string>;
@@ -72,12 +79,12 @@ export class HeldRights {
     return [...this.#granted.values()];
   }
 
-  /** Whether something may be done by what was named, attached or granted. */
+  /** Returns whether the named files, attached files, or grants allow an operation. */
   allows(permission: Permission, url: string): boolean {
     return this.#allowsWithoutAssistant(permission, url) || (permission === 'READ' && this.#assistantFiles.has(url));
   }
 
-  /** Whether a file may be read only because something else than the user named it (`NamedFiles.assistantFiles`). */
+  /** Returns whether a file is readable only because a source other than the user named it (`NamedFiles.assistantFiles`). */
   isAssistantOnly(url: string): boolean {
     return this.#assistantFiles.has(url) && !this.#allowsWithoutAssistant('READ', url);
   }
@@ -87,12 +94,12 @@ export class HeldRights {
     return this.#received.some((grant) => grant.permissions.includes(permission) && covers(grant.url, url));
   }
 
-  /** Whatever is to happen with each change before it counts as made. */
+  /** Sets the listener that each change waits for before it resolves. */
   onChange(listener: (change: RightsChange) => Promise<void>): void {
     this.#onChange = listener;
   }
 
-  /** In force here at once, everywhere once it resolves. Rejects with StoreFault. */
+  /** Takes effect immediately on this node, and on all nodes after it resolves. Rejects with `StoreError`. */
   change(change: RightsChange): Promise<void> {
     if ('attached' in change) this.#attach(change.attached);
     else if ('grant' in change) this.#grant(change.grant);
@@ -122,8 +129,9 @@ export class HeldRights {
 }
 
 /**
- * The rights of a deployment that is called. Without `named`, those to the files that the user named. Grants follow, except for files
- * that the grantor reads only because an assistant message named them: a grant does not change the origin of a right.
+ * Returns the rights of a called deployment. Without `namedFiles`, they cover the files that the user named. Grants are
+ * included, except for files that the grantor can read only because an assistant message named them. A grant does not change
+ * the origin of a right.
  */
 export function createReceiverRights(
   receiver: string,

@@ -6,34 +6,34 @@ import { KeyRing } from './key-ring.ts';
 
 const from = { socket: {}, headers: {} };
 const ada = { subject: 'ada', project: 'corporate', roles: ['staff'], chain: null };
-const lent = { ...ada, chain: { path: ['app'], rights: new HeldRights(), report: () => undefined } };
+const perRequestCaller = { ...ada, chain: { path: ['app'], rights: new HeldRights(), report: () => undefined } };
 
-function openIdentify() {
+function createTestIdentify() {
   const keys = new KeyRing({ configured: { project: 'team' }, 'a.b.c': { project: 'dotted' } });
-  const asked: string[] = [];
+  const lookups: string[] = [];
   const refusals: string[] = [];
   const perRequestKeys = {
     issue: () => Promise.resolve(''),
     revoke: () => Promise.resolve(),
     find: async (key: string) => {
-      asked.push(`per-request ${key}`);
-      return key === 'lent' ? lent : undefined;
+      lookups.push(`per-request ${key}`);
+      return key === 'lent' ? perRequestCaller : undefined;
     },
   };
   const verifyToken = async (token: string) => {
-    asked.push(`token ${token}`);
+    lookups.push(`token ${token}`);
     if (token === 'h.good.s') return ada;
-    throw token === 'h.down.s' ? new Error('down') : unauthorized('invalid_token', 'The token has expired; get a new one.');
+    throw token === 'h.down.s' ? new Error('down') : unauthorized('invalid_token', 'The token has expired. Get a new one.');
   };
   const identify = createIdentify(() => ({ keys }) as ConfigSnapshot, perRequestKeys, {
     verifyToken,
     clock: { epochMs: () => 0 },
     onRefusal: (why) => refusals.push(why),
   });
-  return { identify, asked, refusals };
+  return { identify, lookups, refusals };
 }
 
-describe('credentials', () => {
+describe('createIdentify', () => {
   it.each([
     ['a configured key', 'configured', { subject: 'key:team', project: 'team', roles: ['default'], chain: null }, []],
     [
@@ -42,12 +42,12 @@ describe('credentials', () => {
       { subject: 'key:dotted', project: 'dotted', roles: ['default'], chain: null },
       [],
     ],
-    ['a per-request key', 'lent', lent, ['per-request lent']],
+    ['a per-request key', 'lent', perRequestCaller, ['per-request lent']],
     ['a token', 'h.good.s', ada, ['token h.good.s']],
-  ])('that are %s are looked for there', async (_what, credentials, caller, where) => {
-    const { identify, asked, refusals } = openIdentify();
+  ])('resolves %s with a lookup of the matching kind only', async (_what, credentials, caller, where) => {
+    const { identify, lookups, refusals } = createTestIdentify();
     expect(await identify(credentials, from)).toEqual(caller);
-    expect(asked).toEqual(where);
+    expect(lookups).toEqual(where);
     expect(refusals).toEqual([]);
   });
 
@@ -58,8 +58,8 @@ describe('credentials', () => {
     ['a token that is refused', 'h.bad.s', 'invalid_token'],
     ['a token without a signature', 'h.none.', 'invalid_token'],
     ['an encrypted token', 'a.b.c.d.e', 'invalid_token'],
-  ])('that are %s are refused with a challenge, and told once by their code', async (_what, credentials, code) => {
-    const { identify, refusals } = openIdentify();
+  ])('rejects credentials that are %s with a challenge, and reports the error code once', async (_what, credentials, code) => {
+    const { identify, refusals } = createTestIdentify();
     await expect(identify(credentials, from)).rejects.toMatchObject({
       code,
       status: 401,
@@ -68,13 +68,13 @@ describe('credentials', () => {
     expect(refusals).toEqual([code]);
   });
 
-  it('that cannot be told are no refusal', async () => {
-    const { identify, refusals } = openIdentify();
+  it('does not report a rejection if the verification is unavailable', async () => {
+    const { identify, refusals } = createTestIdentify();
     await expect(identify('h.down.s', from)).rejects.toThrow('down');
     expect(refusals).toEqual([]);
   });
 });
 
-it('a challenge to those who sent nothing tells of no error', () => {
+it('unauthorized() sends a challenge without an error if credentials are missing', () => {
   expect(unauthorized('missing_credentials', 'Send a key.').headers).toEqual({ 'www-authenticate': 'Bearer' });
 });

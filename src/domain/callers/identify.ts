@@ -9,30 +9,37 @@ import type { PerRequestKeys } from './per-request-keys.ts';
 import { isUserKey } from './user-key-form.ts';
 
 /**
- * Finds who a key or token belongs to. Returns no promise for a configured key without bounds. Throws `invalid_api_key`,
- * `invalid_token`, `address_not_allowed` for a key that is bound to other addresses than the one the request comes from, or `overloaded` if the
- * keys that would tell cannot be had. Throws `access_denied` for a key that is bound to deployments, unless the route accepts such keys:
- * this is the one place where routes are closed to them. Throws `user_blocked` for any credentials of a user who is blocked.
+ * Resolves the caller of a key or token. Returns the caller synchronously for a configured key without bounds.
+ * Throws:
+ * - `invalid_api_key` or `invalid_token` if the credentials are not valid.
+ * - `address_not_allowed` if the key is bound to addresses that do not include the address of the request.
+ * - `overloaded` if the keys for the check are unavailable.
+ * - `access_denied` for a key that is bound to deployments, unless the route accepts such keys. Only this function rejects
+ *   them.
+ * - `user_blocked` for any credentials of a blocked user.
  */
 export type Identify = (credentials: string, from: RequestOrigin, boundKeys?: BoundKeys) => Caller | Promise<Caller>;
 
-/** Finds whom a signed token (JWT) stands for. Throws `invalid_token`, or `overloaded` if its issuer's keys cannot be had. */
+/**
+ * Resolves the caller of a signed token (JWT). Throws `invalid_token`, or `overloaded` if the keys of its issuer are
+ * unavailable.
+ */
 export type VerifyToken = (token: string) => Promise<Caller>;
 
 export interface IdentifyDeps {
   readonly verifyToken: VerifyToken;
   readonly clock: Pick<Clock, 'epochMs'>;
-  /** The users that administrators blocked. Absent: no user can be blocked. */
+  /** Users that administrators blocked. If undefined, users cannot be blocked. */
   readonly blockedUsers?: { admit(caller: Caller): Caller | Promise<Caller> } | undefined;
-  /** The keys that users made; absent: there are none. */
+  /** Keys that users created. If undefined, no such keys exist. */
   readonly userKeys?: { find(key: string, from: RequestOrigin): Promise<Caller> } | undefined;
-  /** Called once for each refusal of credentials with its reason, never with the credentials. */
+  /** Called once per rejection with the error code, never with the credentials. */
   readonly onRefusal?: (code: ErrorCode) => void;
 }
 
 /**
- * Looks a key up among the configured ones, then, by its form, among those that users made or those of calls under way; what
- * has the form of a token and is no configured key is verified as one. No other key ever has that form.
+ * Creates the lookup. It first looks for a configured key. After that, the form of the credentials selects between tokens, keys
+ * that users created, and per-request keys. Only configured keys can also have the form of a token.
  */
 export function createIdentify(
   snapshot: () => Pick<ConfigSnapshot, 'keys' | 'configuration'>,
@@ -60,7 +67,7 @@ export function createIdentify(
       }
       const caller = await perRequestKeys.find(credentials);
       if (caller !== undefined) return caller;
-      throw unauthorized('invalid_api_key', 'The key is not known here, or the call it was made for has ended.');
+      throw unauthorized('invalid_api_key', 'The key is unknown, or the call that it was issued for has ended.');
     } catch (error) {
       if (error instanceof ParleyError && (error.status === 401 || error.code === 'address_not_allowed')) onRefusal?.(error.code);
       throw error;
@@ -85,18 +92,21 @@ export function createIdentify(
   };
 }
 
-/** Three parts in base64url, the last of which is empty if nothing is signed; five if the token is encrypted. */
+/**
+ * Returns whether credentials have the form of a token: three base64url parts, of which the last is empty if the token is
+ * unsigned, or five parts if it is encrypted.
+ */
 export function hasTokenForm(credentials: string): boolean {
   return /^[\w-]+\.[\w-]*\.[\w-]*(\.[\w-]*\.[\w-]*)?$/.test(credentials);
 }
 
-/** A refusal of credentials, or of their absence, with the challenge that a 401 carries (RFC 6750, 3). */
+/** Returns the error for rejected or missing credentials, with the challenge that a 401 requires (RFC 6750, 3). */
 export function unauthorized(code: 'missing_credentials' | 'invalid_api_key' | 'invalid_token', message: string): ParleyError {
   const challenge = code === 'missing_credentials' ? 'Bearer' : 'Bearer error="invalid_token"';
   return new ParleyError(code, message, { headers: { 'www-authenticate': challenge } });
 }
 
-/** Whether a key of a configuration file has expired. */
+/** Returns whether a key of a configuration file has expired. */
 export function hasExpired({ configuredKey }: Pick<Caller, 'configuredKey'>, nowMs: number): boolean {
   return (configuredKey?.expiresAtMs ?? Number.POSITIVE_INFINITY) <= nowMs;
 }

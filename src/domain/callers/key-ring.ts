@@ -17,7 +17,10 @@ export interface RingEntry {
   readonly hasBounds: boolean;
 }
 
-/** Keys of configuration files, stored as digests. A look-up compares digests, so its time reveals nothing about the keys. */
+/**
+ * Keys of configuration files, stored as digests. A lookup compares digests, so its duration does not reveal information about
+ * the keys.
+ */
 export class KeyRing {
   readonly #entries = new Map<string, RingEntry>();
   #hasExpiringKeys = false;
@@ -50,20 +53,20 @@ export class KeyRing {
   }
 }
 
-/** Undefined if the key neither expires nor is bound to deployments. */
+/** Returns undefined if the key neither expires nor is bound to deployments. */
 function toConfiguredKey(name: string, entry: KeyEntry, digest: string): ConfiguredKey | undefined {
   const { expiresAt, deployments = null, key, sha256 } = entry;
   if (expiresAt === undefined && deployments === null) return undefined;
-  // The name of an entry without `key` and `sha256` is the secret itself.
+  // The name of an entry without `key` and `sha256` is the secret.
   const isNamed = key !== undefined || sha256 !== undefined;
   const expiresAtMs = expiresAt === undefined ? null : (parseTime(expiresAt) ?? 0);
   return { id: isNamed ? `name ${name}` : `digest ${digest}`, deployments, expiresAtMs };
 }
 
-/** Returns whether a key accepts an address. Undefined: the key accepts every address. */
+/** Returns whether a key accepts an address. If undefined, the key accepts every address. */
 export type IsAllowed = ((address: string) => boolean) | undefined;
 
-/** Prepares `allowedIps` of a key: addresses, and networks in CIDR notation. Null or undefined: the key accepts every address. */
+/** Prepares `allowedIps` of a key: addresses, and networks in CIDR notation. Null or undefined accepts every address. */
 export function toIsAllowed(allowedIps: readonly string[] | null | undefined): IsAllowed {
   return allowedIps == null ? undefined : createNetworkMatcher(allowedIps);
 }

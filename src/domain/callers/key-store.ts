@@ -1,54 +1,54 @@
-/** A key that a user made, as it is kept: the key itself is not. */
+/** A key that a user created, as stored. The secret is not stored. */
 export interface StoredKey {
   readonly id: string;
   /** User subject. */
   readonly owner: string;
-  /** The owner's, of the token that the owner signed in with last. */
+  /** Project from the owner's latest sign-in token. */
   readonly project: string;
   readonly roles: readonly string[];
-  /** When that token was issued. */
+  /** Time at which the owner's latest sign-in token was issued. */
   readonly signedInAtMs: number;
   readonly name: string;
-  /** How the key begins. */
+  /** First characters of the key. */
   readonly prefix: string;
   /** SHA-256 of the key, in hexadecimal. */
   readonly digest: string;
-  /** One more with each rotation. */
+  /** Incremented by each rotation. */
   readonly version: number;
-  /** The key before the last rotation, and until when it is still taken. */
+  /** Digest of the key before the last rotation, and the time until which it is accepted. */
   readonly former: { readonly digest: string; readonly untilMs: number } | null;
-  /** Null: what the owner may. */
+  /** IDs of the deployments that the key may call directly. Null means all that the owner may call. */
   readonly deployments: readonly string[] | null;
-  /** Addresses, and networks in CIDR notation; null: any. */
+  /** Addresses, and networks in CIDR notation. Null accepts every address. */
   readonly allowedIps: readonly string[] | null;
   readonly createdAtMs: number;
   readonly expiresAtMs: number;
   readonly lastUsedAtMs: number | null;
 }
 
-/** One key of one user. */
+/** Reference to one key of one user. */
 export interface KeyRef {
   readonly owner: string;
   readonly id: string;
 }
 
-/** The keys of one user or of all users after those of a page, latest first. */
+/** Selects the keys that follow the last entry of a page, latest first. */
 export interface KeyPage {
-  /** Undefined: of all users. */
+  /** If undefined, the keys of all users. */
   readonly owner: string | undefined;
   readonly beforeMs: number;
   readonly beforeId: string;
   readonly limit: number;
 }
 
-/** What takes the place of a key. */
+/** Replacement for the secret of a key. */
 export interface Rotation extends Pick<StoredKey, 'digest' | 'prefix'> {
   readonly atMs: number;
-  /** Until when the key before is still taken. */
+  /** Time until which the previous key is accepted. */
   readonly formerUntilMs: number;
 }
 
-/** What was written since a revision; `deleted` has ids. */
+/** Changes since a revision. `deleted` contains IDs. */
 export interface KeyChanges {
   readonly revision: number;
   readonly keys: readonly StoredKey[];
@@ -56,25 +56,25 @@ export interface KeyChanges {
 }
 
 /**
- * Port: keys that are made at run time. Whatever is written makes a new revision, whichever node writes it, and is seen in the order of
- * revisions. Throws StoreFault.
+ * Port that stores the keys that users create. Each write on any node creates a revision. Readers see writes in the order of
+ * revisions. Throws `StoreError`.
  */
 export interface KeyStore {
-  /** `full`: the owner has so many in force. Lets go of those of the owner that have expired. */
+  /** Returns `full` if the owner already has `maxKeys` valid keys. Deletes the owner's expired keys. */
   add(key: StoredKey, maxKeys: number): Promise<'added' | 'full'>;
-  /** The newest first; those that have expired among them until another is made. */
+  /** Returns the keys, newest first. Includes expired keys until the owner adds another key. */
   list(owner: string): Promise<readonly StoredKey[]>;
-  /** Undefined if none of this place is in force. */
+  /** Returns undefined if the owner has no valid key with this ID. */
   rotate(ref: KeyRef, rotation: Rotation): Promise<StoredKey | undefined>;
   delete(ref: KeyRef, nowMs: number): Promise<boolean>;
-  /** One page of keys for administrators, the latest first. Keys that have expired are among them. */
+  /** Returns one page of keys for administrators, latest first. Includes expired keys. */
   page(page: KeyPage): Promise<readonly StoredKey[]>;
-  /** Deletes the key of any user. Returns the user, or undefined if there is no such key. */
+  /** Deletes the key of any user. Returns the user, or undefined if the key does not exist. */
   revoke(id: string, nowMs: number): Promise<string | undefined>;
-  /** The owner signed in with another token: its keys go by that one, but for those that go by a younger one. */
+  /** Applies the token of a new sign-in to the owner's keys, except to keys with a newer token. */
   recordSignIn(owner: string, token: Pick<StoredKey, 'project' | 'roles' | 'signedInAtMs'>): Promise<void>;
-  /** When keys were used last, by id. No new revision. */
+  /** Records when keys were last used, by ID. Does not create a revision. */
   recordUses(uses: ReadonlyMap<string, number>): Promise<void>;
-  /** -1: all that are there. What was deleted more than a few minutes ago is not told any more. */
+  /** Returns the changes after revision `since`, or all keys if it is -1. Deletions are included only for a few minutes. */
   changes(since: number): Promise<KeyChanges>;
 }

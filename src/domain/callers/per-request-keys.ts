@@ -1,11 +1,11 @@
 import type { Caller } from './caller.ts';
 
-/** Port: the keys that live as long as the call they were made for (docs/write-an-application.md, Per-request keys). */
+/** Port that issues keys that are valid during one call (docs/write-an-application.md, Per-request keys). */
 export interface PerRequestKeys {
-  /** Makes a key for a call that reaches an application; whoever presents it is this caller. Throws StoreFault. */
+  /** Issues a key for a call to an application. The key identifies this caller. Throws `StoreError`. */
   issue(caller: Caller): Promise<string>;
-  /** Ends it; whoever presents it from now on is unknown. Never fails: if the store is away, the key ends when it is back. */
+  /** Invalidates the key. Never fails: if the store is unavailable, the key ends when the store is available again. */
   revoke(key: string): Promise<void>;
-  /** Undefined for anything that is no key of a call under way. Throws StoreFault. */
+  /** Returns undefined unless the key belongs to a call in progress. Throws `StoreError`. */
   find(key: string): Promise<Caller | undefined>;
 }

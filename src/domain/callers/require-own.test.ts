@@ -5,13 +5,17 @@ import { requireOwn } from './require-own.ts';
 
 const own = { subject: 'ada', project: 'p', roles: ['default'], chain: null };
 
-it('a caller with a key or token of its own passes', () => {
+it('requireOwn() accepts a caller with its own key or token', () => {
   expect(() => requireOwn(own, 'give consent')).not.toThrow();
 });
 
-it('a per-request key is refused whatever its user may do', () => {
-  const lent = { ...own, roles: ['admin'], chain: { path: ['app'], rights: new HeldRights(), report: () => undefined } };
-  expect(() => requireOwn(lent, 'give consent')).toThrow(
-    new ParleyError('access_denied', 'A per-request key cannot give consent; send a key or token of your own.'),
+it('requireOwn() rejects a per-request key regardless of its roles', () => {
+  const perRequestCaller = {
+    ...own,
+    roles: ['admin'],
+    chain: { path: ['app'], rights: new HeldRights(), report: () => undefined },
+  };
+  expect(() => requireOwn(perRequestCaller, 'give consent')).toThrow(
+    new ParleyError('access_denied', 'A per-request key cannot give consent. Send your own key or token.'),
   );
 });

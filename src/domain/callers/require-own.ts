@@ -2,10 +2,10 @@ import { ParleyError } from '#contract/errors/errors.ts';
 import type { Caller } from './caller.ts';
 
 /**
- * Throws `access_denied` if a caller holds a per-request key: an application may not consent, change applications or
- * administer for the user it answers (docs/write-an-application.md, Per-request keys). `what` names what is refused, as in "give consent".
+ * Throws `access_denied` for a per-request key. An application may not give consent, change applications, or administer on
+ * behalf of its user (docs/write-an-application.md, Per-request keys). `action` is a verb phrase, such as "give consent".
  */
 export function requireOwn({ chain }: Pick<Caller, 'chain'>, action: string): void {
   if (chain === null) return;
-  throw new ParleyError('access_denied', `A per-request key cannot ${action}; send a key or token of your own.`);
+  throw new ParleyError('access_denied', `A per-request key cannot ${action}. Send your own key or token.`);
 }

@@ -6,8 +6,8 @@ import type { Caller } from './caller.ts';
 import { requireOwn } from './require-own.ts';
 
 /**
- * What the bearer of these roles may make of keys, the most generous of each; undefined: nothing. A role that is not configured
- * stands for `default`; one that is has this right only if it says so itself.
+ * Returns the maximum number and lifetime of keys that these roles allow, each from the most generous role, or undefined if
+ * they allow no keys. An unknown role falls back to `default`. A configured role does not inherit this right.
  */
 export function findSelfService(roles: Configuration['roles'], heldRoles: readonly string[]): SelfService | undefined {
   let best: SelfService | undefined;
@@ -20,34 +20,34 @@ export function findSelfService(roles: Configuration['roles'], heldRoles: readon
   return best;
 }
 
-/** Whether any role of a configuration lets its users make keys. */
+/** Returns whether any role of a configuration allows its users to create keys. */
 export function hasSelfService({ roles }: Pick<Configuration, 'roles'>): boolean {
   return Object.values(roles).some(({ selfService }) => selfService !== undefined);
 }
 
-/** Whether a caller signed in itself: it shows a token, not a key. */
+/** Returns whether a caller signed in directly, with a token instead of a key. */
 export function isSignedIn({ chain, userKey, signedInAtMs }: Caller): boolean {
   return chain === null && userKey === undefined && signedInAtMs !== undefined;
 }
 
-/** Throws `access_denied` with what would help, if a caller is no user who signed in. */
+/** Throws `access_denied` with a suggestion if the caller is not a signed-in user. */
 export function requireSignedIn(caller: Caller): void {
-  requireOwn(caller, 'make or manage keys');
+  requireOwn(caller, 'create or manage keys');
   if (caller.userKey !== undefined)
-    throw accessDenied('A key that a user made cannot make or manage keys; sign in, and send your token.');
+    throw accessDenied('A key that a user created cannot create or manage keys. Sign in, and send your token.');
   if (!isSignedIn(caller))
     throw accessDenied(
-      'Keys of their own are for users who sign in with an identity provider; send the token of one. Further keys of a project are given out by those who run this service.',
+      'Only users who sign in with an identity provider can create keys. Send the token of such a user. For another project key, ask the operator of this service.',
     );
 }
 
-/** What a caller may make of keys. Throws `access_denied` with what would help, if it may not have any. */
+/** Returns the keys that a caller may create. Throws `access_denied` with a suggestion if it may not create any. */
 export function requireSelfService({ roles }: Pick<Configuration, 'roles'>, caller: Caller): SelfService {
   requireSignedIn(caller);
   const right = findSelfService(roles, caller.roles);
   if (right !== undefined) return right;
   throw accessDenied(
-    `None of your roles (${caller.roles.join(', ')}) lets you have keys of your own; ask those who run this service, who can set roles.<name>.selfService.`,
+    `None of your roles (${caller.roles.join(', ')}) allows you to create keys. Ask the operator of this service to set roles.<name>.selfService.`,
   );
 }
 

@@ -1,4 +1,7 @@
-/** Beginnings of subjects that only Parley gives. A claim of a token that begins with one of them gets the prefix of its provider. */
+/**
+ * Prefixes of subjects that only Parley assigns. If the claim of a token has such a prefix, Parley adds the prefix of its
+ * provider.
+ */
 export const subjectPrefixes = {
   /** Prefix for a key: `key:<project>`. */
   key: 'key:',

@@ -6,23 +6,23 @@ const keyPrefix = 'parley_u_';
 const form = /^parley_u_[\w-]{43}$/;
 const visibleChars = keyPrefix.length + 5;
 
-/** Whether a text has the form of a key that a user made; nothing else that is taken for credentials has it. */
+/** Returns whether the credentials have the form of a user's key. No other accepted credentials have that form. */
 export function isUserKey(credentials: string): boolean {
   return form.test(credentials);
 }
 
-/** A new key out of 32 random bytes in base64url, and what is kept of it. */
+/** Creates a key from 32 random bytes in base64url, and returns it with its stored properties. */
 export function createUserKey(random: string): { readonly key: string; readonly digest: string; readonly prefix: string } {
   const key = `${keyPrefix}${random}`;
   return { key, digest: hashKey(key), prefix: key.slice(0, visibleChars) };
 }
 
-/** SHA-256, in hexadecimal. */
+/** Returns the SHA-256 digest in hexadecimal. */
 export function hashKey(key: string): string {
   return hash('sha256', key, 'hex');
 }
 
-/** A key as its user and administrators see it, without the key itself. */
+/** Returns the properties of a key that its user and administrators see, without the secret. */
 export function toVisibleKey(key: StoredKey): JsonObject {
   const { id, name, prefix, createdAtMs: createdAt, lastUsedAtMs: lastUsedAt, expiresAtMs: expiresAt } = key;
   const { deployments, allowedIps } = key;

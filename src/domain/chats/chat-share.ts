@@ -1,23 +1,23 @@
 import type { JsonObject } from '#base/json/json.ts';
 import type { ChatRef } from './chat-store.ts';
 
-/** What of a chat is shared: a copy, which nothing that is written later changes. */
+/** Copy of a chat for sharing. Later changes to the chat do not affect it. */
 export interface ChatSnapshot {
   readonly title: string;
   readonly deployment: string;
-  /** The branch that was shown, oldest first; an attachment that is a file of the owner has its number in `file`. */
+  /** Turns of the visible branch, oldest first. An attachment that is a file of the owner has the file's index in `file`. */
   readonly turns: readonly JsonObject[];
   readonly files: readonly SharedFile[];
 }
 
-/** A file in the bucket of the owner that the snapshot shows. */
+/** A file in the owner's bucket that the snapshot includes. */
 export interface SharedFile {
   readonly path: string;
-  /** Of the content that was shared; another one at its path is not. */
+  /** ETag of the shared content. Other content at the same path is not shared. */
   readonly etag: string;
 }
 
-/** What its owner sees of a share. The token is known to those alone who were given it. */
+/** Properties of a share that its owner sees. Only recipients of the link know the token. */
 export interface ChatShare {
   readonly id: string;
   readonly chat: string;
@@ -29,7 +29,7 @@ export interface ChatShare {
 export interface NewShare extends Omit<ChatShare, 'chat' | 'title'> {
   readonly tokenHash: string;
   readonly snapshot: ChatSnapshot;
-  /** The revision of the chat that the snapshot was made of. */
+  /** Revision of the chat that the snapshot was created from. */
   readonly revision: number;
 }
 
@@ -38,7 +38,7 @@ export interface ShareBounds {
   readonly maxBytesPerUser: number;
 }
 
-/** A share as those see it who have its token. */
+/** A share as visitors with its token see it. */
 export interface OpenedShare {
   readonly subject: string;
   readonly createdAtMs: number;
@@ -46,11 +46,14 @@ export interface OpenedShare {
   readonly snapshot: ChatSnapshot;
 }
 
-/** Port: snapshots of chats, sealed. What is gone with its chat, expired or revoked is nowhere. Throws StoreFault. */
+/**
+ * Port that stores encrypted snapshots of chats. A share ends when it expires, when it is revoked, or when its chat is deleted.
+ * Throws `StoreError`.
+ */
 export interface ShareStore {
-  /** `changed`: the chat is not what the snapshot was made of any more. */
+  /** Returns `changed` if the chat changed after the snapshot was created. */
   share(chatRef: ChatRef, share: NewShare, bounds: ShareBounds): Promise<'shared' | 'changed' | 'full'>;
-  /** Those of a user, the latest first. */
+  /** Returns the shares of a user, latest first. */
   shares(subject: string, nowMs: number): Promise<readonly ChatShare[]>;
   revoke(subject: string, id: string, nowMs: number): Promise<boolean>;
   openShare(tokenHash: string, nowMs: number): Promise<OpenedShare | undefined>;

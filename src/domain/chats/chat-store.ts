@@ -8,14 +8,17 @@ export interface ChatRef {
   readonly id: string;
 }
 
-/** What a list shows of a chat. Every change of anything that a user has gives the changed chat a higher revision. */
+/**
+ * Properties of a chat that lists include. Each change by a user gives the changed chat a higher revision than all other chats
+ * of the user.
+ */
 export interface ChatHead {
   readonly id: string;
   readonly revision: number;
   readonly updatedAtMs: number;
   readonly pinned: boolean;
   readonly archived: boolean;
-  /** `title`, `deployment`, `createdAtMs`, `tags`, as far as they were given. */
+  /** `title`, `deployment`, `createdAtMs`, and `tags`, as far as they are set. */
   readonly fields: JsonObject;
 }
 
@@ -28,12 +31,12 @@ export interface DeletedChat {
 
 export interface StoredChat {
   readonly head: ChatHead;
-  /** Fields that lists do not show. */
+  /** Fields that lists do not include. */
   readonly rest: JsonObject;
   readonly turns: readonly JsonObject[];
 }
 
-/** What a write changes. */
+/** Changes that a write applies to a chat. */
 export interface ChatChange {
   readonly updatedAtMs: number;
   readonly pinned?: boolean;
@@ -53,7 +56,7 @@ export type ChatWriteOutcome =
   | { readonly outcome: 'condition_failed' }
   | { readonly outcome: 'chat_full' | 'user_full' };
 
-/** Where a list goes on. */
+/** Position after which the next page of a list starts. */
 export interface ChatCursor {
   readonly shelf: number;
   readonly updatedAtMs: number;
@@ -67,45 +70,47 @@ export interface ChatListQuery {
 }
 
 export interface ChatSearchQuery extends ChatListQuery {
-  /** Each must stand in the title, a tag or a turn; in lower case. */
+  /** Lower-case words. Each must occur in the title, in a tag, or in a turn. */
   readonly words: readonly string[];
-  /** Whether the first ones have a line of what was said around the words. */
+  /** Whether the first results include an excerpt around the words. */
   readonly excerpts?: boolean;
-  /** Aborted when nobody waits for it any more. */
+  /** Aborted when the client disconnects. */
   readonly signal?: AbortSignal;
 }
 
 export interface ChatListPage {
   readonly chats: readonly ChatHead[];
-  /** Undefined behind the last. A page of a search may be empty and have one. */
+  /** Undefined after the last page. A page of search results may be empty and still have a next page. */
   readonly next: ChatCursor | undefined;
-  /** By the ids of chats that a search has found. */
+  /** Excerpts by ID of the chat, for search results. */
   readonly excerpts?: ReadonlyMap<string, string>;
 }
 
 export interface ChatChanges {
   readonly changes: readonly (ChatHead | DeletedChat)[];
-  /** What to go on from. */
+  /** Revision from which the next query continues. */
   readonly revision: number;
   readonly hasMore: boolean;
-  /** What was deleted since is not known any more: whoever follows begins anew. */
+  /** Whether deletions after the requested revision may be missing. The client must then reload all chats. */
   readonly isGap: boolean;
 }
 
-/** Port: the chats of users, a turn a row, sealed. Throws StoreFault. */
+/** Port that stores the encrypted chats of users, one row per turn. Throws `StoreError`. */
 export interface ChatStore {
-  /** The pinned ones first, else the latest first. */
+  /** Returns one page: pinned chats first, and the latest first within each group. */
   list(subject: string, query: ChatListQuery): Promise<ChatListPage>;
-  /** The same, as far as words stand in them. Looks through a bounded part with each page. */
+  /**
+   * Returns one page of the chats that contain all words, in the order of `list`. Each page searches a bounded number of chats.
+   */
   search(subject: string, query: ChatSearchQuery): Promise<ChatListPage>;
-  /** The latest revision of anything that a user has; 0 before the first. */
+  /** Returns the latest revision of the user's chats, or 0 before the first. */
   revision(subject: string): Promise<number>;
-  /** What has a higher revision, in the order of revisions. */
+  /** Returns changes after revision `since`, in the order of revisions. */
   changes(subject: string, since: number, limit: number): Promise<ChatChanges>;
-  /** The turns are those with a revision above `since`, in the order they were made. */
+  /** Returns the chat with the turns after revision `since`, in the order in which they were created. */
   read(chatRef: ChatRef, since: number): Promise<StoredChat | undefined>;
   write(chatRef: ChatRef, change: ChatChange, options: ChatBounds & { condition: WriteCondition }): Promise<ChatWriteOutcome>;
   delete(chatRef: ChatRef, condition: WriteCondition, nowMs: number): Promise<'deleted' | 'absent' | 'condition_failed'>;
-  /** Everything that a user has. */
+  /** Deletes all chats of a user. */
   deleteAll(subject: string): Promise<void>;
 }

@@ -4,10 +4,10 @@ import { filePrefix, parseReference } from '../files/file-references.ts';
 import type { ChatSnapshot, SharedFile } from './chat-share.ts';
 import type { StoredChat } from './chat-store.ts';
 
-/** The ETag of a file of the owner; undefined if there is none. */
+/** Returns the ETag of a file of the owner, or undefined if the file does not exist. */
 type LookUp = (path: string) => Promise<string | undefined>;
 
-/** Fields that are shared, and how those who open it may rely on them. */
+/** Checks of the shared fields. Visitors can rely on the checked types. */
 type FieldChecks = Readonly<Record<string, (value: unknown) => boolean>>;
 
 const isText = (value: unknown): boolean => typeof value === 'string';
@@ -21,8 +21,8 @@ const attachmentFields: FieldChecks = { index: isNumber, type: isText, title: is
 const endStates: readonly unknown[] = ['done', 'stopped', 'failed', 'interrupted'];
 
 /**
- * What is shared of a chat: the branch that is shown, and of its turns only what is named here. Steps, thoughts, the state of
- * applications, settings, ratings and tags stay with the owner.
+ * Returns the shared copy of a chat: the visible branch, with only the fields that are listed here. Steps, thoughts,
+ * application state, settings, ratings, and tags are not shared.
  */
 export async function toSnapshot({ head, rest, turns }: StoredChat, subject: string, lookUp: LookUp): Promise<ChatSnapshot> {
   const files = new SharedFiles(toBucket(subject), lookUp);
@@ -34,7 +34,10 @@ export async function toSnapshot({ head, rest, turns }: StoredChat, subject: str
   return { title: String(title), deployment: String(deployment), turns: shared, files: files.all };
 }
 
-/** From the first on the one that was chosen, else the last one made; each is behind one other, so there is no way round. */
+/**
+ * Returns the path from the first turn. At each turn it follows the selected child, or the latest one. Each turn has one
+ * parent, so the path has no cycles.
+ */
 function selectVisibleTurns(turns: readonly JsonObject[], selection: unknown): readonly JsonObject[] {
   const selectedByParent = isJsonObject(selection) ? selection : {};
   const byParent = Map.groupBy(turns, ({ parent }) => String(parent));
@@ -58,7 +61,7 @@ async function toSharedTurn(turn: JsonObject, files: SharedFiles): Promise<JsonO
   return {
     ...base,
     ...pickFields(turn, replyFields),
-    // What is still coming is shared as far as it came.
+    // A reply in progress is shared up to this point.
     state: endStates.includes(turn.state) ? turn.state : 'interrupted',
     custom: attachments.length > 0 ? { attachments } : {},
     stageTimes: {},
@@ -66,8 +69,9 @@ async function toSharedTurn(turn: JsonObject, files: SharedFiles): Promise<JsonO
 }
 
 /**
- * Numbers files of the owner as they are met. Shared are those that the user attached, and those that the application which answered keeps
- * for the user. A reply may name any other file, and must not share it with the recipients of the link.
+ * Numbers the owner's files in the order in which they first occur. Only two kinds of files are shared: files that the user
+ * attached, and files in the data folder of the application that answered. A reply may reference any other file, but must not
+ * share it with visitors.
  */
 class SharedFiles {
   readonly all: SharedFile[] = [];
@@ -105,7 +109,10 @@ class SharedFiles {
     return attachments;
   }
 
-  /** An address that means the same to everybody, or the number of a file that is there; nothing for any other. */
+  /**
+   * Returns an address that is the same for every visitor, the number of an existing file, or an empty object for any other
+   * URL.
+   */
   async #toContent(url: unknown, deployment: unknown): Promise<JsonObject> {
     if (typeof url !== 'string') return {};
     if (isWebUrl(url) || /^data:/i.test(url)) return { url };

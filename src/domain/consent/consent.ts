@@ -7,26 +7,26 @@ import { type DependencyGraph, type OpenDependencies, walkDependencies } from '.
 export interface ConsentDeps {
   readonly store: ConsentStore;
   readonly dependencies: OpenDependencies;
-  /** Called with each graph that was walked. */
+  /** Called with each resolved graph. */
   readonly noteGraph: (graph: DependencyGraph) => void;
 }
 
-/** Whose consent to which deployment, under which configuration. */
+/** Caller, deployment, and configuration that a consent applies to. */
 export interface ConsentSubject {
   readonly caller: Caller;
   readonly deployment: Deployment;
   readonly snapshot: ConfigSnapshot;
 }
 
-/** Where a user stands with a deployment. */
+/** State of a user's consent to a deployment. */
 interface ConsentStatus {
-  /** The form of today. */
+  /** Current form. */
   readonly form: ConsentForm;
-  /** Whether nothing requires consent, or the user accepted this very form. */
+  /** Whether the form requires no consent, or the user accepted exactly this form. */
   readonly isAccepted: boolean;
 }
 
-/** The form of a deployment under the configuration given. */
+/** Returns the consent form of a deployment under this configuration. */
 export async function buildConsentForm(
   deps: ConsentDeps,
   { caller, deployment, snapshot }: ConsentSubject,
@@ -36,7 +36,7 @@ export async function buildConsentForm(
   return toConsentForm(graph);
 }
 
-/** The form of a deployment, and whether the caller's user has accepted it (docs/wire.md, Consent). */
+/** Returns the form of a deployment, and whether the caller's user accepted it (docs/wire.md, Consent). */
 export async function getConsentStatus(deps: ConsentDeps, subject: ConsentSubject): Promise<ConsentStatus> {
   const form = await buildConsentForm(deps, subject);
   if (isNothingRequired(form)) return { form, isAccepted: true };
@@ -44,22 +44,22 @@ export async function getConsentStatus(deps: ConsentDeps, subject: ConsentSubjec
   return { form, isAccepted: stored !== undefined && isSameForm(stored.form, form) };
 }
 
-/** The form of a graph: every deployment in it, also those that the caller itself may not use. */
+/** Returns the form of a graph. It includes deployments that the caller may not use. */
 export function toConsentForm({ deployments }: Pick<DependencyGraph, 'deployments'>): ConsentForm {
   return Object.fromEntries(deployments.map((deployment) => [deployment.id, { consentRequired: isConsentRequired(deployment) }]));
 }
 
-/** Whether others need the user's consent to call it. */
+/** Returns whether other deployments need the user's consent to call this one. */
 export function isConsentRequired({ features }: Deployment): boolean {
   return features.consentRequired === true;
 }
 
-/** Whether there is nothing in a form to consent to. */
+/** Returns whether a form requires no consent. */
 export function isNothingRequired(form: ConsentForm): boolean {
   return Object.values(form).every(({ consentRequired }) => !consentRequired);
 }
 
-/** What a user accepted for a deployment. */
+/** A form that a user accepted for a deployment. */
 export interface StoredConsent {
   readonly deployment: string;
   readonly form: ConsentForm;
@@ -67,13 +67,13 @@ export interface StoredConsent {
   readonly acceptedAtMs: number;
 }
 
-/** Port: the consents of users, kept as `Users/<user_subject>/user_consent/<deployment_id>`. Throws StoreFault. */
+/** Port that stores the consents of users, under `Users/<user_subject>/user_consent/<deployment_id>`. Throws `StoreError`. */
 export interface ConsentStore {
   find(subject: string, deployment: string): Promise<StoredConsent | undefined>;
-  /** Replaces what was stored; durable once it resolves. */
+  /** Replaces the stored consent. The write is durable after it resolves. */
   put(subject: string, consent: StoredConsent): Promise<void>;
-  /** Gone on every node once it resolves; nothing to do if there was none. */
+  /** Resolves after no node uses the consent. Has no effect if it does not exist. */
   delete(subject: string, deployment: string): Promise<void>;
-  /** A user's own, ordered by deployment. */
+  /** Returns the consents of a user, ordered by deployment. */
   list(subject: string): Promise<readonly StoredConsent[]>;
 }

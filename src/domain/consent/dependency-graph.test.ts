@@ -15,13 +15,13 @@ function toDeployment({ id, dependencies, consentRequired }: Declared): Deployme
   return { id, dependencies, features: { consentRequired } } as Partial<Deployment> as Deployment;
 }
 
-function sourceOf(declared: readonly Declared[]): DependencySource & { asked: string[] } {
+function createSource(declared: readonly Declared[]): DependencySource & { lookups: string[] } {
   const deployments = new Map(declared.map((each) => [each.id, toDeployment(each)]));
-  const asked: string[] = [];
+  const lookups: string[] = [];
   return {
-    asked,
+    lookups,
     async findAll(ids) {
-      asked.push(...ids);
+      lookups.push(...ids);
       return new Map(ids.map((id) => [id, deployments.get(id)]));
     },
     listDependencies: async ({ dependencies }) => dependencies,
@@ -32,58 +32,58 @@ async function walk(root: string, source: DependencySource) {
   return walkDependencies((await source.findAll([root])).get(root) ?? expect.unreachable(), source);
 }
 
-/** `n0` names `n1`, which names `n2`, and so on. */
-const chainOf = (length: number): Declared[] =>
+/** Returns a chain in which `n0` depends on `n1`, `n1` depends on `n2`, and so on. */
+const createChain = (length: number): Declared[] =>
   Array.from({ length }, (_, index) => ({ id: `n${index}`, dependencies: index + 1 < length ? [`n${index + 1}`] : [] }));
 
-/** `root` names all others. */
-const fanOf = (others: number): Declared[] => {
+/** Returns a root that depends on all other deployments. */
+const createFan = (others: number): Declared[] => {
   const ids = Array.from({ length: others }, (_, index) => `n${index}`);
   return [{ id: 'root', dependencies: ids }, ...ids.map((id) => ({ id, dependencies: ['root'] }))];
 };
 
-describe('the dependency graph', () => {
-  it.each(vectors)('has $name', async ({ root, deployments, form, dangling }) => {
-    const graph = await walk(root, sourceOf(deployments));
+describe('walkDependencies', () => {
+  it.each(vectors)('returns the graph for $name', async ({ root, deployments, form, dangling }) => {
+    const graph = await walk(root, createSource(deployments));
     expect(graph.deployments.map(({ id, features }) => [id, features.consentRequired])).toEqual(form);
     expect(graph.dangling).toEqual(dangling.map(([deployment, dependency]) => ({ deployment, dependency })));
     expect(Object.entries(toConsentForm(graph))).toEqual(form.map(([id, consentRequired]) => [id, { consentRequired }]));
   });
 
-  it.each(vectors)('is walked without looking anything up twice: $name', async ({ root, deployments }) => {
-    const source = sourceOf(deployments);
+  it.each(vectors)('looks up each deployment at most once: $name', async ({ root, deployments }) => {
+    const source = createSource(deployments);
     await walkDependencies(toDeployment(deployments.find(({ id }) => id === root) ?? expect.unreachable()), source);
-    expect(new Set(source.asked).size).toBe(source.asked.length);
-    expect(source.asked).not.toContain(root);
+    expect(new Set(source.lookups).size).toBe(source.lookups.length);
+    expect(source.lookups).not.toContain(root);
   });
 
   it.each([
-    ['deep', chainOf],
-    ['wide', (length: number) => fanOf(length - 1)],
-  ])('takes 10000 deployments and no more, however %s', async (_name, toGraph) => {
-    const most = toGraph(10_000);
-    expect((await walk(most[0]?.id ?? '', sourceOf(most))).deployments).toHaveLength(10_000);
+    ['deep', createChain],
+    ['wide', (length: number) => createFan(length - 1)],
+  ])('accepts 10000 deployments and rejects 10001 if the graph is %s', async (_name, toGraph) => {
+    const largestAllowed = toGraph(10_000);
+    expect((await walk(largestAllowed[0]?.id ?? '', createSource(largestAllowed))).deployments).toHaveLength(10_000);
     const tooMany = toGraph(10_001);
-    const refused = walk(tooMany[0]?.id ?? '', sourceOf(tooMany));
+    const refused = walk(tooMany[0]?.id ?? '', createSource(tooMany));
     await expect(refused).rejects.toMatchObject({ code: 'operation_not_supported', message: expect.stringContaining('10000') });
     await expect(refused).rejects.toBeInstanceOf(ParleyError);
   });
 
-  it('counts what dangles too, so that missing ids cost no end of look-ups', async () => {
-    const source = sourceOf([{ id: 'root', dependencies: Array.from({ length: 20_000 }, (_, index) => `gone${index}`) }]);
+  it('counts dangling IDs, so that missing deployments cannot cause unlimited lookups', async () => {
+    const source = createSource([{ id: 'root', dependencies: Array.from({ length: 20_000 }, (_, index) => `gone${index}`) }]);
     await expect(walk('root', source)).rejects.toMatchObject({ code: 'operation_not_supported' });
-    expect(source.asked).toEqual(['root']);
+    expect(source.lookups).toEqual(['root']);
   });
 });
 
-describe('a form', () => {
-  it.each([undefined, 'true', 1, null])('takes %j for no requirement: only true is one', (consentRequired) => {
+describe('consent forms', () => {
+  it.each([undefined, 'true', 1, null])('treat %j as no requirement, because only true requires consent', (consentRequired) => {
     const form = toConsentForm({ deployments: [toDeployment({ id: 'a', dependencies: [], consentRequired })] });
     expect(form).toEqual({ a: { consentRequired: false } });
     expect(isNothingRequired(form)).toBe(true);
   });
 
-  it('asks for nothing only where no deployment in it does', () => {
+  it('require no consent if no deployment in them requires it', () => {
     expect(isNothingRequired({})).toBe(true);
     expect(isNothingRequired({ a: { consentRequired: false }, b: { consentRequired: true } })).toBe(false);
   });

@@ -4,32 +4,35 @@ import type { Caller } from '../callers/caller.ts';
 import type { ConfigSnapshot } from '../deployments/config-snapshot.ts';
 import type { Deployment } from '../deployments/deployment.ts';
 
-/** Where deployments and what they call are looked up, as one caller meets them. */
+/** Lookup of deployments and their dependencies from the perspective of one caller. */
 export interface DependencySource {
   /** Looks up several IDs in one query. A missing deployment is undefined. The result has the order of the IDs. */
   findAll(ids: readonly string[]): Promise<ReadonlyMap<string, Deployment | undefined>>;
-  /** Ids of the deployments that it calls. */
+  /** Returns the IDs of the deployments that this one calls. */
   listDependencies(deployment: Deployment): Promise<readonly string[]>;
 }
 
-/** The source for a caller, out of the configuration in force. */
+/** Returns the source for a caller, from the current configuration. */
 export type OpenDependencies = (snapshot: ConfigSnapshot, caller: Caller) => DependencySource;
 
-/** A deployment names another one that does not exist. */
+/** A dependency that does not exist. */
 export interface Dangling {
   readonly deployment: string;
   readonly dependency: string;
 }
 
-/** What can be reached from a root. */
+/** Deployments that are reachable from a root. */
 export interface DependencyGraph {
-  /** Each once, the root first, nearer ones before those further away. */
+  /** Unique deployments in breadth-first order. The root is first. */
   readonly deployments: readonly Deployment[];
-  /** Each missing id once, with the first that names it. */
+  /** Unique missing IDs, each with the first deployment that depends on it. */
   readonly dangling: readonly Dangling[];
 }
 
-/** Walks breadth-first, in cycles too. Throws `operation_not_supported` for more deployments than a form may hold. */
+/**
+ * Walks the graph breadth-first. Handles cycles. Throws `operation_not_supported` if the graph has more deployments than a form
+ * may contain.
+ */
 export async function walkDependencies(root: Deployment, source: DependencySource): Promise<DependencyGraph> {
   const deployments = [root];
   const dangling: Dangling[] = [];
@@ -46,7 +49,7 @@ export async function walkDependencies(root: Deployment, source: DependencySourc
   return { deployments, dangling };
 }
 
-/** The edges from a level to what was not seen before. */
+/** Returns the edges from a level to IDs that are not in `seen`, and adds these IDs to `seen`. */
 async function findNewSteps(
   level: readonly Deployment[],
   source: DependencySource,
@@ -67,6 +70,6 @@ async function findNewSteps(
 function tooMany({ id }: Deployment): ParleyError {
   return new ParleyError(
     'operation_not_supported',
-    `No consent form can be made of ${id}: more than ${maxConsentFormChars} deployments can be reached from it.`,
+    `Parley cannot create a consent form for ${id}, because it leads to more than ${maxConsentFormChars} deployments.`,
   );
 }

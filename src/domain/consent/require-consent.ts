@@ -3,10 +3,10 @@ import { ParleyError } from '#contract/errors/errors.ts';
 import type { Deployment } from '../deployments/deployment.ts';
 import { type ConsentDeps, type ConsentSubject, getConsentStatus, isConsentRequired } from './consent.ts';
 
-/** Throws `consent_required` if a call needs a consent of the user that is not there; undefined if none is needed. */
+/** Throws `consent_required` if the user has not given a required consent. Returns undefined if the call requires no consent. */
 export type RequireConsent = (consenting: ConsentSubject) => Promise<void> | undefined;
 
-/** The check of docs/consent.md. Only a call that needs a consent costs a look-up. */
+/** Creates the check of docs/consent.md. Only calls that require consent cause a lookup. */
 export function createRequireConsent(deps: ConsentDeps): RequireConsent {
   return (consenting) => {
     const { caller, deployment, snapshot } = consenting;
@@ -17,15 +17,15 @@ export function createRequireConsent(deps: ConsentDeps): RequireConsent {
   };
 }
 
-/** What counts is the form that the user accepted for the root, whatever the graph has become since. */
+/** Uses the form that the user accepted for the root, regardless of later changes in the graph. */
 async function requireOnPath({ store }: ConsentDeps, consenting: ConsentSubject, path: readonly string[]): Promise<void> {
   const { caller, deployment } = consenting;
   const [root = deployment.id] = path;
   const stored = await store.find(caller.subject, root);
-  if (stored === undefined) throw consentMissing(consenting, root, `; GET ${toConsentPath(root)} has the form to accept`);
+  if (stored === undefined) throw consentMissing(consenting, root, `. GET ${toConsentPath(root)} returns the form to accept`);
   const uncovered = path.find((id) => requiresConsent(stored.form, id) === undefined) ?? toUncovered(stored.form, deployment);
   if (uncovered === undefined) return;
-  const hint = `, and what you gave does not cover ${uncovered}; GET ${toConsentPath(root)} has the form of today`;
+  const hint = `, and your consent does not cover ${uncovered}. GET ${toConsentPath(root)} returns the current form`;
   throw consentMissing(consenting, root, hint);
 }
 
@@ -38,12 +38,12 @@ async function requireAccepted(deps: ConsentDeps, consenting: ConsentSubject): P
   if (isAccepted) return;
   const { deployment } = consenting;
   const claim = `${getName(deployment)} needs your consent before it answers`;
-  throw new ParleyError('consent_required', `${claim}; GET ${toConsentPath(deployment.id)} has the form to accept.`, {
+  throw new ParleyError('consent_required', `${claim}. GET ${toConsentPath(deployment.id)} returns the form to accept.`, {
     members: { deployment: deployment.id, consent: form },
   });
 }
 
-/** People read it too, so it begins in plain words; `more` is the way out for programs. */
+/** Users also see this message, so it starts without technical terms. `hint` is for API clients. */
 function consentMissing({ deployment, snapshot }: ConsentSubject, root: string, hint: string): ParleyError {
   const user = snapshot.deployments.get(root) ?? { id: root };
   return new ParleyError(

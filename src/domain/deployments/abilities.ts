@@ -9,11 +9,11 @@ export interface Abilities {
   readonly readsPdfs: boolean;
   readonly reasons: boolean;
   readonly callsTools: boolean;
-  /** Whether every upstream of it is a Claude behind the Messages dialect. */
+  /** Whether every upstream is a Claude model behind the Messages dialect. */
   readonly isClaude: boolean;
   /** Maximum number of prompt tokens. Undefined if the configuration does not set it. */
   readonly contextTokens: number | undefined;
-  /** Tokens that a reply may have. */
+  /** Maximum number of tokens in a reply. Undefined if the configuration does not set it. */
   readonly maxOutputTokens: number | undefined;
 }
 

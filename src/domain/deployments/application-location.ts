@@ -2,19 +2,19 @@ import { isDeploymentId, toDeploymentId } from '#contract/deployment-path.ts';
 import { toUrl } from '../files/resource-location.ts';
 import { isStorableKey } from './storable-key.ts';
 
-/** How the id of every application made through the API begins. */
+/** Prefix of the ID of every application that was created through the API. */
 export const applicationPrefix = 'applications/';
 
-/** Where an application made through the API is: `applications/{bucket}/{path}` (docs/wire.md, Applications). */
+/** Location of an application that was created through the API: `applications/{bucket}/{path}` (docs/wire.md, Applications). */
 export interface ApplicationLocation {
-  /** Decoded: what it is kept under, however it is spelled. */
+  /** Decoded ID. It is the key in the store for all spellings. */
   readonly id: string;
   readonly bucket: string;
-  /** The id as it was written, percent-encoded; undefined where that is `id`. */
+  /** Percent-encoded ID as the client wrote it. Undefined if it equals `id`. */
   readonly spelling: string | undefined;
 }
 
-/** The place that `{bucket}/{path}` means, percent-decoded once; undefined for what no application can have. */
+/** Parses `{bucket}/{path}` and percent-decodes it once. Returns undefined if no application can have this location. */
 export function parseApplicationLocation(encoded: string): ApplicationLocation | undefined {
   const id = toDeploymentId(applicationPrefix + encoded);
   if (id === undefined || !isStorableKey(id)) return undefined;
@@ -22,14 +22,14 @@ export function parseApplicationLocation(encoded: string): ApplicationLocation |
   return path.length === 0 ? undefined : { id, bucket, spelling: toSpelling({ id, bucket }, encoded) };
 }
 
-/** The bucket is never encoded in it: whose an application is can be read off its id. */
+/** Never encodes the bucket, so that the owner of an application can be identified by its ID. */
 function toSpelling({ id, bucket }: Pick<ApplicationLocation, 'id' | 'bucket'>, encoded: string): string | undefined {
   const path = id.slice(applicationPrefix.length + bucket.length + 1);
   const spelling = encoded.startsWith(`${bucket}/`) ? applicationPrefix + encoded : toUrl({ kind: 'applications', bucket, path });
   return spelling !== id && isDeploymentId(spelling) && isStorableKey(spelling) ? spelling : undefined;
 }
 
-/** What the id of an application is kept under: it may be asked for as it is spelled, or decoded. */
+/** Returns the ID in the store. Clients may send it as spelled, or decoded. */
 export function toStoredId(id: string): string {
   return id.includes('%') ? (toDeploymentId(id) ?? id) : id;
 }

@@ -12,23 +12,23 @@ import type { ApplicationStore, StoredApplication } from './application-store.ts
 export interface ApplicationResourcesDeps {
   readonly store: ApplicationStore;
   readonly clock: Clock;
-  /** Makes ETags. */
+  /** Generates ETags. */
   readonly newId: () => string;
   readonly noteAudit: NoteAudit;
 }
 
-/** What is known of an application where it stands among stored things. */
+/** Properties of an application as a stored resource. */
 export interface ApplicationInfo extends Pick<StoredApplication, 'etag' | 'createdAtMs' | 'updatedAtMs'> {
-  /** Below the bucket. */
+  /** Path below the bucket. */
   readonly path: string;
-  /** As its maker spelled it; absent where that is not known. */
+  /** URL as the owner spelled it. Undefined if it is unknown. */
   readonly url?: string | undefined;
 }
 
-/** How many one user may have. */
+/** Maximum number of applications per user. */
 const maxApplications = 200;
 
-/** Applications made by users, listed, moved and copied as files are. Everything may throw StoreFault. */
+/** Lists, moves, and copies the applications of users like files. All methods may throw `StoreError`. */
 export class ApplicationResources {
   readonly #deps: ApplicationResourcesDeps;
 
@@ -36,14 +36,14 @@ export class ApplicationResources {
     this.#deps = deps;
   }
 
-  /** Undefined if there is none. Throws `access_denied`. */
+  /** Returns undefined if the application does not exist. Throws `access_denied`. */
   async find(caller: Caller, location: ResourceLocation): Promise<ApplicationInfo | undefined> {
     requireReadable(caller, location);
     const stored = await this.#deps.store.find(toId(location));
     return stored && toFacts(stored);
   }
 
-  /** One page of a folder. Throws `access_denied`. */
+  /** Returns one page of a folder. Throws `access_denied`. */
   async list(
     caller: Caller,
     { path: prefix, ...location }: ResourceLocation,
@@ -63,7 +63,7 @@ export class ApplicationResources {
     );
   }
 
-  /** Gives an application another id, with its versions. Throws `access_denied`, `invalid_request`. */
+  /** Changes the ID of an application and keeps its versions. Throws `access_denied` or `invalid_request`. */
   async move(caller: Caller, { from, to, destinationUrl, replaces }: Relocation, requestId: string): Promise<void> {
     requireWritable(caller, from);
     requireWritable(caller, to);
@@ -77,7 +77,7 @@ export class ApplicationResources {
     this.#note('application.deleted', { caller, id: ids.from, requestId });
   }
 
-  /** Makes a second application of the same settings. Throws what `move` throws, and `payload_too_large`. */
+  /** Creates an application with the same settings. Throws the errors of `move`, and `payload_too_large`. */
   async copy(caller: Caller, { from, to, destinationUrl, replaces }: Relocation, requestId: string): Promise<void> {
     requireReadable(caller, from);
     requireWritable(caller, to);
@@ -99,12 +99,12 @@ export class ApplicationResources {
   }
 }
 
-/** Throws `payload_too_large` if a user has as many applications as one may have. */
+/** Throws `payload_too_large` if a user has the maximum number of applications. */
 export function requireCapacity(ownApplications: readonly StoredApplication[]): void {
   if (ownApplications.length < maxApplications) return;
   throw new ParleyError(
     'payload_too_large',
-    `You have ${ownApplications.length} applications, which is as many as one may have; delete one to make room.`,
+    `You have ${ownApplications.length} applications, which is the maximum. Delete one to create another.`,
   );
 }
 
@@ -116,7 +116,7 @@ function spellingIn(url: string): string | undefined {
   return parseApplicationLocation(url.slice(applicationPrefix.length))?.spelling;
 }
 
-/** What needs no encoding in a path. */
+/** Paths that need no encoding. */
 const plainPath = /^[\w./~!$&'()*+,;=:@-]+$/;
 
 function toFacts({ id, spelling, etag, createdAtMs, updatedAtMs }: StoredApplication): ApplicationInfo {

@@ -3,21 +3,21 @@ import type { Caller } from '../callers/caller.ts';
 import type { WriteCondition } from '../files/write-condition.ts';
 import type { Ownership } from './deployment.ts';
 
-/** An application made through the API (docs/wire.md, Applications). */
+/** An application that was created through the API (docs/wire.md, Applications). */
 export interface StoredApplication extends Ownership {
-  /** `applications/<bucket>/<path>`, decoded: what it is kept under. */
+  /** `applications/<bucket>/<path>`, decoded. The key in the store. */
   readonly id: string;
-  /** The id that callers are told, as its maker spelled it first; absent where that is `id`. */
+  /** ID that clients receive, as the owner first spelled it. Undefined if it equals `id`. */
   readonly spelling?: string | undefined;
-  /** As it was written, without defaults but with its secrets; at rest it is encrypted. */
+  /** Entry as written, without defaults but with secrets. The stored form is encrypted. */
   readonly entry: ApplicationEntry;
-  /** Another after each change; without quotes. */
+  /** Changes with every write. Contains no quotes. */
   readonly etag: string;
 }
 
-/** One of the forms that an application had, or has. */
+/** The current version or a former version of an application. */
 export interface ApplicationVersion {
-  /** Counted from 1; the highest is the one in force. */
+  /** Number of the version, starting at 1. The highest version is the active one. */
   readonly version: number;
   readonly etag: string;
   /** Milliseconds since the epoch. */
@@ -27,42 +27,48 @@ export interface ApplicationVersion {
 export interface ApplicationMove {
   readonly from: string;
   readonly to: string;
-  /** Of `to`, as in a stored application. */
+  /** Spelling of `to`, as in `StoredApplication`. */
   readonly spelling?: string | undefined;
   readonly replaces: boolean;
   readonly nowMs: number;
-  /** The new one. */
+  /** New ETag. */
   readonly etag: string;
 }
 
-/** The id of an application as callers are told it. */
+/** Returns the ID of an application as clients receive it. */
 export function toPublicId({ id, spelling }: Pick<StoredApplication, 'id' | 'spelling'>): string {
   return spelling ?? id;
 }
 
 /**
- * Port: applications made by users. Each step is atomic; writes are durable once they resolve. What is given may be given again
- * as long as it is as it was: nobody changes it. Throws StoreFault.
+ * Port that stores applications of users. Each operation is atomic, and writes are durable after they resolve. A store may
+ * return the same object again while an application is unchanged, so do not modify it. Throws `StoreError`.
  */
 export interface ApplicationStore {
   find(id: string): Promise<StoredApplication | undefined>;
-  /** Those of the IDs that exist, in no order, in one query. */
+  /** Returns those of the IDs that exist, unordered, with one query. */
   findAll(ids: readonly string[]): Promise<readonly StoredApplication[]>;
   /**
-   * Keeps `createdAtMs`, `owner` and `spelling` of the one that is there, and the one that is there as a former version; undefined if
-   * the condition does not hold.
+   * Writes an application. Retains `createdAtMs`, `owner`, and `spelling` of an existing one, and stores the existing one as a
+   * former version. Returns undefined if the condition does not hold.
    */
   put(application: StoredApplication, condition: WriteCondition): Promise<StoredApplication | undefined>;
-  /** Gives an application another id, with its versions and all else that it had, in the place of what is there if `replaces`. */
+  /**
+   * Changes the ID of an application and keeps its versions and related data. Replaces an application at the destination only
+   * if `replaces` is set.
+   */
   move(move: ApplicationMove): Promise<'moved' | 'absent' | 'occupied'>;
-  /** With all its versions. Whether it happened: `condition` may not hold, or there may be none. */
+  /** Deletes an application with all its versions, if the condition holds. */
   delete(id: string, condition: WriteCondition): Promise<'deleted' | 'absent' | 'condition_failed'>;
-  /** Those of one owner, ordered by id. */
+  /** Returns the applications of one owner, ordered by ID. */
   list(owner: string): Promise<readonly StoredApplication[]>;
-  /** Those that a user made, and those that name one of the roles; ordered by id. */
+  /** Returns the applications that the user owns or that list one of the roles, ordered by ID. */
   listOpen(user: Pick<Caller, 'subject' | 'roles'>): Promise<readonly StoredApplication[]>;
-  /** The newest first, which is the one in force; of the former ones the last 50 at most. None if there is no application. */
+  /**
+   * Returns the versions, newest first. The first is the active one, followed by at most 50 former versions. Returns an empty
+   * list if the application does not exist.
+   */
   versions(id: string): Promise<readonly ApplicationVersion[]>;
-  /** An application as it was in one of its versions. */
+  /** Returns a version of an application. */
   findVersion(id: string, version: number): Promise<StoredApplication | undefined>;
 }

@@ -6,21 +6,21 @@ import type { StoredApplication } from './application-store.ts';
 import { Catalog } from './catalog.ts';
 import { toSnapshot } from './config-snapshot.ts';
 
-/** Gives the same object as long as it is not told another, as a store with a memory does. */
-class KeepingStore extends MemoryApplicationStore {
-  kept: StoredApplication;
+/** Returns the same object until the test replaces it, like a store with a cache. */
+class CachingStore extends MemoryApplicationStore {
+  cached: StoredApplication;
 
-  constructor(kept: StoredApplication) {
+  constructor(cached: StoredApplication) {
     super();
-    this.kept = kept;
+    this.cached = cached;
   }
 
   override async find(): Promise<StoredApplication> {
-    return this.kept;
+    return this.cached;
   }
 
   override async listOpen(): Promise<readonly StoredApplication[]> {
-    return [this.kept];
+    return [this.cached];
   }
 }
 
@@ -33,10 +33,10 @@ const stored = (etag: string): StoredApplication => ({
   ...{ id, owner: 'ada', entry: { ...quickApp, displayName: etag } as never, etag, createdAtMs: 1, updatedAtMs: 1 },
 });
 
-it('A deployment of the configuration is found at once, one that a user made is built once as long as it is as it was', async () => {
+it('Catalog finds configured deployments synchronously, and builds a saved application only once while it is unchanged', async () => {
   const configuration = complete(Configuration, { models: { demo: { upstreams: [{ protocol: 'demo' }] } } });
   const snapshot = toSnapshot(configuration as Configuration);
-  const store = new KeepingStore(stored('one'));
+  const store = new CachingStore(stored('one'));
   const catalog = new Catalog(store);
   expect(catalog.find(snapshot, 'demo')).toBe(snapshot.deployments.get('demo'));
   expect(catalog.find(snapshot, 'none')).toBeUndefined();
@@ -44,6 +44,6 @@ it('A deployment of the configuration is found at once, one that a user made is 
   const listed = await catalog.list(snapshot, { subject: 'ada', roles: [] });
   expect(listed).toEqual([snapshot.deployments.get('demo'), found]);
   expect(listed[1]).toBe(found);
-  store.kept = stored('two');
+  store.cached = stored('two');
   expect((await catalog.find(snapshot, id))?.displayName).toBe('two');
 });

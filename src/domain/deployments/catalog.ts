@@ -5,23 +5,29 @@ import { type ApplicationStore, type StoredApplication, toPublicId } from './app
 import { type ConfigSnapshot, toApplication } from './config-snapshot.ts';
 import type { Deployment } from './deployment.ts';
 
-/** Where deployments are found: those of the configuration, and those made through the API, which every node sees at once. */
+/**
+ * Finds deployments of the configuration, and applications that were created through the API. Every node sees changes of these
+ * applications immediately.
+ */
 export class Catalog {
   readonly #applications: ApplicationStore;
-  /** A store gives the same object as long as an application is as it was: then the deployment is the same too. */
+  /** Cached deployments. A store returns the same object while an application is unchanged. */
   readonly #deployments = new WeakMap<StoredApplication, Deployment>();
 
   constructor(applications: ApplicationStore) {
     this.#applications = applications;
   }
 
-  /** At once for one of the configuration. Rejects with StoreFault. */
+  /** Returns synchronously for a configured deployment. Rejects with `StoreError`. */
   find(snapshot: ConfigSnapshot, id: string): Deployment | undefined | Promise<Deployment | undefined> {
     const configured = snapshot.deployments.get(id);
     return configured === undefined && id.startsWith(applicationPrefix) ? this.#findApplication(id) : configured;
   }
 
-  /** Looks up several IDs, all those of the API in one query. A missing one is undefined. Rejects with StoreFault. */
+  /**
+   * Looks up several IDs, with one query for all saved applications. A missing deployment is undefined. Rejects with
+   * `StoreError`.
+   */
   async findAll(snapshot: ConfigSnapshot, ids: readonly string[]): Promise<ReadonlyMap<string, Deployment | undefined>> {
     const deployments = new Map(ids.map((id) => [id, snapshot.deployments.get(id)]));
     const applicationIds = [...deployments].flatMap(([id, configured]) =>
@@ -37,19 +43,22 @@ export class Catalog {
     return deployments;
   }
 
-  /** All of the configuration, and of those made by users the ones that are this caller's or name one of its roles. Rejects with StoreFault. */
+  /**
+   * Returns all configured deployments, and the saved applications that the caller owns or that list one of its roles. Rejects
+   * with `StoreError`.
+   */
   async list(snapshot: ConfigSnapshot, caller: Pick<Caller, 'subject' | 'roles'>): Promise<readonly Deployment[]> {
     const applications = await this.#applications.listOpen(caller);
     return [...snapshot.deployments.values(), ...applications.map((stored) => this.#toDeployment(stored))];
   }
 
-  /** The one that was made, by what it is kept under. Rejects with StoreFault. */
+  /** Returns a saved application by its ID in the store. Rejects with `StoreError`. */
   async findStored(id: string): Promise<Deployment | undefined> {
     const stored = await this.#applications.find(id);
     return stored && this.#toDeployment(stored);
   }
 
-  /** One of the versions of an application that was made, by its id as it is told. Rejects with StoreFault. */
+  /** Returns a version of a saved application by its public ID. Rejects with `StoreError`. */
   async findVersion(id: string, version: number): Promise<Deployment | undefined> {
     const storedId = toStoredId(id);
     const stored = await this.#applications.findVersion(storedId, version);
@@ -57,14 +66,14 @@ export class Catalog {
     return match && this.#toDeployment(match);
   }
 
-  /** By its id as it is told, else by the decoded one. */
+  /** Finds an application by its decoded ID, or else by the ID as sent. */
   async #findApplication(id: string): Promise<Deployment | undefined> {
     const storedId = toStoredId(id);
     const deployment = await this.findStored(storedId);
     return deployment === undefined && storedId !== id ? this.findStored(id) : deployment;
   }
 
-  /** Stored is what its maker wrote: the defaults are those of today. */
+  /** Builds a deployment with the current defaults, because stored entries contain only what the owner set. */
   #toDeployment(stored: StoredApplication): Deployment {
     const cached = this.#deployments.get(stored);
     if (cached !== undefined) return cached;

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { checkConfiguration } from '#configuration/check.ts';
 import { toSnapshot } from './config-snapshot.ts';
 
-function idsOf(...upstreams: readonly object[]): readonly string[] {
+function getUpstreamIds(...upstreams: readonly object[]): readonly string[] {
   const checked = checkConfiguration({ models: { m: { upstreams } }, keys: { 'a-key': { project: 'p' } } });
   if ('faults' in checked) throw new Error('the configuration has faults');
   return (
@@ -14,19 +14,19 @@ function idsOf(...upstreams: readonly object[]): readonly string[] {
 
 const endpoint = 'https://api.example/v1';
 
-describe('the id of an upstream', () => {
-  it('stays the same if only the key changes', () => {
-    expect(idsOf({ endpoint, key: 'one' })).toEqual(idsOf({ endpoint, key: 'two' }));
-    expect(idsOf({ endpoint, key: 'one' })).toEqual(idsOf({ endpoint }));
+describe('upstream IDs', () => {
+  it('stay the same if only the key changes', () => {
+    expect(getUpstreamIds({ endpoint, key: 'one' })).toEqual(getUpstreamIds({ endpoint, key: 'two' }));
+    expect(getUpstreamIds({ endpoint, key: 'one' })).toEqual(getUpstreamIds({ endpoint }));
   });
 
-  it('differs between upstreams that differ only in their keys', () => {
-    const [first, second] = idsOf({ endpoint, key: 'one' }, { endpoint, key: 'two' });
+  it('differ between upstreams that differ only in their keys', () => {
+    const [first, second] = getUpstreamIds({ endpoint, key: 'one' }, { endpoint, key: 'two' });
     expect(second).toBe(`${first}.2`);
-    expect(idsOf({ endpoint, key: 'one' }, { endpoint, key: 'three' })).toEqual([first, second]);
+    expect(getUpstreamIds({ endpoint, key: 'one' }, { endpoint, key: 'three' })).toEqual([first, second]);
   });
 
-  it('changes with the address', () => {
-    expect(idsOf({ endpoint })).not.toEqual(idsOf({ endpoint: 'https://other.example/v1' }));
+  it('change with the address', () => {
+    expect(getUpstreamIds({ endpoint })).not.toEqual(getUpstreamIds({ endpoint: 'https://other.example/v1' }));
   });
 });

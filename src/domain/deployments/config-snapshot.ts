@@ -13,7 +13,7 @@ import type { Deployment, Ownership } from './deployment.ts';
 
 const applicationTimeouts = { connectMs: 10_000, firstByteMs: 300_000, idleMs: 300_000 };
 
-/** One configuration, ready to be asked. A reload makes a new one; calls under way keep theirs. */
+/** A configuration, prepared for lookups. A reload creates a new snapshot. Calls in progress keep theirs. */
 export interface ConfigSnapshot {
   readonly configuration: Configuration;
   readonly deployments: ReadonlyMap<string, Deployment>;
@@ -45,13 +45,13 @@ function toModel(id: string, entry: ModelEntry): Deployment {
   };
 }
 
-/** A model whose upstreams serve nothing but what is passed through does not chat. */
+/** Returns `other` for a model whose upstreams serve only APIs that are passed through. */
 function getType({ type }: ModelEntry, upstreams: readonly Upstream[]): Deployment['type'] {
   const chats = upstreams.some(({ apis }) => apis === undefined || apis.includes('chat') || apis.includes('responses'));
   return type === 'embedding' || chats ? type : 'other';
 }
 
-/** An application of the configuration, or one that its owner made through the API. */
+/** Returns the deployment of a configured application, or of a saved application if it has an owner. */
 export function toApplication(id: string, entry: ApplicationEntry, ownership: Ownership | null = null): Deployment {
   const { endpoint, applicationTypeSchemaId: schemaId, applicationProperties } = entry;
   const isRunHere = endpoint === undefined && applicationProperties !== undefined;
@@ -106,7 +106,7 @@ function toUpstreams(id: string, entry: ModelEntry): Upstream[] {
 
 type NamedUpstream = UpstreamEntry & { readonly protocol: NonNullable<UpstreamEntry['protocol']> };
 
-/** What an adapter is told of the upstream that it stands before: all of it is shown to nobody else. */
+/** Returns the header fields that describe the upstream to the adapter of a model. Only the adapter receives them. */
 function toAdapterAddress(
   { endpoint, key, extraData, headers }: UpstreamEntry,
   model: ModelEntry,
@@ -179,7 +179,10 @@ function toApplicationUpstream(application: string, { entry, endpoint, isGuarded
   };
 }
 
-/** The deployment's id and a digest of the address. The key is not part of it, so a new key keeps metrics and sticky routing. */
+/**
+ * Returns the ID of the deployment and a digest of the address. The key is excluded, so that a new key keeps metrics and sticky
+ * routing.
+ */
 function upstreamId(deployment: string, parts: readonly (string | undefined)[]): string {
   return `${deployment}#${toDigest(parts)}`;
 }

@@ -10,49 +10,51 @@ const chatOnly: readonly UpstreamApi[] = ['chat'];
 export interface Deployment {
   readonly id: string;
   readonly kind: 'model' | 'application';
-  /** `other`: it neither chats nor makes embeddings; its upstreams serve APIs that are passed through. */
+  /**
+   * `other` means that the upstreams serve only APIs that are passed through, so that it supports neither chat nor embeddings.
+   */
   readonly type: 'chat' | 'embedding' | 'other';
   readonly displayName: string | undefined;
   readonly displayVersion: string | undefined;
   readonly description: string | undefined;
   readonly iconUrl: string | undefined;
-  /** Roles that may use it; null for everyone. */
+  /** Roles that may use it. Null if no roles are set. */
   readonly userRoles: readonly string[] | null;
   readonly features: Readonly<Record<string, unknown>>;
-  /** Request fields put in if the request has none. */
+  /** Defaults for fields that a request does not set. */
   readonly defaults: Readonly<Record<string, unknown>>;
   readonly dependencies: readonly string[];
   readonly inputAttachmentTypes: readonly string[] | undefined;
   readonly maxInputAttachments: number | undefined;
   readonly limits: TokenLimits | undefined;
   readonly pricing: Pricing | undefined;
-  /** Where it is answered; an application has one. */
+  /** Upstreams that serve it. An application has at most one. */
   readonly upstreams: readonly Upstream[];
-  /** Whether programs answer for it that may call others: an application behind an endpoint, or adapters of a model. */
+  /** Whether applications serve it that may call other deployments: an application behind an endpoint, or adapters of a model. */
   readonly isServedByPrograms: boolean;
-  /** How often one call is tried in all, the first time included. */
+  /** Maximum number of attempts per call, including the first. */
   readonly maxAttempts: number;
-  /** Whether an application is sent the token of the user who calls it. */
+  /** Whether the application receives the token of the user who calls it. */
   readonly forwardsToken: boolean;
-  /** Set for an application without code. */
+  /** Settings of an application without code. Undefined for any other deployment. */
   readonly quickApp: QuickApp | undefined;
-  /** Set for an application of a type. */
+  /** Type of an application and its settings. Undefined if the deployment has no type. */
   readonly ofType: ApplicationType | undefined;
-  /** Of one that a user made through the API; null for what the configuration has. */
+  /** Owner of a saved application. Null for a configured deployment. */
   readonly ownership: Ownership | null;
   /**
-   * Path and error of an invalid stored application, which cannot be called until its owner repairs it. Absent if it is valid.
+   * Path and error of an invalid stored application. It cannot be called until its owner repairs it. Undefined if it is valid.
    */
   readonly issue?: string;
 }
 
-/** The type of an application, and its settings as they were written, secrets included. */
+/** Type of an application, and its settings as written, including secrets. */
 interface ApplicationType {
   readonly schemaId: string;
   readonly properties: JsonObject;
 }
 
-/** Who made an application through the API, and when. */
+/** Owner of an application that was created through the API, and the times of its creation and last change. */
 export interface Ownership {
   /** User subject. */
   readonly owner: string;
@@ -61,28 +63,28 @@ export interface Ownership {
   readonly updatedAtMs: number;
 }
 
-/** Tokens that one call may have. */
+/** Maximum numbers of tokens per call. */
 interface TokenLimits {
   readonly maxTotalTokens?: number;
   readonly maxPromptTokens?: number;
   readonly maxCompletionTokens?: number;
 }
 
-/** USD a token, and a call. */
+/** Prices in USD per token, and per call for `request`. */
 interface Pricing {
   readonly request?: number;
   readonly prompt?: number;
   readonly completion?: number;
   readonly cacheRead?: number;
   readonly cacheWrite?: number;
-  /** For tokens that the cache keeps for an hour. */
+  /** Price of tokens that are cached for one hour. */
   readonly cacheWrite1h?: number;
 }
 
-/** What a deployment is asked for. */
+/** API through which a call uses a deployment. */
 export type DeploymentUse = 'chat' | 'embedding' | PassThroughApi;
 
-/** The deployment with those of its upstreams that serve such calls; undefined if it answers none. */
+/** Returns the deployment with only those upstreams that serve such calls, or undefined if it does not support them. */
 export function restrictToUse(deployment: Deployment, use: DeploymentUse): Deployment | undefined {
   const { type, upstreams } = deployment;
   const isPassed = use !== 'chat' && use !== 'embedding';
@@ -96,14 +98,14 @@ export function restrictToUse(deployment: Deployment, use: DeploymentUse): Deplo
   return servingUpstreams.length === 0 ? undefined : { ...deployment, upstreams: servingUpstreams };
 }
 
-/** The paths below `/v1` at which a deployment answers, but for those of stored things. */
+/** Returns the paths below `/v1` that a deployment serves, except for those of stored resources. */
 export function listApis(deployment: Deployment): readonly string[] {
   const { type } = deployment;
   const typeApis = type === 'chat' ? ['chat/completions', 'responses'] : type === 'embedding' ? ['embeddings'] : [];
   return [...typeApis, ...passThroughApis.filter((api) => restrictToUse(deployment, api) !== undefined)];
 }
 
-/** Whether the deployment's replies record in their state the controls they offer (docs/wire.md, Chat request). */
+/** Returns whether the state of the deployment's replies records the controls that they offer (docs/wire.md, Chat request). */
 export function keepsControls({ upstreams }: Deployment): boolean {
   return upstreams.length > 0 && upstreams.every(({ protocol }) => protocols[protocol].keepsControls);
 }

@@ -1,18 +1,18 @@
 import type { Deployment } from './deployment.ts';
 
-/** The features that name where a program serves them. */
+/** Features whose value is the address of an application endpoint. */
 export const addressFeatures = ['configurationEndpoint', 'rateEndpoint', 'tokenizeEndpoint', 'truncatePromptEndpoint'] as const;
 export type AddressFeature = (typeof addressFeatures)[number];
 
 type WithFeatures = Pick<Deployment, 'features'>;
 
-/** Where a feature of the deployment is served; undefined if the deployment has no program for it. */
+/** Returns the address of a feature, or undefined if no application serves the feature. */
 export function findFeatureAddress({ features }: WithFeatures, name: AddressFeature): URL | undefined {
   const address = features[name];
   return typeof address === 'string' ? new URL(address) : undefined;
 }
 
-/** The features as everybody may see them: no address. */
+/** Returns the features without addresses, which only Parley may see. */
 export function getPublicFeatures({ features }: WithFeatures): Readonly<Record<string, unknown>> {
   const names = Object.keys(features);
   if (!names.some(isAddress)) return features;

@@ -4,7 +4,7 @@ import { isAcceptedType } from '../files/is-accepted-type.ts';
 import type { Deployment } from './deployment.ts';
 
 /**
- * Returns the request with the deployment's defaults for fields that it does not have. Throws `invalid_request` for invalid
+ * Returns the request with the deployment's defaults for fields that are not set. Throws `invalid_request` for invalid
  * defaults, and for attachments that the deployment does not accept.
  */
 export function prepareRequest(request: ChatRequest, deployment: Deployment): ChatRequest {
@@ -19,13 +19,13 @@ function checkAttachments(request: ChatRequest, deployment: Deployment): void {
     const attachments = message.role === 'user' ? (message.custom_content?.attachments ?? []) : [];
     const path = `messages[${index}].custom_content.attachments`;
     if (maxAttachments !== undefined && attachments.length > maxAttachments) {
-      throw new ParleyError('invalid_request', `${deployment.id} takes at most ${maxAttachments} attachments a message.`, {
+      throw new ParleyError('invalid_request', `${deployment.id} accepts at most ${maxAttachments} attachments per message.`, {
         param: path,
       });
     }
     attachments.forEach(({ type = 'text/markdown' }, attachmentIndex) => {
       if (types === undefined || isAcceptedType(type, types)) return;
-      throw new ParleyError('invalid_request', `${deployment.id} takes attachments of ${types.join(', ')}, not ${type}.`, {
+      throw new ParleyError('invalid_request', `${deployment.id} accepts attachments of type ${types.join(', ')}, not ${type}.`, {
         param: `${path}[${attachmentIndex}].type`,
       });
     });

@@ -1,13 +1,13 @@
 const maxKeyBytes = 1280;
 
-/** Whether every store can hold a text and give it back as it is: no NUL, no half of a surrogate pair. */
+/** Returns whether every store preserves the text exactly. The text must have no NUL and no unpaired surrogate. */
 export function isStorableText(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0');
 }
 
 /**
- * Whether a text can be the key of something stored: a user subject, an id, a bucket, a path. Then it is at most 1280 bytes
- * of UTF-8. Nothing is ever stored under another.
+ * Returns whether a text can be the key of a stored item: a user subject, an ID, a bucket, or a path. A key has at most 1280
+ * bytes of UTF-8. Stores accept no other keys.
  */
 export function isStorableKey(text: string): boolean {
   return text.length <= maxKeyBytes && isStorableText(text) && Buffer.byteLength(text) <= maxKeyBytes;

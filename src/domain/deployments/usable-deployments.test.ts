@@ -20,20 +20,20 @@ const lookup = {
 };
 const isChat = ({ type }: Deployment) => type === 'chat';
 
-it('finds what the caller may use', async () => {
+it('findUsable() returns a deployment that the caller may use', async () => {
   expect(await findUsable(lookup, 'open')).toMatchObject({ id: 'open' });
 });
 
 it.each([
-  ['nope', 'deployment_not_found', 'There is no deployment nope; GET /v1/models lists yours.'],
-  ['x'.repeat(1000), 'deployment_not_found', `There is no deployment ${'x'.repeat(200)}; GET /v1/models lists yours.`],
-  [undefined, 'deployment_not_found', 'The path names no deployment that could exist; GET /v1/models lists yours.'],
-  ['vectors', 'deployment_not_found', 'There is no deployment vectors; GET /v1/models lists yours.'],
-  ['closed', 'access_denied', 'Your roles do not open closed.'],
-])('refuses %s as %s', async (id, code, message) => {
+  ['nope', 'deployment_not_found', 'There is no deployment nope. GET /v1/models lists yours.'],
+  ['x'.repeat(1000), 'deployment_not_found', `There is no deployment ${'x'.repeat(200)}. GET /v1/models lists yours.`],
+  [undefined, 'deployment_not_found', 'The path does not contain a valid deployment ID. GET /v1/models lists yours.'],
+  ['vectors', 'deployment_not_found', 'There is no deployment vectors. GET /v1/models lists yours.'],
+  ['closed', 'access_denied', 'Your roles may not use "closed".'],
+])('findUsable() rejects %s with %s', async (id, code, message) => {
   await expect(findUsable(lookup, id, isChat)).rejects.toMatchObject({ code, message });
 });
 
-it('lists what is wanted and open to the caller', async () => {
+it('listUsable() lists the matching deployments that the caller may use', async () => {
   expect((await listUsable(lookup, isChat)).map(({ id }) => id)).toEqual(['open']);
 });

@@ -5,10 +5,10 @@ import type { Catalog } from './catalog.ts';
 import type { ConfigSnapshot } from './config-snapshot.ts';
 import type { Deployment } from './deployment.ts';
 
-/** Characters of an unknown id that an error repeats. */
+/** Maximum number of characters of an unknown ID in an error message. */
 const maxIdChars = 200;
 
-/** Where deployments are looked up, and for whom. */
+/** Catalog, configuration, and caller for a lookup. */
 export interface DeploymentLookup {
   readonly catalog: Pick<Catalog, 'find' | 'findAll' | 'list'>;
   readonly snapshot: ConfigSnapshot;
@@ -18,8 +18,9 @@ export interface DeploymentLookup {
 type DeploymentPredicate = (deployment: Deployment) => boolean;
 
 /**
- * The deployment of an id; an id that cannot be one is undefined. Rejects with `deployment_not_found` for one that does not
- * exist or is not wanted, `access_denied` for one that the caller may not use, or StoreFault.
+ * Finds a deployment by ID. An undefined `id` means that the client's text is not a valid ID. Rejects with
+ * `deployment_not_found` if the deployment does not exist or does not match, `access_denied` if the caller may not use it, or
+ * `StoreError`.
  */
 export async function findUsable(
   lookup: DeploymentLookup,
@@ -33,16 +34,16 @@ export async function findUsable(
   return deployment;
 }
 
-/** All wanted deployments that the caller may use. Rejects with StoreFault. */
+/** Returns all matching deployments that the caller may use. Rejects with `StoreError`. */
 export async function listUsable(lookup: DeploymentLookup, matches: DeploymentPredicate): Promise<readonly Deployment[]> {
   const { catalog, snapshot, caller } = lookup;
   const all = await catalog.list(snapshot, caller);
   return all.filter((deployment) => matches(deployment) && mayUse(snapshot, caller, deployment));
 }
 
-/** The error for an id that is of no deployment; undefined for a text that cannot be an id. */
+/** Returns the error for an unknown deployment. An undefined `id` means that the client's text is not a valid ID. */
 export function deploymentNotFound(id: string | undefined): ParleyError {
   const claim =
-    id === undefined ? 'The path names no deployment that could exist' : `There is no deployment ${id.slice(0, maxIdChars)}`;
-  return new ParleyError('deployment_not_found', `${claim}; GET /v1/models lists yours.`);
+    id === undefined ? 'The path does not contain a valid deployment ID' : `There is no deployment ${id.slice(0, maxIdChars)}`;
+  return new ParleyError('deployment_not_found', `${claim}. GET /v1/models lists yours.`);
 }

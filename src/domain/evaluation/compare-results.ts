@@ -5,14 +5,17 @@ export interface ComparedCase {
   readonly name: string;
   readonly before: CaseResult | undefined;
   readonly after: CaseResult | undefined;
-  /** `new` and `gone`: the case is in one of them only. */
+  /** `new` and `gone` mean that only one of the evaluations contains the case. */
   readonly change: 'better' | 'worse' | 'same' | 'new' | 'gone';
   readonly isSameAnswer: boolean;
 }
 
 const rank: Readonly<Record<Outcome, number>> = { error: 0, failed: 1, passed: 2 };
 
-/** The cases of two evaluations side by side, in the order of the later one, those that are gone last. A case is known by its id, else by its name and input. */
+/**
+ * Returns the cases of two evaluations in the order of the later one, followed by removed cases. Matches cases by ID, or else
+ * by name and input.
+ */
 export function compareResults(before: readonly CaseResult[], after: readonly CaseResult[]): readonly ComparedCase[] {
   const unmatched = new Map<string, CaseResult[]>();
   for (const result of before) unmatched.set(toKey(result), [...(unmatched.get(toKey(result)) ?? []), result]);
@@ -21,7 +24,7 @@ export function compareResults(before: readonly CaseResult[], after: readonly Ca
   return [...compared, ...removed];
 }
 
-/** How a case is called for people: its name, else what is asked. */
+/** Returns the display name of a case: its name, or else its input. */
 export function getCaseName({ case: { name, input }, nth: index }: Pick<CaseResult, 'case' | 'nth'>): string {
   if (name !== undefined) return name;
   const text = typeof input === 'string' ? input : input.at(-1)?.content;
@@ -41,7 +44,7 @@ function compare(before: CaseResult | undefined, after: CaseResult | undefined):
   };
 }
 
-/** Within one outcome, the checks that hold tell. */
+/** Returns the change. For equal outcomes, the share of passed checks decides. */
 function compareOutcomes(before: CaseResult | undefined, after: CaseResult | undefined): ComparedCase['change'] {
   if (before === undefined) return 'new';
   if (after === undefined) return 'gone';

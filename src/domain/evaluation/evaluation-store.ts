@@ -1,52 +1,61 @@
 import type { CaseResult, Evaluation, EvaluationStatus, StoredCase } from './evaluation.ts';
 
-/** Port: cases of applications, which go with them. Each step is atomic, and durable once it resolves. Throws StoreFault. */
+/**
+ * Port that stores cases of applications. They are deleted with their application. Each operation is atomic, and durable after
+ * it resolves. Throws `StoreError`.
+ */
 export interface CaseStore {
-  /** In the order in which they were added. */
+  /** Returns the cases in the order in which they were added. */
   list(application: string): Promise<readonly StoredCase[]>;
   find(id: string): Promise<StoredCase | undefined>;
-  /** All or none: the application may be absent, or have no room for them. */
+  /** Adds all cases or none. Returns `absent` if the application does not exist, or `full` if it has too many cases. */
   add(cases: readonly StoredCase[]): Promise<'added' | 'absent' | 'full'>;
-  /** Gives whether there was one. */
+  /** Returns whether the case existed. */
   replace(stored: StoredCase): Promise<boolean>;
-  /** Gives whether there was one. */
+  /** Returns whether the case existed. */
   delete(id: string): Promise<boolean>;
 }
 
-/** How an evaluation ends. */
+/** Final state of an evaluation. */
 export interface EvaluationEnd extends Pick<Evaluation, 'error' | 'costUsd' | 'digest'> {
   readonly status: Exclude<EvaluationStatus, 'in_progress'>;
   readonly endedAtMs: number;
 }
 
-/** How many evaluations are kept. */
+/** Storage limits for evaluations. */
 export interface EvaluationBounds {
-  /** Of one application; the oldest make room. */
+  /** Maximum number per application. New evaluations replace the oldest. */
   readonly maxStored: number;
-  /** Of all that one user started. */
+  /** Maximum size of all evaluations that one user started. */
   readonly maxBytes: number;
-  /** That one user may have under way. */
+  /** Maximum number of evaluations in progress per user. */
   readonly maxInProgress: number;
 }
 
-/** Port: evaluations of applications, which go with them. Each step is atomic, and durable once it resolves. Throws StoreFault. */
+/**
+ * Port that stores evaluations of applications. They are deleted with their application. Each operation is atomic, and durable
+ * after it resolves. Throws `StoreError`.
+ */
 export interface EvaluationStore {
   readonly cases: CaseStore;
-  /** Keeps one that begins on a node, and makes room for it: the application may be absent, or too many be under way. */
+  /**
+   * Stores an evaluation that starts on a node, and deletes old ones if necessary. Returns `absent` if the application does not
+   * exist, or `busy` if too many evaluations are in progress.
+   */
   begin(evaluation: Evaluation, node: string, bounds: EvaluationBounds): Promise<'begun' | 'absent' | 'busy'>;
-  /** Keeps a result and counts it; false if the evaluation is no longer this node's: then nothing is kept. */
+  /** Stores and counts a result. Returns false and stores no data if the node no longer owns the evaluation. */
   addResult(id: string, node: string, result: CaseResult): Promise<boolean>;
-  /** False if it had ended already. */
+  /** Returns false if the evaluation had already ended. */
   end(id: string, node: string, end: EvaluationEnd): Promise<boolean>;
-  /** Ends one as cancelled, on whatever node it runs; false if it had ended already. */
+  /** Cancels an evaluation on any node. Returns false if it had already ended. */
   cancel(id: string, endedAtMs: number): Promise<boolean>;
   find(id: string): Promise<Evaluation | undefined>;
-  /** The newest first. */
+  /** Returns the evaluations, newest first. */
   list(application: string): Promise<readonly Evaluation[]>;
-  /** In the order of the cases; those that are there yet. */
+  /** Returns the results available so far, in the order of the cases. */
   results(id: string): Promise<readonly CaseResult[]>;
-  /** Ids of those that a node is to finish. */
+  /** Returns the IDs of the evaluations that the node must finish. */
   listRunning(node: string): Promise<ReadonlySet<string>>;
-  /** Ends those whose node is gone, as failed; gives how many there were. */
+  /** Marks evaluations as failed if their node is gone. Returns their number. */
   failOrphaned(nowMs: number, error: string): Promise<number>;
 }

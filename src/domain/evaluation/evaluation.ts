@@ -5,7 +5,7 @@ import type { EvaluationCase, EvaluationCheck } from '#contract/evaluation/evalu
 /** A case that belongs to an application. */
 export interface StoredCase {
   readonly id: string;
-  /** Id of the application. */
+  /** ID of the application. */
   readonly application: string;
   readonly case: EvaluationCase;
   /** Milliseconds since the epoch. */
@@ -20,19 +20,21 @@ export interface Evaluation {
   readonly id: string;
   readonly application: string;
   readonly version: number;
-  /** Who started it, with whose rights it runs. */
+  /** Subject of the user who started it. It runs with the rights of this user. */
   readonly subject: string;
   readonly status: EvaluationStatus;
   readonly total: number;
-  /** Cases of which everything held, of which something did not, and that gave no answer. */
+  /** Number of cases that passed all checks, that failed a check, and that returned no answer. */
   readonly tally: Tally;
   readonly startedAtMs: number;
   readonly endedAtMs: number | undefined;
-  /** Why it failed. */
+  /** Reason for the failure. */
   readonly error: string | undefined;
-  /** What all answers cost; undefined until the end, or if a price is not known. */
+  /** Cost of all answers. Undefined until the end, or if a price is unknown. */
   readonly costUsd: number | undefined;
-  /** The same for what is the same each time: answers, tool runs, verdicts. Undefined until it is completed. */
+  /**
+   * Digest of answers, tool runs, and verdicts. Equal results have equal digests. Undefined until the evaluation is completed.
+   */
   readonly digest: string | undefined;
 }
 
@@ -44,39 +46,39 @@ interface Tally {
 
 export type Outcome = 'passed' | 'failed' | 'error';
 
-/** Whether one thing held. */
+/** Result of one check. */
 export interface Verdict {
   readonly check: EvaluationCheck;
   readonly passed: boolean;
-  /** One sentence. */
+  /** Reason in one sentence. */
   readonly reason: string;
 }
 
-/** One run of a tool, or a call of one that the caller is to run. */
+/** A tool run, or a call of a tool that the client must run. */
 export interface ToolRun {
   readonly tool: string;
   readonly arguments: unknown;
   readonly failed: boolean;
 }
 
-/** What became of one case. */
+/** Result of one case. */
 export interface CaseResult {
-  /** Its place among the cases of the evaluation, from 0. */
+  /** Index of the case in the evaluation, starting at 0. */
   readonly nth: number;
-  /** The stored case that it was; null for one that came with the request. */
+  /** ID of the stored case. Null for a case from the request. */
   readonly caseId: string | null;
-  /** As it was then. */
+  /** Content of the case at the time of the evaluation. */
   readonly case: EvaluationCase;
   readonly outcome: Outcome;
   readonly verdicts: readonly Verdict[];
   readonly answer: string;
   readonly toolRuns: readonly ToolRun[];
-  /** Why there is no answer. */
+  /** Reason for the missing answer. */
   readonly error: { readonly code: string; readonly message: string } | null;
   readonly usage: readonly ModelUsage[];
-  /** Undefined if a price is not known. */
+  /** Undefined if a price is unknown. */
   readonly costUsd?: number | undefined;
   readonly durationMs: number;
-  /** Items of the trace (docs/quick-apps.md), as far as there is room for them. */
+  /** Items of the trace (docs/quick-apps.md), truncated to the size limit. */
   readonly trace: readonly JsonObject[];
 }

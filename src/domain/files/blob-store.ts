@@ -1,20 +1,23 @@
 import type { Readable } from 'node:stream';
 
-/** Bytes of a content, counted from 0, both ends included. */
+/** Zero-based byte range. Both ends are inclusive. */
 export interface ByteRange {
   readonly first: number;
   readonly last: number;
 }
 
-/** Port: the contents of stored files, each written once under a name of its own. Throws StoreFault. */
+/** Port that stores the contents of files. Each content is written once, under a unique name. Throws `StoreError`. */
 export interface BlobStore {
   /**
-   * Lays a stream of bytes down; whole and durable once it resolves, not to be seen before. Where the store or the
-   * stream fails, nothing is left; what the stream throws comes through as it is.
+   * Writes a stream of bytes. The content is complete and durable after the call resolves, and not readable before. If the
+   * store or the stream fails, no data remains. Rethrows errors of the stream unchanged.
    */
   write(name: string, bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<void>;
-  /** To be read to its end or destroyed; undefined if there is nothing of this name. A range must lie within the content. */
+  /**
+   * Returns a stream, which the reader must consume or destroy, or undefined if the name does not exist. A range must be within
+   * the content.
+   */
   read(name: string, range: ByteRange | undefined): Promise<Readable | undefined>;
-  /** No fault if there is nothing of this name. What is being read already is read to its end. */
+  /** Has no effect if the name does not exist. Readers in progress still receive the complete content. */
   delete(name: string): Promise<void>;
 }

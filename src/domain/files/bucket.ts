@@ -1,28 +1,31 @@
 import { hash } from 'node:crypto';
 
 const nameLength = 32;
-/** How ids of another kind begin that stand where buckets do. */
+/** Prefix of IDs of another kind that occur in place of bucket names. */
 const conversationPrefix = 'conv_';
 
-/** Of the documents of the sample app, which are public: they ship with the product. No user's: names of theirs have no such character. */
+/**
+ * Bucket of the sample application's documents, which are public and part of the distribution. Names of user buckets do not
+ * contain `~`.
+ */
 export const sampleBucket = '~sample';
-/** What is published to everybody: all callers read and list it. No user's: it is shorter than names of theirs. */
+/** Bucket of published resources that all callers can read and list. Names of user buckets are longer. */
 export const publicBucket = 'public';
 
 /**
- * The bucket of a user subject: the same on every node and after every restart, whatever secrets change. It is a name, not
- * a right: who knows a bucket can do nothing with it.
+ * Returns the bucket of a user subject. It is the same on every node, after every restart, and with any secrets. Knowledge of a
+ * bucket name gives no access.
  */
 export function toBucket(subject: string): string {
   return toName(`parley bucket of ${subject}`);
 }
 
-/** The bucket of a deployment, whoever calls it; no user's. */
+/** Returns the bucket of a deployment. All callers share it. It is never the bucket of a user. */
 export function toDeploymentBucket(id: string): string {
   return toName(`parley bucket, a deployment's: ${id}`);
 }
 
-/** Where a deployment keeps what it keeps for a user: below it in the user's bucket. */
+/** Returns the folder, in a user's bucket, in which a deployment stores data for the user. */
 export function getAppDataPath(deployment: string): string {
   return `appdata/${deployment}`;
 }

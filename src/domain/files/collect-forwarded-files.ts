@@ -9,11 +9,10 @@ import { canRead, isAssistantOnly } from './resource-rights.ts';
 const maxNamedFiles = 1000;
 
 /**
- * Returns references of the files that a caller hands on with a request: files that it names and may read itself, and files that
- * it received this way. A right keeps its origin. Only the user's messages, and programs that name what they may read themselves,
- * hand
- * on files on a path that includes an application of another user. Otherwise such an application could have any file of its next
- * user named in a reply.
+ * Returns references of the files that a caller forwards with a request: files that it names and may read itself, and files
+ * that it inherited. A right keeps its origin. If the path includes an application of another user, only two sources count:
+ * messages of the user, and applications that name what they may read themselves. Otherwise such an application could reference
+ * any file of its next user in a reply.
  */
 export function collectForwardedFiles(
   caller: Caller,
@@ -34,11 +33,11 @@ export function collectForwardedFiles(
 
 interface Address {
   readonly text: string;
-  /** Whether the user, or the program that calls, wrote it, and not an assistant, a tool, or a developer. */
+  /** Whether the user or the calling application wrote it, and not an assistant, a tool, or a developer. */
   readonly isFromUser: boolean;
 }
 
-/** Returns the addresses in a request, those of the newest message first. */
+/** Returns the addresses in a request, newest message first. */
 function* listAddresses(messages: readonly Message[]): Iterable<Address> {
   for (let index = messages.length - 1; index >= 0; index -= 1) yield* listMessageAddresses(messages[index] as Message);
 }
@@ -54,7 +53,7 @@ function* listMessageAddresses(message: Message): Iterable<Address> {
   for (const part of content) for (const text of listTexts(part)) yield { text, isFromUser: isUsers && !isToolOutput(part) };
 }
 
-/** What an `image_url`, `file` or like part points to: `{type: "file", file: {file_data}}`. */
+/** Returns the texts in an `image_url`, `file`, or similar part, such as `{type: "file", file: {file_data}}`. */
 function* listTexts(part: ContentPart): Iterable<string> {
   const pointer = part.type === 'text' || !Object.hasOwn(part, part.type) ? undefined : part[part.type];
   const texts = typeof pointer === 'object' && pointer !== null ? Object.values(pointer) : [pointer];

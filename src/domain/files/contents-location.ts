@@ -1,16 +1,18 @@
-/** What is known while no place is recorded. */
+/** State of a database without a recorded location. */
 export interface UnplacedContents {
-  /** The name of the database. */
+  /** Name of the database. */
   readonly database: string;
-  /** Some contents that its files use; empty if it has no files. */
+  /** Some of the contents that its files use. Empty if it has no files. */
   readonly blobs: readonly string[];
 }
 
-/** Port: where the contents of a database's files lie, by a name that is in that place too. Throws StoreFault. */
+/**
+ * Port that names the location of a database's file contents. The location itself contains the same name. Throws `StoreError`.
+ */
 export interface ContentsLocation {
   /**
-   * The name of the place, which is recorded once, for all nodes. If it is not, the one that `choose` gives is, while every
-   * other node that asks waits; undefined if it gives none.
+   * Returns the name of the location, which is recorded once for all nodes. If no name is recorded, records the name that
+   * `choose` returns while other nodes wait. Returns undefined if `choose` returns undefined.
    */
   name(choose: (unplaced: UnplacedContents) => Promise<string | undefined>): Promise<string | undefined>;
 }

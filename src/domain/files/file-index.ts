@@ -1,79 +1,85 @@
 import type { WriteCondition } from './write-condition.ts';
 
-/** What is known of a stored file. */
+/** Properties of a stored file. */
 export interface FileInfo {
-  /** Where it stands in the index, as `shelfOf` gives it: of files it is the bucket. */
+  /** Bucket in the index, as `toIndexBucket` returns it. For files, it is the bucket itself. */
   readonly bucket: string;
-  /** Below the bucket, decoded, without a leading slash. */
+  /** Decoded path below the bucket, without a leading slash. */
   readonly path: string;
   readonly contentType: string;
-  /** Bytes. */
+  /** Size in bytes. */
   readonly contentLength: number;
-  /** Another for each content; without quotes. */
+  /** Changes with the content. Contains no quotes. */
   readonly etag: string;
   /** Milliseconds since the epoch. */
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
 }
 
-/** A file of the index, and where its bytes lie: a name of its own for each content, so that a reader never sees half of another. */
+/**
+ * A file in the index and the unique name of its content. Each content has a new name, so that a reader never receives parts of
+ * two contents.
+ */
 export interface IndexedFile extends FileInfo {
   readonly blob: string;
 }
 
-/** One page of a listing, ordered by the bytes of the paths in UTF-8: what lies below one folder stands together. */
+/** One page of a list, ordered by the UTF-8 bytes of the paths. The files of a folder are therefore adjacent. */
 export interface FilePage {
   readonly items: readonly IndexedFile[];
-  /** `after` of the next page; undefined after the last. */
+  /** Value of `after` for the next page. Undefined after the last page. */
   readonly next: string | undefined;
 }
 
 export interface FileQuery {
   readonly bucket: string;
-  /** Only paths that begin with it; empty for all. */
+  /** Prefix of the returned paths. Empty for all paths. */
   readonly prefix: string;
-  /** Paths after this one; undefined: from the first. */
+  /** Path after which the page starts. Undefined starts at the first path. */
   readonly after: string | undefined;
   readonly limit: number;
 }
 
-/** Room in a bucket for a content that is on its way. */
+/** Reserved quota in a bucket for an upload in progress. */
 export interface Reservation extends Pick<IndexedFile, 'bucket' | 'path' | 'blob'> {
   readonly bytes: number;
   readonly nowMs: number;
-  /** The room is free again then, whatever became of the node that asked for it. */
+  /** Time at which the reservation expires, regardless of the state of the node that requested it. */
   readonly untilMs: number;
 }
 
-/** Port: which files there are. Bytes lie elsewhere. Each step is atomic and durable once it resolves. Throws StoreFault. */
+/**
+ * Port that stores the index of files, without their contents. Each operation is atomic, and durable after it resolves. Throws
+ * `StoreError`.
+ */
 export interface FileIndex {
   find(bucket: string, path: string): Promise<IndexedFile | undefined>;
-  /** Those of the places that exist, in no order, in one query for each bucket. */
+  /** Returns the existing files, unordered, with one query per bucket. */
   findAll(locations: readonly IndexLocation[]): Promise<readonly IndexedFile[]>;
   /**
-   * Sets room aside if the bucket stays within `maxBucketBytes`, all other reservations and the file that is to be
-   * replaced considered; asked again for the same blob it is more, or longer. `put` settles it.
+   * Reserves quota if the bucket stays within `maxBucketBytes`. The check includes all other reservations, and excludes the
+   * file to replace. Another request for the same blob raises or extends its reservation. `put` settles the reservation.
    */
   reserve(reservation: Reservation, maxBucketBytes: number): Promise<'reserved' | OverQuota>;
-  /** Gives room back; no fault if none is set aside. */
+  /** Releases a reservation. Has no effect if it does not exist. */
   release(blob: string): Promise<void>;
   /**
-   * Puts a file in the place of what is there, keeping its `createdAtMs`, if the condition holds and the bucket
-   * stays within `maxBucketBytes`, reservations of others at its `updatedAtMs` considered. Gives what was replaced, whose
-   * blob may go.
+   * Stores a file and replaces an existing one, whose `createdAtMs` it keeps. The condition must hold, and the bucket must stay
+   * within `maxBucketBytes`. The check includes other reservations that are valid at `updatedAtMs`. Returns the replaced file,
+   * whose blob can be deleted.
    */
   put(file: IndexedFile, condition: WriteCondition, maxBucketBytes: number): Promise<PutOutcome>;
-  /** Gives what was taken out, whose blob may go. */
+  /** Returns the deleted file, whose blob can be deleted. */
   delete(bucket: string, path: string, condition: WriteCondition): Promise<IndexedFile | 'absent' | 'condition_failed'>;
   /**
-   * Gives a file another place with its content, its ETag and its `createdAtMs`, if something is at `from`, nothing at `to` unless it is to be
-   * replaced, and the bucket of `to` stays within `maxBucketBytes`. Gives what was replaced, whose blob may go.
+   * Moves a file and keeps its content, ETag, and `createdAtMs`. Requires a file at `from` and, unless `replaces` is set, no
+   * file at `to`. The bucket of `to` must stay within `maxBucketBytes`. Returns the replaced file, whose blob can be deleted.
    */
   move(move: FileMove, maxBucketBytes: number): Promise<MoveOutcome>;
   list(query: FileQuery): Promise<FilePage>;
 }
 
-/** One place of the index. */
+/** Location of a file in the index. */
 export type IndexLocation = Pick<IndexedFile, 'bucket' | 'path'>;
 
 export interface FileMove {
@@ -96,6 +102,6 @@ export type PutOutcome =
 
 export interface OverQuota {
   readonly outcome: 'over_quota';
-  /** Of the bucket, with what is set aside for others. */
+  /** Bytes used in the bucket, including other reservations. */
   readonly usedBytes: number;
 }

@@ -6,8 +6,8 @@ import { parseLocation } from './resource-location.ts';
 
 const place = { kind: 'files', bucket: 'b', path: 'a/x y' };
 
-describe('a reference', () => {
-  it('is read back as the place it was made of, whatever the names are', () => {
+describe('file references', () => {
+  it('parse to the location that they were created from, for any names', () => {
     const segment = fastCheck.string({ unit: 'grapheme', minLength: 1, maxLength: 12 });
     fastCheck.assert(
       fastCheck.property(segment, fastCheck.array(segment, { minLength: 1, maxLength: 4 }), (bucket, segments) => {
@@ -21,7 +21,7 @@ describe('a reference', () => {
   });
 
   it.each(['b', 'b/', 'b/a/', '/a', 'b//a', 'b/..', '../a', 'b/%2e%2e/a', 'b/%00', 'b/%', 'b/%C3', `b/${'a'.repeat(256)}`])(
-    'is never %s',
+    'cannot be %s',
     (encoded) => expect(parseFileLocation(encoded)).toBeUndefined(),
   );
 
@@ -30,7 +30,7 @@ describe('a reference', () => {
     ['b/', ''],
     ['b/a/', 'a/'],
     ['b/a%2Fc/', 'a/c/'],
-  ])('of a folder is %s', (encoded, path) =>
+  ])('of folders can be %s', (encoded, path) =>
     expect(parseLocation('files', encoded)).toEqual({ kind: 'files', bucket: 'b', path }),
   );
 });
@@ -50,7 +50,7 @@ it.each([
   '/v1/files/b/a/x%20y',
   '/parley/v1/files/b/a/x%20y',
   'http:files/b/a/x%20y',
-])('reads the resource that %j names', (url) => {
+])('resolveReference() returns the resource for %j', (url) => {
   expect(resolveReference(url)).toEqual(place);
 });
 
@@ -62,18 +62,18 @@ it.each([
   'a.txt',
   '',
   'http://[',
-])('finds no resource in %j', (url) => {
+])('resolveReference() finds no resource in %j', (url) => {
   expect(resolveReference(url)).toBe('elsewhere');
 });
 
 it.each(['files/b/%00', 'files/b/%', 'files//x', `x${'/..'.repeat(9_000)}/files/b/a`])(
-  'takes %j for a malformed reference',
+  'resolveReference() returns "malformed" for %j',
   (url) => {
     expect(resolveReference(url)).toBe('malformed');
   },
 );
 
-it('reads folders and other kinds', () => {
+it('resolveReference() accepts folders and other kinds', () => {
   expect(resolveReference('files/b/a/')).toEqual({ kind: 'files', bucket: 'b', path: 'a/' });
   expect(resolveReference('conversations/b/x')).toEqual({ kind: 'conversations', bucket: 'b', path: 'x' });
 });

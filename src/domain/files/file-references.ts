@@ -9,34 +9,36 @@ import {
   toUrl,
 } from './resource-location.ts';
 
-/** How every reference to a file begins. */
+/** Prefix of every reference to a file. */
 export const filePrefix = 'files/';
-/** Clients resolve references against the API. The host is a placeholder for any host. */
+/** Base URL of the API, against which clients resolve references. The host is a placeholder. */
 const apiBase = 'http://parley.invalid/v1/';
 const schemeAtStart = /^[a-z][a-z0-9+.-]{0,30}:/i;
 /** Exceeds the length of any reference. A path has at most 1,024 bytes, and each byte may be encoded as three characters. */
 const maxReferenceChars = 8_192;
 
-/** The place of a file that `{bucket}/{path}` means, percent-decoded once; undefined for what no file can have (docs/wire.md, Files). */
+/**
+ * Parses `{bucket}/{path}` and percent-decodes it once. Returns undefined for invalid locations of files (docs/wire.md, Files).
+ */
 export function parseFileLocation(encoded: string): ContentLocation | undefined {
   const location = parseLocation('files', encoded);
   return location === undefined || isFolder(location) ? undefined : location;
 }
 
-/** The place that a reference names; undefined for a text that is no reference. */
+/** Returns the location that a reference names, or undefined if the text is not a reference. */
 export function parseReference(reference: string): ContentLocation | undefined {
   return reference.startsWith(filePrefix) ? parseFileLocation(reference.slice(filePrefix.length)) : undefined;
 }
 
-/** The one spelling of a reference: `files/{bucket}/{path}`, each segment percent-encoded. */
+/** Returns the canonical spelling of a reference: `files/{bucket}/{path}`, with each segment percent-encoded. */
 export function toReference({ bucket, path }: FileLocation): string {
   return toUrl({ kind: 'files', bucket, path });
 }
 
 /**
- * Returns the stored resource that a client may read if it follows this URL, however the URL is written: with dot segments, white space,
- * another case, or a fragment. Returns `elsewhere` for a URL that leads to no stored resource, and `malformed` for one that names a
- * resource in a form that Parley does not accept.
+ * Returns the stored resource that a client may read if it follows this URL. Spellings with dot segments, white space, another
+ * case, or a fragment also count. Returns `elsewhere` for a URL that leads to no stored resource, and `malformed` for one that
+ * names a resource in a form that Parley does not accept.
  */
 export function resolveReference(url: string): ResourceLocation | 'elsewhere' | 'malformed' {
   const start = url.slice(0, 64).trimStart();

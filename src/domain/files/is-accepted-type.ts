@@ -1,4 +1,4 @@
-/** Whether a MIME type is one of those that are taken, such as `image/*`; its parameters do not count. */
+/** Returns whether a MIME type matches an accepted pattern, such as `image/*`. Ignores parameters. */
 export function isAcceptedType(type: string, accepted: readonly string[]): boolean {
   const [essence = ''] = type.split(';');
   return accepted.some(

@@ -1,28 +1,31 @@
 import { maxPathBytes } from './resource-location.ts';
 
 export interface FolderQuery {
-  /** `next` of the page before; undefined: from the first. */
+  /** Value of `next` from the previous page. Undefined starts at the first item. */
   readonly after: string | undefined;
   readonly limit: number;
-  /** What lies in folders below too, in place of these folders. */
+  /** Whether to return the items in subfolders instead of the subfolders. */
   readonly isRecursive: boolean;
 }
 
-/** What stands in a listing by its path, without its bucket. */
+/** An item with its path, without the bucket. */
 interface ListedItem {
   readonly path: string;
 }
 
-/** A folder is what paths have in common; its path ends with a slash. */
+/** An item, or a folder as the common prefix of paths, with a trailing slash. */
 type FolderItem<Item> = { readonly item: Item } | { readonly folder: string };
 
 export interface FolderPage<Item> {
   readonly items: readonly FolderItem<Item>[];
-  /** The path of the last item looked at; undefined if nothing is left. */
+  /** Path of the last inspected item. Undefined if no items remain. */
   readonly next: string | undefined;
 }
 
-/** What lies below a prefix behind a path, ordered by the bytes of the paths in UTF-8. `next` is `after` of the next page; undefined after the last. */
+/**
+ * Returns the items below a prefix and after a path, ordered by the UTF-8 bytes of the paths. `next` is the value of `after`
+ * for the next page. It is undefined after the last page.
+ */
 export type ListPaths<Item> = (query: {
   readonly prefix: string;
   readonly after: string | undefined;
@@ -30,11 +33,11 @@ export type ListPaths<Item> = (query: {
 }) => Promise<{ readonly items: readonly Item[]; readonly next: string | undefined }>;
 
 const queryLimit = 100;
-/** A page costs no more than that, however many files lie in the folders below; it is then shorter than asked for. */
+/** Bounds the cost of a page with many files in subfolders. The page may then be shorter than the limit. */
 const maxQueries = 50;
 const lastCharacter = '\u{10FFFF}';
 
-/** One page of a folder, in the order of the paths. */
+/** Returns one page of a folder, ordered by path. */
 export async function listFolder<Item extends ListedItem>(
   list: ListPaths<Item>,
   query: FolderQuery & { readonly prefix: string },
@@ -58,13 +61,13 @@ export async function listFolder<Item extends ListedItem>(
   return { items, next: after };
 }
 
-/** What was looked at last may be a folder: the next item then lies behind the last path that can be in it. */
+/** If the last inspected item is a folder, returns the greatest path that can be in it. */
 function toPosition(after: string | undefined): string | undefined {
   if (after === undefined || !after.endsWith('/')) return after;
   return after + lastCharacter.repeat(Math.ceil(Math.max(maxPathBytes - Buffer.byteLength(after), 0) / 4));
 }
 
-/** The folder right below the prefix that something lies in; undefined if it lies at the prefix itself. */
+/** Returns the folder directly below the prefix that contains the item, or undefined if the item is at the prefix itself. */
 function findFolder({ path }: ListedItem, prefix: string): string | undefined {
   const end = path.indexOf('/', prefix.length);
   return end === -1 ? undefined : path.slice(0, end + 1);

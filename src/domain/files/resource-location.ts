@@ -1,38 +1,39 @@
 import { tryDecode } from '#base/http/url-path.ts';
 import { ParleyError } from '#contract/errors/errors.ts';
 
-/** Where a stored file is: decoded, `path` without a leading slash. */
+/** Decoded location of a stored file. `path` has no leading slash. */
 export interface FileLocation {
   readonly bucket: string;
   readonly path: string;
 }
 
-/** What is stored in buckets. */
+/** Kinds of resources in buckets. */
 export const resourceKinds = ['files', 'prompts', 'conversations', 'applications'] as const;
 export type ResourceKind = (typeof resourceKinds)[number];
 
-/** Kinds whose contents are stored as they are sent; applications have a store of their own. */
+/** Kinds whose contents are stored as received. Applications have a separate store. */
 export type ContentKind = Exclude<ResourceKind, 'applications'>;
 
-/** Where something stored is. `path` is empty for a whole bucket, and ends with a slash if it means a folder. */
+/** Location of a stored resource. `path` is empty for a complete bucket, and has a trailing slash for a folder. */
 export interface ResourceLocation extends FileLocation {
   readonly kind: ResourceKind;
 }
 
-/** Where a content is. */
+/** Location of a stored content. */
 export interface ContentLocation extends FileLocation {
   readonly kind: ContentKind;
 }
 
-/** Of a path in UTF-8, without its bucket. */
+/** Maximum number of UTF-8 bytes in a path, without the bucket. */
 export const maxPathBytes = 1024;
 const maxSegmentBytes = 255;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
 const controlCharacter = /[\u0000-\u001f\u007f-\u009f]/;
 
 /**
- * Where `{bucket}/{path}` leads, percent-decoded once; undefined for what nothing can have (docs/wire.md, Files). Titles of
- * conversations are names of prompts and conversations: only a whole path of theirs is bounded, by `isTooLong`.
+ * Parses `{bucket}/{path}` and percent-decodes it once. Returns undefined for invalid locations (docs/wire.md, Files). Names of
+ * prompts and conversations are titles of conversations. For that reason, their segments have no length limit, and `isTooLong`
+ * bounds only the complete path.
  */
 export function parseLocation<Kind extends ResourceKind>(
   kind: Kind,
@@ -48,36 +49,36 @@ export function parseLocation<Kind extends ResourceKind>(
   return isFile && Buffer.byteLength(path) > maxPathBytes ? undefined : { kind, bucket, path };
 }
 
-/** Bytes of UTF-8 that the path of a prompt or a conversation has at most, without its bucket. */
+/** Maximum number of UTF-8 bytes in the path of a prompt or a conversation, without the bucket. */
 export const maxNamedPathBytes = 900;
 
-/** Whether a path is longer than those of its kind may be. */
+/** Returns whether a path exceeds the maximum of its kind. */
 export function isTooLong({ kind, path }: ResourceLocation): boolean {
   return Buffer.byteLength(path) > (kind === 'files' ? maxPathBytes : maxNamedPathBytes);
 }
 
-/** Whether a place is a folder, or a whole bucket. */
+/** Returns whether a location is a folder or a complete bucket. */
 export function isFolder({ path }: Pick<ResourceLocation, 'path'>): boolean {
   return path === '' || path.endsWith('/');
 }
 
-/** The place of a folder that is written without its slash. */
+/** Returns the location with the trailing slash of a folder. */
 export function toFolder<Location extends ResourceLocation>(location: Location): Location {
   return isFolder(location) ? location : { ...location, path: `${location.path}/` };
 }
 
-/** The place that `{kind}/{bucket}/{path}` means; undefined for a text that means none. */
+/** Returns the location that `{kind}/{bucket}/{path}` names, or undefined for any other text. */
 export function parseResourceUrl(url: string): ResourceLocation | undefined {
   const kind = resourceKinds.find((resourceKind) => url.startsWith(`${resourceKind}/`));
   return kind && parseLocation(kind, url.slice(kind.length + 1));
 }
 
-/** The one spelling of a place: `{kind}/{bucket}/{path}`, each segment percent-encoded. */
+/** Returns the canonical spelling of a location: `{kind}/{bucket}/{path}`, with each segment percent-encoded. */
 export function toUrl({ kind, bucket, path }: ResourceLocation): string {
   return `${kind}/${[bucket, ...path.split('/')].map(encodeURIComponent).join('/')}`;
 }
 
-/** Where the index keeps what a bucket has of a kind. Names of users' buckets have no such character. */
+/** Returns the name under which the index stores resources of a kind in a bucket. Names of user buckets do not contain `~`. */
 export function toIndexBucket({ kind, bucket }: Pick<ContentLocation, 'kind' | 'bucket'>): string {
   return kind === 'files' ? bucket : `~${kind}-${bucket}`;
 }
@@ -87,21 +88,21 @@ function isSegment(segment: string, isBounded = true): boolean {
   return !isBounded || Buffer.byteLength(segment) <= maxSegmentBytes;
 }
 
-/** Something stored that is to be moved or copied within its kind; neither place is a folder. */
+/** A resource to move or copy within its kind. Both locations are resources, not folders. */
 export interface Relocation<Kind extends ResourceKind = ResourceKind> {
   readonly from: ResourceLocation & { readonly kind: Kind };
   readonly to: ResourceLocation & { readonly kind: Kind };
-  /** `to` as it was written. */
+  /** `to` as the client wrote it. */
   readonly destinationUrl: string;
-  /** Whether what is at `to` is to be replaced. */
+  /** Whether to replace a resource at `to`. */
   readonly replaces: boolean;
 }
 
 export function sourceNotFound(): ParleyError {
-  return new ParleyError('invalid_request', 'sourceUrl names nothing that is stored.', { param: 'sourceUrl' });
+  return new ParleyError('invalid_request', 'sourceUrl does not name a stored resource.', { param: 'sourceUrl' });
 }
 
 export function destinationExists(): ParleyError {
-  const message = 'destinationUrl names something that is stored already; send "overwrite": true to replace it.';
+  const message = 'destinationUrl names an existing resource. Send "overwrite": true to replace it.';
   return new ParleyError('invalid_request', message, { param: 'destinationUrl' });
 }

@@ -10,13 +10,16 @@ import { type FileLocation, isFolder, type ResourceLocation, toUrl } from './res
 const maxNameChars = 60;
 const digestLength = 12;
 
-/** What a caller may do with something stored, or with a folder and all below it, whether it is there or not (docs/files.md, Access). */
+/**
+ * Returns the permissions of a caller on a resource, or on a folder and its contents. The resource need not exist
+ * (docs/files.md, Access).
+ */
 export function listPermissions(caller: Caller, location: ResourceLocation): readonly Permission[] {
   if (isOwnLocation(caller, location)) return ['READ', 'WRITE'];
   return [...(canRead(caller, location) ? (['READ'] as const) : []), ...(canWrite(caller, location) ? (['WRITE'] as const) : [])];
 }
 
-/** Whether a caller may read something, or list a folder. */
+/** Returns whether a caller may read a resource or list a folder. */
 export function canRead(caller: Caller, location: ResourceLocation): boolean {
   return (
     isOwnLocation(caller, location) ||
@@ -26,31 +29,35 @@ export function canRead(caller: Caller, location: ResourceLocation): boolean {
   );
 }
 
-/** Whether a caller may read a file only because something else than the user named it: such a right goes no further than it may. */
+/**
+ * Returns whether a caller may read a file only because a source other than the user named it. Such a right is forwarded only
+ * where its origin permits.
+ */
 export function isAssistantOnly(caller: Caller, location: ResourceLocation): boolean {
   if (caller.chain === null || isOwnLocation(caller, location) || isPublicLocation(caller, location)) return false;
   return caller.chain.rights.isAssistantOnly(toUrl(location));
 }
 
-/** Whether a caller may store, change and delete something. */
+/** Returns whether a caller may store, change, and delete a resource. */
 function canWrite(caller: Caller, location: ResourceLocation): boolean {
   return isOwnLocation(caller, location) || isGranted(caller, location, 'WRITE');
 }
 
-/** Throws `access_denied` unless the caller may read it. */
+/** Throws `access_denied` unless the caller may read the resource. */
 export function requireReadable(caller: Caller, location: ResourceLocation): void {
-  if (!canRead(caller, location)) throw accessDenied(caller, 'neither yours nor named in the request you answer');
+  if (!canRead(caller, location))
+    throw accessDenied(caller, 'This resource is neither yours nor named in the request that you answer');
 }
 
-/** Throws `access_denied` unless the caller may write it. */
+/** Throws `access_denied` unless the caller may write the resource. */
 export function requireWritable(caller: Caller, location: ResourceLocation): void {
-  if (!canWrite(caller, location)) throw accessDenied(caller, 'not yours to change');
+  if (!canWrite(caller, location)) throw accessDenied(caller, 'You may not change this resource');
 }
 
 /**
- * A user has a bucket. An application has its own bucket or folder too, and a folder for its data in the bucket of the user whom
- * it answers. It never replaces the user as the owner of applications. A key that is bound to deployments has no bucket, and
- * hands no files on.
+ * Returns whether a caller owns a location. A user owns a bucket. An application owns a bucket or folder, and its data folder
+ * in the bucket of the user whom it answers. It never replaces the user as the owner of applications. A key that is bound to
+ * deployments owns no bucket and forwards no files.
  */
 function isOwnLocation(caller: Caller, { kind, bucket, path }: ResourceLocation): boolean {
   const { subject, chain } = caller;
@@ -62,7 +69,7 @@ function isOwnLocation(caller: Caller, { kind, bucket, path }: ResourceLocation)
   return kind === 'files' && toBucket(subject) === bucket && path.startsWith(`${getAppDataPath(deployment)}/`);
 }
 
-/** Whether earlier versions of Parley stored it for the application that answers: it may still read it. */
+/** Returns whether earlier versions of Parley stored the resource for the application that answers, which may still read it. */
 function isFormerLocation({ chain }: Caller, { kind, bucket }: ResourceLocation): boolean {
   return chain !== null && kind !== 'applications' && toDeploymentBucket(chain.path.at(-1) ?? '') === bucket;
 }
@@ -78,14 +85,13 @@ function isGranted({ chain }: Caller, location: ResourceLocation, permission: Pe
 
 function accessDenied({ chain }: Caller, reason: string): ParleyError {
   const hint =
-    chain === null ? 'GET /v1/bucket names your bucket' : 'GET /v1/bucket names where a per-request key may read and write';
-  return new ParleyError('access_denied', `This is ${reason}; ${hint}.`);
+    chain === null ? 'GET /v1/bucket returns your bucket' : 'GET /v1/bucket returns where a per-request key may read and write';
+  return new ParleyError('access_denied', `${reason}. ${hint}.`);
 }
 
 /**
- * Returns the folder for an application's own files, independent of its user. `path` is empty for a whole bucket, otherwise it
- * ends with a slash.
- *
+ * Returns the folder for an application's own files, independent of its user. `path` is empty for a complete bucket, otherwise
+ * it ends with a slash.
  * An application that a user saved has a folder in its owner's bucket. The owner's quota bounds it, and the owner lists and
  * deletes its files. A deployment of the configuration, or one that administrators published, has a bucket.
  */
@@ -93,7 +99,7 @@ export function getOwnFolder(deployment: string): FileLocation {
   const id = toStoredId(deployment);
   const [, owner = '', ...path] = id.startsWith(applicationPrefix) ? id.split('/') : [];
   if (path.length === 0 || owner === publicBucket) return { bucket: toDeploymentBucket(deployment), path: '' };
-  // One segment: the folder of `a` must not hold the folder of `a/b`.
+  // One segment: the folder of `a` must not contain the folder of `a/b`.
   const name = [...(path.at(-1) ?? '')].slice(0, maxNameChars).join('');
   return { bucket: owner, path: `appfiles/${name}-${hash('sha256', id, 'hex').slice(0, digestLength)}/` };
 }

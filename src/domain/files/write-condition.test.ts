@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { isMet } from './write-condition.ts';
 
-it('holds of what is there, of what is not, of one content, or always', () => {
+it('isMet() compares the condition with the stored ETag', () => {
   expect([isMet(undefined, undefined), isMet(undefined, 'one')]).toEqual([true, true]);
   expect([isMet('absent', undefined), isMet('absent', 'one')]).toEqual([true, false]);
   expect([isMet('present', undefined), isMet('present', 'one')]).toEqual([false, true]);

@@ -1,9 +1,9 @@
 import { ParleyError } from '#contract/errors/errors.ts';
 
-/** What must hold of the stored thing for a write to happen (RFC 9110, 13.1); undefined: it happens always. */
+/** Condition on the stored resource for a write (RFC 9110, 13.1). Undefined is always met. */
 export type WriteCondition = { readonly etag: string } | 'absent' | 'present' | undefined;
 
-/** Whether a condition holds of what is there; `etag` is undefined if nothing is. */
+/** Returns whether the stored resource meets a condition. `etag` is undefined if the resource does not exist. */
 export function isMet(condition: WriteCondition, etag: string | undefined): boolean {
   if (condition === undefined) return true;
   if (condition === 'absent') return etag === undefined;
@@ -11,5 +11,5 @@ export function isMet(condition: WriteCondition, etag: string | undefined): bool
 }
 
 export function preconditionFailed(): ParleyError {
-  return new ParleyError('precondition_failed', 'What is stored is not what If-Match or If-None-Match say; get it anew.');
+  return new ParleyError('precondition_failed', 'The stored resource does not match If-Match or If-None-Match. Read it again.');
 }

@@ -4,7 +4,7 @@ import type { Claim, Counter, LeasedClaims, LimitStore, RequestedClaim } from '.
 import type { Limit } from './limits.ts';
 import { Calendar, type Window } from './windows.ts';
 
-/** The limits of a subject on a deployment, and the names that its counters go by. */
+/** Limits of a subject on a deployment, and the names of its counters. */
 export interface Account {
   readonly limits: readonly Limit[];
   readonly subject: string;
@@ -14,25 +14,25 @@ export interface Account {
 /** Amounts by kind. */
 type Amounts = Readonly<Record<Window['kind'], number>>;
 
-/** What a call has used, or may come to use. */
+/** Actual or estimated usage of a call. */
 export type CallAmounts = Omit<Amounts, 'requests'>;
 
-/** What is known of a call that asks to be let in. */
+/** A call that requests admission. */
 export interface AdmissionRequest {
   readonly estimate: CallAmounts;
-  /** What is reserved for the calls of whose chain it is a part. */
+  /** Reservations of the calls in its call chain. */
   readonly chainClaims: readonly Claim[];
-  /** False once its caller has left. */
+  /** Returns whether the client is still connected. */
   readonly isClientConnected: () => boolean;
 }
 
-/** How the limits of an account stood, in their order, and what was reserved for a call, if they let it in. */
+/** State of an account's limits before the call, in their order, and the reservations of the call if the limits admit it. */
 export interface Admission {
   readonly statuses: readonly LimitStatus[];
   readonly claims: LeasedClaims;
 }
 
-/** An estimate is not a finite number of at least 0. Admitting the call would break the limits of its caller, so it is rejected. */
+/** Thrown if an estimate is not a finite number of at least 0. The call is rejected, because it could exceed the limits. */
 export class InvalidAmountError extends Error {
   override readonly name = 'InvalidAmountError';
 }
@@ -40,13 +40,13 @@ export class InvalidAmountError extends Error {
 const oneRequest: Amounts = { requests: 1, tokens: 0, cost: 0 };
 const noAmounts: Amounts = { requests: 0, tokens: 0, cost: 0 };
 
-/** Tokens and requests are counted by deployment, money over all. */
+/** Returns the account. Tokens and requests are counted per deployment, and cost over all deployments. */
 export function toAccount(subject: string, deployment: string, limits: readonly Limit[]): Account {
-  // No id of a deployment holds a line break: whatever the subject is, names cannot coincide.
+  // IDs of deployments contain no line break, so these names are unique for any subject.
   return { limits, subject, subjectOnDeployment: `${deployment}\n${subject}` };
 }
 
-/** Counts what callers use of their limits, in the period that is now. What the store throws comes through. */
+/** Counts usage in the current periods. Rethrows errors of the store. */
 export class LimitCounters {
   readonly #store: LimitStore;
   readonly #clock: Clock;
@@ -60,8 +60,8 @@ export class LimitCounters {
   }
 
   /**
-   * Counts one request and reserves what it may come to use, unless one of the limits is used up. If nothing but what is
-   * reserved for others stands in the way, it waits a while for them to end. Throws `InvalidAmountError`.
+   * Counts one request and reserves its estimate, unless a limit is exhausted. If only reservations block the call, queues it
+   * for a bounded time. Throws `InvalidAmountError`.
    */
   async admit(account: Account, request: AdmissionRequest): Promise<Admission> {
     const claims = toClaims(account, request);
@@ -81,7 +81,7 @@ export class LimitCounters {
     return statuses;
   }
 
-  /** Adds what a call has used, however much is left, and gives back what was reserved for it. */
+  /** Adds the actual usage, regardless of the limits, and releases the reservation. */
   async settle(account: Account, { claims, lease }: LeasedClaims, usedAmounts: CallAmounts): Promise<void> {
     const counters = this.#counters(account, { ...usedAmounts, requests: 0 }).filter(({ amount }) => amount > 0);
     const heldClaims = claims.filter(({ amount }) => amount > 0);
@@ -112,7 +112,7 @@ export class LimitCounters {
   }
 }
 
-/** For each kind that a limit bounds. */
+/** Returns one claim for each kind that a limit bounds. */
 function toClaims(
   { limits, subject, subjectOnDeployment }: Account,
   { estimate, chainClaims }: Pick<AdmissionRequest, 'estimate' | 'chainClaims'>,
@@ -133,7 +133,7 @@ function requireAmount(amount: number): number {
   throw new InvalidAmountError(`An estimate must be a finite number of at least 0, but is ${amount}`);
 }
 
-/** Whether only what is reserved stands in the way. */
+/** Returns whether only reservations block the call. */
 function isBlocked({ statuses }: Admission): boolean {
   let isBlockedByReservations = false;
   for (const { used, reserved, total } of statuses) {
@@ -143,21 +143,21 @@ function isBlocked({ statuses }: Admission): boolean {
   return isBlockedByReservations;
 }
 
-/** How long a call waits for others to end. */
+/** Maximum time that a call waits for other calls to end. */
 const maxWaitMs = 5_000;
-/** What ends on other nodes, or on other deployments, is not told here. */
+/** Interval between attempts. Calls that end on other nodes or on other deployments cause no wake-up. */
 const pollIntervalMs = 200;
-/** More of one line are refused at once. */
+/** Maximum number of calls in one queue. Further calls return immediately with their first outcome. */
 const maxQueueLength = 1_000;
 
-/** A call that is held up by others of its caller. */
+/** A call that the reservations of the caller's other calls block. */
 interface BlockedCall<Outcome> {
-  /** What its first attempt gave. */
+  /** Outcome of the first attempt. */
   readonly firstOutcome: Outcome;
   readonly attempt: () => Promise<Outcome>;
-  /** Whether it has to wait on. */
+  /** Returns whether the call must continue to wait. */
   readonly isBlocked: (outcome: Outcome) => boolean;
-  /** False once its caller has left. */
+  /** Returns whether the client is still connected. */
   readonly isClientConnected: () => boolean;
 }
 
@@ -169,11 +169,11 @@ interface Waiter<Outcome> extends BlockedCall<Outcome> {
 
 interface Queue<Outcome> {
   readonly waiters: Waiter<Outcome>[];
-  /** Ends the pause between attempts. */
+  /** Ends the pause between attempts when aborted. */
   wakeController: AbortController;
 }
 
-/** Calls that wait for others of the same line to end, first come, first served: one attempt at a time for a line. */
+/** FIFO queues of calls that wait for other calls to end. Runs at most one attempt per queue at a time. */
 export class CallQueues<Outcome> {
   readonly #clock: Clock;
   readonly #queues = new Map<string, Queue<Outcome>>();
@@ -182,7 +182,7 @@ export class CallQueues<Outcome> {
     this.#clock = clock;
   }
 
-  /** Gives the first outcome that does not hold it up, or the last one when it has waited long enough. */
+  /** Resolves with the first outcome that does not block the call, or with the last outcome after `maxWaitMs`. */
   enqueue(name: string, call: BlockedCall<Outcome>): Promise<Outcome> {
     const existing = this.#queues.get(name);
     const queue = existing ?? { waiters: [], wakeController: new AbortController() };
@@ -197,7 +197,7 @@ export class CallQueues<Outcome> {
     return outcome;
   }
 
-  /** Called when a call of the line has ended. */
+  /** Starts an attempt immediately. Called when a call of the queue ends. */
   wake(name: string): void {
     this.#queues.get(name)?.wakeController.abort();
   }
@@ -211,7 +211,7 @@ export class CallQueues<Outcome> {
     this.#queues.delete(name);
   }
 
-  /** Whether the first one left the line. */
+  /** Returns whether the first call left the queue. */
   async #tryFirst({ waiters }: Queue<Outcome>): Promise<boolean> {
     const [first] = waiters;
     if (first === undefined) return false;

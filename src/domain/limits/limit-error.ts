@@ -2,12 +2,12 @@ import { type ErrorCode, ParleyError } from '#contract/errors/errors.ts';
 import { unitsPerUsd } from './limits.ts';
 import type { Window } from './windows.ts';
 
-/** How far a limit is used. */
+/** Usage of a limit. */
 export interface LimitStatus {
   readonly window: Window;
   readonly total: number;
   readonly used: number;
-  /** What other calls under way may come to use. */
+  /** Amount reserved for other calls in progress. */
   readonly reserved: number;
   /** Milliseconds since the epoch. */
   readonly resetsAtMs: number;
@@ -19,12 +19,12 @@ const codes: Readonly<Record<Window['kind'], ErrorCode>> = {
   cost: 'cost_limit_exceeded',
 };
 
-/** When a call that only waits for others of its caller may come again: they may end at any time. */
+/** Suggested delay for a call that only reservations block. The calls that hold them may end at any time. */
 const blockedRetrySeconds = 1;
 
 /**
- * The refusal of a call to a deployment, if one of its limits is used up, or by what is reserved for other calls of its caller;
- * of several the one that resets last.
+ * Returns the error for a call that an exhausted limit or the reservations of the caller's other calls block. If several limits
+ * block it, reports the one that resets last. Exhausted limits take precedence.
  */
 export function toLimitError(statuses: readonly LimitStatus[], deployment: string, nowMs: number): ParleyError | undefined {
   const exhausted = findLastReset(statuses.filter(({ used, total }) => used >= total));
@@ -36,8 +36,8 @@ export function toLimitError(statuses: readonly LimitStatus[], deployment: strin
   const counted = `${formatAmount(window, used)} of ${formatAmount(window, total)}`;
   const state =
     exhausted === undefined
-      ? `is reserved for your calls under way (${counted} used, ${formatAmount(window, reserved)} reserved); try again when they end; it resets`
-      : `is used up (${counted}); it resets`;
+      ? `is reserved for your calls in progress (${counted} used, ${formatAmount(window, reserved)} reserved). Try again when they end. The limit resets`
+      : `is used up (${counted}). It resets`;
   const resets = `in ${toDuration(resetsAtMs - nowMs)}, at ${new Date(resetsAtMs).toISOString().replace('.000Z', 'Z')}`;
   return new ParleyError(codes[window.kind], `${limit} ${state} ${resets}.`, {
     retryAfterSeconds: exhausted === undefined ? blockedRetrySeconds : Math.max(1, Math.ceil((resetsAtMs - nowMs) / 1000)),
@@ -49,12 +49,15 @@ function findLastReset(statuses: readonly LimitStatus[]): LimitStatus | undefine
   return [...statuses].sort((left, right) => right.resetsAtMs - left.resetsAtMs)[0];
 }
 
-/** How limits stand once one request more is counted. */
+/** Returns the statuses after one more request is counted. */
 export function countRequest(statuses: readonly LimitStatus[]): readonly LimitStatus[] {
   return statuses.map((status) => (status.window.kind === 'requests' ? { ...status, used: status.used + 1 } : status));
 }
 
-/** `x-ratelimit-…` of requests and tokens, as OpenAI's API names and writes them, each for the window with the least left. */
+/**
+ * Returns `x-ratelimit-…` for requests and tokens, in the format of OpenAI's API. Each kind reports the window with the least
+ * remaining quota.
+ */
 export function toLimitHeaders(statuses: readonly LimitStatus[], nowMs: number): Readonly<Record<string, string>> {
   const headers: Record<string, string> = {};
   const requests = findTightest(statuses, 'requests');
@@ -87,7 +90,7 @@ function countRemaining({ total, used, reserved }: LimitStatus): number {
   return Math.max(0, total - used - reserved);
 }
 
-/** A time as Go writes it: `120ms`, `12s`, `6m0s`, `48h0m0s`; whole seconds, rounded up, from one second on. */
+/** Formats a duration like Go: `120ms`, `12s`, `6m0s`, `48h0m0s`. From one second on, rounds up to seconds. */
 function toDuration(ms: number): string {
   if (ms < 1000) return `${Math.max(0, Math.ceil(ms))}ms`;
   const seconds = Math.ceil(ms / 1000);

@@ -1,63 +1,63 @@
 import type { Window } from './windows.ts';
 
-/** One counter, as one step shall see and change it. All numbers are whole. */
+/** A counter in one operation. All numbers are integers. */
 export interface Counter {
   readonly window: Window;
-  /** Unique within the window; the same in its next period. */
+  /** Unique within the window, and the same in each period. */
   readonly holder: string;
-  /** When the period is over and the counter starts again from 0; milliseconds since the epoch. */
+  /** End of the period, when the counter restarts at 0, in milliseconds since the epoch. */
   readonly endsAtMs: number;
-  /** From here on it stands in the way. */
+  /** Limit of the counter. It blocks calls when it reaches this value. */
   readonly total: number;
-  /** What is added. */
+  /** Amount to add. */
   readonly amount: number;
 }
 
-/** What is reserved for a call under way: as much as it may come to use. It stands in every window of its kind. */
+/** Reservation for a call in progress: its estimated usage. It counts in every window of its kind. */
 export interface Claim {
   readonly kind: 'tokens' | 'cost';
-  /** As in the counters of that kind. */
+  /** Same as in the counters of that kind. */
   readonly holder: string;
   readonly amount: number;
 }
 
-/** A claim that is to be made. */
+/** A claim to reserve. */
 export interface RequestedClaim extends Claim {
-  /** Of what is reserved already: what does not stand in the way. */
+  /** Part of the existing reservations that does not block the call. */
   readonly exempt: number;
 }
 
-/** What a step found. */
+/** Result of an operation. */
 export interface ReserveOutcome {
-  /** What each counter had before, in their order. */
+  /** Value of each counter before the operation, in the order of the counters. */
   readonly used: readonly number[];
-  /** What was reserved before and stands in the way, for each claim in their order. */
+  /** Reserved amount before the operation, without exempt amounts, in the order of the claims. */
   readonly reserved: readonly number[];
-  /** Under which the claims stand, if they were made. */
+  /** Lease of the claims, if they were reserved. */
   readonly lease: string;
 }
 
-/** Claims that were made, to be given back. */
+/** Reserved claims that must be released. */
 export interface LeasedClaims {
   readonly claims: readonly Claim[];
   readonly lease: string;
 }
 
-/** Port: where it is counted what callers use, and reserved what they may come to use. */
+/** Port that counts usage and stores reservations. */
 export interface LimitStore {
   /**
-   * In one step that no other call comes between: adds to every counter its amount and makes the claims, unless one of the
-   * counters, with what is reserved in the claim of its kind, has reached its total. Claims end with the node that made them.
+   * Adds each amount to its counter and reserves the claims, in one atomic operation. Does neither if one of the counters,
+   * including the reservations of its kind, has reached its total. Claims end with the node that made them.
    */
   reserve(counters: readonly Counter[], claims: readonly RequestedClaim[]): ReserveOutcome | Promise<ReserveOutcome>;
-  /** In one step: adds to every counter its amount, whatever its total, and gives the claims back. */
+  /** Adds each amount to its counter regardless of the total, and releases the claims, in one atomic operation. */
   settle(counters: readonly Counter[], leasedClaims: LeasedClaims): void | Promise<void>;
 }
 
-/** The usage of one holder in one period of a window. */
+/** Usage of one holder in one period of a window. */
 export interface CounterState {
   readonly window: Window;
-  /** As in `Counter`. */
+  /** Same as in `Counter`. */
   readonly holder: string;
   /** End of the period in milliseconds since the epoch. */
   readonly endsAtMs: number;
@@ -66,14 +66,14 @@ export interface CounterState {
 
 /** A stored counter. */
 export interface StoredCounter extends CounterState {
-  /** The part of `used` that this node wrote under its own name. */
+  /** Part of `used` that this node wrote under its own name. */
   readonly ownUsed: number;
 }
 
-/** Port: the database that holds the counters of nodes without Redis. Throws StoreFault. */
+/** Port for the database that stores the counters of nodes without Redis. Throws `StoreError`. */
 export interface CounterArchive {
   /** Returns the counters of periods that have not ended, summed over all nodes. */
   load(nowMs: number): Promise<readonly StoredCounter[]>;
-  /** Replaces the counters of this node. `used` is this node's own part. Saving the same counters again changes nothing. */
+  /** Replaces the counters of this node. `used` is the part of this node. Saving the same counters again has no effect. */
   save(counters: readonly CounterState[], nowMs: number): Promise<void>;
 }

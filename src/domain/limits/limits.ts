@@ -5,16 +5,16 @@ import { costWindows, deploymentWindows, type Window } from './windows.ts';
 
 const everyDeployment = '*';
 const noLimits: readonly Limit[] = [];
-/** Money is counted in billionths of a USD. */
+/** Number of cost units per USD. Cost is counted in billionths of a USD. */
 export const unitsPerUsd = 1e9;
 
-/** How much may be used within a window, in the units of its kind; 0 or less is no access. */
+/** Maximum usage within a window, in the units of its kind. A total of 0 or less denies access. */
 export interface Limit {
   readonly window: Window;
   readonly total: number;
 }
 
-/** Which limits the roles of a configuration set. */
+/** Limits that a configuration sets for roles. */
 export class RoleLimits {
   readonly #roles: ReadonlyMap<string, RoleLimitSet>;
 
@@ -24,9 +24,9 @@ export class RoleLimits {
   }
 
   /**
-   * The limits that hold for the bearer of these roles on a deployment, the most generous of each window; none: unlimited.
-   * A role that is not configured stands for `default`, and so does one without an entry for the deployment, or without a limit of
-   * money; if that is not configured either, it says nothing.
+   * Returns the limits for a caller with these roles on a deployment. An empty list means unlimited. If several roles apply,
+   * the most generous limit of each window applies. Falls back to `default` for an unknown role, and for a role without an
+   * entry for the deployment or without a cost limit. If `default` is not configured, an unknown role has no effect.
    */
   find(roles: readonly string[], deployment: string): readonly Limit[] {
     let limitsOfRoles: readonly Limit[] | undefined;
@@ -43,7 +43,7 @@ export class RoleLimits {
   }
 }
 
-/** A limit that leaves no use at all, if there is one. */
+/** Returns a limit that denies access, if there is one. */
 export function findClosedLimit(limits: readonly Limit[]): Limit | undefined {
   return limits.find(({ total }) => total <= 0);
 }
@@ -53,7 +53,7 @@ interface RoleLimitSet {
   readonly byDefault: readonly Limit[];
 }
 
-/** An entry of the role itself comes first, then its `*`, then those of the fallback. */
+/** Resolves entries in this order: the role's entry for the deployment, its `*` entry, the entries of the fallback. */
 function toRoleLimitSet(entry: RoleEntry, fallback: RoleEntry | undefined): RoleLimitSet {
   const cost = toLimits(costWindows, entry.costLimit ?? fallback?.costLimit ?? {}, unitsPerUsd);
   const entries = entry.limits[everyDeployment] === undefined ? { ...fallback?.limits, ...entry.limits } : entry.limits;

@@ -1,11 +1,11 @@
 import type { RoleEntry } from '#contract/configuration/access.ts';
 
-/** What a limit bounds; cost is counted in billionths of a USD, so that sums are exact. */
+/** Quantity that a limit bounds. Cost is counted in billionths of a USD, so that sums are exact. */
 type LimitKind = 'tokens' | 'requests' | 'cost';
 
 type Period = 'minute' | 'hour' | 'day' | 'week' | 'month';
 
-/** A calendar period in which something is counted; limits are compared by the identity of their window. */
+/** A calendar period for one kind of limit. Limits are compared by the identity of their window. */
 export interface Window {
   readonly kind: LimitKind;
   readonly period: Period;
@@ -25,19 +25,18 @@ export const deploymentWindows: Readonly<Record<keyof DeploymentLimit, Window>> 
   requestDay: { kind: 'requests', period: 'day' },
 };
 
-/** Windows of the money spent on all deployments, by their keys in the configuration. */
+/** Windows for the cost over all deployments, by their keys in the configuration. */
 export const costWindows: Readonly<Record<keyof CostLimit, Window>> = {
   day: { kind: 'cost', period: 'day' },
   week: { kind: 'cost', period: 'week' },
   month: { kind: 'cost', period: 'month' },
 };
 
-/** Every window there is. */
 export const windows: readonly Window[] = [...Object.values(deploymentWindows), ...Object.values(costWindows)];
 
 const kindNames: Readonly<Record<LimitKind, string>> = { tokens: 'Token', requests: 'Request', cost: 'Cost' };
 
-/** What a window is called where callers look at it, such as `minuteTokenStats`. */
+/** Returns the public name of a window, such as `minuteTokenStats`. */
 export function toStatsName({ kind, period }: Window): string {
   return `${period}${kindNames[kind]}Stats`;
 }
@@ -49,10 +48,10 @@ const weekMs = 7 * dayMs;
 /** The first Monday after the epoch, which was a Thursday. */
 const firstMondayMs = 4 * dayMs;
 
-/** When each period that a moment lies in is over: the first millisecond of the next, since the epoch. */
+/** Ends of the periods that contain a moment. An end is the first millisecond of the next period, since the epoch. */
 export type PeriodEnds = Readonly<Record<Period, number>>;
 
-/** The ends of the calendar periods that a moment lies in, in UTC, weeks from Monday. */
+/** Returns the ends of the UTC calendar periods that contain a moment. Weeks start on Monday. */
 export function periodEnds(atMs: number): PeriodEnds {
   const at = new Date(atMs);
   return {
@@ -64,7 +63,7 @@ export function periodEnds(atMs: number): PeriodEnds {
   };
 }
 
-/** The same, worked out once a minute: all periods end with one. */
+/** Caches the ends of the periods for one minute. All other periods end with a minute. */
 export class Calendar {
   #ends: PeriodEnds = periodEnds(0);
 

@@ -10,20 +10,20 @@ const made = { ownership: { owner: 'ada', createdAtMs: 1, updatedAtMs: 1 } } as 
 const configured = { ownership: null } as Deployment;
 const chain = { path: ['app'], rights: new HeldRights(), report: () => undefined };
 
-describe('how an application works', () => {
+describe('canTrace', () => {
   it.each<[string, Partial<Caller>, Deployment, boolean]>([
-    ['the owner of what a user made', { subject: 'ada' }, made, true],
-    ['an administrator of what a user made', { subject: 'bob', roles: ['admin'] }, made, false],
-    ['an administrator of what is configured', { roles: ['staff', 'admin'] }, configured, true],
-    ['somebody else of what is configured', { roles: ['Admin', 'administrator'] }, configured, false],
-    ['an application in the place of its owner', { subject: 'ada', chain }, made, false],
-    ['an application in the place of an administrator', { roles: ['admin'], chain }, configured, false],
-  ])('is asked by %s', (_who, fields, deployment, may) => {
+    ['the owner of a saved application', { subject: 'ada' }, made, true],
+    ['an administrator on a saved application', { subject: 'bob', roles: ['admin'] }, made, false],
+    ['an administrator on a configured application', { roles: ['staff', 'admin'] }, configured, true],
+    ['another user on a configured application', { roles: ['Admin', 'administrator'] }, configured, false],
+    ['an application on behalf of its owner', { subject: 'ada', chain }, made, false],
+    ['an application on behalf of an administrator', { roles: ['admin'], chain }, configured, false],
+  ])('returns the right of %s', (_who, fields, deployment, may) => {
     expect(canTrace({ subject: 'x', project: 'x', roles: [], chain: null, ...fields }, deployment)).toBe(may);
   });
 });
 
-describe('what tokens cost', () => {
+describe('computeUsd', () => {
   const priced = { pricing: { prompt: 0.001, completion: 0.01 } } as Deployment;
   const snapshot = {
     deployments: new Map([
@@ -34,11 +34,11 @@ describe('what tokens cost', () => {
   const used = (model: string) =>
     ({ index: 0, model, name: model, prompt_tokens: 10, completion_tokens: 2, total_tokens: 12 }) as ModelUsage;
 
-  it('is the sum of what each model costs', () => {
+  it('returns the sum over all models', () => {
     expect(computeUsd(snapshot, [used('priced'), used('priced')])).toBeCloseTo(0.06);
   });
 
-  it.each([[[]], [[used('free')]], [[used('priced'), used('gone')]]])('is not known for %j', (usage) => {
+  it.each([[[]], [[used('free')]], [[used('priced'), used('gone')]]])('returns undefined for %j', (usage) => {
     expect(computeUsd(snapshot, usage)).toBeUndefined();
   });
 });

@@ -6,15 +6,15 @@ import { unitsPerUsd } from '../limits/limits.ts';
 import { computeCost, type PricedUsage } from '../usage/usage.ts';
 
 /**
- * Whether a caller may see how an application works: who may edit it. Of one that a user made that is the user, of one of the
- * configuration whoever has the role `admin`; no application that stands in for them.
+ * Returns whether a caller may see the trace of an application. Only callers that may edit it can: the owner of a saved
+ * application, and the role `admin` for a configured one. Returns false for a per-request key.
  */
 export function canTrace({ chain, subject, roles }: Caller, { ownership }: Deployment): boolean {
   if (chain !== null) return false;
   return ownership === null ? roles.includes(adminRole) : ownership.owner === subject;
 }
 
-/** Returns the cost of tokens in USD. Returns undefined if the price of a model is not known, or the counts are only declared. */
+/** Returns the cost of tokens in USD, or undefined if the price of a model is unknown or the counts are only declared. */
 export function computeUsd({ deployments }: ConfigSnapshot, usage: readonly PricedUsage[]): number | undefined {
   let units = 0;
   for (const item of usage) {

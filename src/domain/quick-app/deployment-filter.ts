@@ -3,7 +3,7 @@ import { ParleyError } from '#contract/errors/errors.ts';
 import type { Condition } from '#contract/quick-app/conditions.ts';
 import { compileConditions, type DescribedDeployment, type MeetsConditions } from '#contract/quick-app/meet-conditions.ts';
 
-/** The parts of a deployment that conditions look at. */
+/** The properties of a deployment that conditions use. */
 interface MatchedDeployment {
   readonly id: string;
   readonly kind: 'model' | 'application';
@@ -12,11 +12,11 @@ interface MatchedDeployment {
 }
 
 /**
- * The conditions of one version of a quick app. They are compiled on first use, and each deployment is matched once as long as
- * it stays the same. So a call costs nothing once all deployments were looked at.
+ * Conditions of one version of a quick app. They are compiled on first use, and each deployment is matched only once while it
+ * is unchanged. A call has no matching cost if all deployments are already matched.
  */
 export class DeploymentFilter {
-  /** Entries of `applications_as_tools`: a deployment must meet one of them. */
+  /** Entries of `applications_as_tools`. A deployment must meet one of them. */
   readonly #entries: readonly (readonly Condition[])[];
   #compiled: readonly MeetsConditions[] | undefined;
   readonly #matches = new WeakMap<MatchedDeployment, boolean>();
@@ -26,8 +26,8 @@ export class DeploymentFilter {
   }
 
   /**
-   * Returns the deployments that meet the conditions. Throws `operation_not_supported` if this takes too long. From then on, the
-   * deployment that took too long does not meet the conditions, so the next call continues after it.
+   * Returns the deployments that meet the conditions. Throws `operation_not_supported` if this takes too long. The deployment
+   * that took too long then counts as not matching, so that the next call continues after it.
    */
   find<Deployment extends MatchedDeployment>(deployments: readonly Deployment[]): readonly Deployment[] {
     const unmatched = deployments.filter((deployment) => !this.#matches.has(deployment));

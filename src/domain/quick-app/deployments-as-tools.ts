@@ -4,10 +4,10 @@ import type { Deployment } from '../deployments/deployment.ts';
 import { type DeploymentLookup, listUsable } from '../deployments/usable-deployments.ts';
 import type { QuickApp } from './quick-app.ts';
 
-/** What a deployment calls: the dependencies it declares; of a quick app its model and tools as well. */
+/** Creates a source of dependencies: those that a deployment declares, and the model and tools of a quick app. */
 export function createDependencySource(lookup: DeploymentLookup): DependencySource {
   const { snapshot } = lookup;
-  // Every quick app in a graph finds its tools in the same list.
+  // All quick apps in a graph share one list of deployments.
   let listPromise: ReturnType<DeploymentLookup['catalog']['list']> | undefined;
   const catalog: DeploymentLookup['catalog'] = {
     find: (...args) => lookup.catalog.find(...args),
@@ -20,7 +20,7 @@ export function createDependencySource(lookup: DeploymentLookup): DependencySour
   return {
     findAll: (ids) => catalog.findAll(snapshot, ids),
     async listDependencies(deployment) {
-      // It finds what the key finds that it is sent, which is less than its user may use.
+      // A quick app can use only deployments that are open to its per-request key, which may be fewer than those of its user.
       const caller = { ...lookup.caller, chain: { path: [deployment.id] } };
       const matching = await findMatchingDeployments(deployment, { ...lookup, catalog, caller });
       return [...listDeclaredDependencies(deployment), ...matching.map(({ id }) => id)];
@@ -28,16 +28,16 @@ export function createDependencySource(lookup: DeploymentLookup): DependencySour
   };
 }
 
-/** Ids that a deployment names as what it calls; of a quick app those of its model and tools as well. */
+/** Returns the IDs of the declared dependencies. Those of a quick app include its model and tools. */
 export function listDeclaredDependencies({ dependencies, quickApp }: Deployment): readonly string[] {
   return quickApp === undefined ? dependencies : [...dependencies, quickApp.model, ...listToolIds(quickApp)];
 }
 
-/** What a quick app finds of the deployments that it names. */
+/** Deployments that a quick app uses as tools. */
 export interface DeploymentTools {
-  /** Those that it offers its model, each once: they exist, chat, and are open to the caller. */
+  /** Unique deployments to offer to the model. They exist, support chat, and are open to the caller. */
   readonly deployments: readonly Deployment[];
-  /** What it names, as a tool or otherwise, and nothing has as its id. */
+  /** IDs of tools or dependencies that do not exist. */
   readonly dangling: readonly Dangling[];
 }
 
@@ -62,7 +62,7 @@ function listToolIds({ toolsets }: QuickApp): readonly string[] {
   return toolsets.flatMap((toolset) => (toolset.kind === 'deployment' ? [toolset.id] : []));
 }
 
-/** Those that meet the conditions; the application itself is none of them. */
+/** Returns the deployments that meet the conditions, without the application itself. */
 async function findMatchingDeployments(application: Deployment, lookup: DeploymentLookup): Promise<readonly Deployment[]> {
   const filter = application.quickApp?.filter;
   if (filter === undefined) return [];

@@ -4,22 +4,22 @@ import type { ContextSettings, RetrievalOfApplication } from '#contract/configur
 import type { RestToolDefinition } from '../tools/rest-tool.ts';
 import type { DeploymentFilter } from './deployment-filter.ts';
 
-/** An application without code, in the one form that it runs from. */
+/** An application without code, in normalized form. */
 export interface QuickApp {
   readonly instructions: string;
-  /** Id of the deployment that is asked. */
+  /** ID of the model or application that answers. */
   readonly model: string;
   readonly temperature: number;
   readonly starters: readonly string[];
-  /** In place of what the service does with conversations that are longer than the model takes. */
+  /** Settings that replace the service's settings for conversations that exceed the context window. */
   readonly context: Partial<ContextSettings>;
-  /** In the order of the form, which decides who keeps a name that two tools have. */
+  /** Toolsets in the order of the form. If two tools have the same name, the first keeps it. */
   readonly toolsets: readonly QuickAppToolset[];
-  /** Which other deployments are its tools, by conditions. Undefined: it has none. */
+  /** Conditions that select other deployments as tools. */
   readonly filter: DeploymentFilter | undefined;
 }
 
-/** Where tools of a quick app come from. */
+/** A source of a quick app's tools. */
 export type QuickAppToolset =
   | { readonly kind: 'deployment'; readonly id: string }
   | { readonly kind: 'client'; readonly name: string; readonly description: string; readonly parameters: JsonObject }
@@ -29,9 +29,9 @@ export type QuickAppToolset =
 
 export interface DocumentsSettings {
   readonly kind: 'documents';
-  /** References. */
+  /** References of the files. */
   readonly files: readonly string[];
-  /** What is absent is as the service has it. */
+  /** Settings that replace those of the service. */
   readonly retrieval: RetrievalOfApplication;
 }
 
@@ -48,12 +48,12 @@ export interface McpToolsetSettings {
   readonly url: string;
   readonly protocol: 'streamable_http' | 'sse';
   readonly authorization: McpAuthorization | null;
-  /** Sent with each request; absent: none. */
+  /** Header fields to send with each request. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Undefined: all of the server. */
+  /** Names of the tools to offer. Undefined offers all tools of the server. */
   readonly allowedTools: readonly string[] | undefined;
-  /** Whether the model may list and read what the server has to read; absent: not. */
+  /** Whether the model may list and read the resources of the server. */
   readonly resources?: boolean;
-  /** Whether conversations may begin with prompts of the server; absent: not. */
+  /** Whether conversations may start with prompts of the server. */
   readonly prompts?: boolean;
 }

@@ -14,7 +14,7 @@ import {
 import { DeploymentFilter } from './deployment-filter.ts';
 import type { McpToolsetSettings, QuickApp, QuickAppToolset, RestToolsetSettings } from './quick-app.ts';
 
-/** The flat form of `applicationProperties` (docs/wire.md, Quick apps) as one list of toolsets. To be given a form without faults, completed. */
+/** Converts the flat form of `applicationProperties` (docs/wire.md, Quick apps). Requires a valid form with defaults applied. */
 export function toQuickApp(form: QuickAppForm): QuickApp {
   return {
     instructions: form.instructions,
@@ -57,7 +57,7 @@ function toWebToolset(toolset: RestToolset | ObsoleteWebToolset): RestToolsetSet
   return { kind: 'rest', name, authorization: authorization ?? null, tools: tools.map(toRestToolDefinition) };
 }
 
-/** One entry of `mcp_toolset` as settings. */
+/** Converts an entry of `mcp_toolset`. */
 export function toMcpToolset({
   name,
   mcp_server_info,
@@ -77,7 +77,7 @@ interface ParameterInfo {
 }
 type Property = JsonObject & { readonly parameter_info?: ParameterInfo };
 
-/** One operation of a web API, ready to be called: constants are out of the model's sight, everything has its place. */
+/** Converts an operation of a web API. Hides constants from the model, and resolves the target of each value. */
 export function toRestToolDefinition({ rest_api_method_info: info, open_ai_tool }: RestTool): RestToolDefinition {
   const method = info.method_type.toUpperCase() as RestMethod;
   const { name, description, parameters } = open_ai_tool.function;
@@ -107,7 +107,10 @@ interface Request {
   readonly method: RestMethod;
 }
 
-/** What says nothing of its place goes by name into the address, else to the query or the body as the method has it. */
+/**
+ * Returns where a value belongs in the request. Without explicit information, a value fills the placeholder of its name in the
+ * URL. Any other value belongs in the query for GET and DELETE, or else in the body.
+ */
 function findTarget(property: string, schema: Property, { url, method }: Request): RestTarget {
   const { parameter_info: info } = schema;
   const isFile = isFileSchema(schema) || isFileSchema(schema.items);
@@ -122,12 +125,12 @@ function findTarget(property: string, schema: Property, { url, method }: Request
   return { place: 'body', key: property, ...(isFile && { isFile }) };
 }
 
-/** As OpenAPI 3.0 says that a value is a file. */
+/** Returns whether a schema describes a file in the format of OpenAPI 3.0. */
 function isFileSchema(schema: unknown): boolean {
   return isJsonObject(schema) && schema.format === 'binary';
 }
 
-/** The JSON Schema without what is not the model's business. */
+/** Returns the JSON Schema with only the properties that the model provides, and without `parameter_info`. */
 function toVisibleParameters(
   parameters: JsonObject,
   visibleProperties: readonly { property: string; schema: Property }[],
@@ -141,10 +144,10 @@ function toVisibleParameters(
   return { ...rest, type: 'object', properties: Object.fromEntries(properties), ...(required.length > 0 && { required }) };
 }
 
-/** Name of the field that the key goes in, if none is given. */
+/** Default name of the field for the key. */
 const keyName = 'api_key';
 
-/** The obsolete form of a web API in the recommended one. */
+/** Converts the obsolete form of a web API to the recommended one. */
 function toRestToolset({ tool_endpoints, auth_info }: ObsoleteWebToolset): RestToolset {
   return {
     type: 'rest-api',

@@ -1,22 +1,22 @@
-/** Something that a quick app of the configuration names and cannot use, as found at run time. */
+/** A part of a configured quick app that turned out to be unusable at run time. */
 export type UnusablePart = UnknownTools | UnreadableDocument;
 
 interface UnknownTools {
   readonly kind: 'tools';
-  /** Id of the quick app. */
+  /** ID of the quick app. */
   readonly application: string;
   /** Name of the MCP toolset. */
   readonly toolset: string;
-  /** All names of `allowed_tools` that the server does not have now. */
+  /** All names in `allowed_tools` that the server currently does not have. */
   readonly names: readonly string[];
 }
 
 interface UnreadableDocument {
   readonly kind: 'document';
-  /** Id of the quick app. */
+  /** ID of the quick app. */
   readonly application: string;
   readonly reference: string;
-  /** Reason in one sentence why the part cannot be read. Undefined if it was read. */
+  /** Reason in one sentence why Parley cannot read the document. Undefined if Parley read it. */
   readonly failure: string | undefined;
 }
 

@@ -10,13 +10,13 @@ export interface StoredConversation {
 
 export type ConversationRef = Pick<StoredConversation, 'id' | 'subject'>;
 
-/** Which items of a list are asked for. */
+/** Selects items of a list. */
 export interface ItemQuery {
   readonly limit: number;
   readonly order: 'asc' | 'desc';
-  /** Id of an item: only those behind it, in the order asked for. */
+  /** ID of an item. Selects only items after it, in the requested order. */
   readonly after?: string | undefined;
-  /** Id of an item: only those ahead of it, the nearest to it. */
+  /** ID of an item. Selects only items before it, and of these the nearest. */
   readonly before?: string | undefined;
 }
 
@@ -25,33 +25,36 @@ export interface ItemPage {
   readonly hasMore: boolean;
 }
 
-/** What is being answered on a conversation, by any name of its own, and where. */
+/** A response in progress on a conversation, with a unique name, and its node. */
 export interface ConversationRun {
   readonly run: string;
   readonly node: string;
 }
 
 /**
- * Port: conversations of users, on all nodes. What is asked of another user's, or of one that is not there, gives undefined. Each
- * step is atomic, and durable once it resolves. Throws StoreFault.
+ * Port that stores conversations of users for all nodes. Methods return undefined if the conversation does not exist or belongs
+ * to another user. Each operation is atomic, and durable after it resolves. Throws `StoreError`.
  */
 export interface ConversationStore {
-  /** Gives the first id that two of the items have: then nothing is kept. */
+  /** Stores a conversation. If two items have the same ID, stores no data and returns the first such ID. */
   add(conversation: StoredConversation, items: readonly JsonObject[]): Promise<string | undefined>;
   find(ref: ConversationRef): Promise<StoredConversation | undefined>;
   setMetadata(ref: ConversationRef, metadata: JsonObject): Promise<StoredConversation | undefined>;
-  /** Its items go with it. */
+  /** Deletes a conversation and its items. */
   delete(ref: ConversationRef): Promise<boolean>;
-  /** Behind the others; `taken` names the first item whose id another one there has. */
+  /** Appends items. If an item's ID already exists, `existingId` is the first such ID. */
   append(ref: ConversationRef, items: readonly JsonObject[]): Promise<{ readonly existingId?: string } | undefined>;
   findItem(ref: ConversationRef, item: string): Promise<JsonObject | undefined>;
   deleteItem(ref: ConversationRef, item: string): Promise<boolean>;
-  /** One page; `unknown` names the item of the query that is not there. */
+  /** Returns one page. `unknown` names the item of the query that does not exist. */
   page(ref: ConversationRef, query: ItemQuery): Promise<ItemPage | { readonly unknown: 'after' | 'before' } | undefined>;
-  /** All of its items, the earliest first. */
+  /** Returns all items, earliest first. */
   all(ref: ConversationRef): Promise<readonly JsonObject[] | undefined>;
-  /** Makes it this run's alone and gives all of its items, the earliest first; `locked` if a living node's run has it. */
+  /**
+   * Locks the conversation for this run and returns all items, earliest first. Returns `locked` if a run of a live node holds
+   * the lock.
+   */
   begin(ref: ConversationRef, run: ConversationRun, nowMs: number): Promise<readonly JsonObject[] | 'locked' | undefined>;
-  /** Lets others run, if this run has it. */
+  /** Releases the lock if this run holds it. */
   release(conversation: string, run: string): Promise<void>;
 }

@@ -1,26 +1,29 @@
 import type { JsonObject } from '#base/json/json.ts';
 
-/** Where a response stands. The first two have not ended. */
+/** Status of a response. `queued` and `in_progress` mean that it has not ended. */
 export type ResponseStatus = 'queued' | 'in_progress' | 'completed' | 'incomplete' | 'failed' | 'cancelled';
 
-/** A response as it is kept: what was answered, and the items that were asked with. */
+/** A stored response with the items of its request. */
 export interface StoredResponse {
   readonly id: string;
-  /** Whose it is: nobody else ever sees it. */
+  /** Subject of the owner. Only the owner can read the response. */
   readonly subject: string;
   readonly status: ResponseStatus;
-  /** Whether it goes on without its caller. */
+  /** Whether the response continues if its client disconnects. */
   readonly isBackground: boolean;
-  /** The response before it, whose items this one goes on from. */
+  /** ID of the previous response, whose items this one continues. */
   readonly previousId: string | undefined;
   readonly createdAtMs: number;
-  /** When it is deleted, unless a later response goes on from it. */
+  /** Time of its deletion, unless a later response continues it. */
   readonly expiresAtMs: number;
-  /** As it is answered. */
+  /** Response as the client receives it. */
   readonly response: JsonObject;
-  /** What this request brought, each with an id, the earliest first. */
+  /** Items of this request, each with an ID, earliest first. */
   readonly input: readonly JsonObject[];
-  /** Its output as the next turn needs it, with what no caller is shown; absent if that is the output. */
+  /**
+   * Output in the form that the next turn needs, including items that are hidden from clients. Undefined if it equals the
+   * output.
+   */
   readonly items?: readonly JsonObject[] | undefined;
 }
 
@@ -29,7 +32,7 @@ export interface RunningResponse extends StoredResponse {
   readonly node: string;
 }
 
-/** Whose, and which. */
+/** Reference to a response of a user. */
 export interface ResponseRef {
   readonly id: string;
   readonly subject: string;
@@ -38,7 +41,7 @@ export interface ResponseRef {
 /** Items appended to a conversation when a response ends, which also ends its turn there. */
 export interface ConversationTurn {
   readonly conversation: string;
-  /** As it was begun there. */
+  /** Run that started the turn. */
   readonly run: string;
   readonly items: readonly JsonObject[];
 }
@@ -46,90 +49,105 @@ export interface ConversationTurn {
 export interface EndedResponse {
   readonly response: StoredResponse;
   readonly turn?: ConversationTurn | undefined;
-  /** Events that come with the end, of a run that is kept event by event. */
+  /** Last events of a run whose events are stored. */
   readonly events?: EventRun | undefined;
 }
 
-/** Events of a response in a row, by `sequence_number`. */
+/** Consecutive events of a response, by `sequence_number`. */
 export interface EventRun {
-  /** Of the first of them. */
+  /** `sequence_number` of the first event. */
   readonly first: number;
   readonly events: readonly JsonObject[];
 }
 
 export interface ChainBounds {
   readonly nowMs: number;
-  /** Of all of them together. */
+  /** Maximum size of all responses of the chain together. */
   readonly maxBytes: number;
 }
 
-/** Which responses of a list are asked for. */
+/** Selects responses of a list. */
 export interface BackgroundQuery {
   readonly limit: number;
-  /** Id of the one that comes right before them. */
+  /** ID of the response directly before the page. */
   readonly after: string | undefined;
   readonly nowMs: number;
 }
 
-/** Why a response cannot be gone on from: one of the chain is missing, or there is too much of it. */
+/** Reason why a response cannot be continued: a response of the chain is missing, or the chain is too large. */
 export type BrokenChain = { readonly absent: string } | { readonly bytes: number };
 
-/** A run that waits for a node: all that one needs to answer it. */
+/** A run that waits for a node, with the data to answer it. */
 export interface QueuedRun extends ResponseRef {
   readonly run: JsonObject;
 }
 
 /**
- * Port: responses of users, on all nodes. Whatever is asked of another user's is answered as if there were none. Each step is
- * atomic, and durable once it resolves. Throws StoreFault.
+ * Port that stores responses of users for all nodes. A response of another user counts as missing. Each operation is atomic,
+ * and durable after it resolves. Throws `StoreError`.
  */
 export interface ResponseStore {
   find(ref: ResponseRef, nowMs: number): Promise<StoredResponse | undefined>;
-  /** A response and those it goes on from, the earliest first, or why they cannot be had. */
+  /** Returns a response and those that it continues, earliest first, or the reason why they are unavailable. */
   chain(ref: ResponseRef, bounds: ChainBounds): Promise<readonly StoredResponse[] | BrokenChain>;
-  /** What a user had made in the background, the latest first, `limit` of them behind `after`; undefined if that is none of them. */
+  /**
+   * Returns up to `limit` background responses of a user after `after`, latest first. Returns undefined if `after` is not one
+   * of them.
+   */
   listBackground(subject: string, query: BackgroundQuery): Promise<readonly StoredResponse[] | undefined>;
-  /** Items of responses and conversations of a user, by their ids. */
+  /** Returns items of a user's responses and conversations, by ID. */
   findItems(subject: string, ids: readonly string[]): Promise<ReadonlyMap<string, JsonObject>>;
-  /** Keeps a response that begins; with `run`, one that may be answered by any node later on. */
+  /** Stores a response that starts. With `run`, any node may answer it later. */
   begin(response: RunningResponse, run?: JsonObject): Promise<void>;
-  /** Keeps a response that was not kept before. */
+  /** Stores a response that was not stored before. */
   add(response: StoredResponse): Promise<void>;
-  /** Keeps the end of a response that began on `node`; false if it was deleted, cancelled or given up meanwhile: then nothing is kept of it. */
+  /**
+   * Stores the end of a response that started on `node`. Returns false and stores no data if the response was deleted,
+   * canceled, or marked as failed in the meantime.
+   */
   end(ended: EndedResponse, node: string): Promise<boolean>;
-  /** Gives whether there was one. Its events and items go with it, also if it has not ended. */
+  /** Deletes a response with its events and items, even if it has not ended. Returns whether it existed. */
   delete(ref: ResponseRef): Promise<boolean>;
-  /** Marks a run as cancelled if it has not ended; gives what it is then. */
+  /** Marks a run as canceled if it has not ended. Returns the resulting response. */
   cancel(ref: ResponseRef): Promise<StoredResponse | undefined>;
-  /** Bytes that responses and conversations of a user take, and makes room by deleting its oldest responses that have ended. */
+  /**
+   * Returns the size of a user's responses and conversations in bytes, after deletion of the oldest ended responses if
+   * necessary.
+   */
   deleteBeyond(subject: string, maxBytes: number): Promise<number>;
-  /** Deletes what has expired; gives how many. */
+  /** Deletes expired responses. Returns their number. */
   sweep(nowMs: number): Promise<number>;
   readonly runs: RunStore;
 }
 
-/** Port: responses that have not ended. */
+/** Port that stores responses that have not ended. */
 export interface RunStore {
-  /** Makes a queued run this node's own; undefined if another living node has it, or it is queued no longer. */
+  /** Claims a queued run for this node. Returns undefined if another live node holds it, or if it is no longer queued. */
   claim(ref: ResponseRef, node: string, nowMs: number): Promise<QueuedRun | undefined>;
-  /** Says that this node's run is answered from now on; false if it was cancelled or deleted, or is answered already. */
+  /** Marks this node's run as in progress. Returns false if it was canceled or deleted, or is already in progress. */
   start(ref: ResponseRef, node: string): Promise<boolean>;
-  /** The oldest queued runs that no living node has, at most so many. */
+  /** Returns up to `limit` queued runs that no live node holds, oldest first. */
   listWaiting(nowMs: number, limit: number): Promise<readonly ResponseRef[]>;
-  /** Puts a queued run back, for another node to answer, and lets go of one that was cancelled. */
+  /** Returns a queued run to the queue for another node, or releases a canceled run. */
   release(ref: ResponseRef, node: string): Promise<void>;
-  /** Keeps events in their order; false if the run is no longer this node's: cancelled, deleted, or given up. */
+  /**
+   * Stores events in order. Returns false if the node no longer owns the run because it was canceled, deleted, or marked as
+   * failed.
+   */
   append(ref: ResponseRef, node: string, run: EventRun): Promise<boolean>;
-  /** Events behind a `sequence_number`, the earliest first; not always all of them. */
+  /** Returns events after a `sequence_number`, earliest first. The list may be incomplete. */
   readEventsAfter(id: string, after: number): Promise<readonly JsonObject[]>;
-  /** Whether it has not ended; false also for one that is not there. */
+  /** Returns whether the response exists and has not ended. */
   isInProgress(ref: ResponseRef): Promise<boolean>;
-  /** Ids of the responses that a node is to answer. */
+  /** Returns the IDs of the responses that a node must answer. */
   listRunning(node: string): Promise<ReadonlySet<string>>;
-  /** Says that a node lives, until then. */
+  /** Extends the lease of a node until `untilMs`. */
   renewLease(node: string, untilMs: number): Promise<void>;
-  /** Says that a node has stopped. */
+  /** Ends the lease of a node that stopped. */
   releaseLease(node: string): Promise<void>;
-  /** Ends those whose node is gone as `fail` says, given the number of their next event, some at once; gives how many there were: 0 once all are done. */
+  /**
+   * Ends a batch of runs whose node is gone with the result of `toFailed`, which receives the number of the next event. Returns
+   * the number of runs, and 0 after all are done.
+   */
   failOrphaned(nowMs: number, toFailed: (orphan: StoredResponse, nextEvent: number) => EndedResponse): Promise<number>;
 }

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import type { StoredResponse } from './response-store.ts';
 
-/** How ids of items begin, by type, as clients of the API know them. */
+/** Prefixes of item IDs by type, as clients of the API know them. */
 const idPrefixes: Readonly<Record<string, string>> = {
   message: 'msg',
   function_call: 'fc',
@@ -15,12 +15,12 @@ const idPrefixes: Readonly<Record<string, string>> = {
   mcp_approval_request: 'mcpr',
   mcp_approval_response: 'mcpa',
 };
-/** What has to be asked for by name. */
+/** Value of `include` with which clients request sealed reasoning. */
 const sealedReasoning = 'reasoning.encrypted_content';
-/** What goes on with a conversation and is shown to nobody. */
+/** Type of the items that store state for the next turn and are hidden from clients. */
 const stateType = 'parley:state';
 
-/** What the next turn goes on with: the input of a response, then its output. */
+/** Returns the items that the next turn continues: the input of a response, followed by its output. */
 export function listItems({
   input,
   response,
@@ -30,7 +30,7 @@ export function listItems({
   return [...input, ...(items ?? (Array.isArray(output) ? (output as JsonObject[]) : []))];
 }
 
-/** The same of a response that broke off: a call that is half would have no output. */
+/** Returns the items of an interrupted response without incomplete calls, which have no output. */
 export function listCarriedItems(stored: StoredResponse): readonly JsonObject[] {
   return listItems(stored).filter(({ type, status }) => status !== 'incomplete' || !String(type).endsWith('_call'));
 }
@@ -39,19 +39,19 @@ export function isHiddenItem({ type }: JsonObject): boolean {
   return type === stateType;
 }
 
-/** Whether an item is shown: an extension only if `include` names it. */
+/** Returns whether clients receive an item. An extension requires its name in `include`. */
 export function isVisibleItem(item: JsonObject, include: ReadonlySet<string>): boolean {
   const { type } = item;
   const name = Object.hasOwn(extensions, String(type)) ? extensions[String(type)] : undefined;
   return !isHiddenItem(item) && (name === undefined || include.has(name));
 }
 
-/** Whether an item of an output is stored as it is. */
+/** Returns whether an output item already has its stored form. */
 export function isStoredForm({ id, type, status, content }: JsonObject): boolean {
   return typeof id === 'string' && id !== '' && (type !== 'message' || (typeof status === 'string' && Array.isArray(content)));
 }
 
-/** An item as it is stored and listed: with an id, and what is said in parts. */
+/** Returns an item in the form for storage and lists: with an ID, and with message content as parts. */
 export function toStoredItem(item: JsonObject, newId: () => string): JsonObject {
   const type = String(item.type);
   const clientId = typeof item.id === 'string' && item.id !== '' ? item.id : undefined;
@@ -61,7 +61,7 @@ export function toStoredItem(item: JsonObject, newId: () => string): JsonObject 
   return { ...item, id, status: item.status ?? 'completed', content: toParts(item) };
 }
 
-/** What lets somebody into a server is sent with each request, and kept nowhere. */
+/** Removes credentials for a server. Clients send them with each request, and Parley does not store them. */
 function withoutCredentials(tool: JsonObject): JsonObject {
   const { authorization: _authorization, headers: _headers, ...rest } = tool;
   return tool.type === 'mcp' ? rest : tool;
@@ -74,14 +74,14 @@ function toParts({ role, content }: JsonObject): unknown {
     : [{ type: 'input_text', text: content }];
 }
 
-/** An item as its user is shown it. */
+/** Returns an item in the form that its user receives. */
 export function toVisibleItem(item: JsonObject, include: ReadonlySet<string>): JsonObject {
   if (item.type !== 'reasoning' || include.has(sealedReasoning)) return toCompleteInputItem(item);
   const { encrypted_content: _sealed, ...visibleItem } = item;
   return visibleItem;
 }
 
-/** Names for `include` by the type of the item. The client must request these items by name. */
+/** Values of `include` by item type. Clients must request these items by name. */
 const extensions: Readonly<Record<string, string>> = {
   'parley:stage': 'parley:stages',
   'parley:attachment': 'parley:attachments',
@@ -89,7 +89,7 @@ const extensions: Readonly<Record<string, string>> = {
 };
 const statistics = 'parley:statistics';
 
-/** Returns a response as it was answered: with extensions and sealed reasoning only if `include` names them. */
+/** Returns a response as the client received it. Extensions and sealed reasoning are included only if `include` names them. */
 export function toVisibleResponse(stored: StoredResponse, include: ReadonlySet<string>): JsonObject {
   const { items } = stored;
   const response = withoutExtensions(stored.response, include);
@@ -121,7 +121,7 @@ const callTypes: ReadonlySet<unknown> = new Set([
   'custom_tool_call_output',
 ]);
 
-/** An item of an input as it is listed: with what readers of the API expect of every item, and callers may leave out. */
+/** Returns an input item with the fields that the API guarantees, but that clients may omit. */
 function toCompleteInputItem(item: JsonObject): JsonObject {
   const { type, content, output } = item;
   return {

@@ -1,6 +1,9 @@
-/** Turns texts into vectors of equal, fixed length; near meaning gives a high dot product (vectors have length 1). */
+/**
+ * Computes text embeddings as vectors of length 1 with a fixed number of dimensions. Texts of similar meaning have a high dot
+ * product.
+ */
 export interface Embedder {
-  /** Name of the model, stored with what was made by it. */
+  /** Name of the model. Stored with the vectors that it computes. */
   readonly model: string;
   readonly dimensions: number;
   embed(texts: readonly string[], signal: AbortSignal): Promise<Float32Array[]>;

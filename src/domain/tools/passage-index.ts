@@ -1,27 +1,27 @@
-/** A piece of a document that is small enough to be searched and quoted. */
+/** A part of a document that is small enough to search and quote. */
 export interface Passage {
-  /** Its place in the document, from 0. */
+  /** Index in the document, starting at 0. */
   readonly nth: number;
-  /** From 1: a page, slide or sheet; null if the format has none. */
+  /** Number of the page, slide, or sheet, starting at 1. Null if the format has none. */
   readonly page: number | null;
-  /** The headings it stands under, outermost first. */
+  /** Headings above the passage, outermost first. */
   readonly headings: readonly string[];
   readonly text: string;
 }
 
-/** What reading a document came to. */
+/** Result of indexing a document. */
 export interface IndexedDocument {
-  /** Name of its content as this version of the loaders reads it: alike wherever the same bytes are stored. */
+  /** ID of the content as this version of the loaders parses it. Equal bytes have equal IDs, wherever they are stored. */
   readonly id: string;
-  /** What it calls itself; empty if it does not. */
+  /** Title from the document. Empty if it has none. */
   readonly title: string;
   readonly format: string;
   readonly passages: number;
-  /** Estimated. */
+  /** Estimated number of tokens. */
   readonly tokens: number;
-  /** What of it could not be read, in a sentence for the user; undefined if all could. */
+  /** Sentence for the user about parts that Parley could not read. Undefined if Parley read the complete document. */
   readonly note: string | undefined;
-  /** Why there is nothing of it, in a sentence for the user; undefined if there is. */
+  /** Sentence for the user about the reason of a failure. Undefined if the document was indexed. */
   readonly failure: string | undefined;
 }
 
@@ -32,13 +32,16 @@ export interface PassageHit {
 
 /** A passage that shares words with a question. */
 export interface WordHit extends PassageHit {
-  /** Of the question's telling words, how many the passage or its headings have: from 0 to 1. */
+  /** Share of the significant words in the question that the passage or its headings contain, from 0 to 1. */
   readonly matchedShare: number;
-  /** Of what the question names exactly (codes, numbers, names of files), how much it has: from 0 to 1; 0 where it names nothing. */
+  /**
+   * Share of the exact terms in the question (codes, numbers, file names) that the passage contains, from 0 to 1. 0 if the
+   * question has no such terms.
+   */
   readonly exactShare: number;
 }
 
-/** Vectors of passages that follow each other, one behind the other. */
+/** Vectors of consecutive passages, concatenated. */
 export interface VectorRun {
   /** `nth` of the first passage. */
   readonly first: number;
@@ -46,68 +49,73 @@ export interface VectorRun {
   readonly vectors: Float32Array;
 }
 
-/** Vectors are of one document and made by one model. */
+/** Document and embedding model of vectors. */
 export interface VectorKey {
   readonly document: string;
   readonly model: string;
 }
 
-/** The right to do something that only one node shall do at a time. */
+/** Exclusive right of one node to run an operation. */
 export interface Lease {
   readonly name: string;
-  /** Whose it is: a text of its own for each node. */
+  /** Unique name of the node. */
   readonly owner: string;
   readonly nowMs: number;
   readonly untilMs: number;
 }
 
 /**
- * Port: what is known of the words in stored files, by content: one index for all applications and nodes. Each step is
- * atomic and durable once it resolves. Throws StoreFault.
+ * Port that stores a full-text and vector index of files by content. All applications and nodes share it. Each operation is
+ * atomic, and durable after it resolves. Throws `StoreError`.
  */
 export interface PassageIndex {
-  /** A name for the content that a blob has, alike for equal bytes; undefined if nobody has noted it. */
+  /** Returns the recorded content ID of a blob, which is the same for equal bytes, or undefined if it is not recorded. */
   findContent(blob: string): Promise<string | undefined>;
   recordContent(blob: string, content: string): Promise<void>;
-  /** Takes or prolongs a lease; false if somebody else has it. */
+  /** Acquires or extends a lease. Returns false if another node holds it. */
   claim(lease: Lease): Promise<boolean>;
   release(lease: Pick<Lease, 'name' | 'owner'>): Promise<void>;
-  /** Undefined as long as it was not read to its end. */
+  /** Returns undefined until the document is completely indexed. */
   find(document: string): Promise<IndexedDocument | undefined>;
-  /** Makes room for the passages of a document: what an earlier attempt left is gone. `content` is what `noteContent` calls it. */
+  /**
+   * Prepares for the passages of a document, and deletes data of an earlier attempt. `content` is the ID from `recordContent`.
+   */
   begin(document: string, content: string): Promise<void>;
   addPassages(document: Pick<IndexedDocument, 'id' | 'title'>, passages: readonly Passage[]): Promise<void>;
-  /** Says that all passages are there; false if the document was dropped meanwhile. */
+  /** Marks the passages as complete. Returns false if the document was deleted in the meantime. */
   finish(document: IndexedDocument): Promise<boolean>;
-  /** Forgets a document with its passages and vectors. */
+  /** Deletes a document with its passages and vectors. */
   drop(document: string): Promise<void>;
-  /** Passages of a document with `from <= nth < to`, in order. */
+  /** Returns the passages of a document with `from <= nth < to`, in order. */
   read(document: string, from: number, to: number): Promise<readonly Passage[]>;
-  /** Passages of these documents that share words with a text, best first: those with what the text names exactly before all others. */
+  /**
+   * Returns passages of these documents that share words with a text, best first. Passages with exact terms of the text precede
+   * all others.
+   */
   searchWords(text: string, documents: readonly string[], limit: number): Promise<readonly WordHit[]>;
   addVectors(key: VectorKey, run: VectorRun): Promise<void>;
-  /** In order of the passages; there may be none yet for some. */
+  /** Returns vectors in the order of the passages. Some may not exist yet. */
   vectors(key: VectorKey): Promise<readonly VectorRun[]>;
-  /** How many passages have a vector: those from the first on. */
+  /** Returns the number of passages with vectors. These are the first passages of the document. */
   countVectors(key: VectorKey): Promise<number>;
-  /** Drops what no stored file has any more. */
+  /** Deletes data that no stored file uses. */
   sweep(): Promise<void>;
 }
 
-/** How far a document of an application is on its way into the index. */
+/** Indexing progress of an application's document. */
 export interface DocumentProgress {
-  /** As the model and the user know it, unlike the others. */
+  /** Unique name for the model and the user. */
   readonly name: string;
-  /** As the application names it. */
+  /** Reference as the application contains it. */
   readonly reference: string;
-  /** `ready`: found by its words and by what it means. */
+  /** `ready` means that search by words and by meaning is available. */
   readonly state: 'waiting' | 'indexing' | 'ready' | 'failed';
-  /** Whether its words are found already. */
+  /** Whether search by words is already available. */
   readonly isSearchable: boolean;
-  /** Why it failed, or what of it could not be read, in a sentence for the user; undefined if all is well. */
+  /** Sentence for the user about the reason of a failure, or about unreadable parts. Undefined if there are no problems. */
   readonly reason: string | undefined;
-  /** Passages that are found by what they mean. */
+  /** Number of passages that can be found by meaning. */
   readonly done: number;
-  /** Its passages; undefined until it was read. */
+  /** Number of all passages. Undefined until Parley has read the document. */
   readonly total: number | undefined;
 }

@@ -1,40 +1,40 @@
 import type { JsonObject } from '#base/json/json.ts';
 import type { McpToolsetSettings } from '../quick-app/quick-app.ts';
 
-/** An MCP server that a request names, whose tools are run for it. */
+/** An MCP server that a request names. Parley runs its tools for the request. */
 export interface RemoteServer {
   readonly settings: McpToolsetSettings;
-  /** What the user of the server says of it, for the model; empty: nothing. */
+  /** Description of the server for the model, from the request. Empty if there is none. */
   readonly description: string;
-  /** Whether the caller is told what tools it has. */
+  /** Whether the client receives the list of tools. */
   readonly isListed: boolean;
   readonly isOffered: (tool: RemoteToolFacts) => boolean;
   readonly needsApproval: (tool: RemoteToolFacts) => boolean;
-  /** The name that the model knows a tool of the server by. */
+  /** Returns the name under which the model sees a tool of the server. */
   readonly toOfferedName: (name: string) => string;
 }
 
-/** What decides on a tool of a server. */
+/** Properties of a tool that determine whether the model may use it. */
 export interface RemoteToolFacts {
   readonly name: string;
-  /** The server says that it changes nothing. */
+  /** Whether the server declares that the tool changes no data. */
   readonly isReadOnly: boolean;
 }
 
-/** A call that waited for the user's approval and has it; its place in the conversation is a call without a result. */
+/** A call that the user approved. In the conversation, it is a call without a result. */
 export interface ApprovedCall {
   readonly id: string;
-  /** As the model knows it. */
+  /** Name of the tool as the model sees it. */
   readonly name: string;
-  /** JSON text. */
+  /** Arguments as JSON text. */
   readonly arguments: string;
-  /** Id of the request for approval. */
+  /** ID of the approval request. */
   readonly approvalRequest: string;
-  /** What came with the call and goes back with it. */
+  /** Other fields of the call, which are returned with it. */
   readonly rest: JsonObject;
 }
 
-/** What is run for a request that names servers. */
+/** Servers and approved calls of a request. */
 export interface RemoteTools {
   readonly servers: readonly RemoteServer[];
   readonly approved: readonly ApprovedCall[];

@@ -11,8 +11,8 @@ const maxDepth = 64;
 const typeNames: ReadonlySet<unknown> = new Set(['string', 'number', 'integer', 'boolean', 'object', 'array', 'null']);
 
 /**
- * Rewrites a schema of an earlier draft or of OpenAPI 3.0 as JSON Schema 2020-12, the only form that some vendors accept.
- * Schemas below 64 levels stay as they are.
+ * Rewrites a schema of an earlier draft or of OpenAPI 3.0 as JSON Schema 2020-12, which is the only form that some vendors
+ * accept. Does not change schemas below 64 levels.
  */
 export function repairSchema(schema: JsonObject, depth = maxDepth): JsonObject {
   if (depth === 0) return schema;
@@ -27,7 +27,7 @@ export function repairSchema(schema: JsonObject, depth = maxDepth): JsonObject {
   return Object.fromEntries(entries);
 }
 
-/** Does the same for the keywords of one schema. Inner schemas and references stay as they are. */
+/** Rewrites the keywords of one schema, but not its inner schemas and references. */
 export function repairKeywords(schema: JsonObject): JsonObject {
   const repaired: Record<string, unknown> = { ...schema };
   repairType(repaired);
@@ -43,7 +43,7 @@ export function repairKeywords(schema: JsonObject): JsonObject {
   return rest;
 }
 
-/** A pointer into `definitions` leads to `$defs`. Properties may have that name, too. */
+/** Replaces `definitions` by `$defs` in a pointer, except where it is the name of a property. */
 function repairReference(reference: string): string {
   if (!reference.startsWith('#/')) return reference;
   let isName = false;
@@ -63,7 +63,7 @@ function repairType(schema: Record<string, unknown>): void {
   else schema.type = types.length === 1 ? types[0] : types;
 }
 
-/** OpenAPI 3.0. */
+/** Applies to schemas of OpenAPI 3.0. */
 function repairNullable(schema: Record<string, unknown>): void {
   const { nullable, type, anyOf, oneOf, $ref } = schema;
   if (typeof nullable !== 'boolean') return;
@@ -80,7 +80,7 @@ function repairNullable(schema: Record<string, unknown>): void {
   if (Array.isArray(schema.enum) && !schema.enum.includes(null)) schema.enum = [...schema.enum, null];
 }
 
-/** Draft 4: a boolean next to the bound makes it exclusive. */
+/** Applies to draft 4, in which a boolean next to the bound makes it exclusive. */
 function repairBound(schema: Record<string, unknown>, bound: string, exclusive: string): void {
   const isExclusive = schema[exclusive];
   if (typeof isExclusive !== 'boolean') return;
@@ -90,7 +90,7 @@ function repairBound(schema: Record<string, unknown>, bound: string, exclusive: 
   delete schema[bound];
 }
 
-/** Before draft 2020-12: a list of schemas, and `additionalItems` for the items after them. */
+/** Applies to drafts before 2020-12, with a list of schemas, and `additionalItems` for further items. */
 function repairItems(schema: Record<string, unknown>): void {
   const { items, additionalItems } = schema;
   delete schema.additionalItems;
@@ -100,7 +100,7 @@ function repairItems(schema: Record<string, unknown>): void {
   if (additionalItems !== undefined) schema.items = additionalItems;
 }
 
-/** Before draft 2019-09: names and schemas under one keyword. */
+/** Applies to drafts before 2019-09, with names and schemas under one keyword. */
 function repairDependencies(schema: Record<string, unknown>): void {
   const { dependencies } = schema;
   if (!isJsonObject(dependencies)) return;
@@ -112,7 +112,7 @@ function repairDependencies(schema: Record<string, unknown>): void {
   if (schemas.length > 0) schema.dependentSchemas = Object.fromEntries(schemas);
 }
 
-/** Draft 3: a boolean in the schema of the property. */
+/** Applies to draft 3, with a boolean in the schema of the property. */
 function repairRequired(schema: Record<string, unknown>): void {
   if (typeof schema.required === 'boolean') delete schema.required;
   const properties = isJsonObject(schema.properties) ? Object.entries(schema.properties) : [];

@@ -1,61 +1,61 @@
 import type { JsonObject } from '#base/json/json.ts';
 
-/** The media type of a body of which nothing else is said. */
+/** Default media type of a body. */
 export const jsonType = 'application/json';
 
 export type RestMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** Where in a request a value goes. `path` fills `{key}` of the address. `whole_body` is the body itself; its key has no meaning. */
+/** Location of a value in a request. `path` fills `{key}` of the URL. `whole_body` is the complete body and ignores the key. */
 export type RestPlace = 'path' | 'query' | 'header' | 'body' | 'whole_body';
 
-/** How a list or an object is written into a query or a form (OpenAPI 3.1, `style` of a parameter object). */
+/** Serialization of a list or an object in a query or a form (OpenAPI 3.1, `style` of a parameter object). */
 export type RestStyle = 'form' | 'spaceDelimited' | 'pipeDelimited' | 'deepObject';
 
-/** Where in a request a value goes, and how it is written there. */
+/** Location and serialization of a value in a request. */
 export interface RestTarget {
   readonly place: RestPlace;
-  /** As the server takes it. */
+  /** Key as the server expects it. */
   readonly key: string;
-  /** Of a value in a query or a form; absent: lists repeat the key, objects are JSON. */
+  /** Serialization of a value in a query or a form. If undefined, lists repeat the key, and objects are JSON. */
   readonly style?: RestStyle;
-  /** With a style: whether each item has a key of its own; absent: as OpenAPI has it for the style. */
+  /** Whether each item has a separate key. Requires a style. If undefined, the default of OpenAPI for the style applies. */
   readonly explode?: boolean;
   /** Whether the value is the content of a file: text, or a `data:` URL for bytes. */
   readonly isFile?: boolean;
 }
 
-/** An argument of the model and where it goes. */
+/** An argument from the model, and its target. */
 export interface RestArgument extends RestTarget {
-  /** As the model gives it: a property of the tool's `parameters`. */
+  /** Name of the property in the tool's `parameters`. */
   readonly name: string;
 }
 
-/** A fixed value; it wins over the model, which does not see it. */
+/** A fixed value. It takes precedence over the model, which does not see it. */
 interface RestConstant extends RestTarget {
   readonly value: unknown;
 }
 
-/** A web API's operation as a tool. Quick apps and OpenAPI documents are turned into these. */
+/** An operation of a web API as a tool. Parley converts quick apps and OpenAPI documents to this form. */
 export interface RestToolDefinition {
   readonly name: string;
   readonly description: string;
-  /** JSON Schema shown to the model; constants are not in it. */
+  /** JSON Schema for the model, without constants. */
   readonly parameters: JsonObject;
   readonly method: RestMethod;
-  /** Absolute http(s) address; `{name}` in path or query stands for an argument or constant of place `path`. */
+  /** Absolute HTTP(S) URL. `{name}` in the path or query is a placeholder for an argument or constant of place `path`. */
   readonly url: string;
   readonly arguments: readonly RestArgument[];
   readonly constants: readonly RestConstant[];
   /** Media type of the body, if there is one. */
   readonly contentType: string;
-  /** Whether the configured credentials are kept back, since the operation asks for none. */
+  /** Whether the operation requires no credentials, so that Parley does not send the configured ones. */
   readonly isPublic: boolean;
 }
 
-/** How a body of some media type is written. */
+/** Encoding of a body. */
 export type BodyKind = 'json' | 'form' | 'multipart' | 'text' | 'bytes';
 
-/** By the media type alone: what is neither JSON, a form nor text is bytes. */
+/** Returns the encoding for a media type. Types other than JSON, forms, and text are bytes. */
 export function getBodyKind(contentType: string): BodyKind {
   const type = contentType.split(';', 1)[0]?.trim().toLowerCase() ?? '';
   if (/^application\/(?:[\w.+-]+\+)?json$|^[\w.-]+\/[\w.-]+\+json$|^\*\/\*$|^application\/\*$/.test(type)) return 'json';

@@ -2,131 +2,137 @@ import type { JsonObject } from '#base/json/json.ts';
 import type { ModelUsage, ResponseAttachment, StageDelta } from '#contract/chat/chunk.ts';
 import type { QuickAppToolset } from '../quick-app/quick-app.ts';
 
-/** Something a model can have done for it. */
+/** A tool that a model can call. */
 export interface Tool {
-  /** As its toolset names it; what the model sees is made unique and short enough. */
+  /** Name in the toolset. The model sees a unique name of limited length. */
   readonly name: string;
-  /** For the model. */
+  /** Description for the model. */
   readonly description: string;
-  /** JSON Schema of the arguments: an object. */
+  /** JSON Schema of the arguments, which are an object. */
   readonly parameters: JsonObject;
-  /** What its server says of it, which nothing holds it to. */
+  /** Annotations from the server. Parley does not verify them. */
   readonly annotations?: JsonObject | undefined;
-  /** Present if the request itself named the server. */
+  /** Server of the tool, if the request named it. */
   readonly remote?: RemoteTool;
   /**
-   * Does it. What the model shall be told of a failure is a result with `failed`, or a ToolFault thrown; of anything else
-   * thrown the model learns only that the tool failed. The arguments are the model's: hostile, checked against nothing.
+   * Runs the tool. A result with `failed`, or a thrown `ToolError`, reports a failure to the model. For any other error, the
+   * model only learns that the tool failed. The arguments come from the model, so they are untrusted and not validated.
    */
   run(args: JsonObject, context: ToolContext): Promise<ToolResult>;
 }
 
-/** What a tool is on a server that the request named. */
+/** Properties of a tool on a server that the request named. */
 export interface RemoteTool {
   /** Label of the server. */
   readonly server: string;
-  /** As the server names it. */
+  /** Name on the server. */
   readonly name: string;
   readonly needsApproval: boolean;
 }
 
 export interface ToolContext {
-  /** Aborted when the caller leaves or the tool's time is over. */
+  /** Aborted when the client disconnects or the tool times out. */
   readonly signal: AbortSignal;
-  /** Tells the user how the run goes; resolves once it was read, which holds back a tool that is faster than its reader. */
+  /**
+   * Reports progress to the user. Resolves after the client has read it, which slows down a tool that is faster than its
+   * reader.
+   */
   readonly report: (progress: ToolProgress) => Promise<void>;
   /**
-   * Makes something citable, and gives the number that the model may cite it by: the same throughout a conversation. It is an
-   * attachment of the reply if the answer was made of it, and of the run's stage in any case.
+   * Registers a passage and returns its citation number, which is stable throughout a conversation. The passage becomes an
+   * attachment of the run's stage, and of the reply if the answer cites it.
    */
   readonly cite: (citable: Citable) => number;
-  /** What the user answered to the question that the run before this one ended with. */
+  /** The user's answer to the question of the previous run. */
   readonly answer?: ToolAnswer | undefined;
-  /** Bytes of the result that the model is shown; of a longer one it is shown the beginning. Absent: the tool's own bound. */
+  /**
+   * Maximum number of result bytes that the model receives. A longer result is truncated at the end. If undefined, the limit of
+   * the tool applies.
+   */
   readonly maxResultBytes?: number;
 }
 
-/** What a tool has to say while it runs. */
+/** Progress of a tool run. */
 export interface ToolProgress {
-  /** Text added to the stage of this run. */
+  /** Text to append to the stage of this run. */
   readonly content?: string;
-  /** Stages of an inner reply, under that reply's own indices. */
+  /** Stages of an inner reply, with the indices of that reply. */
   readonly stages?: readonly StageDelta[];
   /** Tokens used by inner calls, each reported once. */
   readonly usage?: readonly ModelUsage[];
 }
 
-/** An attachment that has no index yet. */
+/** An attachment without an index. */
 export type Attachment = Omit<ResponseAttachment, 'index'>;
 
-/** A passage that an answer may be made of. */
+/** A passage that an answer may cite. */
 export interface Citable {
-  /** With a `data` that is worth quoting, and where it comes from. */
+  /** Attachment with quotable `data` and a source. */
   readonly attachment: Attachment;
-  /** What the model reads of it. */
+  /** Text that the model reads. */
   readonly text: string;
-  /** Whether it is the most to the point of what this run of the tool found: at most one is. */
+  /** Whether it is the most relevant result of this run. At most one result is. */
   readonly isBest: boolean;
 }
 
-/** What the model is told behind passages with numbers: it is no part of them, nor is what follows it. */
+/** Citation instruction for the model. It follows the numbered passages and is not part of them. */
 export const howToCite =
   'Behind what you take from a passage put its number, such as [1]; the user is shown the passages that you cite.';
 
 export interface ToolResult {
-  /** For the model. */
+  /** Text for the model. */
   readonly text: string;
-  /** For the user. */
+  /** Attachments for the user. */
   readonly attachments: readonly Attachment[];
   readonly failed: boolean;
-  /** For the model, behind the text however much of that it is shown. */
+  /** Note for the model. It follows the text, even if the text is truncated. */
   readonly note?: string;
-  /** What the user is asked in place of all that: the run is not over, and is run again with the answer. */
+  /** Question for the user, which replaces the other fields. The run has not ended, and continues with the answer. */
   readonly question?: ToolQuestion;
 }
 
-/** What a tool needs to know of the user before it can go on. */
+/** Information that a tool needs from the user to continue. */
 export interface ToolQuestion {
-  /** Of the control that the user answers with. */
+  /** Label of the control for the answer. */
   readonly label: string;
-  /** For the user, as markdown: who asks, and what. */
+  /** Markdown text for the user, with the origin of the question. */
   readonly message: string;
-  /** JSON Schema of the answer: an object. */
+  /** JSON Schema of the answer, which is an object. */
   readonly schema: JsonObject;
-  /** What the tool goes on from; the user keeps it, signed, not hidden. */
+  /** State from which the tool continues. The user's client stores it, signed but not encrypted. */
   readonly resume: JsonObject;
 }
 
 export interface ToolAnswer {
-  /** As the question gave it. */
+  /** State from the question. */
   readonly resume: JsonObject;
-  /** Follows the schema; undefined if the user declined. */
+  /** Answer that matches the schema. Undefined if the user declined. */
   readonly value: JsonObject | undefined;
 }
 
-/** A toolset, or a part of one, that could not be had. Both texts are for the user. */
+/** A toolset, or a part of one, that could not be loaded. Both texts are for the user. */
 export interface MissingToolset {
   readonly name: string;
   readonly reason: string;
-  /** Milliseconds until that was known. */
+  /** Time until the failure, in milliseconds. */
   readonly tookMs?: number;
 }
 
-/** How tools are used, in the words of the server that has them: nobody vouches for it. */
+/** Instructions for using tools, from the server that provides them. They are untrusted. */
 export interface ToolsetInstructions {
   readonly toolset: string;
   readonly text: string;
 }
 
-/** What toolsets gave: the rest works without what is missing. */
+/** Result of loading toolsets. Available tools work without the missing ones. */
 export interface LoadedTools {
   readonly tools: readonly Tool[];
   readonly missing: readonly MissingToolset[];
-  /** For the model; absent: none. */
+  /** Instructions for the model. */
   readonly instructions?: readonly ToolsetInstructions[];
 }
 
-/** What keeps a server from being used, for programs. `failed`: anything that is not one of the others. */
+/** Machine-readable reasons why a server is unusable. `failed` covers all cases that the other values do not. */
 export const toolErrorReasons = [
   'mute',
   'unreachable',
@@ -139,7 +145,7 @@ export const toolErrorReasons = [
 ] as const;
 export type ToolErrorReason = (typeof toolErrorReasons)[number];
 
-/** Why a tool could not do it; the message is told to the model and the user. */
+/** Error of a tool. The model and the user receive the message. */
 export class ToolError extends Error {
   readonly reason: ToolErrorReason;
 
@@ -150,10 +156,10 @@ export class ToolError extends Error {
   }
 }
 
-/** One run of one tool that somebody wants to see, without a model that asks for it. */
+/** A test run of one tool on request of a user, without a model. */
 export interface ToolTestRun {
   readonly toolset: QuickAppToolset;
-  /** As the toolset names it. */
+  /** Name in the toolset. */
   readonly tool: string;
   readonly args: JsonObject;
   /** User subject of the caller. */
@@ -161,36 +167,39 @@ export interface ToolTestRun {
   readonly signal: AbortSignal;
 }
 
-/** What came of it. */
+/** Result of a test run. */
 export interface ToolTestResult {
-  /** `not_run`: the arguments do not follow the schema; `asks`: it goes on only when the user has answered a question. */
+  /**
+   * `not_run` means that the arguments do not match the schema. `asks` means that the tool continues only after the user
+   * answers a question.
+   */
   readonly outcome: 'answered' | 'failed' | 'not_run' | 'asks';
-  /** What a model would be told. */
+  /** Text that a model would receive. */
   readonly text: string;
   readonly attachments: readonly Attachment[];
-  /** Present with `asks`. */
+  /** Set if the outcome is `asks`. */
   readonly question?: Pick<ToolQuestion, 'message' | 'schema'>;
   readonly durationMs: number;
 }
 
-/** A tool that a server offers, for whoever decides whether a model may call it. */
+/** A tool of a server, for a user who decides whether a model may call it. */
 export interface OfferedTool {
-  /** As the server names it. */
+  /** Name on the server. */
   readonly name: string;
-  /** For people; '' where the server has none. */
+  /** Display name. Empty if the server provides none. */
   readonly title: string;
   readonly description: string;
-  /** JSON Schema of the arguments; undefined if there was no more room for it. */
+  /** JSON Schema of the arguments. Undefined if it exceeds the size limit. */
   readonly parameters: JsonObject | undefined;
-  /** Whether the server says that it changes nothing, which nothing holds it to. */
+  /** Whether the server declares that the tool changes no data. Parley does not verify this. */
   readonly isReadOnly: boolean;
 }
 
-/** What a server offers at this moment. Credentials that it echoes are masked. */
+/** Current tools of a server. Credentials that the server echoes are masked. */
 export interface ToolsetSurvey {
   readonly tools: readonly OfferedTool[];
-  /** How many it has, of which only the first may be among `tools`. */
+  /** Number of all tools. `tools` may contain only the first of them. */
   readonly count: number;
-  /** Names of those that are described in a form that nobody can call them by. */
+  /** Names of tools whose description has an unusable form. */
   readonly omitted: readonly string[];
 }

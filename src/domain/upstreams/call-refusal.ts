@@ -4,7 +4,7 @@ import { rateLimitedSeconds } from './load-balancer.ts';
 import type { Upstream, UpstreamError } from './upstream.ts';
 
 const notImplemented = 501;
-/** What Parley refuses a call for that an application makes: its user has no right, has not consented, or has used up a limit. */
+/** Codes of errors with which Parley rejects an application's call: the user lacks rights or consent, or a limit is exhausted. */
 const parleyRefusalCodes: ReadonlySet<string | null> = new Set<ErrorCode>([
   'access_denied',
   'consent_required',
@@ -12,7 +12,7 @@ const parleyRefusalCodes: ReadonlySet<string | null> = new Set<ErrorCode>([
   'request_limit_exceeded',
   'cost_limit_exceeded',
 ]);
-/** The words for what a program leaves unsaid; `invalid_request` for all others. */
+/** Codes for errors without a code, by status. `invalid_request` for all other statuses. */
 const codes: ReadonlyMap<number, ErrorCode> = new Map([
   [403, 'access_denied'],
   [404, 'deployment_not_found'],
@@ -25,8 +25,8 @@ const codes: ReadonlyMap<number, ErrorCode> = new Map([
 const unauthorized = 401;
 
 /**
- * Whether a fault is a refusal that goes to the caller of the call alone, and tells nothing of the upstream's health: what an
- * application refuses, and what Parley itself refused a program further down the chain.
+ * Returns whether an error concerns only the client of this call, and does not affect the health of the upstream. That
+ * includes rejections by an application, and rejections by Parley of an application further down the call chain.
  */
 export function isCallRefusal({ kind, status, code }: UpstreamError, { protocol }: Upstream): boolean {
   const { speaksForItself, callsDeployments } = protocols[protocol];
@@ -35,7 +35,7 @@ export function isCallRefusal({ kind, status, code }: UpstreamError, { protocol 
   return callsDeployments && parleyRefusalCodes.has(code) && status !== undefined && isClientError(status);
 }
 
-/** The same as it was said; what was left unsaid is filled in. */
+/** Returns the error for the client. It is unchanged, except for defaults for missing fields. */
 export function toRefusalError(error: UpstreamError): ParleyError {
   const { retryAfterSeconds } = error;
   const status = isStatus(error.status) ? error.status : errorKinds.upstream_failed.status;
@@ -52,7 +52,7 @@ export function toRefusalError(error: UpstreamError): ParleyError {
   });
 }
 
-/** Inside a stream, programs put any number there. */
+/** Returns whether the number is an HTTP status. Inside a stream, applications may report any number. */
 function isStatus(status: number | undefined): status is number {
   return status !== undefined && status >= 100 && status < 600;
 }

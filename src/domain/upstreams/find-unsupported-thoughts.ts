@@ -5,14 +5,14 @@ import { speaksMessages, type Upstream } from './upstream.ts';
 /** Names of thoughts in messages, as `Parley-Ignored` reports them on the chat surface. */
 export const thoughtFields = { plain: 'messages.reasoning_content', signed: 'messages.thinking_blocks' } as const;
 
-/** Whether an upstream accepts the plain thoughts of earlier turns. Strict servers reject a request that has them. */
+/** Returns whether an upstream accepts the plain thoughts of earlier turns. Strict servers reject a request with them. */
 export function acceptsReasoning(upstream: Upstream): boolean {
   return upstream.acceptsReasoning ?? (protocols[upstream.protocol].takesReasoning(upstream) && servesChat(upstream));
 }
 
 /**
- * Returns the names of thoughts in the messages that an upstream does not receive. `isTranslated`: the client speaks
- * another dialect, so that it did not choose these fields itself.
+ * Returns the names of thoughts in the messages that an upstream does not receive. `isTranslated` means that the client uses
+ * another dialect, so that it did not choose these fields.
  */
 export function findUnsupportedThoughts(messages: readonly Message[], upstream: Upstream, isTranslated: boolean): string[] {
   let [hasPlain, hasSigned] = [false, false];
@@ -27,12 +27,12 @@ export function findUnsupportedThoughts(messages: readonly Message[], upstream: 
 }
 
 function acceptsThinkingBlocks(upstream: Upstream, isTranslated: boolean): boolean {
-  const { thoughtFormat: thoughtsOf, callsDeployments, speaksChat } = protocols[upstream.protocol];
-  if (speaksMessages(upstream) || thoughtsOf === 'claude' || callsDeployments) return true;
+  const { thoughtFormat: vendorFormat, callsDeployments, speaksChat } = protocols[upstream.protocol];
+  if (speaksMessages(upstream) || vendorFormat === 'claude' || callsDeployments) return true;
   return speaksChat && servesChat(upstream) && !isTranslated;
 }
 
-/** Whether an upstream is called by its chat API. The Responses API has no place for these fields. */
+/** Returns whether Parley calls the chat API of an upstream. The Responses API has no equivalent of these fields. */
 function servesChat({ apis }: Upstream): boolean {
   return apis === undefined || apis.includes('chat');
 }

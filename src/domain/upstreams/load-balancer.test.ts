@@ -10,25 +10,25 @@ function upstream(id: string, facts: Partial<Upstream> = {}): Upstream {
 }
 
 const none: ReadonlySet<string> = new Set();
-/** A failure that no caller can be to blame for. */
+/** Returns a failure that cannot be caused by a client's request. */
 const at = (nowMs: number) => ({ nowMs, caller: undefined });
 const limited = (retryAfterSeconds?: number) =>
   new UpstreamError('refused', 'slow down', { status: 429, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) });
 
 describe('LoadBalancer', () => {
-  it('spreads calls by weight, smoothly', () => {
+  it('distributes calls smoothly by weight', () => {
     const loadBalancer = new LoadBalancer();
     const upstreams = [upstream('a', { weight: 5 }), upstream('b'), upstream('c')];
     const picked = Array.from({ length: 7 }, () => loadBalancer.pick(upstreams, { triedIds: none, nowMs: 0 })?.id).join('');
     expect(picked).toBe('aabacaa');
   });
 
-  it('gives an upstream of weight 0 nothing', () => {
+  it('never selects an upstream of weight 0', () => {
     const loadBalancer = new LoadBalancer();
     expect(loadBalancer.pick([upstream('a', { weight: 0 })], { triedIds: none, nowMs: 0 })).toBeUndefined();
   });
 
-  it('takes a higher tier only when the lower ones are off', () => {
+  it('selects a higher tier only if the lower ones are paused', () => {
     const loadBalancer = new LoadBalancer();
     const [low, high] = [upstream('low', { tier: 1 }), upstream('high', { tier: 2 })];
     expect(loadBalancer.pick([high, low], { triedIds: none, nowMs: 0 })?.id).toBe('low');
@@ -37,14 +37,14 @@ describe('LoadBalancer', () => {
     expect(loadBalancer.pick([high, low], { triedIds: none, nowMs: 10_000 })?.id).toBe('low');
   });
 
-  it('tries what a call has not tried before it tries again', () => {
+  it('prefers upstreams that the call has not tried', () => {
     const loadBalancer = new LoadBalancer();
     const upstreams = [upstream('a'), upstream('b', { tier: 1 })];
     expect(loadBalancer.pick(upstreams, { triedIds: new Set(['a']), nowMs: 0 })?.id).toBe('b');
     expect(loadBalancer.pick(upstreams, { triedIds: new Set(['a', 'b']), nowMs: 0 })?.id).toBe('a');
   });
 
-  it('leaves an upstream alone for 30 s after a 429 that says no time', () => {
+  it('pauses an upstream for 30 s after a 429 without Retry-After', () => {
     const loadBalancer = new LoadBalancer();
     const only = upstream('a');
     loadBalancer.recordRateLimit(only, limited(), 0);
@@ -54,7 +54,7 @@ describe('LoadBalancer', () => {
     expect(loadBalancer.pick([only], { triedIds: none, nowMs: 30_000 })).toBe(only);
   });
 
-  it('backs off from the second failed call, from 1 s doubling to 5 min', () => {
+  it('doubles the pause from 1 s after the second failed call up to 5 min', () => {
     const loadBalancer = new LoadBalancer();
     const only = upstream('a');
     let nowMs = 0;
@@ -71,7 +71,7 @@ describe('LoadBalancer', () => {
     expect(backOffs).toEqual([0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300]);
   });
 
-  it('is never told by the failures of one caller to close the last upstream to the others', () => {
+  it("keeps the last upstream open for other callers if only one caller's calls fail", () => {
     const loadBalancer = new LoadBalancer();
     const [one, spare] = [upstream('a'), upstream('b')];
     const asked = (nowMs: number) => loadBalancer.pick([one, spare], { triedIds: none, nowMs })?.id;
@@ -84,7 +84,7 @@ describe('LoadBalancer', () => {
     expect(asked(3_500)).toBeUndefined();
   });
 
-  it('lets one call at a time through to what several callers closed, once a second, and to nothing that was never reached', () => {
+  it('allows one probe per second if requests of several callers caused the failures, but no probe if the upstream was unreachable', () => {
     const loadBalancer = new LoadBalancer();
     const [one, spare, call, other] = [upstream('a'), upstream('b', { tier: 1 }), {}, {}];
     const asked = (nowMs: number, asking = other) => loadBalancer.pick([spare, one], { triedIds: none, nowMs, call: asking })?.id;
@@ -105,7 +105,7 @@ describe('LoadBalancer', () => {
     expect(loadBalancer.pick([unreached], { triedIds: none, nowMs: 10, call })).toBeUndefined();
   });
 
-  it('keeps to a rate limit that calls asked before it were answered after', () => {
+  it('keeps a rate limit if an earlier call succeeds after it', () => {
     const loadBalancer = new LoadBalancer();
     const only = upstream('a');
     loadBalancer.recordRateLimit(only, limited(40), 1_000);
@@ -115,7 +115,7 @@ describe('LoadBalancer', () => {
     expect(loadBalancer.getState(only, 1_002).off).toBe(false);
   });
 
-  it('asks an upstream again after 60 s, however long it would be left alone', () => {
+  it('pauses an upstream for at most 60 s', () => {
     const loadBalancer = new LoadBalancer();
     const only = upstream('a');
     loadBalancer.recordRateLimit(only, limited(43_054), 0);
@@ -123,14 +123,14 @@ describe('LoadBalancer', () => {
     expect(loadBalancer.pick([only], { triedIds: none, nowMs: 60_000 })).toBe(only);
   });
 
-  it('begins anew with an upstream whose configuration has changed', () => {
+  it('resets the state if the configuration of an upstream changes', () => {
     const loadBalancer = new LoadBalancer();
     loadBalancer.recordRateLimit(upstream('a'), limited(), 0);
     const changed = upstream('a', { revision: 'a, changed' });
     expect(loadBalancer.pick([changed], { triedIds: none, nowMs: 1 })).toBe(changed);
   });
 
-  it('counts one failure of many calls that broke off together', () => {
+  it('counts calls that fail together as one failure', () => {
     const loadBalancer = new LoadBalancer();
     const only = upstream('a');
     for (let call = 0; call < 32; call += 1) loadBalancer.recordFailure(only, at(call));
@@ -138,7 +138,7 @@ describe('LoadBalancer', () => {
     expect(loadBalancer.pick([only], { triedIds: none, nowMs: 1_002 })).toBe(only);
   });
 
-  it('forgets failures after a success', () => {
+  it('resets failures after a success', () => {
     const loadBalancer = new LoadBalancer();
     const only = upstream('a');
     loadBalancer.recordFailure(only, at(0));
@@ -148,7 +148,7 @@ describe('LoadBalancer', () => {
     expect(loadBalancer.getState(only, 0)).toEqual({ id: 'a', off: false, reason: undefined });
   });
 
-  it('forgets an upstream an hour after its back-off, once another comes in', () => {
+  it('deletes the state of an upstream one hour after its pause when another one is added', () => {
     const loadBalancer = new LoadBalancer();
     const [gone, resting, coming] = [upstream('gone'), upstream('resting'), upstream('coming')];
     const hourMs = 3_600_000;
@@ -162,7 +162,7 @@ describe('LoadBalancer', () => {
     expect(loadBalancer.getBackOff(resting, 2 * hourMs).failuresInARow).toBe(0);
   });
 
-  it('remembers an upstream that is chosen, and one that failed within the hour', () => {
+  it('retains the state of an upstream that is selected or that failed within the last hour', () => {
     const loadBalancer = new LoadBalancer();
     const [a, b] = [upstream('a'), upstream('b')];
     for (const nowMs of [0, 3_000_000]) loadBalancer.recordFailure(a, at(nowMs));
@@ -173,33 +173,33 @@ describe('LoadBalancer', () => {
   });
 });
 
-describe('an affinity', () => {
+describe('affinity', () => {
   const loadBalancer = new LoadBalancer();
   const [a, b, heavy] = [upstream('a'), upstream('b'), upstream('heavy', { weight: 3 })];
   const affinities = Array.from({ length: 500 }, (_, n) => `conversation ${n}`);
   const homes = (upstreams: readonly Upstream[], tried = none): (string | undefined)[] =>
     affinities.map((affinity) => loadBalancer.pick(upstreams, { triedIds: tried, nowMs: 0, affinity })?.id);
 
-  it('has one home, whatever the order of the upstreams and the calls between', () => {
+  it('always selects the same upstream, regardless of order and of calls in between', () => {
     const before = homes([a, b, heavy]);
     loadBalancer.pick([a, b, heavy], { triedIds: none, nowMs: 0 });
     expect(homes([heavy, b, a])).toEqual(before);
   });
 
-  it('is spread over the upstreams by weight', () => {
+  it('distributes calls over the upstreams by weight', () => {
     const all = homes([a, b, heavy]);
     expect(all.filter((id) => id === 'heavy').length / all.length).toBeCloseTo(0.6, 1);
     expect(all.filter((id) => id === 'a').length / all.length).toBeCloseTo(0.2, 1);
   });
 
-  it('moves only where its home is gone, and moves back', () => {
+  it('selects another upstream only while the original one is missing', () => {
     const before = homes([a, b, heavy]);
     const without = homes([a, heavy]);
     expect(without.filter((id, at) => id !== before[at]).length).toBe(before.filter((id) => id === 'b').length);
     expect(homes([a, b, heavy])).toEqual(before);
   });
 
-  it('does not lead past a lower tier, to an upstream that is off, or to one that this call has tried', () => {
+  it('does not override tiers, pauses, and attempts of the same call', () => {
     expect(new Set(homes([a, upstream('spare', { tier: 1 })]))).toEqual(new Set(['a']));
     expect(homes([a, b], new Set(['b']))).not.toContain('b');
     loadBalancer.recordRateLimit(b, limited(10), 0);

@@ -2,60 +2,60 @@ import { hash } from 'node:crypto';
 import type { Secret } from '#base/secrets/secret.ts';
 import type { Upstream, UpstreamError } from './upstream.ts';
 
-/** How long a 429 without Retry-After switches an upstream off. */
+/** Duration of the pause after a 429 without Retry-After. */
 export const rateLimitedSeconds = 30;
-/** However long an upstream asks for: asking again is cheap. */
+/** Maximum for a Retry-After from an upstream, because another attempt costs little. */
 const maxOffSeconds = 60;
 const firstBackOffMs = 1_000;
 const maxBackOffMs = 300_000;
 const probeEveryMs = 1_000;
-/** Health that was not touched for this long is dropped; counted from the end of the back-off. */
+/** Time after which unused state is deleted, starting at the end of the back-off. */
 const retentionMs = 3_600_000;
 
-/** Credentials, payment, rights: for the operator to mend, whatever was asked. */
+/** Statuses that concern credentials, payment, or rights. Only the operator can resolve them. */
 const unauthorized = 401;
 const credentialRefusals: ReadonlySet<number> = new Set([unauthorized, 402, 403]);
 
-/** When an upstream that failed so is asked again; callers are told the same. */
+/** Returns the time until the next attempt after such an error, in seconds. Clients receive the same value. */
 export function getWaitSeconds({ retryAfterSeconds }: Pick<UpstreamError, 'retryAfterSeconds'>, defaultSeconds: number): number {
   return Math.min(maxOffSeconds, retryAfterSeconds ?? defaultSeconds);
 }
 
 interface UpstreamHealth {
-  /** When something was last noted here. */
+  /** Time of the last update. */
   touchedAtMs: number;
-  /** Not asked before this time. */
+  /** Time until which the upstream is paused. */
   offUntilMs: number;
   reason: 'rate_limited' | 'failing' | undefined;
-  /** When it was rate limited last. */
+  /** Time of the last rate limit. */
   limitedAtMs: number;
   failuresInARow: number;
-  /** Of the last answer, if it was a refusal of ours. */
+  /** Status of the last response, if it rejected Parley's credentials or was a rate limit. */
   refusedStatus: number | undefined;
-  /** Refusals of ours since the last call that succeeded. */
+  /** Rejections of Parley's credentials since the last successful call. */
   refusalsInARow: number;
-  /** The key that the upstream refused last. */
+  /** Key of the last rejection. */
   refusedKey: Secret | undefined;
   lastError: string | undefined;
-  /** The one caller whose calls failed in a row; undefined if they are several, or if none can be to blame. */
+  /** The only caller of the consecutive failures. Undefined if there are several callers, or if no request can be the cause. */
   blamedCaller: string | undefined;
-  /** Whether a request may be to blame for each failure in a row. */
+  /** Whether a request may have caused each of the consecutive failures. */
   isBlamedOnRequests: boolean;
-  /** The call that is let through while it is closed. */
+  /** Call that tries the upstream while it is closed. */
   probe: object | undefined;
-  /** When it failed last, or was asked by a probe. */
+  /** Time of the last failure or of the last probe. */
   requestedAtMs: number;
-  /** Of smooth weighted choice. */
+  /** State of the smooth weighted selection. */
   credit: number;
 }
 
-/** What one choice depends on. */
+/** Options for a selection. */
 export interface PickOptions {
-  /** Ids of upstreams that this call has tried. */
+  /** IDs of upstreams that this call has tried. */
   readonly triedIds: ReadonlySet<string>;
   readonly nowMs: number;
   readonly affinity?: string | undefined;
-  /** Stands for the call that asks, which `left` ends; absent: it is never let through as a probe. */
+  /** Identity of the call, until `recordDisconnect`. If undefined, the call cannot be a probe. */
   readonly call?: object;
 }
 
@@ -64,47 +64,49 @@ export interface UpstreamState {
   readonly off: boolean;
   readonly reason: 'rate_limited' | 'failing' | undefined;
   /**
-   * The status with which it rejects the credentials of the configuration: 401, or 402 or 403 from the second in a row, since the
-   * content of one request can cause these. Undefined after a call that succeeded, and for a key that was not sent yet.
+   * Status with which the upstream rejects the configured credentials. 401 counts immediately. 402 and 403 count from the
+   * second in a row, because the content of one request can cause them. Undefined after a successful call, and for a key that
+   * was not sent yet.
    */
   readonly rejectsWith: number | undefined;
 }
 
-/** One call that failed. */
+/** A failed call. */
 export interface FailedCall {
   readonly nowMs: number;
-  /** The user subject whose request may be to blame; undefined if none can be. */
+  /** Subject of the user whose request may be the cause. Undefined if no request can be the cause. */
   readonly caller: string | undefined;
-  /** Why the call failed, in a sentence of Parley without addresses. Absent if only the upstream knows. */
+  /** Reason for the failure in one sentence, without addresses. Undefined if only the upstream knows the reason. */
   readonly message?: string | undefined;
 }
 
-/** The state of an upstream, with how it came to it. */
+/** State of an upstream, with its cause. */
 export interface BackOff extends UpstreamState {
   readonly failuresInARow: number;
-  /** The status of a refusal that is not the caller's fault (401, 402, 403, 429), if that is what came last. */
+  /** Status of the last response if it is 401, 402, 403, or 429, which the client did not cause. */
   readonly refusedStatus: number | undefined;
-  /** Why the last failed call found no connection or no answer. Undefined after a call that succeeded. */
+  /** Reason why the last failed call had no connection or no response. Undefined after a successful call. */
   readonly lastError: string | undefined;
-  /** How long it is left alone from now on; 0 if it is not. */
+  /** Remaining pause in milliseconds. 0 if the upstream is not paused. */
   readonly offForMs: number;
 }
 
 /**
- * Chooses upstreams and remembers which to leave alone (docs/upstreams.md, Retries and pauses): tiers ascending, smooth weighted choice within
- * one; a 429 switches an upstream off for its Retry-After (60 s at most) or 30 s; from the second failed call in a row it is left alone
- * for 1 s, doubling to 5 min. If no other is left, one that failed calls of one caller only is asked all the same, and one whose
- * failures the requests of several may be to blame for is asked by one call at a time, once a second: a probe. Time comes in as
- * milliseconds of one clock.
+ * Selects upstreams and pauses unhealthy ones (docs/upstreams.md, Retries and pauses). All times are milliseconds of one clock.
+ * - Lower tiers come first. Within a tier, selection is smooth and weighted.
+ * - A 429 pauses an upstream for its Retry-After (at most 60 s), or for 30 s.
+ * - From the second consecutive failed call on, an upstream is paused for 1 s, doubling up to 5 min.
+ * - If no other upstream is available, one whose failures concern only one caller stays available. If requests of several
+ * callers may have caused the failures, one call per second may try the upstream as a probe.
  */
 export class LoadBalancer {
-  /** By revision. */
+  /** Health by revision. */
   readonly #health = new Map<string, UpstreamHealth>();
   #nextSweepMs = 0;
 
   /**
-   * The next upstream to try; one that this call has tried only when no other is left. Calls of one affinity get the same
-   * one of a tier, spread by weight. Undefined when all are off.
+   * Selects the next upstream. Repeats one that this call has tried only if no other is available. Calls of one affinity get
+   * the same upstream of a tier, distributed by weight. Returns undefined if all upstreams are paused.
    */
   pick(upstreams: readonly Upstream[], picking: PickOptions): Upstream | undefined {
     const { triedIds, nowMs, affinity } = picking;
@@ -122,7 +124,7 @@ export class LoadBalancer {
     return affinity === undefined ? this.#choose(equals, nowMs) : findNearest(equals, affinity);
   }
 
-  /** A call that was asked then is answered. That tells nothing of a rate limit that was met later. */
+  /** Records a successful call. Has no effect if a rate limit occurred after the call started. */
   recordSuccess(upstream: Upstream, requestedAtMs: number): void {
     const health = this.#health.get(upstream.revision);
     if (health === undefined || (health.reason === 'rate_limited' && health.limitedAtMs > requestedAtMs)) return;
@@ -137,7 +139,7 @@ export class LoadBalancer {
     health.reason = undefined;
   }
 
-  /** This call asks it no more: if it was the probe, another one may be. */
+  /** Records that a call no longer uses the upstream. If it was the probe, another call can be the next probe. */
   recordDisconnect(upstream: Upstream, call: object): void {
     const health = this.#health.get(upstream.revision);
     if (health?.probe === call) health.probe = undefined;
@@ -151,7 +153,10 @@ export class LoadBalancer {
     health.refusedStatus = 429;
   }
 
-  /** It does not let us in, or not with what we pay: it is asked all the same, as only that tells when it does again. */
+  /**
+   * Records a rejection of Parley's credentials or plan. The upstream stays available, because only further calls show when it
+   * accepts them again.
+   */
   recordRefusal(upstream: Upstream, { status }: UpstreamError, nowMs: number): void {
     if (status === undefined || !credentialRefusals.has(status)) return;
     const health = this.#getHealth(upstream, nowMs);
@@ -161,7 +166,7 @@ export class LoadBalancer {
     health.refusedKey = upstream.key;
   }
 
-  /** Counts one failed call, however often it tried; calls that were under way when the upstream was left alone count no more. */
+  /** Counts a failed call once, regardless of its attempts. Does not count calls that started before the pause. */
   recordFailure(upstream: Upstream, { nowMs, caller, message }: FailedCall): void {
     const health = this.#getHealth(upstream, nowMs);
     const isFirst = health.failuresInARow === 0;
@@ -179,13 +184,13 @@ export class LoadBalancer {
     health.reason = 'failing';
   }
 
-  /** Whole seconds until the first of these is asked again; at least 1. */
+  /** Returns the time until the first of these upstreams is available again, in whole seconds. At least 1. */
   retryAfterSeconds(upstreams: readonly Upstream[], nowMs: number): number {
     const soonest = Math.min(...upstreams.map((upstream) => this.#health.get(upstream.revision)?.offUntilMs ?? 0));
     return Math.max(1, Math.ceil((soonest - nowMs) / 1000));
   }
 
-  /** Whether all of these are off for their rate limits. */
+  /** Returns whether all these upstreams are paused because of rate limits. */
   areAllRateLimited(upstreams: readonly Upstream[], nowMs: number): boolean {
     return upstreams.every((upstream) => {
       const health = this.#health.get(upstream.revision);
@@ -220,13 +225,16 @@ export class LoadBalancer {
     return health !== undefined && health.offUntilMs > nowMs;
   }
 
-  /** Whether it is off for every caller: what one caller's requests brought about closes no deployment to others. */
+  /**
+   * Returns whether an upstream is paused for every caller. Failures that requests of one caller caused do not close it for
+   * others.
+   */
   #isClosed(upstream: Upstream, nowMs: number): boolean {
     const { reason, blamedCaller: blamed } = this.#health.get(upstream.revision) ?? {};
     return this.#isOff(upstream, nowMs) && (reason === 'rate_limited' || blamed === undefined);
   }
 
-  /** Of those that are closed to all, the one that this call may ask as a probe. */
+  /** Returns a closed upstream that this call may try as a probe. */
   #pickProbed(upstreams: readonly Upstream[], { nowMs, call }: PickOptions): Upstream | undefined {
     if (call === undefined) return undefined;
     for (const upstream of upstreams.toSorted((left, right) => left.tier - right.tier)) {
@@ -267,7 +275,7 @@ export class LoadBalancer {
     return health;
   }
 
-  /** Runs when an upstream is added, so that the map holds only recent ones: nobody reports removed upstreams. */
+  /** Runs when an upstream is added, because no event reports removed upstreams. The map then contains only recent ones. */
   #sweepIfDue(nowMs: number): void {
     if (nowMs < this.#nextSweepMs) return;
     this.#nextSweepMs = nowMs + retentionMs;
@@ -306,7 +314,10 @@ function isSameKey(left: Secret | undefined, right: Secret | undefined): boolean
   return left?.reveal() === right?.reveal();
 }
 
-/** Weighted rendezvous hashing: each upstream scores the affinity on its own, so that adding or removing one moves only its own calls. */
+/**
+ * Selects by weighted rendezvous hashing. Each upstream has an independent score for the affinity, so that adding or removing
+ * one moves only its own calls.
+ */
 function findNearest(upstreams: readonly Upstream[], affinity: string): Upstream | undefined {
   let best: Upstream | undefined;
   let bestScore = Number.NEGATIVE_INFINITY;
@@ -319,7 +330,7 @@ function findNearest(upstreams: readonly Upstream[], affinity: string): Upstream
   return best;
 }
 
-/** Between 0 and 1, both left out. */
+/** Returns a number between 0 and 1, exclusive. */
 function toScore(text: string): number {
   return (Number.parseInt(hash('sha256', text, 'hex').slice(0, 12), 16) + 1) / (2 ** 48 + 1);
 }

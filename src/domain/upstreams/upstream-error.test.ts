@@ -11,10 +11,10 @@ const upstream: Upstream = {
   timeouts: { connectMs: 1, firstByteMs: 1, idleMs: 1 },
 };
 
-const refused = (status: number, message: string): UpstreamError => new UpstreamError('refused', message, { status });
-const told = (fault: UpstreamError): string => toCallerError(fault, 'm', upstream).message;
+const createRefusal = (status: number, message: string): UpstreamError => new UpstreamError('refused', message, { status });
+const toClientMessage = (fault: UpstreamError): string => toCallerError(fault, 'm', upstream).message;
 
-describe('what is told of the failure of an upstream', () => {
+describe('toCallerError', () => {
   it.each([
     ['CUDA out of memory', 'CUDA out of memory'],
     ['\nKeyError\nTraceback (most recent call last):\n  File "/opt/app/main.py", line 3', 'KeyError'],
@@ -24,20 +24,20 @@ describe('what is told of the failure of an upstream', () => {
     ['no route for POST /v1/chat/completions', 'no route for POST /v1/chat/completions'],
     ['see https://status.example/app/today', 'see https://status.example/app/today'],
     [`long ${'x'.repeat(3000)}`, `long ${'x'.repeat(1995)}…`],
-  ])('is a sentence, without stacks and paths of its machine: %j', (message, sentence) => {
-    expect(told(refused(500, message))).toBe(`The upstream of m failed: ${sentence}`);
+  ])('returns a sentence without stack traces and local paths for %j', (message, sentence) => {
+    expect(toClientMessage(createRefusal(500, message))).toBe(`The upstream of m failed: ${sentence}`);
     expect(withoutSecrets(new UpstreamError('broken', message), upstream).message).toBe(sentence);
   });
 
-  it.each([400, 404, 413, 422])('is all that it says where the caller is at fault: %d', (status) => {
+  it.each([400, 404, 413, 422])('returns the complete message of the upstream for status %d', (status) => {
     const message = 'line one\nsee /home/model/schema.json';
-    expect(told(refused(status, message))).toBe(message);
+    expect(toClientMessage(createRefusal(status, message))).toBe(message);
   });
 });
 
-describe('a fault that says back what its upstream was sent', () => {
+describe('errors that repeat a secret from the request', () => {
   it.each(['sk-key', 'in-a-header', 'behind-a-scheme', 'a%20key%2Fwith%3Dsigns', 'in-the-address', 'per-request-key'])(
-    'is told without %s',
+    'do not contain %s',
     (secret) => {
       const details = { status: 400, param: `p ${secret}`, code: `c ${secret}`, retryAfterSeconds: 3, cause: new Error(secret) };
       const fault = withoutSecrets(new UpstreamError('refused', `key ${secret} of ${secret}`, details), upstream, [
@@ -48,8 +48,8 @@ describe('a fault that says back what its upstream was sent', () => {
     },
   );
 
-  it('is the same one where it says none of it', () => {
-    const fault = refused(400, 'abc is too short to be told from a word');
+  it('are not copied if they contain no secret', () => {
+    const fault = createRefusal(400, 'abc is too short to be masked');
     expect([withoutSecrets(fault, upstream), maskSecrets(fault, ['secret', ''])]).toEqual([fault, fault]);
     expect(withoutSecrets(fault, upstream)).toBe(fault);
   });

@@ -7,26 +7,29 @@ import { type Upstream, UpstreamError, type UpstreamErrorDetails } from './upstr
 
 const unavailableStatuses = new Set([408, 425, 502, 503, 504, 529]);
 const maxMessageChars = 2000;
-/** Shorter values cannot be told from ordinary words. */
+/** Minimum length of a secret. Shorter values could occur in ordinary text. */
 const minSecretChars = 6;
-/** Statuses that say the caller is at fault: the words behind them are meant for it. */
+/** Statuses of client errors. Their messages are for the client. */
 const clientErrorStatuses: ReadonlySet<number | undefined> = new Set([400, 404, 413, 422]);
-/** What a fault says. */
+/** Fields of an error that contain text. */
 const textFields = ['message', 'type', 'param', 'code', 'displayMessage'] as const;
-/** What stands ahead of the secret in a field such as Authorization. */
+/** Scheme before the secret in a field such as `Authorization`. */
 const scheme = /^(?:bearer|basic|token|key|apikey|api-key) +/i;
-// Pattern bound: a line that shortened has cut to longestMessage.
+// Pattern bound: a line that `truncate` limits to `maxMessageChars`.
 const stackFrame = /\s+at [\w.$<>]+ ?\(.*$/;
 const machinePath =
   /(?<![\w.])(?:file:\/\/)?(?:[A-Za-z]:\\|\/(?:home|Users|root|usr|opt|var|srv|app|tmp|etc|mnt|proc|lib|private|workspace|build|src|data)\/)[^\s'",;)]+/g;
 
-/** Whether another try may help; to be asked only before the first frame. */
+/** Returns whether another attempt may succeed. Valid only before the first frame. */
 export function isRetryable(error: UpstreamError): boolean {
   if (error.kind === 'unreachable' || error.kind === 'timeout') return true;
   return error.status === 429 || error.status === 502 || error.status === 503 || error.status === 504;
 }
 
-/** What the caller is told of an upstream's fault: its own mistakes as the upstream put them, our misconfiguration as ours. */
+/**
+ * Returns the error for the client. Keeps the upstream's message for client errors, and reports misconfiguration as an error of
+ * Parley.
+ */
 export function toCallerError(error: UpstreamError, deployment: string, upstream: Upstream): ParleyError {
   const safeError = withoutSecrets(error, upstream);
   if (isCallRefusal(error, upstream)) return toRefusalError(safeError);
@@ -51,7 +54,7 @@ export function toCallerError(error: UpstreamError, deployment: string, upstream
     case 403:
       return new ParleyError(
         'upstream_failed',
-        `The upstream of ${deployment} refused the credentials that Parley is configured with.`,
+        `The upstream of ${deployment} rejected the credentials that are configured in Parley.`,
         details,
       );
     case 429:
@@ -68,8 +71,8 @@ export function toCallerError(error: UpstreamError, deployment: string, upstream
 }
 
 /**
- * The same fault as it may be shown: without what its upstream was sent to know us by, which it can say back (its key, configured
- * values and `others`), and of what is the upstream's own failure nothing but a sentence.
+ * Returns the error without secrets. Masks credentials and configured values that the upstream may repeat, and `otherSecrets`.
+ * Reduces a message about the upstream's own failure to one sentence.
  */
 export function withoutSecrets(error: UpstreamError, upstream: Upstream, otherSecrets: readonly string[] = []): UpstreamError {
   const clean = maskSecrets(error, [...listSecrets(upstream), ...otherSecrets]);
@@ -78,7 +81,7 @@ export function withoutSecrets(error: UpstreamError, upstream: Upstream, otherSe
   return message === clean.message ? clean : rewriteError(clean, { message });
 }
 
-/** The same fault with `***` for each of `secrets`, wherever it stands. */
+/** Returns the error with all occurrences of `secrets` replaced by `***`. */
 export function maskSecrets(error: UpstreamError, secrets: readonly string[]): UpstreamError {
   const clean = (text: string): string =>
     secrets.reduce((rest, secret) => (secret === '' ? rest : rest.replaceAll(secret, '***')), text);
@@ -91,7 +94,7 @@ export function maskSecrets(error: UpstreamError, secrets: readonly string[]): U
     displayMessage: cleanWord(error.displayMessage),
   };
   const isSame = textFields.every((word) => cleaned[word] === error[word]);
-  // What it was caused by may say the same.
+  // The cause may contain the same secrets.
   return isSame ? error : rewriteError(error, { ...cleaned, cause: undefined });
 }
 
@@ -106,10 +109,13 @@ function rewriteError(error: UpstreamError, { message, ...changed }: { message: 
 }
 
 function toMissingApiMessage(deployment: string): string {
-  return `The upstream of ${deployment} failed: its endpoint answered 404, with no error of an API; nothing of one is served at the address that is configured.`;
+  return `The upstream of ${deployment} failed: its endpoint answered 404 without an API error. Check the configured address, which serves no API.`;
 }
 
-/** What an upstream said of its own failure is shown, since it is what helps, but no stack and no path of its machine. */
+/**
+ * Shortens a message about the upstream's own failure to its first line, without stack traces and local paths. Keeps client
+ * errors complete.
+ */
 function toSentence({ message, status }: UpstreamError): string {
   if (clientErrorStatuses.has(status)) return truncate(message, maxMessageChars);
   const [line = ''] = message.trimStart().split(/\r?\n/, 1);
@@ -122,12 +128,12 @@ function listSecrets({ key, headers, endpoint }: Upstream): string[] {
   return [...forms].filter(({ length }) => length >= minSecretChars);
 }
 
-/** What of header fields must not be shown: their values, and what stands in them behind a scheme such as `Bearer`. */
+/** Returns the secret parts of header fields: their values, and the values without a scheme such as `Bearer`. */
 export function listFieldSecrets(headers: Readonly<Record<string, string>>): string[] {
   return [...new Set(Object.values(headers).flatMap((value) => [value, value.replace(scheme, '')]))];
 }
 
-/** Returns whether a model rejected a request because it is too long or too large for it. */
+/** Returns whether a model rejected a request because it is too long or too large. */
 export function isContextError(error: unknown): boolean {
   if (!(error instanceof ParleyError) || (error.status !== 400 && error.status !== 413 && error.status !== 422)) return false;
   const { publicCode: shownCode, message, overflow } = error;

@@ -11,42 +11,42 @@ import type { PassThroughApi } from '#contract/pass-through.ts';
 /** An API of OpenAI's family that an upstream can serve. */
 export type UpstreamApi = 'chat' | 'responses' | PassThroughApi;
 
-/** An outside endpoint that serves a deployment, as configured. */
+/** A configured external endpoint that serves a deployment. */
 export interface Upstream {
-  /** Names it in measures, logs and reports; stable across reloads that do not touch where it is and what it serves. */
+  /** ID in metrics, logs, and reports. Does not change on reloads that keep the address and the model. */
   readonly id: string;
-  /** Changes with anything that is configured of its deployment except keys. The health of the upstream is stored under it. */
+  /** Changes with all settings of the deployment except keys. The health of the upstream is stored under it. */
   readonly revision: string;
   readonly protocol: ProtocolName;
-  /** Base address, or the full one for an application; undefined if the protocol needs none. */
+  /** Base address, or the complete address for an application. Undefined if the protocol needs none. */
   readonly endpoint: URL | undefined;
   readonly apiVersion: string | undefined;
-  /** The APIs that it serves, if it speaks OpenAI's dialect; absent: chat completions. */
+  /** APIs that an upstream with OpenAI's dialect serves. If undefined, chat completions. */
   readonly apis?: readonly UpstreamApi[];
   readonly region: string | undefined;
   readonly key: Secret | undefined;
-  /** The upstream's own name of the model. */
+  /** Name of the model at the upstream. */
   readonly model: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Fields of a request that it refuses: they are left out. Absent: none. */
+  /** Request fields that the upstream rejects. Parley omits them. */
   readonly unsupportedFields?: readonly string[];
-  /** Whether it accepts `reasoning_content` in messages. Absent: its protocol and its address decide. */
+  /** Whether the upstream accepts `reasoning_content` in messages. If undefined, the protocol and the address decide. */
   readonly acceptsReasoning?: boolean;
-  /** Whether system messages stay in place. Absent: upstreams of the chat dialect receive one leading system message. */
+  /** Whether system messages keep their positions. Otherwise upstreams of the chat dialect receive one leading system message. */
   readonly keepsSystemMessages?: boolean;
   readonly weight: number;
   readonly tier: number;
   readonly timeouts: { readonly connectMs: number; readonly firstByteMs: number; readonly idleMs: number };
-  /** Whether it is reached only behind the network guard, since a user says where it is. */
+  /** Whether requests pass the network guard, because a user provided the address. */
   readonly isGuarded?: boolean;
 }
 
-/** A request as its caller sent it in a dialect other than the compat wire. */
+/** A request in a dialect other than the compat wire, as the client sent it. */
 export interface NativeRequest {
   readonly dialect: Native['dialect'];
-  /** The validated body. An upstream that speaks the dialect is sent it with its own name of the model, and nothing else changed. */
+  /** Validated body. An upstream that supports the dialect receives it unchanged, except for the name of the model. */
   readonly body: JsonObject;
-  /** Header fields that belong to the dialect, such as its version; names in lower case. */
+  /** Header fields of the dialect, such as its version. Names are in lower case. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
@@ -54,87 +54,100 @@ export interface NativeRequest {
 export interface Attempt<Request = ChatRequest> {
   readonly upstream: Upstream;
   readonly request: Request;
-  /** Header fields sent on: trace context and request id; to a program also those of the caller, and its per-request key. */
+  /**
+   * Header fields to send: trace context and request ID. Applications also receive those of the client, and a per-request key.
+   */
   readonly headers: Readonly<Record<string, string>>;
-  /** The caller's query, for a program; that of the endpoint wins. */
+  /** Query of the client, for an application. Parameters of the endpoint take precedence. */
   readonly query?: string | undefined;
-  /** Called with the header fields of the answer, good or bad, of a program. */
+  /** Called with the header fields of an application's response, also if it is an error. */
   readonly onHeaders?: ((headers: ReplyHeaders) => void) | undefined;
-  /** Tokens that a reply of the deployment may have; absent if the configuration does not say. For dialects that must name a bound. */
+  /**
+   * Maximum number of tokens in a reply of the deployment, for dialects that require a bound. Undefined if it is not
+   * configured.
+   */
   readonly maxCompletionTokens?: number | undefined;
   /**
-   * The same request in the caller's own dialect: a protocol that speaks it relays this in place of `request`, and gives
-   * frames with `native`. Others answer `request` on the compat wire.
+   * The request in the client's dialect. A protocol that supports it sends this instead of `request`, and returns frames with
+   * `native`. All other protocols send `request` on the compat wire.
    */
   readonly native?: NativeRequest;
-  /** Whether Parley translated the messages of the request from the dialect of the client. */
+  /** Whether Parley translated the messages of the request from the client's dialect. */
   readonly isTranslated?: boolean | undefined;
-  /** Called ahead of the reply with fields of the request that the upstream is not sent, or not as they came. */
+  /** Called before the reply with fields of the request that the upstream does not receive, or receives changed. */
   readonly noteIgnored?: (fields: readonly string[]) => void;
 }
 
-/** A request that goes to the upstream as it came, but for the name of the model: a JSON object, or a form and what it may lack. */
+/**
+ * A request that the upstream receives unchanged, except for the name of the model: a JSON object, or a form and its defaults.
+ */
 export type PassThroughRequest = { readonly api: PassThroughApi } & (
   | { readonly body: JsonObject }
   | { readonly form: FormFields; readonly defaults: Readonly<Record<string, unknown>> }
 );
 
-/** The fields of a form but for `model`, while they come from its caller. */
+/** Fields of a form except `model`, which the client may still be sending. */
 export interface FormFields {
-  /** The boundary of the form that they are written as. */
+  /** Boundary of the form. */
   readonly boundary: string;
-  /** Estimated tokens of its text, as far as it has come. */
+  /** Estimated tokens of the text received so far. */
   readonly promptTokens: number;
-  /** Whether `open` can give all of it: more than a little is not kept once it is sent. */
+  /** Whether `open` can still return the complete form. Large forms are not retained after they are sent. */
   readonly isComplete: boolean;
-  /** The fields, then the defaults that it lacks, to the end of the form. What is wrong with it is thrown as a ParleyError while it is read. */
+  /**
+   * Returns the fields, followed by defaults for missing fields, up to the end of the form. Reading throws a `ParleyError` if
+   * the form is invalid.
+   */
   open(defaults: Readonly<Record<string, unknown>>): FormPieces;
 }
 
 export interface FormPieces {
   readonly pieces: AsyncIterable<Uint8Array>;
-  /** Bytes of all of them; undefined while the rest is still to come. */
+  /** Total number of bytes. Undefined until the client has sent the complete form. */
   readonly length: number | undefined;
 }
 
-/** A piece of an answer that is passed through. */
+/** A part of a response that is passed through. */
 export interface PassedFrame {
-  /** As latin1 bytes: of events whole ones; the only piece if the answer is JSON. */
+  /** Bytes as a latin1 string. Contains only complete events. A JSON response has one part. */
   readonly bytes: string;
-  /** Of the whole answer. */
+  /** Kind of the complete response. */
   readonly kind: 'json' | 'events' | 'raw';
   readonly contentType: string;
-  /** Tokens, if the upstream tells them here. */
+  /** Token usage, if the upstream reports it in this part. */
   readonly usage?: JsonObject;
-  /** Chars of text in it. */
+  /** Number of text characters in this part. */
   readonly chars: number;
 }
 
-/** Takes the reply of an upstream: frames of the compat wire, of which nothing is trusted, up to the upstream's own end mark. */
+/** Receives the reply of an upstream: untrusted frames of the compat wire, up to the upstream's end marker. */
 export type UpstreamSink = Sink<RawFrame>;
 
-/** How one kind of upstream is spoken to. What goes wrong is an UpstreamFault, also after the first frame. */
+/** Client for one kind of upstream. All errors are `UpstreamError`, also after the first frame. */
 export interface ChatProtocol {
-  /** Whether one request can ask for several choices; else that many are sent. */
+  /** Whether one request can ask for several choices. Otherwise Parley sends one request per choice. */
   readonly hasChoices: boolean;
-  /** Pushes the reply into `reply`, nothing of it before it has returned. */
+  /** Pushes the reply into `reply`, but only after this method has returned. */
   chat(attempt: Attempt, reply: UpstreamSink): Handle;
-  /** Pushes the one reply to an embeddings request, as OpenAI's API gives it; absent if the protocol has none. */
+  /** Pushes the reply to an embeddings request in the format of OpenAI's API. Undefined if the protocol has no embeddings. */
   embed?(attempt: Attempt<EmbeddingsRequest>, reply: Sink<JsonObject>): Handle;
-  /** Pushes the answer to a request of an API that is passed through; absent if the protocol has none. */
+  /** Pushes the response to a request that is passed through. Undefined if the protocol does not support this. */
   passThrough?(attempt: Attempt<PassThroughRequest>, reply: Sink<PassedFrame>): Handle;
-  /** Pushes the number of tokens of the request in `native`, as the upstream counts them; absent if it has no way to ask. */
+  /**
+   * Pushes the number of tokens of the request in `native`, as the upstream counts them. Undefined if the protocol cannot count
+   * tokens.
+   */
   countTokens?(attempt: Attempt, reply: Sink<number>): Handle;
 }
 
 export type UpstreamErrorKind =
-  /** No connection, or none in time. */
+  /** No connection, or a connection timeout. */
   | 'unreachable'
-  /** Nothing, or nothing more, in time. */
+  /** No response in time, or a response that stalled. */
   | 'timeout'
-  /** It answered with a status that is no success. */
+  /** A response with an error status. */
   | 'refused'
-  /** It broke off, or sent what is no reply. */
+  /** A connection that broke off, or an invalid reply. */
   | 'broken';
 
 export interface UpstreamErrorDetails {
@@ -142,17 +155,17 @@ export interface UpstreamErrorDetails {
   readonly type?: string | null;
   readonly param?: string | null;
   readonly code?: string | null;
-  /** What it would have people shown in place of the message. */
+  /** Message for users that the upstream provides instead of `message`. */
   readonly displayMessage?: string | null;
-  /** Whether no connection stood: then the request cannot be to blame. */
+  /** Whether there was no connection, so that the request cannot be the cause. */
   readonly isBeforeRequest?: boolean;
   readonly retryAfterSeconds?: number;
-  /** Whether what came with the status is no error of an API, but of whatever else stands at the address. */
+  /** Whether the body is not an API error, so that another server probably answered. */
   readonly isNoApi?: boolean;
   readonly cause?: unknown;
 }
 
-/** Why an upstream gave no good reply. The message is the upstream's own if it sent one, else ours. */
+/** A failed call of an upstream. The message comes from the upstream if it sent one, or else from Parley. */
 export class UpstreamError extends Error {
   readonly kind: UpstreamErrorKind;
   readonly status: number | undefined;
@@ -179,17 +192,17 @@ export class UpstreamError extends Error {
   }
 }
 
-/** Whether an upstream speaks the Messages dialect: a caller of it is relayed. */
+/** Returns whether an upstream supports the Messages dialect, so that Parley relays requests in this dialect. */
 export function speaksMessages(upstream: Upstream): boolean {
   return protocols[upstream.protocol].speaksMessages(upstream);
 }
 
-/** Whether an upstream has a mode for JSON of whatever schema. The Messages dialect has none. */
+/** Returns whether an upstream has a JSON mode without a schema. The Messages dialect has none. */
 export function hasJsonMode(upstream: Upstream): boolean {
   return protocols[upstream.protocol].hasJsonMode && !speaksMessages(upstream);
 }
 
-/** Whether an upstream serves the Responses API: a caller of it is relayed. */
+/** Returns whether an upstream serves the Responses API, so that Parley relays requests of this API. */
 export function speaksResponses({ apis }: Pick<Upstream, 'apis'>): boolean {
   return apis?.includes('responses') === true;
 }

@@ -13,6 +13,6 @@ it.each([
   [['gpt-4', 'gpt-4o'], undefined],
   [['llama-3'], undefined],
   [[], undefined],
-])('%j count with %s', (models, vocabulary) => {
+])('findVocabulary() returns the vocabulary for %j: %s', (models, vocabulary) => {
   expect(findVocabulary(served(...models))).toBe(vocabulary);
 });

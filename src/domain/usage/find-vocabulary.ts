@@ -5,7 +5,10 @@ import type { Deployment } from '../deployments/deployment.ts';
 const newerModels = /^(?:ft:)?(?:openai\/)?(?:gpt-(?:4o|4\.1|4\.5|[5-9])|chatgpt|o[1-9](?:-|$))/i;
 const olderModels = /^(?:ft:)?(?:openai\/)?gpt-(?:4|3\.5|35)/i;
 
-/** The vocabulary that a model counts tokens with, by the upstream's own name of it; undefined if nobody knows, or its upstreams differ. */
+/**
+ * Returns the vocabulary of a model's tokenizer by the name of the model at the upstream. Returns undefined if it is unknown or
+ * if the upstreams differ.
+ */
 export function findVocabulary({ upstreams }: Pick<Deployment, 'upstreams'>): Vocabulary | undefined {
   const vocabularies = new Set(upstreams.map(({ protocol, model }) => protocols[protocol].vocabulary ?? findByName(model)));
   const [only] = vocabularies;

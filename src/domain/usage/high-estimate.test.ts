@@ -17,7 +17,7 @@ const texts: Readonly<Record<string, string>> = {
 };
 
 it.each(Object.keys(texts))(
-  'the estimate of %s is no less than any count, and less than three times the older one',
+  'estimateHigh() returns at least the actual count for %s, and less than three times the count of the older vocabulary',
   async (kind) => {
     const text = texts[kind] ?? '';
     const [newer, older] = [(await loadTokens('o200k_base')).count(text), (await loadTokens('cl100k_base')).count(text)];

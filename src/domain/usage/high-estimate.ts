@@ -1,4 +1,7 @@
-/** Tokens that a character makes at most, by its kind: no vocabulary in use needs more for texts that are not made to. */
+/**
+ * Maximum tokens per character by kind. All common vocabularies stay within it, except for text that is constructed to exceed
+ * it.
+ */
 const perLetter = 0.31;
 const perSpace = 0.2;
 const perDigit = 0.55;
@@ -6,7 +9,7 @@ const perSign = 0.8;
 const perLineBreak = 0.6;
 const perAccented = 1;
 const perOther = 1.5;
-/** Words that are none, such as base64: each change within them costs. */
+/** Tokens per change of character kind within a word. Base64 and similar text has many changes. */
 const perChange = 0.9;
 
 const kinds = new Uint8Array(128);
@@ -26,7 +29,7 @@ for (let code = 0; code < 128; code += 1) {
 }
 const costs = [0, perLetter, perLetter, perDigit, perLineBreak, perSpace, perSign];
 
-/** An estimate of the tokens of a text that errs high, for models whose vocabulary is not known. */
+/** Returns a high estimate of the tokens of a text, for models whose vocabulary is unknown. */
 export function estimateHigh(text: string): number {
   let tokens = 0;
   let previousKind = 0;
@@ -34,7 +37,7 @@ export function estimateHigh(text: string): number {
     const code = text.charCodeAt(at);
     const kind = code < 128 ? (kinds[code] ?? 0) : 0;
     tokens += kind > 0 ? (costs[kind] ?? 0) : code < 0x800 ? perAccented : perOther;
-    // From a capital to a small letter is how words begin.
+    // A capital followed by a small letter is the usual start of a word, so it does not count as a change.
     if (
       kind !== previousKind &&
       kind > 0 &&

@@ -1,18 +1,18 @@
 import type { CallOutcome, Operation } from '../telemetry.ts';
 import type { UsageDetails } from './usage-details.ts';
 
-/** What one call used; nothing of its content. */
+/** Usage of one call, without its content. */
 export interface UsageRecord extends UsageDetails {
-  /** Unique; a record that is appended twice counts once. */
+  /** Unique ID. A record that is appended twice counts once. */
   readonly id: string;
-  /** Request id of the call. */
+  /** Request ID of the call. */
   readonly requestId: string;
-  /** Milliseconds since the epoch, of the call's begin. */
+  /** Start of the call in milliseconds since the epoch. */
   readonly atMs: number;
   readonly subject: string;
   readonly project: string;
   readonly deployment: string;
-  /** Ids from the root to this deployment. */
+  /** IDs from the root to this deployment. */
   readonly path: readonly string[];
   readonly operation: Operation;
   readonly outcome: CallOutcome;
@@ -22,39 +22,43 @@ export interface UsageRecord extends UsageDetails {
   /** Billionths of a USD. */
   readonly cost: number;
   readonly durationMs: number;
-  /** Id of the key that its user made and it began with; absent: it came with a token, or a key of the configuration. */
+  /** ID of the user's key that the call started with. Undefined for a token or a configured key. */
   readonly keyId?: string;
-  /** Id of the session or conversation that the client named. */
+  /** ID of the session or conversation from the client. */
   readonly session?: string;
 }
 
-/** What somebody did that others may have to answer for later. */
+/** An auditable action. */
 export interface AuditRecord {
   readonly id: string;
   /** Milliseconds since the epoch. */
   readonly atMs: number;
-  /** Such as `consent.accepted`, `consent.withdrawn`, `application.saved`, `application.deleted`, `application.evaluated`, `chat.shared`, `key.made`, `key.rotated`, `key.deleted`, `key.revoked`, `user.blocked`, `user.unblocked`, `configuration.loaded`, `configuration.refused`, `credentials.refused`. */
+  /**
+   * Name of the action, such as `consent.accepted`, `consent.withdrawn`, `application.saved`, `application.deleted`,
+   * `application.evaluated`, `chat.shared`, `key.made`, `key.rotated`, `key.deleted`, `key.revoked`, `user.blocked`,
+   * `user.unblocked`, `configuration.loaded`, `configuration.refused`, or `credentials.refused`.
+   */
   readonly action: string;
-  /** User subject; undefined if nobody is known. */
+  /** User subject. Undefined if the user is unknown. */
   readonly subject: string | undefined;
-  /** The deployment, file, key or configuration it was done to. */
+  /** Deployment, file, key, or configuration that the action applies to. */
   readonly object: string | undefined;
   readonly requestId: string | undefined;
-  /** Further facts; never content or secrets. */
+  /** Further properties, without content and secrets. */
   readonly details: Readonly<Record<string, string | number | boolean>>;
 }
 
-/** Notes in the audit log what was done; neither waits nor throws. */
+/** Adds an event to the audit log. Does not wait or throw. */
 export type NoteAudit = (event: Pick<AuditRecord, 'action' | 'subject' | 'object'> & Partial<AuditRecord>) => void;
 
-/** What sums of usage are told apart by; `day` is `YYYY-MM-DD` in UTC. */
+/** Keys to group usage by. `day` is `YYYY-MM-DD` in UTC. */
 export type UsageKey = 'day' | 'deployment' | 'subject' | 'project';
 
 export interface UsageAmounts {
   readonly calls: number;
-  /** Those of them that failed for our or an upstream's fault. */
+  /** Number of calls that failed because of Parley or an upstream. */
   readonly failedCalls: number;
-  /** Those of them that the caller was refused, such as for a limit or a request that cannot be. */
+  /** Number of calls that were rejected, for example because of a limit or an invalid request. */
   readonly refusedCalls: number;
   readonly promptTokens: number;
   readonly completionTokens: number;
@@ -64,63 +68,64 @@ export interface UsageAmounts {
 
 export type UsageSum<Key extends UsageKey> = UsageAmounts & Readonly<Record<Key, string>>;
 
-/** Which calls count or are listed. An absent field does not filter. */
+/** Selects calls. An undefined field does not filter. */
 export interface UsageFilter {
   readonly subject?: string | undefined;
   readonly deployment?: string | undefined;
   readonly project?: string | undefined;
-  /** Id of a key that its user created. */
+  /** ID of a key that its user created. */
   readonly keyId?: string | undefined;
   readonly requestId?: string | undefined;
-  /** Id of the session or conversation of a client. */
+  /** ID of the session or conversation from the client. */
   readonly session?: string | undefined;
 }
 
 export interface UsageQuery<Key extends UsageKey> extends UsageFilter {
   readonly fromMs: number;
-  /** Not included. */
+  /** Exclusive end. */
   readonly toMs: number;
-  /** None: one sum over everything. */
+  /** Grouping. An empty list returns one sum. */
   readonly by: readonly Key[];
-  /** How many sums at most; absent: all. */
+  /** Maximum number of sums. If undefined, all sums. */
   readonly limit?: number;
 }
 
-/** Which calls are listed; what is undefined is not asked for. */
+/** Selects a page of calls. An undefined field does not filter. */
 export interface CallsQuery extends UsageFilter {
   readonly fromMs: number;
-  /** Not included. */
+  /** Exclusive end. */
   readonly toMs: number;
   readonly outcome: CallOutcome | undefined;
-  /** Only older ones: for the next page, `atMs` and `id` of the last one of this page. */
+  /** Selects only older calls. For the next page, `atMs` and `id` of the last call of this page. */
   readonly before: { readonly atMs: number; readonly id: string } | undefined;
   readonly limit: number;
 }
 
 export interface AuditQuery {
-  /** Only older records: for the next page, `atMs` of the last one of this page. */
+  /** Selects only older records. For the next page, `atMs` of the last record of this page. */
   readonly beforeMs: number;
-  /** Its `id`: then the others of the same millisecond are not left out. */
+  /** `id` of the last record, so that further records of the same millisecond are included. */
   readonly beforeId?: string;
-  /** Only one action, such as `consent.accepted`, or a family of them, such as `consent`; absent: all. */
+  /** An action, such as `consent.accepted`, or a group of actions, such as `consent`. Undefined selects all. */
   readonly kind?: string | undefined;
   readonly limit: number;
 }
 
 /**
- * Port for records that are appended and never changed. For ratings, a later record with an existing ID replaces the earlier one.
- * Throws StoreFault.
+ * Port for records that are appended and never changed. For ratings, a later record with an existing ID replaces the earlier
+ * one. Throws `StoreError`.
  */
 export interface Journal {
   appendUsage(records: readonly UsageRecord[]): Promise<void>;
   appendAudit(records: readonly AuditRecord[]): Promise<void>;
   /**
-   * Days in their order, and of one day by the other keys; without days the most costly first. What an application uses holds
-   * what it calls to answer: only sums by deployment count such inner calls beside it, all others leave them out, but for their cost.
+   * Returns sums in the order of the keys if these include `day`, or else by descending cost. An application's usage includes its
+   * inner calls. For that reason, sums count inner calls separately only if `by` or the filter names deployments. All other sums
+   * exclude inner calls, except for their cost.
    */
   sumUsage<Key extends UsageKey>(query: UsageQuery<Key>): Promise<readonly UsageSum<Key>[]>;
-  /** One by one, the newest first, those of one millisecond by id; inner calls of applications among them. */
+  /** Returns calls, newest first and by ID within a millisecond. Includes inner calls of applications. */
   listCalls(query: CallsQuery): Promise<readonly UsageRecord[]>;
-  /** The newest first, those of one millisecond by id. */
+  /** Returns audit records, newest first and by ID within a millisecond. */
   readAudit(query: AuditQuery): Promise<readonly AuditRecord[]>;
 }

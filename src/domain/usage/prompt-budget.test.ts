@@ -13,6 +13,6 @@ it.each([
   [{ maxTotalTokens: 8_000 }, { max_tokens: 500 }, 0, 7_500],
   [{ maxTotalTokens: 8_000, maxPromptTokens: 7_000 }, { max_tokens: 500 }, 0, 7_000],
   [{}, {}, undefined, undefined],
-])('of %j, asked for %j and with %s kept free, a request may have %s tokens', (limits, asked, reserved, budget) => {
+])('computePromptBudget() for limits %j, request %j, and %s reserved tokens returns %s', (limits, asked, reserved, budget) => {
   expect(computePromptBudget({ limits }, { ...request, ...asked }, reserved)).toBe(budget);
 });

@@ -2,14 +2,17 @@ import type { ChatRequest } from '#contract/chat/chat-request.ts';
 import type { Deployment } from '../deployments/deployment.ts';
 import { findMaxTokens } from './usage.ts';
 
-/** Tokens kept for the reply of a model of which only the sum is known. */
+/** Maximum number of tokens reserved for the reply if only the total limit is known. */
 const maxReplyTokens = 4_096;
 const replyShare = 1 / 4;
 const reservedShare = 1 / 10;
-/** However much is to be kept free. */
+/** Minimum share for the prompt, regardless of the reservation. */
 const minShare = 1 / 4;
 
-/** Tokens that a request to a model may have, `reserved` of what it takes kept free (default a tenth); undefined if its limits are not known. */
+/**
+ * Returns the maximum number of prompt tokens for a request. Reserves `reserved` tokens, or a tenth by default. Returns
+ * undefined if the limits are unknown.
+ */
 export function computePromptBudget(
   { limits = {} }: Pick<Deployment, 'limits'>,
   request: ChatRequest,

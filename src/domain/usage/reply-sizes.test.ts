@@ -8,15 +8,15 @@ function counts(prompt: number, completion: number): TokenCounts {
   return { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion };
 }
 
-/** After replies of these tokens to a call without a bound. */
-function learned(replies: readonly TokenCounts[], promptTokens = 10): ReplySizes {
+/** Returns sizes learned from these replies to calls without a maximum. */
+function learnSizes(replies: readonly TokenCounts[], promptTokens = 10): ReplySizes {
   const sizes = new ReplySizes();
   for (const reply of replies) sizes.learn(deployment, { promptTokens, maxTokens: undefined }, reply);
   return sizes;
 }
 
-describe('what a call may come to use', () => {
-  it('is 4,096 tokens until anything is known, or what it asks for if that is more', () => {
+describe('ReplySizes', () => {
+  it('estimates 4,096 tokens until it has data, or the requested maximum if that is higher', () => {
     const sizes = new ReplySizes();
     expect(sizes.estimate(deployment, { promptTokens: 10, maxTokens: undefined })).toEqual(counts(10, 4086));
     expect(sizes.estimate(deployment, { promptTokens: 10, maxTokens: 5 })).toEqual(counts(10, 4086));
@@ -24,7 +24,7 @@ describe('what a call may come to use', () => {
     expect(sizes.estimate(deployment, { promptTokens: 5000, maxTokens: undefined })).toEqual(counts(5000, 0));
   });
 
-  it('is no more than the deployment can, as far as that is known', () => {
+  it('estimates at most the limits of the deployment', () => {
     const sizes = new ReplySizes();
     const small = { ...deployment, limits: { maxTotalTokens: 1000 } };
     expect(sizes.estimate(small, { promptTokens: 10, maxTokens: 8000 })).toEqual(counts(10, 990));
@@ -32,27 +32,27 @@ describe('what a call may come to use', () => {
     expect(sizes.estimate(wordy, { promptTokens: 10, maxTokens: undefined })).toEqual(counts(10, 9000));
   });
 
-  it('is taken for the dearer tokens as long as their kind is not known', () => {
+  it('assumes the more expensive kind of tokens until it has data', () => {
     const sizes = new ReplySizes();
-    const ofPrompts = { ...deployment, pricing: { prompt: 0.001 } };
-    expect(sizes.estimate(ofPrompts, { promptTokens: 10, maxTokens: 0 })).toEqual(counts(4096, 0));
+    const withPromptPrice = { ...deployment, pricing: { prompt: 0.001 } };
+    expect(sizes.estimate(withPromptPrice, { promptTokens: 10, maxTokens: 0 })).toEqual(counts(4096, 0));
   });
 
-  it('is exactly what calls use that all use the same, images and tools included', () => {
-    const sizes = learned(Array(3).fill(counts(110, 50)));
+  it('estimates the exact usage if all calls use the same, including images and tools', () => {
+    const sizes = learnSizes(Array(3).fill(counts(110, 50)));
     expect(sizes.estimate(deployment, { promptTokens: 10, maxTokens: undefined })).toEqual(counts(110, 50));
     expect(sizes.estimate(deployment, { promptTokens: 1000, maxTokens: 4000 })).toEqual(counts(1100, 50));
   });
 
-  it('is no more than a call asks for, if the replies keep to that', () => {
-    const sizes = learned([counts(10, 500)]);
+  it('estimates at most the requested maximum if the replies respect it', () => {
+    const sizes = learnSizes([counts(10, 500)]);
     expect(sizes.estimate(deployment, { promptTokens: 10, maxTokens: 1 })).toEqual(counts(10, 1));
     sizes.learn(deployment, { promptTokens: 10, maxTokens: 20 }, counts(10, 500));
     expect(sizes.estimate(deployment, { promptTokens: 10, maxTokens: 1 })).toEqual(counts(10, 500));
   });
 
-  it('covers most of replies that differ, and follows them', () => {
-    const sizes = learned(Array.from({ length: 200 }, (_, turn) => counts(10, turn % 2 === 0 ? 100 : 300)));
+  it('covers most replies of varying size, and adapts to changes', () => {
+    const sizes = learnSizes(Array.from({ length: 200 }, (_, turn) => counts(10, turn % 2 === 0 ? 100 : 300)));
     const { completion_tokens: usual } = sizes.estimate(deployment, { promptTokens: 10, maxTokens: undefined });
     expect(usual).toBeGreaterThan(250);
     expect(usual).toBeLessThan(350);
@@ -61,15 +61,15 @@ describe('what a call may come to use', () => {
     expect(sizes.estimate(deployment, { promptTokens: 10, maxTokens: undefined }).completion_tokens).toBeGreaterThan(1990);
   });
 
-  it('is a whole number that can be counted, whatever is asked or told', () => {
+  it('estimates a valid integer for any input', () => {
     const sizes = new ReplySizes();
     expect(sizes.estimate(deployment, { promptTokens: 1, maxTokens: 1e308 }).completion_tokens).toBe(1e9);
-    const few = learned([counts(0, 0)], 1000);
+    const few = learnSizes([counts(0, 0)], 1000);
     expect(few.estimate(deployment, { promptTokens: 10, maxTokens: undefined })).toEqual(counts(0, 0));
   });
 
-  it('is learned for each deployment by itself, and of ten thousand at most', () => {
-    const sizes = learned([counts(10, 7)]);
+  it('learns each deployment separately, and at most ten thousand deployments', () => {
+    const sizes = learnSizes([counts(10, 7)]);
     const reply = (id: string) =>
       sizes.estimate({ ...deployment, id }, { promptTokens: 10, maxTokens: undefined }).completion_tokens;
     expect([reply('m'), reply('n')]).toEqual([7, 4086]);

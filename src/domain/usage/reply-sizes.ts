@@ -1,49 +1,52 @@
 import type { Deployment } from '../deployments/deployment.ts';
 import { maxTokens, type TokenCounts } from './usage.ts';
 
-/** What is reckoned for a call of which nothing is known, at least. */
+/** Minimum estimate for a call without further information. */
 const unknownTokens = 4_096;
-/** How far one reply moves what is expected, and how far the deviation. */
+/** Weight of one reply in the mean and in the deviation. */
 const meanWeight = 1 / 8;
 const deviationWeight = 1 / 4;
 const maxDeployments = 10_000;
 
-/** What is known of a call before it is answered. */
+/** Size of a call before its reply. */
 export interface CallSize {
   /** Estimated tokens of the request. */
   readonly promptTokens: number;
-  /** Tokens that the reply may have; undefined if nothing bounds them. */
+  /** Maximum number of reply tokens. Undefined if there is no maximum. */
   readonly maxTokens: number | undefined;
 }
 
 type Sized = Pick<Deployment, 'id' | 'limits' | 'pricing'>;
 
-/** A mean that follows what is seen, and how far that lies apart. */
+/** Moving mean with its deviation. */
 interface Expected {
   mean: number;
   deviation: number;
 }
 
 interface LearnedSizes {
-  /** Tokens of prompts beyond their estimates: images, tools, instructions of an application. */
+  /** Prompt tokens beyond the estimate, for images, tools, and instructions of an application. */
   readonly promptExcess: Expected;
   readonly completion: Expected;
-  /** Applications and some upstreams do not keep to the bound of a request. */
+  /** Whether replies respect the maximum of a request. Applications and some upstreams do not. */
   keepsToMaximum: boolean;
 }
 
-/** Learns how many tokens calls of a deployment use, from those that came to their end on this node. */
+/** Learns the token usage of deployments from calls that completed on this node. */
 export class ReplySizes {
   readonly #learned = new Map<string, LearnedSizes>();
 
-  /** What a call may come to use: as the deployment's calls before it, else what it asks for, at least 4,096 tokens. */
+  /**
+   * Returns the estimated usage of a call: the usual usage of the deployment, or else the requested maximum, but at least 4,096
+   * tokens.
+   */
   estimate({ id, limits, pricing }: Sized, { promptTokens, maxTokens }: CallSize): TokenCounts {
     const learned = this.#learned.get(id);
     if (learned === undefined) {
       const maxTotal = limits?.maxTotalTokens ?? Number.POSITIVE_INFINITY;
       const requested = promptTokens + (maxTokens ?? limits?.maxCompletionTokens ?? 0);
       const tokens = Math.min(Math.max(requested, unknownTokens), maxTotal);
-      // Of what kind they will be is not known either: they are taken for the dearer one.
+      // The kind of these tokens is unknown, so they count as the more expensive kind.
       const isPromptDearer = (pricing?.prompt ?? 0) > (pricing?.completion ?? 0);
       return isPromptDearer ? toCounts(tokens, 0) : toCounts(promptTokens, tokens - promptTokens);
     }
@@ -52,7 +55,7 @@ export class ReplySizes {
     return toCounts(promptTokens + toUpperBound(promptExcess), Math.min(toUpperBound(completion), bound));
   }
 
-  /** Takes in what a whole reply used. */
+  /** Learns from the usage of a complete reply. */
   learn({ id }: Sized, { promptTokens, maxTokens }: CallSize, used: Readonly<TokenCounts>): void {
     const excess = used.prompt_tokens - promptTokens;
     const exceeds = maxTokens !== undefined && used.completion_tokens > maxTokens;

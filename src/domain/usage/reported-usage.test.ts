@@ -66,7 +66,7 @@ describe('toUsage', () => {
     expect(toUsage({ ...counts, ...details })).toEqual({ ...counts, ...details });
   });
 
-  it('returns the reported object if nothing in it is unusual', () => {
+  it('returns the reported object if it is already normalized', () => {
     for (const usual of [counts, cached, { ...counts, cost: 0.1, prompt_tokens_details: null }])
       expect(toUsage(usual)).toBe(usual);
   });
@@ -82,7 +82,7 @@ describe('toUsage', () => {
     expect(toUsage(reported)).toBeUndefined();
   });
 
-  it('corrects counts that are not whole and totals that are not the sum', () => {
+  it('rounds fractional counts and corrects totals that are not the sum', () => {
     const odd = { prompt_tokens: 1.2, completion_tokens: 2, total_tokens: 9, extra: 1 };
     expect(toUsage(odd)).toEqual({ prompt_tokens: 1, completion_tokens: 2, total_tokens: 3, extra: 1 });
   });

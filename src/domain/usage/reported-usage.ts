@@ -4,14 +4,14 @@ import { maxTokens, toCount } from './usage.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Names of the objects around a count, and of the count. */
+/** Names of the objects that contain a count, followed by the name of the count. */
 type Path = readonly string[];
 
-/** Names of the three counts that every usage has. The second names are from the Responses API. */
+/** Names of the counts that every usage has. The second names come from the Responses API. */
 const promptNames = ['prompt_tokens', 'input_tokens'];
 const completionNames = ['completion_tokens', 'output_tokens'];
 
-/** Other places of a detail, in the order of preference. */
+/** A detail, and its alternative locations in order of preference. */
 interface Detail {
   readonly container: 'prompt_tokens_details' | 'completion_tokens_details';
   readonly field: string;
@@ -20,7 +20,7 @@ interface Detail {
   readonly parts?: readonly (readonly Path[])[];
 }
 
-/** Places where LiteLLM reports for how long the cache keeps written tokens, under Anthropic's names. */
+/** Locations at which LiteLLM reports the cache durations of written tokens, under Anthropic's names. */
 const splitPaths: readonly Path[] = [
   ['cache_creation'],
   ['prompt_tokens_details', 'cache_creation_token_details'],
@@ -54,7 +54,7 @@ const cacheWrites: Detail = {
   ]),
 };
 
-/** Those of the written tokens that the cache keeps for an hour instead of 5 minutes. */
+/** The written tokens that are cached for an hour instead of 5 minutes. */
 const cacheWritesForHour: Detail = {
   container: 'prompt_tokens_details',
   field: 'cache_write_1h_tokens',
@@ -70,8 +70,8 @@ const reasoning: Detail = {
 const details = [cacheReads, cacheWrites, cacheWritesForHour, reasoning];
 
 /**
- * Returns the usage that a chunk or a completion of the chat dialect reports, if any. Moonshot puts it inside the last
- * choice of a stream.
+ * Returns the usage of a chunk or a completion in the chat dialect, if any. Moonshot reports it inside the last choice of a
+ * stream.
  */
 export function findUsage({ usage, choices }: { readonly usage?: unknown; readonly choices?: unknown }): Usage | undefined {
   if (isJsonObject(usage)) return toUsage(usage);
@@ -81,8 +81,9 @@ export function findUsage({ usage, choices }: { readonly usage?: unknown; readon
 }
 
 /**
- * Returns usage in one form: whole counts, total = prompt + completion, and details under the names of the Chat Completions
- * API. Unknown fields stay. Returns the same object if nothing changes, and undefined if there are no counts or impossible ones.
+ * Returns usage in normalized form: integer counts, total = prompt + completion, and details under the names of the Chat
+ * Completions API. Keeps unknown fields. Returns the same object if it is already normalized, and undefined if counts are
+ * missing or invalid.
  */
 export function toUsage(reported: JsonObject): Usage | undefined {
   const counts = { prompt: findCount(reported, promptNames), completion: findCount(reported, completionNames) };
@@ -100,7 +101,7 @@ export function toUsage(reported: JsonObject): Usage | undefined {
   return { ...reported, ...usageCounts, ...changes };
 }
 
-/** Adds a detail that is reported in another place only. */
+/** Adds a detail that is reported only at an alternative location. */
 function addDetail(changes: Record<string, JsonObject>, reported: Fields, detail: Detail): void {
   const { container, field, aliases, parts = [] } = detail;
   if (toCount(readPath(reported, [container, field])) > 0) return;
@@ -113,7 +114,7 @@ function addDetail(changes: Record<string, JsonObject>, reported: Fields, detail
   }
 }
 
-/** Reasoning tokens that only the total contains, as xAI reports them. */
+/** Returns the number of reasoning tokens that only the total contains, as xAI reports them. */
 function countReasoningOnTop(usage: Fields, sum: number): number {
   const tokens = toCount(readPath(usage, [reasoning.container, reasoning.field]));
   return tokens > 0 && toCount(usage.total_tokens) - sum === tokens ? tokens : 0;

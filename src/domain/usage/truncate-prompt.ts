@@ -3,8 +3,9 @@ import { isInstruction, isResult, type Message } from '#contract/chat/message.ts
 import { countChars, estimateTokens } from './usage.ts';
 
 /**
- * Which messages to leave out so that the others have at most so many tokens, as they are estimated: the oldest first, results
- * together with the message that asked for them, never instructions, and never the last message. Undefined if that is not enough.
+ * Returns the indices of messages to discard, so that the estimate of the remaining ones is at most `maxTokens`. Discards the
+ * oldest messages first, and results together with the message that requested them. Never discards instructions or the last
+ * message. Returns undefined if that is not sufficient.
  */
 export function selectDiscarded({ messages }: Pick<ChatRequest, 'messages'>, maxTokens: number): readonly number[] | undefined {
   let chars = 0;
@@ -18,7 +19,10 @@ export function selectDiscarded({ messages }: Pick<ChatRequest, 'messages'>, max
   return estimateTokens(chars) <= maxTokens ? discarded : undefined;
 }
 
-/** Places of messages that stand and fall together, in their order; without what has to stay. */
+/**
+ * Returns the indices of messages in groups that must be discarded together, in order. Excludes instructions and the last
+ * group.
+ */
 function groupMessages(messages: readonly Message[]): readonly (readonly number[])[] {
   const groups: number[][] = [];
   for (const [index, message] of messages.entries()) {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { UsageCollector } from './usage.ts';
 
-it('calls are added up: the sum, and an item for each model', () => {
+it('UsageCollector returns the sum of all calls, and one item per model', () => {
   const used = (model: string, prompt_tokens: number, completion_tokens: number) => ({
     index: 0,
     model,

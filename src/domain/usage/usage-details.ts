@@ -1,11 +1,11 @@
-/** Details of a call that an upstream reports in addition to its tokens. Absent fields were not reported. */
+/** Details of a call that an upstream reports in addition to tokens. An undefined field was not reported. */
 export interface UsageDetails {
-  /** Tokens of the prompt that came from the upstream's cache. */
+  /** Prompt tokens that the upstream read from its cache. */
   readonly cacheReadTokens?: number;
-  /** Tokens of the prompt that were written to it. */
+  /** Prompt tokens that the upstream wrote to its cache. */
   readonly cacheWriteTokens?: number;
-  /** Those of them that the cache keeps for an hour instead of 5 minutes. */
+  /** Written tokens that are cached for an hour instead of 5 minutes. */
   readonly cacheWrite1hTokens?: number;
-  /** The tier that the upstream served the call in. */
+  /** Service tier of the call at the upstream. */
   readonly serviceTier?: string;
 }

@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest';
 import { sumCounts, toCount, toModelUsage, toModelUsages, UsageCollector } from './usage.ts';
 
-it('Counts that cannot be are none', () => {
+it('toCount() returns 0 for invalid counts', () => {
   expect([3, 2.4, 1e9, 1e9 + 1, 1e300, Number.POSITIVE_INFINITY, Number.NaN, -1, '3', null].map(toCount)).toEqual([
     ...[3, 2, 1e9, 0, 0, 0, 0, 0, 0, 0],
   ]);
 });
 
-it('The item of a model has its name, its counts and their sum', () => {
+it('toModelUsage() and toModelUsages() return names, counts, and sums per model', () => {
   const none = { index: 0, model: 'm', name: 'm', prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
   expect(toModelUsage('m')).toEqual(none);
   expect(toModelUsage('m', { prompt_tokens: 3 })).toEqual({ ...none, prompt_tokens: 3, total_tokens: 3 });
@@ -15,7 +15,7 @@ it('The item of a model has its name, its counts and their sum', () => {
   expect([first?.index, first?.completion_tokens, second?.index]).toEqual([0, 1, 1]);
 });
 
-it('Sums stay at the most that one count may be, instead of being taken for counts that cannot be', () => {
+it('sums never exceed the maximum of a single count', () => {
   const most = toModelUsage('m', { prompt_tokens: 900_000_000, completion_tokens: 1 });
   const [sum, ...rest] = toModelUsages([most, most, most]);
   expect([sum, rest]).toEqual([toModelUsage('m', { prompt_tokens: 1_000_000_000, completion_tokens: 3 }), []]);
@@ -29,7 +29,7 @@ it('Sums stay at the most that one count may be, instead of being taken for coun
   expect(sumCounts([most, most, most]).prompt_tokens).toBe(1_000_000_000);
 });
 
-it('Declared counts are kept apart from metered ones of the same name', () => {
+it('toModelUsages() separates declared counts from metered counts of the same name', () => {
   const metered = toModelUsage('m', { prompt_tokens: 1 });
   const declared = { ...toModelUsage('m', { prompt_tokens: 5 }), declared: true as const };
   expect(toModelUsages([metered, declared, declared])).toEqual([

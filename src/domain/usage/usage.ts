@@ -6,7 +6,7 @@ import type { Message } from '#contract/chat/message.ts';
 import type { Deployment } from '../deployments/deployment.ts';
 import { unitsPerUsd } from '../limits/limits.ts';
 
-/** Maximum of one call. A higher count is an error of the upstream. */
+/** Maximum number of tokens in one call. A higher count is an error of the upstream. */
 export const maxTokens = 1_000_000_000;
 
 export interface TokenCounts {
@@ -15,15 +15,15 @@ export interface TokenCounts {
   total_tokens: number;
 }
 
-/** The item of `usage_per_model` of a reply that one model answered. */
+/** Returns an item of `usage_per_model` for the reply of one model. */
 export function toModelUsage(model: string, { prompt_tokens = 0, completion_tokens = 0 }: Partial<TokenCounts> = {}): ModelUsage {
   const total_tokens = prompt_tokens + completion_tokens;
   return { index: 0, model, name: model, prompt_tokens, completion_tokens, total_tokens };
 }
 
 /**
- * Items of `usage_per_model`, one for each model, summed and numbered anew (docs/wire.md, Usage). Items without a name are left out,
- * and declared counts are never added to counts that Parley metered. A sum stays within `maxTokens`.
+ * Returns items of `usage_per_model`, summed per model and renumbered (docs/wire.md, Usage). Omits items without a name, and
+ * never adds declared counts to counts that Parley metered. Each sum is at most `maxTokens`.
  */
 export function toModelUsages(items: readonly ModelUsage[] | undefined): ModelUsage[] {
   const byName = new Map<string, ModelUsage>();
@@ -43,7 +43,7 @@ export function toModelUsages(items: readonly ModelUsage[] | undefined): ModelUs
   return [...byName.values()];
 }
 
-/** The sum of counts. Prompt and completion stay within `maxTokens` each, so that a sum is never taken for a count that cannot be. */
+/** Returns the sum of counts. Prompt and completion are at most `maxTokens` each, so that a sum is never an invalid count. */
 export function sumCounts(items: readonly TokenCounts[]): TokenCounts {
   const sum = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
   for (const item of items) {
@@ -58,12 +58,12 @@ function addCounts(left: number, right: number): number {
   return Math.min(maxTokens, left + right);
 }
 
-/** A count that an upstream reports: whole, 0 for anything else. */
+/** Returns a reported count as an integer, or 0 if it is invalid. */
 export function toCount(value: unknown): number {
   return typeof value === 'number' && value > 0 && value <= maxTokens ? Math.round(value) : 0;
 }
 
-/** Adds up the tokens of calls that belong together: those of a run, or those that an application makes while it answers one. */
+/** Sums the tokens of related calls: the calls of a run, or the inner calls of an application. */
 export class UsageCollector {
   #items: readonly ModelUsage[] = [];
 
@@ -71,32 +71,32 @@ export class UsageCollector {
     this.#items = toModelUsages([...this.#items, ...items]);
   }
 
-  /** One item for each model; empty if nothing was used. */
+  /** Items per model. Empty if no tokens were used. */
   get items(): readonly ModelUsage[] {
     return this.#items;
   }
 
-  /** `usage` is the sum, `statistics` the parts (docs/wire.md, Usage). */
+  /** Returns the sum as `usage` and the items as `statistics` (docs/wire.md, Usage). */
   totals(): { usage: Usage; statistics: Statistics } {
     return { usage: sumCounts(this.#items) as Usage, statistics: { usage_per_model: [...this.#items] } };
   }
 }
 
-/** Token counts as an upstream reports them, with what it says of its cache. */
+/** Token counts and cache details as an upstream reports them. */
 type PricedCounts = Readonly<TokenCounts> & { readonly prompt_tokens_details?: unknown };
 
-/** Tokens of one model, with what its upstream says of its cache. */
+/** Tokens of one model and cache details as its upstream reports them. */
 export type PricedUsage = ModelUsage & { readonly prompt_tokens_details?: unknown };
 
-/** Tokens of a prompt that an upstream read from its cache, or wrote to it. */
+/** Prompt tokens that an upstream read from its cache or wrote to it. */
 interface CachedCounts {
   readonly readTokens: number;
-  /** All that were written, those for an hour included. */
+  /** All written tokens, including those that are cached for an hour. */
   readonly writtenTokens: number;
   readonly hourWrittenTokens: number;
 }
 
-/** Returns the cache reads and writes that an upstream reports, never more than the prompt has. */
+/** Returns the reported cache reads and writes, bounded by the size of the prompt. */
 export function countCached({ prompt_tokens, prompt_tokens_details: reported }: PricedCounts): CachedCounts {
   const details = isJsonObject(reported) ? reported : {};
   const readTokens = toBounded(prompt_tokens, details.cached_tokens);
@@ -105,9 +105,8 @@ export function countCached({ prompt_tokens, prompt_tokens_details: reported }: 
 }
 
 /**
- * Returns the cost of a reply and its tokens, in billionths of a USD. Cached tokens cost `cacheRead`, `cacheWrite` and
- * `cacheWrite1h` if
- * the upstream reports them, else `prompt`. Without pricing, as for applications, the cost is 0, because inner calls are charged
+ * Returns the cost of a reply, in billionths of a USD. Cached tokens cost `cacheRead`, `cacheWrite`, and `cacheWrite1h` if the
+ * upstream reports them, or else `prompt`. Without pricing, as for applications, the cost is 0, because inner calls are charged
  * at the deployment that answers them.
  */
 export function computeCost({ pricing }: Pick<Deployment, 'pricing'>, usage: PricedCounts): number {
@@ -127,12 +126,12 @@ function toBounded(max: number, value: unknown): number {
 
 const charsPerToken = 4;
 
-/** Tokens that so many chars of text make, near enough if no upstream counts (docs/wire.md, Usage). */
+/** Estimates the tokens of a text by its length, for cases in which no upstream reports them (docs/wire.md, Usage). */
 export function estimateTokens(chars: number): number {
   return Math.ceil(chars / charsPerToken);
 }
 
-/** Chars of what a reply says: text, thoughts, arguments of calls. Nothing an upstream sends is trusted. */
+/** Returns the number of characters in a reply: text, thoughts, and arguments of calls. The reply is untrusted. */
 export function countReplyChars(reply: object): number {
   const { content, reasoning_content, reasoning } = reply as Record<string, unknown>;
   let chars = countCallChars(reply);
@@ -142,7 +141,7 @@ export function countReplyChars(reply: object): number {
   return chars;
 }
 
-/** Returns the chars in the names and arguments of the calls of a message or delta. */
+/** Returns the number of characters in the names and arguments of a message's or delta's calls. */
 function countCallChars(message: object): number {
   const { function_call: call, tool_calls: calls } = message as Record<string, unknown>;
   let chars = countSingleCallChars(call);
@@ -152,7 +151,7 @@ function countCallChars(message: object): number {
   return chars;
 }
 
-/** The arguments of a custom tool are its `input`. */
+/** Counts the name and the arguments. A custom tool has its arguments in `input`. */
 function countSingleCallChars(call: unknown): number {
   return isJsonObject(call) ? getLength(call.name) + getLength(call.arguments) + getLength(call.input) : 0;
 }
@@ -161,19 +160,19 @@ function getLength(text: unknown): number {
   return typeof text === 'string' ? text.length : 0;
 }
 
-/** Estimates the tokens of a request: the text and the calls of its messages. Images and files count nothing. */
+/** Estimates the tokens of a request from the text and the calls in its messages. Images and files do not count. */
 export function estimatePromptTokens({ messages }: Pick<ChatRequest, 'messages'>): number {
   let chars = 0;
   for (const message of messages) chars += countChars(message);
   return estimateTokens(chars);
 }
 
-/** The same with the tools that go along. */
+/** Estimates the tokens of a request including its tools. */
 export function estimateRequestTokens({ messages, tools }: ChatRequest): number {
   return estimatePromptTokens({ messages }) + estimateTokens(tools === undefined ? 0 : JSON.stringify(tools).length);
 }
 
-/** Tokens that the reply may have by what its request says; undefined if that says nothing. */
+/** Returns the maximum number of reply tokens from the request, or undefined if it sets none. */
 export function findMaxTokens({
   max_completion_tokens: maxCompletionTokens,
   max_tokens: legacyMaxTokens,
@@ -183,7 +182,7 @@ export function findMaxTokens({
   return bound === undefined ? undefined : Math.min(Math.ceil(bound) * n, Number.MAX_SAFE_INTEGER);
 }
 
-/** Returns the chars of text in one message, and in its calls. */
+/** Returns the number of characters in a message and in its calls. */
 export function countChars(message: Message): number {
   const { content } = message;
   let chars = countCallChars(message);
@@ -192,7 +191,7 @@ export function countChars(message: Message): number {
   return chars;
 }
 
-/** Estimated tokens of what is to be embedded; tokens are counted as they are. */
+/** Estimates the tokens of an embeddings input. Token arrays are counted exactly. */
 export function estimateInputTokens({ input }: EmbeddingsRequest): number {
   if (typeof input === 'string') return estimateTokens(input.length);
   let tokens = 0;

@@ -5,51 +5,51 @@ import type { EvaluationCheck } from '#contract/evaluation/evaluation-case.ts';
 import type { CaseResult, Verdict } from '#domain/evaluation/evaluation.ts';
 import { parseAnswer } from '#domain/parse-answer.ts';
 
-/** What the application gave. */
+/** Reply of the application, with its tool runs, cost, and duration. */
 export type CheckedReply = Pick<CaseResult, 'answer' | 'toolRuns' | 'costUsd' | 'durationMs'>;
-/** A check that needs nobody to be asked. */
+/** A check that does not call a deployment. */
 export type PlainCheck = Exclude<EvaluationCheck, { readonly type: 'judged' }>;
 
 const maxShownChars = 200;
 
-/** Whether one thing holds of a reply, and why. */
+/** Returns whether a check passes for a reply, with the reason. */
 export function checkReply(check: PlainCheck, reply: CheckedReply): Verdict {
   const failure = findFailure(check, reply);
   return { check, passed: failure === undefined, reason: failure ?? passedReasons[check.type] };
 }
 
 const passedReasons: Readonly<Record<PlainCheck['type'], string>> = {
-  contains: 'The answer has the text in it.',
-  equals: 'The answer is the text.',
-  matches: 'The pattern is found in the answer.',
-  json_schema: 'The answer follows the schema.',
-  calls: 'The tool was called so.',
+  contains: 'The answer contains the text.',
+  equals: 'The answer equals the text.',
+  matches: 'The answer matches the pattern.',
+  json_schema: 'The answer matches the schema.',
+  calls: 'The tool was called as expected.',
   does_not_call: 'The tool was not called.',
-  cost_at_most: 'The answer cost no more.',
-  time_at_most: 'The answer took no longer.',
+  cost_at_most: 'The cost is within the limit.',
+  time_at_most: 'The duration is within the limit.',
 };
 
-/** Why it does not hold, as a sentence; undefined if it does. */
+/** Returns the reason for a failure as a sentence, or undefined if the check passes. */
 function findFailure(check: PlainCheck, { answer, toolRuns, costUsd, durationMs }: CheckedReply): string | undefined {
   switch (check.type) {
     case 'contains':
       return includesText(answer, check)
         ? undefined
-        : `The answer does not have ${quote(check.text)} in it; it is ${quote(answer)}.`;
+        : `The answer does not contain ${quote(check.text)}. It is ${quote(answer)}.`;
     case 'equals':
       return answer.trim() === check.text.trim() ? undefined : `The answer is ${quote(answer)}, not ${quote(check.text)}.`;
     case 'matches':
       return findPatternFailure(check.pattern, answer);
     case 'json_schema': {
       const parsed = parseAnswer(answer, { schema: check.schema });
-      return 'error' in parsed ? `The answer does not follow the schema: ${parsed.error}.` : undefined;
+      return 'error' in parsed ? `The answer does not match the schema: ${parsed.error}.` : undefined;
     }
     case 'calls':
       return findCallFailure(check, toolRuns);
     case 'does_not_call':
       return toolRuns.some(({ tool }) => tool === check.tool) ? `${check.tool} was called.` : undefined;
     case 'cost_at_most':
-      if (costUsd === undefined) return 'The cost is not known: a model that was asked has no price.';
+      if (costUsd === undefined) return 'The cost is unknown, because a model that was used has no price.';
       return costUsd <= check.usd ? undefined : `The answer cost ${formatUsd(costUsd)}, more than ${formatUsd(check.usd)}.`;
     case 'time_at_most':
       return durationMs <= check.seconds * 1000
@@ -70,7 +70,7 @@ function findPatternFailure(pattern: string, answer: string): string | undefined
     if (error instanceof PatternError) return `The pattern ${quote(pattern)} cannot be used: ${error.message}.`;
     throw error;
   }
-  return isFound ? undefined : `The pattern ${quote(pattern)} is not found in the answer, which is ${quote(answer)}.`;
+  return isFound ? undefined : `The answer does not match the pattern ${quote(pattern)}. It is ${quote(answer)}.`;
 }
 
 function findCallFailure({ tool, arguments: expected }: Extract<PlainCheck, { type: 'calls' }>, runs: CheckedReply['toolRuns']) {
@@ -80,10 +80,10 @@ function findCallFailure({ tool, arguments: expected }: Extract<PlainCheck, { ty
   if (first !== undefined)
     return `${tool} was called with ${truncate(JSON.stringify(first.arguments), maxShownChars)}, not with ${truncate(JSON.stringify(expected), maxShownChars)}.`;
   const otherTools = [...new Set(runs.map((run) => run.tool))];
-  return `${tool} was not called; ${otherTools.length === 0 ? 'no tool was' : `only ${otherTools.join(', ').slice(0, maxShownChars)}`}.`;
+  return `${tool} was not called. ${otherTools.length === 0 ? 'No tool was called' : `Called tools: ${otherTools.join(', ').slice(0, maxShownChars)}`}.`;
 }
 
-/** Whether a value has all that is wanted: objects may have more members, anything else is the same. */
+/** Returns whether a value contains the expected value. Objects may have more members. All other values must be equal. */
 function covers(value: unknown, expected: unknown): boolean {
   if (Array.isArray(expected))
     return (

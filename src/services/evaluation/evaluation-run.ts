@@ -14,7 +14,7 @@ export interface EvaluationStart {
   readonly publicId: string;
   readonly version: number;
   readonly cases: readonly { readonly id: string | null; readonly case: EvaluationCase }[];
-  /** Cases that run at the same time. Undefined: as many as the configuration allows. */
+  /** Number of cases that run concurrently. If undefined, the maximum of the configuration. */
   readonly parallel: number | undefined;
 }
 
@@ -26,22 +26,22 @@ export interface EvaluationRunDeps extends CaseDeps {
 
 const retryMs = 1000;
 const maxRetries = 300;
-const stoppedMessage = 'The node that ran it was stopped; start it again.';
+const stoppedMessage = 'The node that ran this evaluation was stopped. Start the evaluation again.';
 
-/** One evaluation on this node: its cases, some at a time. */
+/** An evaluation that runs on this node, with several cases at a time. */
 export class EvaluationRun {
   slot = -1;
-  /** Resolves once its end is kept; never rejects. */
+  /** Resolves after the end is stored. Never rejects. */
   readonly ended: Promise<void>;
   readonly #deps: EvaluationRunDeps;
   readonly #id: string;
   readonly #start: EvaluationStart;
   readonly #stop = new AbortController();
   #next = 0;
-  /** Of each case what is the same each time. */
+  /** Digests of the reproducible parts of each result. */
   readonly #digests: string[] = [];
   #costUsd: number | undefined = 0;
-  /** Why it ended before its time; undefined if nobody is to write that. */
+  /** Reason for a premature end. Undefined if this node must not store it. */
   #failure: string | undefined;
 
   constructor(deps: EvaluationRunDeps, id: string, start: EvaluationStart) {
@@ -55,12 +55,12 @@ export class EvaluationRun {
     return this.#start.caller;
   }
 
-  /** A stop of the node ends it, or the end of the key that it began with, which `reason` tells. */
+  /** Ends the run because the node stops, or because its key is no longer valid. `reason` contains the error of the key. */
   cancel(reason: unknown): void {
     this.#fail(reason instanceof ParleyError && reason.status === 401 ? reason.message : stoppedMessage);
   }
 
-  /** It was cancelled, deleted, or given up: somebody else wrote that. */
+  /** Ends the run without storing its end, because it was canceled, deleted, or marked as failed elsewhere. */
   drop(): void {
     this.#stop.abort();
   }
@@ -92,7 +92,7 @@ export class EvaluationRun {
         await this.#store({ nth: index, caseId: current.id, ...caseOutcome });
       } catch (error) {
         if (signal.aborted) return;
-        this.#deps.reportError(`the evaluation ${this.#id} broke off`, error);
+        this.#deps.reportError(`Evaluation ${this.#id} failed`, error);
         this.#fail(toParleyError(error).message);
       }
     }
@@ -106,27 +106,27 @@ export class EvaluationRun {
     this.#costUsd = costUsd === undefined || this.#costUsd === undefined ? undefined : this.#costUsd + costUsd;
   }
 
-  /** What the store does not take now it may take in a while. */
+  /** Stores the end, with retries while the store is unavailable. */
   async #end(outcome: Pick<EvaluationEnd, 'status' | 'error'>): Promise<void> {
     const { store, node, clock, reportError } = this.#deps;
     const isComplete = outcome.status === 'completed';
     const digest = isComplete ? hash('sha256', this.#digests.join('\n')) : undefined;
     const end = { ...outcome, endedAtMs: clock.epochMs(), costUsd: isComplete ? this.#costUsd : undefined, digest };
-    // One that is stopped with its node is ended by another node, or by the next start of this one, if need be.
+    // If the node stops, another node or the next start of this one can end the run.
     const maxTries = this.#failure === stoppedMessage ? 2 : maxRetries;
     for (let tries = 0; tries < maxTries; tries += 1) {
       try {
         await store.end(this.#id, node, end);
         return;
       } catch (error) {
-        if (tries === 0) reportError(`the end of the evaluation ${this.#id} could not be kept yet`, error);
+        if (tries === 0) reportError(`Could not store the end of evaluation ${this.#id}. Parley retries`, error);
         await new Promise((resolve) => setTimeout(resolve, retryMs).unref());
       }
     }
   }
 }
 
-/** Times are left out, and what a judge said. */
+/** Excludes times and the reasons of judges. */
 function toDigest({ case: evaluationCase, outcome, verdicts, answer, toolRuns, error }: CaseOutcome): string {
   const passedFlags = verdicts.map(({ passed }) => passed);
   return hash('sha256', JSON.stringify([evaluationCase, outcome, passedFlags, answer, toolRuns, error?.code ?? null]));

@@ -8,20 +8,20 @@ import { EvaluationRun, type EvaluationRunDeps, type EvaluationStart } from './e
 export interface EvaluationRunsDeps extends Omit<EvaluationRunDeps, 'node'> {
   readonly lease: NodeLease;
   readonly inFlightCalls: InFlightCalls;
-  /** Makes ids of evaluations. */
+  /** Generates IDs of evaluations. */
   readonly newId: () => string;
-  /** Whether other nodes may cancel what this one runs. */
+  /** Whether other nodes can cancel evaluations of this node. */
   readonly isShared: boolean;
 }
 
 const maxRuns = 100;
 const maxRunsPerUser = 3;
 const failOrphanedMs = 3_000;
-/** How soon this node learns that another one ended an evaluation of it. */
+/** Interval at which this node checks whether another node ended one of its evaluations. */
 const checkMs = 400;
-const orphanedMessage = 'The node that ran it is gone; start it again.';
+const orphanedMessage = 'The node that ran this evaluation is gone. Start the evaluation again.';
 
-/** Runs the evaluations of this node, and fails those whose node is gone. */
+/** Runs the evaluations of this node, and marks those of stopped nodes as failed. */
 export class EvaluationRuns {
   readonly #deps: EvaluationRunsDeps;
   readonly #running = new Map<string, EvaluationRun>();
@@ -30,18 +30,15 @@ export class EvaluationRuns {
   constructor(deps: EvaluationRunsDeps) {
     this.#deps = deps;
     this.#recurring = new Recurring(deps.reportError);
-    this.#recurring.startAndEvery(failOrphanedMs, 'evaluations that have not ended could not be looked after', () =>
-      this.#failOrphaned(),
-    );
-    if (deps.isShared)
-      this.#recurring.every(checkMs, 'evaluations of this node could not be looked up', () => this.#checkRunning());
+    this.#recurring.startAndEvery(failOrphanedMs, 'Could not maintain evaluations in progress', () => this.#failOrphaned());
+    if (deps.isShared) this.#recurring.every(checkMs, 'Could not check the evaluations of this node', () => this.#checkRunning());
   }
 
-  /** Resolves once it has started. Throws `overloaded`, `deployment_not_found`, or StoreFault. */
+  /** Resolves after the evaluation has started. Throws `overloaded`, `shutting_down`, `deployment_not_found`, or `StoreError`. */
   async start(start: EvaluationStart): Promise<Evaluation> {
     const { lease, inFlightCalls, newId, clock } = this.#deps;
-    if (inFlightCalls.isClosed) throw new ParleyError('shutting_down', 'This node is stopping; try again.');
-    if (this.#running.size >= maxRuns) throw overloaded('This node runs as many evaluations as it can; try again in a while.');
+    if (inFlightCalls.isClosed) throw new ParleyError('shutting_down', 'This node is stopping. Try again.');
+    if (this.#running.size >= maxRuns) throw overloaded('This node runs the maximum number of evaluations. Try again later.');
     const { application, version, caller, cases } = start;
     const evaluation: Evaluation = {
       ...{ id: newId(), application, version, subject: caller.subject, status: 'in_progress', total: cases.length },
@@ -60,7 +57,7 @@ export class EvaluationRuns {
     return evaluation;
   }
 
-  /** Cancels an evaluation on any node. Resolves once that is stored. */
+  /** Cancels an evaluation on any node. Resolves after the cancellation is stored. */
   async cancel(id: string): Promise<void> {
     const { store, clock } = this.#deps;
     this.#running.get(id)?.drop();
@@ -78,9 +75,11 @@ export class EvaluationRuns {
     const { store, lease, snapshot } = this.#deps;
     const { keep: maxStored, maxBytesPerUser: maxBytes } = snapshot().configuration.evaluations;
     const outcome = await store.begin(evaluation, lease.node, { maxStored, maxBytes, maxInProgress: maxRunsPerUser });
-    if (outcome === 'absent') throw new ParleyError('deployment_not_found', 'The application was deleted meanwhile.');
+    if (outcome === 'absent') throw new ParleyError('deployment_not_found', 'The application was deleted in the meantime.');
     if (outcome === 'busy')
-      throw overloaded(`${maxRunsPerUser} evaluations of yours are under way; wait for one to end, or cancel one.`);
+      throw overloaded(
+        `You have ${maxRunsPerUser} evaluations in progress, which is the maximum. Wait for one to end, or cancel one.`,
+      );
   }
 
   #run(id: string, start: EvaluationStart): void {
@@ -100,7 +99,7 @@ export class EvaluationRuns {
     await store.failOrphaned(clock.epochMs(), orphanedMessage);
   }
 
-  /** What began after the question was asked may be missing from its answer. */
+  /** Copies the running evaluations before the query, because the result may not contain later ones. */
   async #checkRunning(): Promise<void> {
     const running = new Map(this.#running);
     if (running.size === 0) return;

@@ -23,11 +23,11 @@ export interface EvaluationRequest extends Pick<Call, 'deployment' | 'caller' | 
 export interface CaseDeps {
   readonly snapshot: () => ConfigSnapshot;
   readonly clock: Clock;
-  /** Calls a deployment. Rejects with a ParleyError. */
+  /** Calls a deployment. Rejects with a `ParleyError`. */
   readonly sendRequest: (request: EvaluationRequest) => Promise<InnerReply>;
 }
 
-/** A case, and the application that it is put to. */
+/** A case and the application to evaluate. */
 interface CaseRun {
   readonly case: EvaluationCase;
   readonly caller: Caller;
@@ -36,13 +36,13 @@ interface CaseRun {
   readonly signal: AbortSignal;
 }
 
-/** What becomes of a case, but for its place. */
+/** Result of a case, without its index and ID. */
 export type CaseOutcome = Omit<CaseResult, 'nth' | 'caseId'>;
 
 const maxAnswerChars = 100_000;
 const maxTraceChars = 64_000;
 
-/** Asks the application and looks at what it gave. Throws the signal's reason if that is aborted. */
+/** Calls the application and checks the reply. Throws the signal's reason if the signal is aborted. */
 export async function runCase(deps: CaseDeps, run: CaseRun): Promise<CaseOutcome> {
   const { case: evaluationCase, caller, deployment, version, signal } = run;
   const { caseTimeoutMs } = deps.snapshot().configuration.evaluations;
@@ -117,7 +117,7 @@ function findTrace({ custom_content: content }: { readonly custom_content?: unkn
   return Array.isArray(trace) ? trace.filter(isJsonObject) : [];
 }
 
-/** The items that there is room for. */
+/** Returns the first items within the size limit. */
 function limitTrace(items: readonly JsonObject[]): readonly JsonObject[] {
   let chars = 0;
   const end = items.findIndex((item) => {
@@ -150,7 +150,7 @@ const rules =
 
 const maxReasonChars = 2000;
 
-/** What a deployment finds of an answer. One that gives no verdict says no. Throws the signal's reason. */
+/** Asks a deployment to judge an answer. A judge without a verdict counts as a failed check. Throws the signal's reason. */
 async function judgeReply(deps: CaseDeps, { check, caller, input, answer, signal }: Judging): Promise<Verdict> {
   const { deployment, rubric } = check;
   const material = { conversation: input, answer, rubric };
@@ -175,11 +175,17 @@ function toVerdict(text: string): Pick<Verdict, 'passed' | 'reason'> {
   const parsed = parseAnswer(text, { schema });
   const verdict = 'json' in parsed ? tryParseJson(parsed.json) : undefined;
   if (!isJsonObject(verdict) || 'error' in parsed)
-    return { passed: false, reason: `The judge gave no verdict: ${'error' in parsed ? parsed.error : 'it is no object'}.` };
+    return {
+      passed: false,
+      reason: `The judge returned no verdict: ${'error' in parsed ? parsed.error : 'it is not an object'}.`,
+    };
   return { passed: verdict.passed === true, reason: String(verdict.reason).slice(0, maxReasonChars) };
 }
 
-/** Tools that ran here, by the trace, and those that the reply asks its caller to run. In an order that is the same each time: runs of one turn end as they like. */
+/**
+ * Returns the tool runs from the trace, and the calls that the client must run. Runs of one turn end in any order, so they are
+ * sorted to make the result reproducible.
+ */
 function listToolRuns(message: CompletionChoice['message'], trace: readonly JsonObject[]): readonly ToolRun[] {
   const traceRuns = trace
     .filter(({ kind }) => kind === 'tool')
@@ -202,7 +208,7 @@ function listReturnedCalls(message: CompletionChoice['message']): readonly ToolR
     .map(({ name, arguments: argumentText }) => ({ tool: String(name), arguments: argumentsIn(argumentText), failed: false }));
 }
 
-/** What is no JSON, or was cut, is a text. */
+/** Parses the arguments. Invalid or truncated JSON stays a text. */
 function argumentsIn(argumentText: unknown): unknown {
   return typeof argumentText === 'string' ? (tryParseJson(argumentText) ?? argumentText) : {};
 }
@@ -212,32 +218,32 @@ function compare(left: string, right: string): number {
   return left < right ? -1 : 1;
 }
 
-/** What a deployment answered, and what it took. */
+/** Completion of a deployment, with usage and duration. */
 interface RequestOutcome {
   readonly completion: Completion;
   readonly usage: readonly ModelUsage[];
-  /** Of the try that was answered. */
+  /** Duration of the successful attempt. */
   readonly durationMs: number;
 }
 
-/** What an ask failed with. */
+/** A failed request, with its usage. */
 class RequestError extends Error {
-  override readonly name = 'AskError';
+  override readonly name = 'RequestError';
   readonly usage: readonly ModelUsage[];
   readonly durationMs: number;
 
   constructor(cause: unknown, { usage, durationMs }: Pick<RequestOutcome, 'usage' | 'durationMs'>) {
-    super('the deployment gave no answer', { cause });
+    super('The deployment did not answer', { cause });
     this.usage = usage;
     this.durationMs = durationMs;
   }
 }
 
-const bound = { maxBytes: 16 * 1024 ** 2, claim: 'The answer is too large to be kept.' };
+const bound = { maxBytes: 16 * 1024 ** 2, claim: 'The answer is too large to store.' };
 const maxTries = 6;
 const maxWaitSeconds = 90;
 
-/** Asks, and waits for room in limits of a short window. Throws AskFault, and the signal's reason. */
+/** Sends a request, and retries while a limit with a short window is exhausted. Throws `RequestError`, or the signal's reason. */
 async function sendWithRetries(
   { sendRequest, clock }: Pick<CaseDeps, 'sendRequest' | 'clock'>,
   request: EvaluationRequest,

@@ -8,13 +8,13 @@ export interface FileQuotaDeps {
   readonly maxBucketBytes: number;
 }
 
-/** What is asked for beyond what is needed now, if it is not known how much will come. */
+/** Additional reservation for an upload of unknown size. */
 const stepBytes = 8 * 1024 ** 2;
-/** A node that is gone holds room no longer than this. */
+/** Duration of a reservation, in case its node fails. */
 const reservationMs = 300_000;
 const renewedAfterMs = 60_000;
 
-/** The room in a bucket that one upload has set aside, so that uploads side by side never hold more than the bucket may. */
+/** Reserved quota of one upload, so that concurrent uploads never exceed the quota of a bucket. */
 export class FileReservation {
   readonly location: Pick<Reservation, 'bucket' | 'path' | 'blob'>;
   readonly #deps: FileQuotaDeps;
@@ -26,7 +26,7 @@ export class FileReservation {
     this.location = location;
   }
 
-  /** Sees to it that there is room for so many bytes, and that it is held on. Throws `payload_too_large`. */
+  /** Extends the reservation to at least `bytes` and renews it if necessary. Throws `payload_too_large`. */
   async ensure(bytes: number): Promise<void> {
     if (bytes <= this.#bytes && this.#deps.clock.epochMs() < this.#renewAtMs) return;
     const isFirst = this.#bytes < 0;
@@ -40,7 +40,7 @@ export class FileReservation {
     return this.#deps.index.release(this.location.blob);
   }
 
-  /** Gives what the bucket holds if there is no room. */
+  /** Returns the used bytes of the bucket if the quota is not sufficient. */
   async #reserve(bytes: number): Promise<number | undefined> {
     const { clock, index, maxBucketBytes } = this.#deps;
     const nowMs = clock.epochMs();
@@ -54,6 +54,6 @@ export class FileReservation {
 export function overQuota(maxBytes: number, usedBytes: number): ParleyError {
   return new ParleyError(
     'payload_too_large',
-    `Your bucket may hold ${maxBytes} bytes and has ${usedBytes} of them, uploads under way included; delete files to make room for this one.`,
+    `Your bucket contains ${usedBytes} of at most ${maxBytes} bytes, including uploads in progress. Delete files to free space for this one.`,
   );
 }

@@ -19,7 +19,7 @@ import { preconditionFailed, type WriteCondition } from '#domain/files/write-con
 import { FileReservation, overQuota } from './file-reservation.ts';
 import { UploadSlots } from './upload-slots.ts';
 
-/** How much is stored. */
+/** Size limits of files and buckets. */
 interface FileBounds {
   readonly maxFileBytes: number;
   readonly maxBucketBytes: number;
@@ -30,35 +30,38 @@ export interface StoredResourcesDeps {
   readonly blobs: BlobStore;
   readonly clock: Clock;
   readonly newId: () => string;
-  /** The bounds in force: a reload of the configuration may change them. */
+  /** Returns the current limits, which a reload of the configuration may change. */
   readonly bounds: () => FileBounds;
-  /** Of one bucket at once; on this node. */
+  /** Maximum number of concurrent uploads per bucket on this node. */
   readonly maxBucketUploads: number;
-  /** Called when a content could not be deleted. */
+  /** Called if a content could not be deleted. */
   readonly reportError: (message: string, error: unknown) => void;
 }
 
-/** Which part of a file is wanted. */
+/** Part of a file to read. */
 export type Selection = 'whole' | 'nothing' | ByteRange;
 
 export interface OpenedFile {
   readonly file: FileInfo;
   readonly selection: Selection;
-  /** To be read to its end or destroyed; undefined if nothing of it is wanted. */
+  /** Stream that the reader must consume or destroy. Undefined if no content is selected. */
   readonly content: Readable | undefined;
 }
 
 export interface Upload {
   readonly contentType: string;
   readonly bytes: AsyncIterable<Uint8Array>;
-  /** How many they are; undefined if that is found out as they come. */
+  /** Declared size. Undefined if it is unknown. */
   readonly announcedBytes: number | undefined;
   readonly condition: WriteCondition;
-  /** What is thrown if the condition does not hold; absent: `precondition_failed`. */
+  /** Creates the error for an unmet condition. If undefined, `precondition_failed`. */
   readonly refusal?: () => ParleyError;
 }
 
-/** Bounds that are not configured: uploads to one bucket at the same time, and bytes of the texts that a user's conversations continue from. */
+/**
+ * Limits that are not configurable: concurrent uploads per bucket, and bytes of the stored texts that a user's conversations
+ * continue from.
+ */
 export const defaultFileLimits = {
   maxBucketUploads: 16,
   maxStoredTextBytes: 1024 ** 3,
@@ -70,8 +73,8 @@ const deleteBatchSize = 500;
 const maxReads = 3;
 
 /**
- * Stored files, prompts and conversations as callers may use them (docs/wire.md, Files). Each kind of a bucket stands apart in the index;
- * a quota is that of one kind. Everything may throw StoreFault.
+ * Access to stored files, prompts, and conversations for callers (docs/wire.md, Files). Each kind in a bucket has a separate
+ * index and a separate quota. All methods may throw `StoreError`.
  */
 export class StoredResources {
   readonly #deps: StoredResourcesDeps;
@@ -86,20 +89,20 @@ export class StoredResources {
     return this.#deps.bounds().maxFileBytes;
   }
 
-  /** What is known of a file; undefined if there is none. Throws `access_denied`. */
+  /** Returns a file's properties, or undefined if it does not exist. Throws `access_denied`. */
   async find(caller: Caller, location: ContentLocation): Promise<FileInfo | undefined> {
     requireReadable(caller, location);
     return this.#find(location);
   }
 
-  /** What is there now, for those who may write it. */
+  /** Returns the current file without an access check. Only for callers with write access. */
   findCurrent(location: ContentLocation): Promise<FileInfo | undefined> {
     return this.#find(location);
   }
 
   /**
-   * Opens a file; `select` says which part, and is asked again if the file was replaced in between: what is read is
-   * always of one content. Throws `access_denied`, `file_not_found`, and what `select` throws.
+   * Opens a file. `select` chooses the part, and is called again if the file was replaced in the meantime. The result never
+   * mixes two contents. Throws `access_denied`, `file_not_found`, and errors of `select`.
    */
   async read(caller: Caller, location: ContentLocation, select: (file: FileInfo) => Selection): Promise<OpenedFile> {
     requireReadable(caller, location);
@@ -117,10 +120,13 @@ export class StoredResources {
       const content = await this.#deps.blobs.read(file.blob, selection === 'whole' ? undefined : selection);
       if (content !== undefined) return { file, selection, content };
     }
-    throw new Error('the content of a stored file is not where the index says');
+    throw new Error('The content of a file in the index does not exist');
   }
 
-  /** Stores a content in the place of what is there. Throws `access_denied`, `precondition_failed`, `payload_too_large`, and what the bytes throw. */
+  /**
+   * Stores or replaces a content. Throws `access_denied`, `precondition_failed`, `payload_too_large`, and errors of the upload
+   * stream.
+   */
   async put(caller: Caller, location: ContentLocation, upload: Upload): Promise<FileInfo> {
     requireWritable(caller, location);
     return this.#slots.run(location.bucket, () => this.#put(location, upload));
@@ -135,7 +141,7 @@ export class StoredResources {
       await this.#discard(stored.replaced);
       return stored.file;
     } catch (error) {
-      // Where even this fails the room is free a few minutes later.
+      // If this also fails, the reservation expires after a few minutes.
       await reservation.release().catch(() => undefined);
       throw error;
     }
@@ -154,14 +160,14 @@ export class StoredResources {
     const now = clock.epochMs();
     const times = { createdAtMs: now, updatedAtMs: now };
     const file = { ...reservation.location, contentType, contentLength: counted.total, etag: blob, ...times };
-    // Where this throws it may have happened all the same: a content too many is a lesser harm than one too few.
+    // An error here does not mean that the file was not stored. An unused content is less harmful than a missing one.
     const outcome = await index.put(file, condition, maxBucketBytes);
     if (outcome.outcome === 'stored') return { file: outcome.stored, replaced: outcome.replaced };
     await this.#discard(file);
     throw outcome.outcome === 'over_quota' ? overQuota(maxBucketBytes, outcome.usedBytes) : refusal();
   }
 
-  /** Throws `access_denied`, `file_not_found`, `precondition_failed`. */
+  /** Throws `access_denied`, `file_not_found`, or `precondition_failed`. */
   async delete(caller: Caller, location: ContentLocation, condition: WriteCondition): Promise<void> {
     requireWritable(caller, location);
     const { bucket, path } = toIndexLocation(location);
@@ -171,7 +177,7 @@ export class StoredResources {
     await this.#discard(deleted);
   }
 
-  /** Deletes all stored resources of every kind below a path, independent of who may write them. */
+  /** Deletes all stored resources of every kind below a path, without an access check. */
   async deleteAllIn({ bucket, path: prefix }: FileLocation): Promise<void> {
     const { index } = this.#deps;
     for (const kind of contentKinds) {
@@ -187,14 +193,14 @@ export class StoredResources {
     }
   }
 
-  /** One page of a folder. Throws `access_denied`. */
+  /** Returns one page of a folder. Throws `access_denied`. */
   async list(caller: Caller, folder: ContentLocation, query: FolderQuery): Promise<FolderPage<FileInfo>> {
     requireReadable(caller, folder);
     const { bucket, path: prefix } = toIndexLocation(folder);
     return listFolder((page) => this.#deps.index.list({ ...page, bucket }), { ...query, prefix });
   }
 
-  /** Gives something another place; at every moment it is at one of the two. Throws `access_denied`, `invalid_request`, `payload_too_large`. */
+  /** Moves a resource atomically. Throws `access_denied`, `invalid_request`, or `payload_too_large`. */
   async move(caller: Caller, { from, to, replaces }: Relocation<ContentKind>): Promise<void> {
     requireReadable(caller, from);
     requireWritable(caller, from);
@@ -208,7 +214,7 @@ export class StoredResources {
     await this.#discard(outcome.replaced);
   }
 
-  /** Stores the same content at another place. Throws what `move` throws. */
+  /** Stores the same content at another location. Throws the errors of `move`. */
   async copy(caller: Caller, { from, to, replaces }: Relocation<ContentKind>): Promise<void> {
     requireReadable(caller, from);
     requireWritable(caller, to);
@@ -227,17 +233,15 @@ export class StoredResources {
     return this.#deps.index.find(bucket, path);
   }
 
-  /** The caller has what it asked for: a content that stays costs space, no more. */
+  /** Does not throw, because the request has succeeded. A remaining content only uses space. */
   async #discard(file: IndexedFile | undefined): Promise<void> {
     const { blobs, reportError } = this.#deps;
     if (file === undefined) return;
-    await blobs
-      .delete(file.blob)
-      .catch((error) => reportError(`the content ${file.blob} of no file could not be deleted`, error));
+    await blobs.delete(file.blob).catch((error) => reportError(`Could not delete the unused content ${file.blob}`, error));
   }
 }
 
-/** Bytes on their way, counted; throws `payload_too_large` once they are too many for a file, or for the room there is. */
+/** Counts the bytes of an upload. Throws `payload_too_large` if they exceed the file size limit or the quota. */
 class CountedBytes implements AsyncIterable<Uint8Array> {
   total = 0;
   readonly #bytes: AsyncIterable<Uint8Array>;
@@ -268,10 +272,10 @@ export function resourceNotFound({ kind }: { readonly kind: ContentKind }): Parl
   const what = kind.slice(0, -1);
   return new ParleyError(
     'file_not_found',
-    `There is no stored ${what} of this path; GET /v1/metadata/${kind}/{bucket}/ lists yours.`,
+    `There is no stored ${what} at this path. GET /v1/metadata/${kind}/{bucket}/ lists yours.`,
   );
 }
 
 export function fileTooLarge(maxBytes: number): ParleyError {
-  return new ParleyError('payload_too_large', `The file is larger than the ${maxBytes} bytes that a file may have.`);
+  return new ParleyError('payload_too_large', `The file is larger than the maximum of ${maxBytes} bytes.`);
 }

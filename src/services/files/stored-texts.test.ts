@@ -8,28 +8,28 @@ import { StoredTexts } from './stored-texts.ts';
 
 let index: MemoryFileIndex;
 let blobs: MemoryBlobs;
-let faults: string[];
+let errors: string[];
 
 beforeEach(() => {
   index = new MemoryFileIndex();
   blobs = new MemoryBlobs();
-  faults = [];
+  errors = [];
 });
 
-const noteFault = (message: string): number => faults.push(message);
+const recordError = (message: string): number => errors.push(message);
 
-describe('texts', () => {
+describe('StoredTexts', () => {
   const owner = { subject: 'ann', application: 'app' };
   const time = { nowMs: 0, epochMs: 1_700_000_000_000 };
   const clock: Clock = { nowMs: () => time.nowMs, epochMs: () => time.epochMs, sleep: () => Promise.resolve() };
-  const pass = (ms: number): void => {
+  const advance = (ms: number): void => {
     time.nowMs += ms;
     time.epochMs += ms;
   };
   const open = (): StoredTexts =>
-    new StoredTexts({ index, blobs, clock, maxStoredTextBytes: 1024 ** 3, newId: randomUUID, reportError: noteFault });
+    new StoredTexts({ index, blobs, clock, maxStoredTextBytes: 1024 ** 3, newId: randomUUID, reportError: recordError });
 
-  it('are found by their owner only', async () => {
+  it('returns texts only to their owner', async () => {
     const texts = open();
     const name = texts.newName();
     expect(await texts.store(owner, name, 'größer')).toBe(true);
@@ -45,13 +45,13 @@ describe('texts', () => {
       expect(await texts.find(owner, other)).toBeUndefined();
   });
 
-  it('are deleted after 30 days, with the next that are kept', async () => {
+  it('deletes texts older than 30 days when it stores new ones', async () => {
     const texts = open();
     for (let nth = 0; nth < 150; nth += 1) await texts.store(owner, texts.newName(), 'old');
-    pass(20 * 86_400_000);
+    advance(20 * 86_400_000);
     await open().store(owner, texts.newName(), 'younger');
     expect(index.all).toHaveLength(151);
-    pass(10 * 86_400_000 + 1000);
+    advance(10 * 86_400_000 + 1000);
     const name = texts.newName();
     await texts.store(owner, name, 'new');
     await expect.poll(() => blobs.contents.size).toBe(2);
@@ -59,16 +59,16 @@ describe('texts', () => {
     expect(await texts.find(owner, name)).toBe('new');
   });
 
-  it('that cannot be deleted are tried again an hour later', async () => {
+  it('retries a failed deletion after an hour', async () => {
     const texts = open();
     await texts.store(owner, texts.newName(), 'old');
-    pass(40 * 86_400_000);
+    advance(40 * 86_400_000);
     const { list } = index;
     index.list = () => Promise.reject(createStoreError('away'));
     expect(await texts.store(owner, texts.newName(), 'new')).toBe(true);
-    await expect.poll(() => faults).toContain('texts that conversations went on from could not be deleted');
+    await expect.poll(() => errors).toContain('Could not delete old texts of conversations');
     index.list = list;
-    pass(3_600_000);
+    advance(3_600_000);
     await texts.store(owner, texts.newName(), 'new');
     await expect.poll(() => index.all.length).toBe(2);
   });

@@ -4,7 +4,7 @@ import { ParleyError } from '#contract/errors/errors.ts';
 import type { BlobStore } from '#domain/files/blob-store.ts';
 import type { FileIndex, IndexedFile } from '#domain/files/file-index.ts';
 
-/** Whom a state belongs to: it is good for one user and one application (contract, points read two ways). */
+/** Owner of a state, which is valid for one user and one application. */
 export interface StateOwner {
   readonly subject: string;
   readonly application: string;
@@ -14,28 +14,29 @@ export interface StoredTextsDeps {
   readonly index: FileIndex;
   readonly blobs: BlobStore;
   readonly clock: Clock;
-  /** Of all texts of one user. */
+  /** Maximum size of all texts of one user. */
   readonly maxStoredTextBytes: number;
-  /** A new UUID. */
+  /** Generates a UUID. */
   readonly newId: () => string;
-  /** Called when a text could not be kept, or an old one not be deleted. */
+  /** Called if a text could not be stored, or an old text could not be deleted. */
   readonly reportError: (message: string, error: unknown) => void;
 }
 
-/** 30 days. */
 const retentionMs = 30 * 86_400_000;
-/** What a text counts for at least: small ones take a file and a row too. */
+/** Minimum size that a text counts for, because small texts also use a file and a row. */
 const minCountedBytes = 64 * 1024;
 const sweepEveryMs = 3_600_000;
 const pageLimit = 100;
-/** Who writes to a bucket waits for the others who do; a text lies in the one that its name ends in. */
+/**
+ * Suffixes of bucket names. Writers of a bucket wait for each other, so texts are distributed by the last digit of their names.
+ */
 const shards = [...'0123456789abcdef'];
 const timeDigits = 10;
 
 /**
- * Long texts that conversations with quick apps go on from, kept among the stored files for 30 days. They lie in buckets that
- * are no user's, so that nobody reads, changes or lists them but this service, for the owner that they were kept for. How much a
- * user has is counted by reservations that end with the texts, in a bucket of their own.
+ * Long texts that conversations with quick apps continue from, stored as files for 30 days. Their buckets belong to no user, so
+ * only Parley accesses them on behalf of the owner. Reservations in separate buckets count the usage per user, and expire
+ * together with the texts.
  */
 export class StoredTexts {
   readonly #deps: StoredTextsDeps;
@@ -45,26 +46,26 @@ export class StoredTexts {
     this.#deps = deps;
   }
 
-  /** A name that no text has. Names grow with time, so that the oldest text of a bucket is listed first. */
+  /** Returns a unique name. Names increase with time, so that the oldest text of a bucket is listed first. */
   newName(): string {
     const { clock, newId } = this.#deps;
     return `${String(Math.floor(clock.epochMs() / 1000)).padStart(timeDigits, '0')}-${newId()}`;
   }
 
-  /** Whether it is kept now. Never rejects: whoever wants a text kept can do without. */
+  /** Returns whether the text is stored. Never rejects, because callers work without it. */
   async store(owner: StateOwner, name: string, text: string): Promise<boolean> {
     const { reportError } = this.#deps;
-    void this.#sweepIfDue().catch((error) => reportError('texts that conversations went on from could not be deleted', error));
+    void this.#sweepIfDue().catch((error) => reportError('Could not delete old texts of conversations', error));
     return this.#store(owner.subject, toLocation(owner, name), Buffer.from(text)).then(
       () => true,
       (error) => {
-        reportError('a text that a conversation goes on from could not be kept', error);
+        reportError('Could not store a text of a conversation', error);
         return false;
       },
     );
   }
 
-  /** Undefined if this owner has no such text, or has it no more. Rejects with StoreFault. */
+  /** Returns undefined if the owner has no such text, or it was deleted. Rejects with `StoreError`. */
   async find(owner: StateOwner, name: string): Promise<string | undefined> {
     const { index, blobs } = this.#deps;
     const { bucket, path } = toLocation(owner, name);
@@ -92,7 +93,7 @@ export class StoredTexts {
     const reserved = await index.reserve(reservation, maxStoredTextBytes);
     if (reserved === 'reserved') return;
     const { usedBytes } = reserved;
-    throw new ParleyError('payload_too_large', `Texts of this user have ${usedBytes} of ${maxStoredTextBytes} bytes already.`);
+    throw new ParleyError('payload_too_large', `The texts of this user already use ${usedBytes} of ${maxStoredTextBytes} bytes.`);
   }
 
   async #write({ bucket, path }: TextLocation, bytes: Buffer): Promise<void> {
@@ -135,18 +136,18 @@ interface TextLocation {
   readonly path: string;
 }
 
-/** Another for each owner: a name says nothing to anybody else. */
+/** Returns a location that is specific to the owner, so that a name is useless to other users. */
 function toLocation({ subject, application }: StateOwner, name: string): TextLocation {
   const owner = hash('sha256', JSON.stringify([subject, application]), 'base64url');
   return { bucket: toTextBucket(name.at(-1) ?? ''), path: `${name}/${owner}` };
 }
 
-/** Where it is counted how much a user has. */
+/** Returns the bucket that counts the usage of a user. */
 function toReservationBucket(subject: string): string {
   return `~kept-of-${hash('sha256', subject, 'base64url')}`;
 }
 
-/** Names of users' buckets have no such character. */
+/** Returns the bucket of a shard. Names of user buckets do not contain `~`. */
 function toTextBucket(shard: string): string {
   return `~kept-${shard}`;
 }

@@ -1,6 +1,6 @@
 import { StoreError } from '#domain/store-error.ts';
 
-/** Uploads under way, so many for each bucket: slow ones of one user leave the others what the node can take. */
+/** Limits concurrent uploads per bucket, so that slow uploads of one user do not use the capacity of the node. */
 export class UploadSlots {
   readonly #maxUploads: number;
   readonly #used = new Map<string, number>();
@@ -9,10 +9,10 @@ export class UploadSlots {
     this.#maxUploads = maxUploads;
   }
 
-  /** Gives what the work of one upload gives. Throws StoreFault if the bucket has no slot for it. */
+  /** Returns the result of `work`. Throws `StoreError` if all slots of the bucket are in use. */
   async run<Result>(bucket: string, work: () => Promise<Result>): Promise<Result> {
     const used = this.#used.get(bucket) ?? 0;
-    if (used >= this.#maxUploads) throw new StoreError('too many files are being stored');
+    if (used >= this.#maxUploads) throw new StoreError('too many uploads are in progress');
     this.#used.set(bucket, used + 1);
     try {
       return await work();

@@ -4,9 +4,8 @@ import { getOwnFolder } from '#domain/files/resource-rights.ts';
 import type { StoredResources } from './stored-resources.ts';
 
 /**
- * Wraps a store so that it deletes an application's own files after the application. No code that uses the store can forget them.
- * If a
- * node crashes in between, the files stay in the bucket of the maker, who sees and deletes them.
+ * Wraps a store so that it deletes an application's own files after the application. Code that uses the store cannot omit this
+ * step. If a node crashes in between, the files remain in the owner's bucket, where the owner can list and delete them.
  */
 export function withFileDeletion(
   store: ApplicationStore,
@@ -16,10 +15,10 @@ export function withFileDeletion(
   const deleteFiles = async (id: string): Promise<void> => {
     try {
       await files.deleteAllIn(getOwnFolder(id));
-      // Where earlier versions of Parley stored them.
+      // Location of these files in earlier versions of Parley.
       await files.deleteAllIn({ bucket: toDeploymentBucket(id), path: '' });
     } catch (error) {
-      reportError(`the files of the deleted application ${id} could not be deleted`, error);
+      reportError(`Could not delete the files of the deleted application ${id}`, error);
     }
   };
   return {

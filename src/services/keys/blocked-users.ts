@@ -4,26 +4,27 @@ import type { Caller } from '#domain/callers/caller.ts';
 
 export interface BlockedUsersDeps {
   readonly store: BlockedUserStore;
-  /** Whether other nodes write to the store too. */
+  /** Whether other nodes also write to the store. */
   readonly isShared: boolean;
-  /** Called with errors that fail no call. */
+  /** Called with errors that do not fail a call. */
   readonly reportError: (message: string, error: unknown) => void;
 }
 
-/** How often a node reads what other nodes wrote. A block is in force on all nodes within a second. */
+/** Interval at which a node reads the changes of other nodes. A block takes effect on all nodes within a second. */
 const readEveryMs = 300;
-/** How often calls are checked that started while a block was written. */
+/** Interval at which calls are checked that started while a block was written. */
 const sweepEveryMs = 1_000;
 
 /**
- * The blocked users, all of them in memory, so that a check asks no store. While the store is away, the last list stays in force.
- * Callers wait for the first read after the start. If it fails, all are admitted until a read succeeds, which ends the calls of blocked users.
+ * Blocked users, all in memory, so that checks do not query the store. While the store is unavailable, the last list stays
+ * valid. Callers wait for the first read after the start. If it fails, all callers are admitted until a read succeeds, which
+ * ends the calls of blocked users.
  */
 export class BlockedUsers {
   readonly #deps: BlockedUsersDeps;
   readonly #recurring: Recurring;
   readonly #freshRead = new FreshRead(() => this.#read());
-  /** Undefined once the first read has ended, also if it failed. */
+  /** Undefined after the first read has ended, even if it failed. */
   #firstRead: Promise<void> | undefined;
   #users: ReadonlySet<string> = new Set();
   #revision = -1;
@@ -46,7 +47,7 @@ export class BlockedUsers {
     });
   }
 
-  /** Registers the one listener, which ends calls of callers that are blocked (`has`). */
+  /** Sets the only listener. It must end calls of callers for which `has` returns true. */
   onChange(listener: () => void): void {
     this.#onChange = listener;
   }
@@ -62,7 +63,7 @@ export class BlockedUsers {
     return caller;
   }
 
-  /** Writes to the store. Resolves after this node has read the result, or has scheduled a read, also if the write fails. */
+  /** Writes to the store. Resolves after this node has read the result or scheduled a read, even if the write fails. */
   write<Value>(write: () => Promise<Value>): Promise<Value> {
     return this.#freshRead.write(write);
   }

@@ -5,57 +5,61 @@ import type { KeyStore, StoredKey } from '#domain/callers/key-store.ts';
 import { createUserKey } from '#domain/callers/user-key-form.ts';
 import { UserKeys } from './user-keys.ts';
 
-const { key, ...made } = createUserKey('k'.repeat(43));
+const { key, ...generatedKey } = createUserKey('k'.repeat(43));
 const stored: StoredKey = {
-  ...{ id: 'one', owner: 'ada', project: 'corporate', roles: ['maker'], signedInAtMs: 1, name: '', ...made },
+  ...{ id: 'one', owner: 'ada', project: 'corporate', roles: ['maker'], signedInAtMs: 1, name: '', ...generatedKey },
   ...{ version: 1, former: null, deployments: null, allowedIps: null },
   ...{ createdAtMs: 1, expiresAtMs: Number.MAX_SAFE_INTEGER, lastUsedAtMs: null },
 };
 const from = { socket: {}, headers: {} };
-const held = { userKey: { id: 'one', version: 1, deployments: null } };
+const keyHolder = { userKey: { id: 'one', version: 1, deployments: null } };
 
-/** A node with a store of its own, of which one look can be made to fail. */
+/** Returns the keys of a node whose store can be made to fail. */
 function openKeys() {
-  const there = { keys: [stored] as StoredKey[], revision: 1, failing: 0 };
+  const storeState = { keys: [stored] as StoredKey[], revision: 1, failing: 0 };
   const store = {
     changes: async (since: number) => {
-      if (there.failing > 0) {
-        there.failing -= 1;
+      if (storeState.failing > 0) {
+        storeState.failing -= 1;
         throw new Error('away');
       }
-      const isNew = since !== there.revision;
-      return { revision: there.revision, keys: isNew ? there.keys : [], deleted: there.keys.length === 0 ? ['one'] : [] };
+      const isNew = since !== storeState.revision;
+      return {
+        revision: storeState.revision,
+        keys: isNew ? storeState.keys : [],
+        deleted: storeState.keys.length === 0 ? ['one'] : [],
+      };
     },
     recordUses: async () => undefined,
   } as Partial<KeyStore> as KeyStore;
   const roles = { maker: { selfService: { keys: 1, maxDays: 1 } } };
   const configuration = { roles, identityProviders: { corporate: {} } } as unknown as Configuration;
-  const inForce = { configuration };
+  const current = { configuration };
   const keys = new UserKeys({
     store,
     isShared: false,
-    snapshot: () => inForce,
+    snapshot: () => current,
     clock: systemClock,
     reportError: () => undefined,
   });
-  return { keys, there, inForce };
+  return { keys, storeState, current };
 }
 
-it('a key that is deleted while nothing can be read is refused once it can', async () => {
-  const { keys, there } = openKeys();
+it('UserKeys rejects a deleted key as soon as the store can be read again', async () => {
+  const { keys, storeState } = openKeys();
   expect(await keys.find(key, from)).toMatchObject({ subject: 'ada' });
-  there.failing = 1;
+  storeState.failing = 1;
   await keys.write(async () => {
-    Object.assign(there, { keys: [], revision: 2 });
+    Object.assign(storeState, { keys: [], revision: 2 });
   });
   await vi.waitFor(() => expect(keys.find(key, from)).rejects.toMatchObject({ code: 'invalid_api_key' }), { timeout: 5_000 });
   await keys.close();
 });
 
-it('what a key began ends where no role gives the right any more, also on a node that has read none', async () => {
-  const { keys, inForce } = openKeys();
-  expect([keys.hasEnded({}), keys.hasEnded(held)]).toEqual([false, false]);
-  inForce.configuration = { ...inForce.configuration, roles: {} };
-  expect([keys.hasEnded({}), keys.hasEnded(held)]).toEqual([false, true]);
+it('UserKeys ends calls of a key if no role allows keys, even on a node that has read none', async () => {
+  const { keys, current } = openKeys();
+  expect([keys.hasEnded({}), keys.hasEnded(keyHolder)]).toEqual([false, false]);
+  current.configuration = { ...current.configuration, roles: {} };
+  expect([keys.hasEnded({}), keys.hasEnded(keyHolder)]).toEqual([false, true]);
   await keys.close();
 });

@@ -12,33 +12,33 @@ import { findSelfService, hasSelfService, isSignedIn } from '#domain/callers/sel
 import { hashKey } from '#domain/callers/user-key-form.ts';
 import { StoreError } from '#domain/store-error.ts';
 
-/** How soon this node learns what others write; everything is in force within a second. */
+/** Interval at which this node reads the changes of other nodes. All changes take effect within a second. */
 const refreshMs = 300;
-/** How soon what a key began ends that expired, or whose user lost the right to it by a configuration. */
+/** Maximum delay after which calls end because their key expired, or because a configuration removed the right of its user. */
 const sweepMs = 1_000;
 const recordUsesMs = 5_000;
-/** How long a node that hears nothing goes on. */
+/** Maximum time that a node keeps serving cached keys without the store. */
 const maxStaleMs = 60_000;
 
 export interface UserKeysDeps {
   readonly store: KeyStore;
-  /** Whether other nodes write there too. */
+  /** Whether other nodes also write to the store. */
   readonly isShared: boolean;
   readonly snapshot: () => { readonly configuration: Configuration };
   readonly clock: Clock;
-  /** Called with faults that fail no call. */
+  /** Called with errors that do not fail a call. */
   readonly reportError: (message: string, error: unknown) => void;
 }
 
 /**
- * The keys that users made, all of them in memory: a look-up asks no store. A key is in force until it is deleted or expires, and as
- * long as the roles of its owner give the right to have keys. While no role does, the store is left alone.
+ * The keys of users, all in memory, so that lookups do not query the store. A key is valid until it is deleted or expires,
+ * while the roles of its owner allow keys. If no role allows keys, the store is not used.
  */
 export class UserKeys {
   readonly #deps: UserKeysDeps;
   readonly #recurring: Recurring;
   #cache = new KeyCache();
-  /** -1: nothing is known yet. */
+  /** Revision of the cache. -1 before the first read. */
   #revision = -1;
   #refreshedAtMs = Number.NEGATIVE_INFINITY;
   readonly #freshRead = new FreshRead(() => this.#read());
@@ -48,22 +48,24 @@ export class UserKeys {
   constructor(deps: UserKeysDeps) {
     this.#deps = deps;
     this.#recurring = new Recurring(deps.reportError);
-    this.#recurring.every(refreshMs, 'keys of users cannot be looked up; those known go on for a minute', () => this.#refresh());
-    // On its own, so that a store which does not answer holds up no end.
-    this.#recurring.every(sweepMs, 'what goes on with keys of users could not be looked through', () => this.#sweep());
-    this.#recurring.every(recordUsesMs, 'the last uses of keys of users could not be kept', () => this.#storeUses());
+    this.#recurring.every(refreshMs, 'Could not read the keys of users. Cached keys stay valid for a minute', () =>
+      this.#refresh(),
+    );
+    // Separate from the refresh, so that a hanging store does not delay the end of calls.
+    this.#recurring.every(sweepMs, 'Could not check the calls that use keys of users', () => this.#sweep());
+    this.#recurring.every(recordUsesMs, 'Could not store when keys of users were last used', () => this.#storeUses());
   }
 
-  /** Registers the one listener: what some callers held may have ended (`hasEnded`). */
+  /** Sets the only listener, which is called when `hasEnded` may have changed for some callers. */
   onChange(listener: () => void): void {
     this.#onChange = listener;
   }
 
-  /** Whom a key stands for. Throws `invalid_api_key`, `address_not_allowed`, StoreFault. */
+  /** Returns the caller of a key. Throws `invalid_api_key`, `address_not_allowed`, or `StoreError`. */
   async find(key: string, from: RequestOrigin): Promise<Caller> {
     if (!hasSelfService(this.#deps.snapshot().configuration)) throw toInvalidKeyError();
     if (this.#isStale()) await this.#freshRead.run().catch(() => undefined);
-    if (this.#isStale()) throw new StoreError('nothing was heard of the keys of users for a while');
+    if (this.#isStale()) throw new StoreError('the keys of users could not be read for some time');
     const match = this.#cache.find(hashKey(key));
     if (match === undefined || !this.#isValid(match.caller.userKey)) throw toInvalidKeyError();
     requireAllowedAddress(match.cached.isAllowed, from, this.#deps.snapshot().configuration);
@@ -71,24 +73,27 @@ export class UserKeys {
     return match.caller;
   }
 
-  /** Whether what a caller began is to end, since the key it began with is no longer in force. */
+  /** Returns whether calls of the caller must end, because their key is no longer valid. */
   hasEnded({ userKey }: Pick<Caller, 'userKey'>): boolean {
     if (userKey === undefined) return false;
     if (!hasSelfService(this.#deps.snapshot().configuration)) return true;
     return this.#revision !== -1 && !this.#isValid(userKey);
   }
 
-  /** What a caller may make of keys; undefined: nothing. */
+  /** Returns the keys that a caller may create, or undefined if it may create none. */
   findSelfService(caller: Caller): SelfService | undefined {
     return isSignedIn(caller) ? findSelfService(this.#deps.snapshot().configuration.roles, caller.roles) : undefined;
   }
 
-  /** Called with each token that was verified: the keys of its user go by the newest. Never fails. */
+  /** Called with each verified token. The newest token determines the roles of the user's keys. Never fails. */
   onSignIn(caller: Caller): void {
     if (hasSelfService(this.#deps.snapshot().configuration)) void this.#updateFromToken(caller).catch(() => undefined);
   }
 
-  /** Writes keys, and resolves once this node knows of it, or will look again in a moment: also after a fault, as the store may have taken it. */
+  /**
+   * Writes keys. Resolves after this node has read the result or scheduled a read, even if the write fails, because the store
+   * may still have applied it.
+   */
   write<Value>(write: () => Promise<Value>): Promise<Value> {
     return this.#freshRead.write(write);
   }
@@ -104,19 +109,19 @@ export class UserKeys {
     if (isDue && hasSelfService(snapshot().configuration)) await this.#freshRead.run();
   }
 
-  /** Also where no role gives the right any more: a run that waited may have been begun with a key. */
+  /** Also runs if no role allows keys, because a queued run may have started with a key. */
   async #sweep(): Promise<void> {
     if (this.#revision !== -1 || !hasSelfService(this.#deps.snapshot().configuration)) this.#onChange();
   }
 
-  /** After a long time without news the store may have forgotten what was deleted: all of it is read again. */
+  /** If the cache is stale, reads all keys again, because the store may no longer report older deletions. */
   async #read(): Promise<void> {
     const { store, clock } = this.#deps;
     const startedAtMs = clock.nowMs();
     const since = this.#isStale() ? -1 : this.#revision;
     const { revision, keys, deleted } = await store.changes(since);
     if (revision < since) {
-      // Somebody put a back-up in the place of the database.
+      // The database was restored from a backup.
       this.#revision = -1;
       this.#refreshedAtMs = Number.NEGATIVE_INFINITY;
       return this.#read();
@@ -149,7 +154,7 @@ export class UserKeys {
   async #updateFromToken(caller: Caller): Promise<void> {
     const { subject, project, roles, signedInAtMs } = caller;
     if (!isSignedIn(caller) || signedInAtMs === undefined) return;
-    // Another node may have made one a moment ago.
+    // Another node may have just created a key.
     if (this.#deps.isShared || this.#revision === -1) await this.#freshRead.run();
     if (!this.#cache.isOutdatedBy(subject, { project, roles, signedInAtMs })) return;
     await this.write(() => this.#deps.store.recordSignIn(subject, { project, roles, signedInAtMs }));
@@ -167,13 +172,10 @@ export class UserKeys {
 }
 
 function toInvalidKeyError(): ParleyError {
-  return unauthorized(
-    'invalid_api_key',
-    'The key is not known here, was deleted or has expired, or its user may have no keys any more.',
-  );
+  return unauthorized('invalid_api_key', 'The key is unknown, deleted, or expired, or its user may no longer have keys.');
 }
 
-/** A key, ready to be looked up. */
+/** A key that is prepared for lookups. */
 interface CachedKey {
   readonly key: StoredKey;
   readonly isAllowed: IsAllowed;
@@ -184,12 +186,12 @@ interface KeyMatch {
   readonly caller: Caller;
 }
 
-/** Keys by their digests, ids and owners: a look-up compares digests, so its time tells nothing of the keys. */
+/** Keys by digest, ID, and owner. A lookup compares digests, so its duration does not reveal information about the keys. */
 class KeyCache {
   readonly #byDigest = new Map<string, KeyMatch>();
   readonly #byId = new Map<string, CachedKey>();
   readonly #ofOwner = new Map<string, Set<string>>();
-  /** When the newest token was issued that was seen of each owner here. */
+  /** Issue time of the newest token that this node has seen, by owner. */
   readonly #newestSignIns = new Map<string, number>();
 
   find(digest: string): KeyMatch | undefined {
@@ -200,7 +202,7 @@ class KeyCache {
     return this.#byId.get(id);
   }
 
-  /** In the place of the one with the same id; those of its owner that have expired go. */
+  /** Adds or replaces a key, and removes expired keys of its owner. */
   put(key: StoredKey, nowMs: number): void {
     this.delete(key.id);
     for (const id of this.#ofOwner.get(key.owner) ?? []) if (this.#hasExpired(id, nowMs)) this.delete(id);
@@ -225,7 +227,10 @@ class KeyCache {
     this.#newestSignIns.delete(owner);
   }
 
-  /** Whether some of an owner's keys go by a token that said something else and is no younger: tokens tell whole seconds. */
+  /**
+   * Returns whether some of an owner's keys use a token with other contents that is not newer. Tokens of the same second can
+   * differ, because issue times are whole seconds.
+   */
   isOutdatedBy(owner: string, { project, roles, signedInAtMs }: Pick<StoredKey, 'project' | 'roles' | 'signedInAtMs'>): boolean {
     const ids = [...(this.#ofOwner.get(owner) ?? [])];
     if (ids.length === 0 || signedInAtMs < (this.#newestSignIns.get(owner) ?? signedInAtMs)) return false;

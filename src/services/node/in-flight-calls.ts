@@ -1,16 +1,16 @@
 import { Slots, type Slotted } from '#base/time/sweep.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 
-/** A call that a stop can end. */
+/** A call that a shutdown can end. */
 interface InFlightCall extends Slotted {
-  /** Undefined until it is known. */
+  /** Undefined until the caller is known. */
   readonly caller: Caller | undefined;
   cancel(reason: unknown): void;
 }
 
-/** The calls under way on this node, so that a stop can wait for them and end what is left. */
+/** Calls in progress on this node. A shutdown waits for them and cancels the remaining ones. */
 export class InFlightCalls extends Slots<InFlightCall> {
-  /** Whether new calls are refused; set by `close` alone. */
+  /** Whether new calls are rejected. Only `close` sets it. */
   isClosed = false;
   #onEmpty: (() => void) | undefined;
 
@@ -19,7 +19,7 @@ export class InFlightCalls extends Slots<InFlightCall> {
     if (this.#onEmpty !== undefined && this.size === 0) this.#onEmpty();
   }
 
-  /** Refuses new calls from now on; resolves when the last one is over. */
+  /** Rejects new calls from now on. Resolves when the last call has ended. */
   close(): Promise<void> {
     this.isClosed = true;
     if (this.size === 0) return Promise.resolve();
@@ -28,12 +28,12 @@ export class InFlightCalls extends Slots<InFlightCall> {
     });
   }
 
-  /** Ends what is still open; its callers are told the reason. */
+  /** Cancels all remaining calls. Their clients receive the reason. */
   abort(reason: unknown): void {
     for (const call of this.slots) call?.cancel(reason);
   }
 
-  /** The same for what was begun by callers that may not go on. */
+  /** Cancels the calls of all callers for which `mustEnd` returns true. */
   abortMatching(mustEnd: (caller: Caller) => boolean, reason: unknown): void {
     for (const call of this.slots) if (call?.caller !== undefined && mustEnd(call.caller)) call.cancel(reason);
   }

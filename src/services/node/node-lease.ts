@@ -2,17 +2,17 @@ import type { Clock } from '#base/time/clock.ts';
 import type { RunStore } from '#domain/responses/response-store.ts';
 
 const renewMs = 4_000;
-/** How long others wait for a node that says nothing. */
+/** Time after which other nodes treat a node without renewals as gone. */
 const leaseMs = 15_000;
 
 export interface NodeLeaseDeps {
   readonly runs: Pick<RunStore, 'renewLease' | 'releaseLease'>;
-  /** The name of this node, another one with each start. */
+  /** Name of this node. It is new after each start. */
   readonly node: string;
   readonly clock: Clock;
 }
 
-/** Says of this node that it lives, as long as it answers anything that others would have to end if it did not. */
+/** Renews this node's lease while it has holders, so that other nodes do not mark its work as failed. */
 export class NodeLease {
   readonly node: string;
   readonly #deps: NodeLeaseDeps;
@@ -26,7 +26,7 @@ export class NodeLease {
     this.#deps = deps;
   }
 
-  /** Resolves once it is said; to be called ahead of what is to be held, which `release` lets go of. Throws StoreFault. */
+  /** Resolves after the lease is valid. Call it before the work starts, and `release` when the work ends. Throws `StoreError`. */
   async hold(): Promise<void> {
     this.#holders += 1;
     this.#timer ??= setInterval(() => void this.#renew().catch(() => undefined), renewMs).unref();
@@ -46,7 +46,7 @@ export class NodeLease {
     this.#timer = undefined;
   }
 
-  /** Says that it has stopped, so that nobody waits for it. */
+  /** Ends the lease, so that other nodes do not wait for this node. */
   async stop(): Promise<void> {
     clearInterval(this.#timer);
     await this.#renewing?.catch(() => undefined);

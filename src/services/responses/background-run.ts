@@ -9,7 +9,7 @@ import type { ResponseRef, RunStore } from '#domain/responses/response-store.ts'
 import type { ResponseResult } from './response-storage.ts';
 import type { StoredResponseStart } from './stored-response-start.ts';
 
-/** Events that may wait for the store before their source is paused. */
+/** Maximum number of buffered events. If more events wait for the store, their source is paused. */
 const maxBufferedEvents = 5_000;
 const retryMs = 500;
 
@@ -19,7 +19,7 @@ export interface ResponseTranslation {
   readonly response: ResponseObject;
   /** Returns the first events, unless `take` has returned them. */
   begin(): ResponseEvent[];
-  /** Throws upstream_failed for a frame that is no part of a response. */
+  /** Throws `upstream_failed` for a frame that is not part of a response. */
   take(frame: Frame): ResponseEvent[];
   end(): ResponseEvent[];
   fail(error: ParleyError): ResponseEvent[];
@@ -33,16 +33,16 @@ export interface BackgroundRunDeps {
   readonly caller: Caller;
   readonly run: ResponseTranslation;
   readonly opening: StoredResponseStart;
-  /** What the run said of its end. */
+  /** Returns the result that the run reported at its end. */
   readonly getResult: () => ResponseResult | undefined;
   readonly runs: RunStore;
-  /** Called whenever there is more to read. */
+  /** Called whenever new events are available. */
   readonly onChange: () => void;
-  /** Called once, when all of it is written. */
+  /** Called once, after the end is stored. */
   readonly onEnded: (error: ParleyError | undefined) => void;
 }
 
-/** A response that nobody has to wait for: its events are kept as they come, those of one turn of the event loop together. */
+/** A response that continues without its client. Stores its events as they arrive, and combines those of one event loop turn. */
 export class BackgroundRun implements ReplySink {
   slot = -1;
   readonly #deps: BackgroundRunDeps;
@@ -68,7 +68,9 @@ export class BackgroundRun implements ReplySink {
     if (this.#hasEnded) answer.cancel();
   }
 
-  /** Ends it as failed if it is still running then. The per-request keys of its applications end with it. */
+  /**
+   * Ends the response as failed if it is still in progress after `maxMs`. The per-request keys of its applications end with it.
+   */
   endAfter(maxMs: number): void {
     if (this.#hasEnded) return;
     const message = `The background response was still running after its maximum of ${maxMs / 1000} s. Split the task into shorter ones.`;
@@ -92,13 +94,13 @@ export class BackgroundRun implements ReplySink {
     this.#finish(error);
   }
 
-  /** A stop of the node ends it, or the end of the key that it began with. */
+  /** Ends the response because the node stops, or because its key is no longer valid. */
   cancel(reason: unknown): void {
     this.#answer?.cancel();
     this.fail(reason);
   }
 
-  /** Ends it for its user; resolves once that is written. */
+  /** Cancels the response on request of its user. Resolves after the end is stored. */
   stop(): Promise<void> {
     this.#answer?.cancel();
     if (!this.#hasEnded) {
@@ -109,7 +111,7 @@ export class BackgroundRun implements ReplySink {
     return this.#ending ?? Promise.resolve();
   }
 
-  /** It was deleted, or is another node's by now: nothing more of it is kept. */
+  /** Stops without storing further data, because the response was deleted or belongs to another node. */
   drop(): void {
     this.#answer?.cancel();
     this.#isDropped = true;
@@ -134,7 +136,7 @@ export class BackgroundRun implements ReplySink {
     });
   }
 
-  /** In one statement what has come since the last; what the store does not take now it may take in a while. */
+  /** Stores all buffered events in one operation, with retries while the store is unavailable. */
   async #write(): Promise<void> {
     const { runs, ref, node, onChange } = this.#deps;
     while (this.#buffer.length > 0 && !this.#hasEnded) {
@@ -158,7 +160,7 @@ export class BackgroundRun implements ReplySink {
   }
 
   async #close(error: ParleyError | undefined): Promise<void> {
-    const { opening, getResult, ref, runs, node, onChange, onEnded: onOver } = this.#deps;
+    const { opening, getResult, ref, runs, node, onChange, onEnded: notifyEnded } = this.#deps;
     await this.#writing;
     const events = this.#buffer;
     this.#buffer = [];
@@ -166,10 +168,10 @@ export class BackgroundRun implements ReplySink {
       this.#isDropped ? undefined : getResult(),
       events.length > 0 ? toEventRun(events) : undefined,
     );
-    // One that somebody else ended is nobody's from here on.
+    // If another node or the user ended the response, this node gives up its claim.
     if (isStored !== true) await runs.release(ref, node).catch(() => undefined);
     onChange();
-    onOver(error);
+    notifyEnded(error);
   }
 }
 

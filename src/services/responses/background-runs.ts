@@ -19,10 +19,10 @@ import { retryUntilStored } from './unconfirmed-writes.ts';
 /** A request of the Responses API, with the conversation that it continues. */
 export interface ResponseStart {
   readonly request: ResponsesRequest;
-  /** The body as the client sent it. */
+  /** Body as the client sent it. */
   readonly body: JsonObject;
   readonly opened: OpenedResponse;
-  /** The response that was promised before. Absent for a new one. */
+  /** ID and creation time of a response that the client already received. Undefined for a new one. */
   readonly promised?: { readonly id: string; readonly createdAtSeconds: number };
 }
 
@@ -34,7 +34,7 @@ export interface PreparedResponse {
   readonly ignored: () => readonly string[];
 }
 
-/** Translates a request. The surface implements it. Throws the 400 of the request. */
+/** Translates a request. The surface implements it. Throws the error with status 400 if the request is invalid. */
 export type PrepareResponse = (target: Target, start: ResponseStart) => PreparedResponse;
 
 export interface BackgroundDeps {
@@ -47,26 +47,26 @@ export interface BackgroundDeps {
   readonly responses: ResponseStore;
   readonly lease: NodeLease;
   readonly inFlightCalls: InFlightCalls;
-  /** Longest duration of a run, and so of the per-request keys of its applications. Absent: six hours. */
+  /** Maximum duration of a run, and so of the per-request keys of its applications. Six hours by default. */
   readonly maxRunMs?: number;
 }
 
-/** A request whose response is to be made in the background. */
+/** A request for a background response. */
 interface BackgroundRequest {
   readonly target: Target;
   readonly request: ResponsesRequest;
-  /** The body as it came: another node may have to read it again. */
+  /** Body as received, because another node may have to parse it again. */
   readonly value: unknown;
 }
 
-/** A response that waits to be answered. */
+/** A response that waits in the queue. */
 interface Queued {
   readonly response: ResponseObject;
-  /** Names of fields that the translation left out. */
+  /** Names of fields that the translation omitted. */
   readonly ignored: readonly string[];
 }
 
-/** What a run begins with. */
+/** Data to start a run. */
 interface RunStart extends BackgroundRequest {
   readonly opening: StoredResponseStart;
   readonly promised?: { readonly id: string; readonly createdAtSeconds: number };
@@ -75,7 +75,7 @@ interface RunStart extends BackgroundRequest {
 const maxRuns = 2_000;
 const defaultMaxRunMs = 6 * 60 * 60 * 1000;
 
-/** The responses that this node makes in the background. */
+/** Background responses of this node. */
 export class BackgroundRuns {
   readonly #deps: BackgroundDeps;
   readonly #running = new Map<string, BackgroundRun>();
@@ -85,7 +85,7 @@ export class BackgroundRuns {
     this.#deps = deps;
   }
 
-  /** How many more this node takes. */
+  /** Number of further runs that this node accepts. */
   get capacity(): number {
     return this.#deps.inFlightCalls.isClosed ? 0 : Math.max(0, maxRuns - this.#running.size);
   }
@@ -94,7 +94,10 @@ export class BackgroundRuns {
     return new Set(this.#running.keys());
   }
 
-  /** Resolves with the response that waits, once it is within its limits and kept; it goes on from there. Throws what refuses it. */
+  /**
+   * Resolves with the queued response after its limits admit it and it is stored. The response then continues in the
+   * background. Throws the error if the response is rejected.
+   */
   async create({ target, request, value }: BackgroundRequest): Promise<Queued> {
     const { storage } = this.#deps;
     const opening = await storage.open(target, request);
@@ -108,7 +111,7 @@ export class BackgroundRuns {
     return queued.promise;
   }
 
-  /** Answers a run that waits, unless another node does. */
+  /** Answers a queued run, unless another node does. */
   async claim(ref: ResponseRef): Promise<void> {
     const { lease, responses, clock } = this.#deps;
     if (this.#running.has(ref.id)) return;
@@ -118,7 +121,7 @@ export class BackgroundRuns {
       const claimedRun = await responses.runs.claim(ref, lease.node, clock.epochMs());
       if (claimedRun !== undefined) await this.#resume(claimedRun);
     } catch (error) {
-      // Nobody else takes what a living node has: it would wait for ever.
+      // Otherwise the run would wait forever, because other nodes do not claim runs of a live node.
       void release().catch(() => retryUntilStored(clock, release));
       throw error;
     } finally {
@@ -126,17 +129,17 @@ export class BackgroundRuns {
     }
   }
 
-  /** Cancels a run of this node; resolves once that is kept. */
+  /** Cancels a run of this node. Resolves after the cancellation is stored. */
   async cancel(id: string): Promise<void> {
     await this.#running.get(id)?.stop();
   }
 
-  /** Gives up a run of this node that was deleted, or ended by another. */
+  /** Ends a run of this node that was deleted, or that another node ended. */
   drop(id: string): void {
     this.#running.get(id)?.drop();
   }
 
-  /** Resolves when a run of this node has more to read, or after a while. */
+  /** Resolves when a run of this node has new events, or after `ms`. */
   waitForChange(id: string, ms: number): Promise<void> {
     return new Promise((resolve) => {
       const waiters = this.#waiting.get(id) ?? new Set();
@@ -176,7 +179,7 @@ export class BackgroundRuns {
     }
   }
 
-  /** `keep` makes it known once it is within its limits; `refuse` is told why it never was. */
+  /** Starts a run. Calls `onAdmitted` after its limits admit it, or `onRefused` if it is rejected before that. */
   #start(
     { target: requestedTarget, request, value, opening, promised }: RunStart,
     onAdmitted: (ready: PreparedResponse) => Promise<void>,
@@ -251,7 +254,7 @@ export class BackgroundRuns {
     for (const wake of [...(this.#waiting.get(id) ?? [])]) wake();
   }
 
-  /** A run is a call of its own: the one that asked for it has ended long before. */
+  /** A run is a separate call, because the request that created it ends much earlier. */
   #record(requestId: string, caller: Target['call']['caller'], deployment: string): CallRecord {
     const { telemetry, clock } = this.#deps;
     const noTrace = { traceparent: undefined, tracestate: undefined };
@@ -262,7 +265,7 @@ export class BackgroundRuns {
   }
 }
 
-/** Lets go of what was opened for a run that never began. Never fails. */
+/** Releases the resources of a run that did not start. Never fails. */
 async function closeRefused(opening: StoredResponseStart, record: CallRecord, clock: Clock): Promise<void> {
   await opening.onEnded(undefined);
   const noUsage = { error: undefined, promptTokens: 0, completionTokens: 0 };

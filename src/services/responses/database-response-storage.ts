@@ -10,14 +10,14 @@ import { notStored, type OpenedResponse, type ResponseStorage } from './response
 import { type ResponseStorageDeps, StoredResponseStart } from './stored-response-start.ts';
 import { retryUntilStored } from './unconfirmed-writes.ts';
 
-/** What a response goes on from. */
+/** Items that a response continues. */
 interface EarlierTurns {
   readonly earlier: readonly JsonObject[];
-  /** The name of this run on its conversation, which is this run's alone. */
+  /** Unique name of this run on its conversation. */
   readonly run?: string;
 }
 
-/** Keeps responses and conversations in the store. */
+/** Stores responses and conversations in the database. */
 export class DatabaseResponseStorage implements ResponseStorage {
   readonly #deps: ResponseStorageDeps;
 
@@ -59,16 +59,16 @@ export class DatabaseResponseStorage implements ResponseStorage {
     if ('absent' in chain) throw toPreviousNotFoundError(id, chain.absent);
     const param = 'previous_response_id';
     if ('bytes' in chain) {
-      const claim = `${param} names a conversation of ${chain.bytes} bytes, of which ${maxBytes} are allowed; begin another one.`;
+      const claim = `${param} names a conversation of ${chain.bytes} bytes, but at most ${maxBytes} are allowed. Start another one.`;
       throw new ParleyError('context_length_exceeded', claim, { param });
     }
     const last = chain.at(-1);
     if (last?.status === 'queued' || last?.status === 'in_progress')
-      throw createRequestError(param, 'names a response that has not ended; wait for its end, or cancel it');
+      throw createRequestError(param, 'names a response that has not ended. Wait for its end, or cancel it');
     return { earlier: chain.flatMap(listCarriedItems) };
   }
 
-  /** Makes the conversation this run's alone. */
+  /** Locks the conversation for this run. */
   async #lockConversation({ call, snapshot }: Target, id: string): Promise<EarlierTurns> {
     const { conversations, responses, lease, clock, newId } = this.#deps;
     const { subject } = call.caller;
@@ -88,7 +88,7 @@ export class DatabaseResponseStorage implements ResponseStorage {
     }
   }
 
-  /** Lets others run on a conversation that nothing was answered on, also if the store was not heard when it was taken. Never fails. */
+  /** Releases the lock of a conversation if no response starts, even if the outcome of the lock is unknown. Never fails. */
   async #releaseConversation(conversation: string, run: string): Promise<void> {
     const { conversations, lease, clock } = this.#deps;
     const release = (): Promise<void> => conversations.release(conversation, run);
@@ -105,7 +105,7 @@ export class DatabaseResponseStorage implements ResponseStorage {
     return { earlier };
   }
 
-  /** References become the items they name; what is there already is not said twice. */
+  /** Replaces references by their items. Omits items that the earlier turns already contain. */
   async #resolve({ call }: Target, input: readonly AnyItem[], earlier: readonly JsonObject[]): Promise<readonly AnyItem[]> {
     const referencedIds = input.filter((item) => item.type === 'item_reference').map((item) => String((item as JsonObject).id));
     if (referencedIds.length === 0) return input;
@@ -117,7 +117,7 @@ export class DatabaseResponseStorage implements ResponseStorage {
       if (earlierIds.has(item.id)) return [];
       const stored = itemsById.get(String(item.id));
       if (stored === undefined)
-        throw createRequestError(`input[${index}].id`, 'names an item that is not stored; send the item itself');
+        throw createRequestError(`input[${index}].id`, 'names an item that is not stored. Send the item itself');
       return [stored as AnyItem];
     });
   }
@@ -126,7 +126,7 @@ export class DatabaseResponseStorage implements ResponseStorage {
 export function toStorageFullError(maxBytes: number): ParleyError {
   return new ParleyError(
     'payload_too_large',
-    `Your conversations take all of the ${maxBytes} bytes that may be stored for you; delete some of them.`,
+    `Your conversations use all of the ${maxBytes} bytes that you may store. Delete some of them.`,
   );
 }
 
@@ -140,8 +140,8 @@ function isStoredBy({ snapshot }: Target, { store }: ResponsesRequest): boolean 
 
 function requireBackground({ call, snapshot }: Target, isStored: boolean): void {
   if (snapshot.configuration.responses.store === 'never')
-    throw createRequestError('background', 'must be false: no response is stored here');
-  if (!isStored) throw createRequestError('background', 'needs the response to be stored; leave store out, or send true');
+    throw createRequestError('background', 'must be false, because this service does not store responses');
+  if (!isStored) throw createRequestError('background', 'requires that the response is stored. Omit store, or set it to true');
   if (call.caller.chain !== null)
     throw createRequestError('background', 'must be false with a per-request key, which ends with its call');
 }
@@ -150,17 +150,17 @@ function toPreviousNotFoundError(id: string, absent: string): ParleyError {
   const param = 'previous_response_id';
   const claim =
     id === absent
-      ? `${param} names no stored response of yours: ${JSON.stringify(id.slice(0, 100))}.`
-      : `${param} names a response that goes on from ${absent}, which was deleted.`;
+      ? `${param} does not name a stored response of yours: ${JSON.stringify(id.slice(0, 100))}.`
+      : `${param} names a response that continues ${absent}, which was deleted.`;
   return new ParleyError('previous_response_not_found', claim, { param });
 }
 
 function toConversationNotFoundError(id: string): ParleyError {
-  const claim = `conversation names none that is stored for you: ${JSON.stringify(id.slice(0, 100))}.`;
+  const claim = `conversation does not name a stored conversation of yours: ${JSON.stringify(id.slice(0, 100))}.`;
   return new ParleyError('conversation_not_found', claim, { param: 'conversation' });
 }
 
 function toConversationLockedError(id: string): ParleyError {
-  const claim = `Another response is being answered on ${id}; try again when it has ended.`;
+  const claim = `Another response is in progress on ${id}. Try again when it has ended.`;
   return new ParleyError('conversation_locked', claim, { param: 'conversation' });
 }

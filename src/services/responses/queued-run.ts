@@ -4,15 +4,15 @@ import type { Target } from '#domain/call.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { EndedResponse, StoredResponse } from '#domain/responses/response-store.ts';
 
-/** What another node needs to answer a request. */
+/** Data that another node needs to answer a request. */
 interface Queued {
-  /** The body as it came. */
+  /** Body as received. */
   readonly value: unknown;
   readonly caller: Caller;
   readonly deployment: string;
 }
 
-/** As it rests in the store, sealed. */
+/** Returns the form in the store, which encrypts it. */
 export function toQueued({ call }: Target, value: unknown): JsonObject {
   const { subject, project, roles, userKey, configuredKey } = call.caller;
   const keys = { ...(userKey && { madeKey: userKey }), ...(configuredKey && { configuredKey }) };
@@ -39,7 +39,7 @@ export function fromQueued({ value, caller, deployment }: JsonObject): Queued {
   return { value, caller: queuedCaller, deployment: String(deployment) };
 }
 
-/** A response that nobody goes on with, and the event that says so. */
+/** Returns a response that failed because no node continues it, with its final event. */
 export function failedResponse(
   stored: StoredResponse,
   error: { readonly code: string; readonly message: string },

@@ -5,42 +5,44 @@ import type { ResponseObject } from '#contract/responses/response.ts';
 import type { ResponsesRequest } from '#contract/responses/responses-request.ts';
 import type { Target } from '#domain/call.ts';
 
-/** An output item as the next turn needs it, with sealed content and items that clients do not see. */
+/** An output item in the form that the next turn needs, including sealed content and items that are hidden from clients. */
 export type ResultItem = object & { readonly type: string; readonly [key: string]: unknown };
 
-/** A response as it ended. */
+/** Final state of a response. */
 export interface ResponseResult {
   readonly response: ResponseObject;
-  /** Its output as it is to come back with the next turn. */
+  /** Output in the form that the next turn sends. */
   readonly items: readonly ResultItem[];
 }
 
-/** A response that begins: what it goes on from, and what becomes of it. */
+/** A response that starts, with the items that it continues. */
 export interface OpenedResponse {
-  /** What was said before the input of the request, in order. */
+  /** Items before the input of the request, in order. */
   readonly earlier: readonly AnyItem[];
-  /** The input of the request; references are the items themselves. */
+  /** Input of the request, with references replaced by their items. */
   readonly input: readonly AnyItem[];
   readonly isStored: boolean;
   readonly conversation: { readonly id: string } | undefined;
   /** Called once, with the first event. */
   onStarted(response: ResponseObject): void;
   /**
-   * Called once, when the response ends, however it ends; undefined if nobody was told of it. What it gives resolves once the
-   * response can be read: with whether it can.
+   * Called once, when the response ends for any reason. `result` is undefined if no client has received the response. The
+   * returned promise resolves with whether the response is stored, as soon as clients can read it.
    */
   onEnded(result: ResponseResult | undefined): Promise<boolean> | undefined;
 }
 
-/** What keeps responses beyond their call. */
+/** Storage of responses after their call has ended. */
 export interface ResponseStorage {
-  /** Throws 400 for what is not stored, or of somebody else, and 409 for a conversation that somebody else is at. */
+  /**
+   * Throws an error with status 400 for a reference that is not stored for this user, and 409 for a locked conversation.
+   */
   open(target: Target, request: ResponsesRequest): Promise<OpenedResponse> | OpenedResponse;
-  /** The same for a request that is only counted. */
+  /** Reads the same data without a lock, to count the tokens of a request. */
   read(target: Target, request: ResponsesRequest): Promise<OpenedResponse> | OpenedResponse;
 }
 
-/** Keeps nothing: whoever goes on sends everything again. */
+/** Stores no responses. Clients send the complete conversation with each request. */
 export const noStorage: ResponseStorage = { open: openNothing, read: openNothing };
 
 function openNothing(_target: Target, request: ResponsesRequest): OpenedResponse {
@@ -51,15 +53,16 @@ function openNothing(_target: Target, request: ResponsesRequest): OpenedResponse
     });
   if (conversation !== undefined)
     throw new ParleyError('conversation_not_found', `conversation ${notStoredMessage}`, { param: 'conversation' });
-  if (background === true) throw createRequestError('background', 'must be false: no response is stored here');
+  if (background === true) throw createRequestError('background', 'must be false, because this service does not store responses');
   return { ...notStored, input };
 }
 
-/** What a response is that nothing is kept of. */
+/** Fields of a response that is not stored. */
 export const notStored = {
   ...{ earlier: [], isStored: false, conversation: undefined },
   onStarted: () => undefined,
   onEnded: () => undefined,
 } satisfies Omit<OpenedResponse, 'input'>;
 
-const notStoredMessage = 'names what is not stored here; send the whole conversation as input.';
+const notStoredMessage =
+  'is not supported, because this service does not store responses. Send the complete conversation as input.';

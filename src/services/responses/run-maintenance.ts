@@ -12,21 +12,24 @@ export interface RunMaintenanceDeps {
   readonly lease: NodeLease;
   readonly clock: Clock;
   readonly unconfirmed: UnconfirmedWrites;
-  /** Whether other nodes may cancel or delete what this one answers. */
+  /** Whether other nodes can cancel or delete responses of this node. */
   readonly isShared: boolean;
   readonly reportError: (message: string, error: unknown) => void;
 }
 
-/** How soon this node learns that another one ended a run of it, if nothing told it. */
+/** Interval at which this node checks whether another node ended one of its runs. Covers lost notices. */
 const checkMs = 400;
 const maintenanceMs = 3_000;
-const checkErrorMessage = 'runs of this node could not be looked up';
+const checkErrorMessage = 'Could not check the background responses of this node';
 const sweepMs = 600_000;
-/** What has expired is shown to nobody, and stays so long all the same: a request that goes on from it may still be under way. */
+/**
+ * Time between expiry and deletion. Clients can no longer read an expired response, but a request that continues it may still
+ * be in progress.
+ */
 const graceMs = 3_600_000;
-const orphanedError = { code: 'server_error', message: 'The node that made this response is gone; send the request again.' };
+const orphanedError = { code: 'server_error', message: 'The node that answered this response is gone. Send the request again.' };
 
-/** Looks after responses that have not ended, on whatever node they began, and deletes those that have expired. */
+/** Maintains responses that have not ended, on all nodes, and deletes expired ones. */
 export class RunMaintenance {
   readonly #deps: RunMaintenanceDeps;
   readonly #recurring: Recurring;
@@ -34,10 +37,8 @@ export class RunMaintenance {
   constructor(deps: RunMaintenanceDeps) {
     this.#deps = deps;
     this.#recurring = new Recurring(deps.reportError);
-    this.#recurring.startAndEvery(maintenanceMs, 'responses that have not ended could not be looked after', () =>
-      this.#maintain(),
-    );
-    this.#recurring.every(sweepMs, 'responses that have expired could not be deleted', () => this.#sweep());
+    this.#recurring.startAndEvery(maintenanceMs, 'Could not maintain responses in progress', () => this.#maintain());
+    this.#recurring.every(sweepMs, 'Could not delete expired responses', () => this.#sweep());
     if (deps.isShared) this.#recurring.every(checkMs, checkErrorMessage, () => this.#checkRunning());
   }
 
@@ -46,13 +47,13 @@ export class RunMaintenance {
     await this.#deps.lease.stop().catch(() => undefined);
   }
 
-  /** Called when another node says that it ended a run; what the store says of it is done. */
+  /** Called when another node reports that it ended a run. The state in the store decides. */
   checkRun(id: string): void {
     if (!this.#deps.runs.ids.has(id)) return;
     this.#checkRunning().catch((error) => this.#deps.reportError(checkErrorMessage, error));
   }
 
-  /** Ends runs whose node is gone, takes those that wait, and deletes what is kept though it was told not to be. */
+  /** Ends runs whose node is gone, claims queued runs, and deletes stored responses whose write was reported as failed. */
   async #maintain(): Promise<void> {
     const { responses, runs, clock, unconfirmed } = this.#deps;
     await unconfirmed.deleteFrom(responses);
@@ -68,7 +69,7 @@ export class RunMaintenance {
     await this.#deps.responses.sweep(this.#deps.clock.epochMs() - graceMs);
   }
 
-  /** What began after the question was asked may be missing from its answer. */
+  /** Copies the IDs before the query, because the result may not contain runs that start later. */
   async #checkRunning(): Promise<void> {
     const { responses, runs, lease } = this.#deps;
     const running = runs.ids;

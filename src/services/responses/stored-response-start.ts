@@ -24,9 +24,12 @@ export interface ResponseStorageDeps {
   readonly lease: NodeLease;
   readonly clock: Clock;
   readonly newId: () => string;
-  /** Called with faults that callers do not see. */
+  /** Called with errors that clients do not see. */
   readonly reportError: (message: string, error: unknown) => void;
-  /** Responses that callers may know of and the store may not, by their ids: each resolves once it does. */
+  /**
+   * Writes of responses that clients may already know, by ID. Each resolves after the store has confirmed or rejected the
+   * response.
+   */
   readonly startingWrites: Map<string, Promise<unknown>>;
   readonly unconfirmed: UnconfirmedWrites;
 }
@@ -42,7 +45,7 @@ interface ResponseStartOptions {
   readonly input: readonly AnyItem[];
 }
 
-/** A response that begins, and is kept when it ends. One that can be told of before its end is kept from its beginning. */
+/** A response that starts, and is stored when it ends. If clients can know it before its end, it is stored from the start. */
 export class StoredResponseStart implements OpenedResponse {
   readonly earlier: readonly AnyItem[];
   readonly input: readonly AnyItem[];
@@ -50,7 +53,7 @@ export class StoredResponseStart implements OpenedResponse {
   readonly #deps: ResponseStorageDeps;
   readonly #options: ResponseStartOptions;
   #input: readonly JsonObject[] | undefined;
-  /** Resolves with whether the store has it. */
+  /** Resolves with whether the store has the response. */
   #startWrite: Promise<boolean> | undefined;
   #holdsLease: boolean;
 
@@ -68,7 +71,10 @@ export class StoredResponseStart implements OpenedResponse {
     return turn && { id: turn.conversation };
   }
 
-  /** Nobody knows of a response in one JSON text before it ends, unless others have to be told of its conversation. */
+  /**
+   * A client does not know a non-streaming response before its end, so it is stored from the start only if it belongs to a
+   * conversation.
+   */
   onStarted(response: ResponseObject): void {
     const { request, turn } = this.#options;
     if (!this.isStored || (request.stream !== true && turn === undefined)) return;
@@ -77,7 +83,7 @@ export class StoredResponseStart implements OpenedResponse {
     startingWrites.set(response.id, this.#startWrite);
   }
 
-  /** Keeps a run that another node may have to answer, as `run` tells. Throws StoreFault. */
+  /** Stores a queued run that another node may answer, with the data in `run`. Throws `StoreError`. */
   async queue(response: ResponseObject, run: JsonObject): Promise<void> {
     await this.#holdLease();
     await this.#write(this.#toStored({ response, items: [] }), (stored) =>
@@ -86,7 +92,7 @@ export class StoredResponseStart implements OpenedResponse {
     this.#startWrite = Promise.resolve(true);
   }
 
-  /** The row is there already: this node was given it. */
+  /** Continues a run that is already stored, because this node claimed it. */
   async resume(): Promise<void> {
     await this.#holdLease();
     this.#startWrite = Promise.resolve(true);
@@ -119,24 +125,27 @@ export class StoredResponseStart implements OpenedResponse {
         if (!isStored) return false;
       }
     } catch (error) {
-      reportError('a response could not be stored', error);
+      reportError('Could not store a response', error);
       return false;
     }
     void this.#freeSpace(stored.subject, maxBytesPerUser);
     return true;
   }
 
-  /** Behind the last bytes, which wait for the response to be kept and not for this. Never fails. */
+  /** Runs after the last bytes are sent, because clients wait for the response to be stored, but not for this. Never fails. */
   async #freeSpace(subject: string, maxBytes: number): Promise<void> {
     const { responses, reportError } = this.#deps;
     await nextTurn();
     await nextTurn();
     await responses
       .deleteBeyond(subject, maxBytes)
-      .catch((error) => reportError('no room could be made for responses of a user', error));
+      .catch((error) => reportError('Could not delete old responses of a user', error));
   }
 
-  /** What began must not stay for ever as if it went on: what the store does not take now it is given again, while nobody waits. */
+  /**
+   * Stores the end. Retries in the background if the store is unavailable, because the response must not stay in progress
+   * forever.
+   */
   async #end(ended: EndedResponse): Promise<boolean> {
     const { responses, lease, clock } = this.#deps;
     const end = (): Promise<boolean> => responses.end(ended, lease.node);
@@ -150,7 +159,7 @@ export class StoredResponseStart implements OpenedResponse {
     }
   }
 
-  /** Lets others run on the conversation; what the store does not take now it is given again, while nobody waits. Never fails. */
+  /** Releases the lock of the conversation. Retries in the background if the store is unavailable. Never fails. */
   async #release(): Promise<void> {
     const { conversations, clock } = this.#deps;
     const { turn } = this.#options;
@@ -159,7 +168,7 @@ export class StoredResponseStart implements OpenedResponse {
     await release().catch(() => this.#releaseLeaseAfter(retryUntilStored(clock, release)));
   }
 
-  /** After the first bytes: they are written in the first turn, and nobody knows of the response before. */
+  /** Writes after the first bytes, which are sent in the first turn. Clients do not know the response before. */
   async #begin(response: ResponseObject): Promise<boolean> {
     await nextTurn();
     await nextTurn();
@@ -170,12 +179,12 @@ export class StoredResponseStart implements OpenedResponse {
       );
       return true;
     } catch (error) {
-      this.#deps.reportError('a response that begins could not be stored', error);
+      this.#deps.reportError('Could not store the start of a response', error);
       return false;
     }
   }
 
-  /** What is told not to be kept must not be, though the store may have taken it and not have been heard. */
+  /** If a write fails, records the response for deletion, because the store may have written it without a confirmation. */
   async #write(stored: StoredResponse, write: (stored: StoredResponse) => Promise<void>): Promise<void> {
     try {
       await write(stored);
@@ -211,7 +220,7 @@ export class StoredResponseStart implements OpenedResponse {
     this.#holdsLease = true;
   }
 
-  /** This node lives on until then, whoever else lets go. */
+  /** Keeps the lease until the write ends, regardless of other releases. */
   #releaseLeaseAfter(write: Promise<unknown>): void {
     const wasHeld = this.#holdsLease;
     this.#holdsLease = false;

@@ -5,15 +5,15 @@ interface Unconfirmed extends ResponseRef {
   readonly atMs: number;
 }
 
-/** How long a statement that nobody waits for may still be executed. */
+/** Maximum time for which the database may still execute a statement after its client gave up. */
 const settledMs = 10_000;
 const maxNoted = 10_000;
 const retryMs = 2_000;
 const maxTries = 300;
 
 /**
- * Responses that the store may have written without a confirmation. Their clients were told that they are not stored, so nobody
- * would ever end or delete them.
+ * Responses that the store may have written without a confirmation. Clients were informed that these are not stored, so no other
+ * code ends or deletes them.
  */
 export class UnconfirmedWrites {
   readonly #clock: Pick<Clock, 'nowMs'>;
@@ -27,7 +27,7 @@ export class UnconfirmedWrites {
     if (this.#noted.size < maxNoted) this.#noted.set(id, { id, subject, atMs: this.#clock.nowMs() });
   }
 
-  /** Deletes them. Throws StoreFault; the next call deletes the rest. */
+  /** Deletes the responses. Throws `StoreError`. The next call then deletes the rest. */
   async deleteFrom(responses: Pick<ResponseStore, 'delete'>): Promise<void> {
     for (const { atMs, ...ref } of [...this.#noted.values()]) {
       if (this.#clock.nowMs() - atMs < settledMs) continue;
@@ -38,8 +38,8 @@ export class UnconfirmedWrites {
 }
 
 /**
- * Repeats a write that the store did not confirm, every two seconds for ten minutes. Nobody waits for it. Undefined if the store never
- * confirmed it. Never rejects.
+ * Repeats a write that the store did not confirm, every two seconds for ten minutes, in the background. Returns undefined if
+ * the store never confirmed it. Never rejects.
  */
 export async function retryUntilStored<Value>(
   clock: Pick<Clock, 'sleep'>,

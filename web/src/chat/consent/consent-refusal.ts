@@ -1,8 +1,9 @@
 import type { Reply } from '../../conversation/conversation.ts';
 
-/** How a refusal for want of consent ends: the way to the form, for programs. The page leads there with a button. */
+/** End of an error about missing consent, for API clients. The page has a button instead. Stored chats contain the earlier wording. */
 // Pattern bound: an error message of at most 2 kB.
-const wayForPrograms = /; GET \/v1\/consent\/\S+ has the form (?:to accept|of today)/g;
+const wayForPrograms =
+  /(?:\. GET \/v1\/consent\/\S+ returns the (?:form to accept|current form)|; GET \/v1\/consent\/\S+ has the form (?:to accept|of today))/g;
 
 /** A text of the service as people read it. */
 export function withoutConsentPath(text: string): string {
