@@ -36,7 +36,7 @@ const times = { 0: { startedAtMs: 0, endedAtMs: 400 }, 1: { startedAtMs: 400, en
 export function AnswerSection() {
   return (
     <Section name="Answers">
-      <Sample name="Steps that ended, and steps under way">
+      <Sample name="Steps that ended, and steps in progress">
         <StageList {...{ stages, times, isRunning: false }} />
         <StageList {...{ stages: [{ index: 0, name: 'Reading', status: null }], times: {}, isRunning: true }} />
       </Sample>

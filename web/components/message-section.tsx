@@ -26,7 +26,7 @@ export function MessageSection() {
           <span className="page-name">Usage</span>
         </PageHeader>
       </Sample>
-      <Sample name="A question before what cannot be undone">
+      <Sample name="A question before an action that cannot be undone">
         <button type="button" className="button" onClick={() => void put()}>
           Delete
         </button>

@@ -5,7 +5,7 @@ import { type DisplayedAttachment, getAttachmentKind, isDrawing, isTextKind, toB
 export async function readContent(service: Service, attachment: DisplayedAttachment): Promise<Blob> {
   const kind = getAttachmentKind(attachment);
   const content = new Blob([await loadContent(service, attachment)], { type: toBlobType(kind, attachment.type) });
-  if (kind === 'pdf' && !(await content.slice(0, 1024).text()).includes('%PDF-')) throw new Error('The content is no PDF.');
+  if (kind === 'pdf' && !(await content.slice(0, 1024).text()).includes('%PDF-')) throw new Error('The content is not a PDF.');
   return content;
 }
 

@@ -1,31 +1,31 @@
-/** What is said where somebody chooses how the page is drawn. */
+/** Texts of the display settings. */
 export const displayEnglish = {
   textSize: 'Text size',
   textSizes: { small: 'Small', medium: 'Medium', large: 'Large', largest: 'Largest' },
   density: 'Spacing',
   densities: { roomy: 'Roomy', compact: 'Compact' },
   contrast: 'Contrast',
-  contrasts: { system: 'As the system', more: 'High' },
+  contrasts: { system: 'Same as system', more: 'High' },
   motion: 'Motion',
-  motions: { system: 'As the system', less: 'Reduced' },
+  motions: { system: 'Same as system', less: 'Reduced' },
   notices: 'When an answer is ready',
-  noticesOff: 'Say nothing',
+  noticesOff: 'No notification',
   noticesOn: 'Notify me',
   noticesWhen: 'Only while you look at something else.',
-  noticesRefused: 'The browser does not allow notifications of this page. Allow them in its settings for this site.',
-  followUps: 'What to ask next',
-  followUpsOff: 'Suggest nothing',
+  noticesRefused: 'The browser blocks notifications from this page. Allow them in the browser settings for this site.',
+  followUps: 'Follow-up questions',
+  followUpsOff: 'No suggestions',
   followUpsOn: 'Suggest questions',
-  followUpsMean: (model: string) => `Behind each answer ${model} is asked for up to three questions. That takes tokens of yours.`,
+  followUpsMean: (model: string) => `After each answer, ${model} is asked for up to three questions. This uses your tokens.`,
   dictation: 'Dictation',
   dictationOff: 'Off',
-  dictationMachine: 'On this machine',
-  dictationMaker: 'By the browser’s maker too',
+  dictationMachine: 'On this device',
+  dictationMaker: 'Also by the browser’s maker',
   dictationMeans: {
     off: 'Messages are typed.',
-    machine: 'There is a microphone beside the message if your browser turns speech into text by itself.',
+    machine: 'A microphone appears next to the message if your browser can turn speech into text on this device.',
     maker:
-      'Where your browser cannot do it by itself, what you say is sent to its maker, who turns it into text. Do not dictate what they may not hear.',
+      'If your browser cannot do it on this device, your speech is sent to the browser’s maker, who turns it into text. Do not dictate anything that the maker must not hear.',
   },
 };
 

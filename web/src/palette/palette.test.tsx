@@ -13,11 +13,11 @@ it('What begins with the words comes before what has them within, and that befor
 });
 
 it('A whole word comes before the beginning of a longer one', () => {
-  expect(titles('share', 'Shared links', 'Share by a link')).toEqual(['Share by a link', 'Shared links']);
+  expect(titles('share', 'Shared links', 'Share with a link')).toEqual(['Share with a link', 'Shared links']);
 });
 
 it('Letters that were left out, and accents, do not matter', () => {
-  expect(titles('nwcv', 'New conversation', 'Now')).toEqual(['New conversation']);
+  expect(titles('nwct', 'New chat', 'Now')).toEqual(['New chat']);
   expect(titles('resume', 'Résumé of the year')).toEqual(['Résumé of the year']);
   expect(titles('gpt-4', 'GPT-4', 'Learning C++')).toEqual(['GPT-4']);
   expect(titles('c++ (', 'Learning C++ (again)')).toEqual(['Learning C++ (again)']);

@@ -22,12 +22,12 @@ const plainTitles: Readonly<Record<string, string>> = {
   'Item descriptor': 'Items are',
   'Item parameter type': 'Type of the items',
   'Url param': 'Sent in the query',
-  'Authorization at the server. `type` selects the form. Default or null: none.': 'How the server is told who calls.',
+  'Authorization at the server. `type` selects the form. Default or null: none.': 'How the service authenticates to the server.',
   'The key of each request. null: none.': 'The key sent with each request.',
   'true: the model can list and read the resources of the server with two tools.':
-    'The model may list and read what the server has to read, with two tools.',
+    'The model can list and read the resources of the server with two tools.',
   'true: prompts of the server without required values are offered as starters.':
-    'Prompts of the server that need no values are offered to begin with.',
+    'Prompts of the server that need no values are offered as starters.',
   summarize: 'Clear results, then sum up',
   clear: 'Clear results',
   off: 'Nothing is done',
