@@ -32,7 +32,6 @@ const stages = [
 ];
 const times = { 0: { startedAtMs: 0, endedAtMs: 400 }, 1: { startedAtMs: 400, endedAtMs: 1_900 } };
 
-/** What a model says. */
 export function AnswerSection() {
   return (
     <Section name="Answers">

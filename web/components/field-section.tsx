@@ -25,7 +25,6 @@ function Named({ name, ...input }: ComponentProps<'input'> & { readonly name: st
   );
 }
 
-/** What is filled in. */
 export function FieldSection() {
   const keys = useRef<ChoiceKeys>(null);
   const id = useId();

@@ -14,7 +14,6 @@ import { Sample, Section } from './section.tsx';
 const base = { description: '', inputAttachmentTypes: undefined } as Partial<Deployment>;
 const named = (id: string, name: string) => ({ ...base, id, name }) as Deployment;
 
-/** What says something by itself. */
 export function MessageSection() {
   const { askConfirmation: ask, dialog } = useConfirmation();
   const [answered, setAnswered] = useState('nothing yet');

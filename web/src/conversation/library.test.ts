@@ -18,13 +18,13 @@ const conversation = (...turns: Turn[]): Conversation => ({
   turns: Object.fromEntries(turns.map((turn) => [turn.id, turn])),
 });
 
-/** Keeps one conversation. */
+/** Stores one chat. */
 function databaseOf(kept: { now: Conversation }): Database {
   return {
     ...createMemoryDatabase(),
     listSummaries: async () => [toSummary(kept.now)],
     read: async () => kept.now,
-    // Never done, as that of a slow disk.
+    // Never resolves, like a slow disk.
     write: () => new Promise(() => undefined),
     remove: async () => undefined,
   };
@@ -41,7 +41,7 @@ describe('a search', () => {
   });
 });
 
-/** A library, and what tells it of a change in another tab; resolves once it has been taken in. */
+/** A library with a trigger for changes of another tab, which resolves after the change is applied. */
 function libraryOf(kept: { now: Conversation }) {
   let hear: (id: string) => void = () => undefined;
   const calls = { closed: 0 };

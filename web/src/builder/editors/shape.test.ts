@@ -11,10 +11,10 @@ import { findVariant, getInitialValue, toShape } from './shape.ts';
 
 const schema = quickAppJsonSchema('https://parley.example');
 
-/** Kinds of tools with editors of their own, which say everything in their own words. */
+/** Tools with custom editors, which have their own texts. */
 const ownWords = new Set(['applications_as_tools', 'document_relative_url']);
 
-/** Every text that a form drawn from a schema shows. */
+/** Yields every text of a form generated from a schema. */
 function* textsOf(part: JsonObject): Iterable<string> {
   for (const text of [part.title, part.description]) if (typeof text === 'string') yield text;
   const shape = toShape(part);

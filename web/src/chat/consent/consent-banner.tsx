@@ -15,7 +15,7 @@ interface ConsentBannerProps {
   readonly last: Turn | undefined;
 }
 
-/** Tells of a form that waits for an answer: before the first question, and where a step of the last reply was refused. */
+/** Shows an unanswered consent form: before the first question, and after a step of the last reply was rejected. */
 export function ConsentBanner({ deployment, conversation, last }: ConsentBannerProps) {
   const strings = useStrings();
   const getName = useGetName();
@@ -54,7 +54,7 @@ export function ConsentBanner({ deployment, conversation, last }: ConsentBannerP
   );
 }
 
-/** How the user has answered the form of a deployment; undefined as long as that is not known. */
+/** Returns the consent status of the user for a deployment. Undefined until it is known. */
 function useConsentStatus(id: string, moment: string): ConsentStatus | undefined {
   const { service } = usePage();
   const [status, setStatus] = useState<ConsentStatus>();

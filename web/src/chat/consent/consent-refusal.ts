@@ -1,15 +1,15 @@
 import type { Reply } from '../../conversation/conversation.ts';
 
-/** How a refusal for want of consent ends: the way to the form, for programs. The page leads there with a button. */
+/** End of a consent rejection, which points programs to the form. The page shows a button instead. */
 // Pattern bound: an error message of at most 2 kB.
 const wayForPrograms = /; GET \/v1\/consent\/\S+ has the form (?:to accept|of today)/g;
 
-/** A text of the service as people read it. */
+/** Returns a service message without the part for programs. */
 export function withoutConsentPath(text: string): string {
   return text.replace(wayForPrograms, '');
 }
 
-/** Whether a step of a reply was refused for want of consent. */
+/** Whether a step of a reply was rejected for lack of consent. */
 export function hasRefusedStage({ custom }: Reply): boolean {
   if (!Array.isArray(custom.stages)) return false;
   return custom.stages.some(
