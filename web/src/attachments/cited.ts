@@ -19,8 +19,8 @@ const maxRangeLength = 20;
 
 /**
  * Maps each cited number to the index of its attachment. A title can start with the number, as in `[2] report.pdf`. If no title
- * does, the attachments with a source are numbered: if there are as many as cited numbers, in the order of the numbers (quick
- * apps send only cited attachments), otherwise by position.
+ * does, only attachments with a reference count. If there are more of them than cited numbers, a number is a position in this
+ * list. Otherwise they follow the order of the cited numbers, because quick apps send only cited attachments.
  */
 export function toCited(text: string, attachments: readonly DisplayedAttachment[]): ReadonlyMap<number, number> {
   const numbers = listNumbers(text);

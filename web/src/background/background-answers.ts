@@ -35,7 +35,7 @@ export interface AnswerDetails extends Omit<ListedAnswer, 'asked'> {
 const reconnectAfterMs = 1_000;
 const pageSize = 100;
 
-/** Background responses of the user. Methods throw `ServiceFault`. */
+/** Background responses of the user. Methods throw `ServiceError`. */
 export class BackgroundAnswers {
   readonly #service: Service;
 

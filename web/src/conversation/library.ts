@@ -106,7 +106,7 @@ export class Library {
     return read();
   }
 
-  /** Returns the IDs of all chats, including those that are not listed here. Throws `ServiceFault`. */
+  /** Returns the IDs of all chats, including those that are not listed here. Throws `ServiceError`. */
   async allIds(): Promise<readonly string[]> {
     await this.#sync?.fetchSummaries();
     await this.load();
@@ -168,7 +168,7 @@ export class Library {
     this.#notify();
   }
 
-  /** Saves a chat and sends all of it to the service. Throws `ServiceFault` if the service cannot be reached. */
+  /** Saves a chat and sends all of it to the service. Throws `ServiceError` if the service cannot be reached. */
   async sync(id: string): Promise<void> {
     if (this.#open.has(id)) this.#save(id);
     await this.#sync?.sync(id);
@@ -228,7 +228,7 @@ export class Library {
     this.#notify();
   }
 
-  /** Removes all chats, also from the service. Throws `ServiceFault` if the service cannot be reached. */
+  /** Removes all chats, also from the service. Throws `ServiceError` if the service cannot be reached. */
   async removeAll(): Promise<void> {
     await this.#sync?.removeAll();
     for (const timer of this.#unsaved.values()) clearTimeout(timer);

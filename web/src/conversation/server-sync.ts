@@ -83,7 +83,7 @@ export class ServerSync {
     await this.#enqueue(() => this.#pull(id)).catch(() => undefined);
   }
 
-  /** Completes the list in the database. Throws `ServiceFault`. */
+  /** Completes the list in the database. Throws `ServiceError`. */
   async fetchSummaries(): Promise<void> {
     if (this.#state !== 'following') return;
     await this.#enqueue(async () => {
@@ -115,7 +115,7 @@ export class ServerSync {
     if ((await database.listUnsent()).length === 0) await database.clear();
   }
 
-  /** Removes everything from the service. Throws `ServiceFault` if it cannot be reached. */
+  /** Removes everything from the service. Throws `ServiceError` if it cannot be reached. */
   async removeAll(): Promise<void> {
     if (this.#state === 'following') await this.#enqueue(() => this.#options.chats.removeAll());
   }

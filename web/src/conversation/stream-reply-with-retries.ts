@@ -7,7 +7,7 @@ import { type ReplyRequest, streamReply } from '../service/stream-reply.ts';
 export interface Retry {
   readonly error: ErrorDetails;
   readonly atMs: number;
-  /** Number of the retry, from 1 to `mostRetries`. */
+  /** Number of the retry, from 1 to `maxRetries`. */
   readonly number: number;
 }
 
@@ -16,7 +16,7 @@ const maxWaitSeconds = 15;
 
 /**
  * Streams the chunks of a reply. A rejection with a retry time had no effect, so the same request is repeated then, unless the
- * wait is long. `tell` is called with each wait, and with undefined when it is over. Throws the same errors as `streamReply`.
+ * wait is long. `onRetry` is called with each wait, and with undefined when it is over. Throws the same errors as `streamReply`.
  */
 export async function* streamReplyWithRetries(
   service: Service,

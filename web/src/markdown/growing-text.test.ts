@@ -70,7 +70,7 @@ describe('one long block that grows', () => {
   });
 });
 
-/** Each block with its rows, its items or its text. */
+/** Returns each block with its rows, its items, or its text. */
 function partsOf(blocks: readonly object[]): readonly unknown[] {
   const shown = blocks as readonly { type: string; raw: string; text?: string; rows?: { text: string }[][]; items?: object[] }[];
   return shown
@@ -105,7 +105,7 @@ describe('formulas', () => {
   );
 });
 
-/** What is added in each of some frames that take so long. */
+/** Returns the number of characters added in each of several frames of a given duration. */
 function added(pace: Pace, frames: number, frameMs: number): readonly number[] {
   return Array.from({ length: frames }, (_, at) => pace.frame(at * frameMs, 3000, false));
 }

@@ -4,7 +4,7 @@ import { toBlocks } from './lexer.ts';
 
 const tags: Readonly<Record<string, string>> = { strong: 'b', em: 'i', del: 's', codespan: 'code', link: 'a' };
 
-/** The inline parts of a paragraph, as HTML of short tags. */
+/** Renders the inline parts of a paragraph as HTML with short tags. */
 function render(text: string): string {
   const [paragraph] = toBlocks(text);
   return (paragraph !== undefined && 'tokens' in paragraph ? (paragraph.tokens ?? []) : []).map(toHtml).join('');

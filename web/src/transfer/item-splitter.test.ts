@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ItemSplitter, UnreadableFile } from './item-splitter.ts';
 
-/** The items of a text that comes in pieces of a length. */
+/** Returns the items of a text that arrives in pieces of a given length. */
 function itemsOf(text: string, length: number, maxItemChars = 1000): readonly string[] {
   const splitter = new ItemSplitter(maxItemChars);
   const items: string[] = [];

@@ -218,7 +218,7 @@ interface ListToolsOptions {
   readonly signal: AbortSignal;
 }
 
-/** Throws `ServiceFault`. */
+/** Throws `ServiceError`. */
 async function listTools(service: Service, { toolset, application, signal }: ListToolsOptions): Promise<ToolList> {
   const body = { toolset, ...(application !== undefined && { application }) };
   const answer = await service.json('v1/tools/list', { method: 'POST', body, signal });

@@ -244,7 +244,7 @@ type DocumentStates = ReadonlyMap<string, DocumentState>;
 
 const states = new Set(['waiting', 'indexing', 'ready', 'failed']);
 
-/** Loads the indexing state of the user's own application. Throws `ServiceFault`. */
+/** Loads the indexing state of the user's own application. Throws `ServiceError`. */
 async function readDocumentStates(service: Service, id: string, signal: AbortSignal): Promise<DocumentStates> {
   const answer = await service.json(`v1/deployments/${encodePath(id)}/documents`, { signal });
   const items = isJsonObject(answer) && Array.isArray(answer.data) ? answer.data.filter(isJsonObject) : [];

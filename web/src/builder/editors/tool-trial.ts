@@ -23,7 +23,7 @@ interface ToolsetTrial {
   readonly application: string | undefined;
 }
 
-/** Throws `ServiceFault`. */
+/** Throws `ServiceError`. */
 export async function tryTool(
   service: Service,
   { toolset, tool, args, application }: ToolsetTrial,
@@ -41,7 +41,7 @@ export async function tryTool(
   };
 }
 
-/** Calls another deployment as an application would call it as a tool. Throws `ServiceFault`. */
+/** Calls another deployment as an application would call it as a tool. Throws `ServiceError`. */
 export async function tryDeployment(service: Service, id: string, query: string, signal: AbortSignal): Promise<ToolTrialResult> {
   const startMs = performance.now();
   const body = { messages: [{ role: 'user', content: query }] };
