@@ -30,7 +30,7 @@ export function AttachmentBody({ attachment, kind }: AttachmentBodyProps) {
   if (content === 'broken') return <p className="trouble attachment-body">{strings.brokenAttachment}</p>;
   const isText = isTextKind(kind, attachment.type) && kind !== 'image';
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be reached by the keyboard
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll container must be reachable by keyboard
     <div className="attachment-body" tabIndex={0}>
       {isText ? renderText({ attachment, kind }, content.text) : <BlobView {...{ attachment, kind }} blob={content.blob} />}
     </div>
@@ -52,7 +52,7 @@ function BlobView({ attachment, kind, blob }: AttachmentBodyProps & { readonly b
   const title = attachment.title ?? strings.attachment;
   if (url === undefined) return null;
   if (kind === 'image') return <Picture {...{ url, title }} />;
-  // biome-ignore lint/a11y/useMediaCaption: what an assistant sends has no captions
+  // biome-ignore lint/a11y/useMediaCaption: media from assistants has no captions
   if (kind === 'audio') return <audio controls src={url} />;
   // Browsers cannot show a PDF in a sandbox. Only PDFs reach this line, and always with the PDF type.
   return <iframe className="attachment-frame" src={url} title={title} />;
@@ -159,7 +159,7 @@ export function TableView({ text }: { readonly text: string }) {
   const hiddenRows = isTruncated ? text.trimEnd().split('\n').length - maxRows : 0;
   return (
     <>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be reached by the keyboard */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll container must be reachable by keyboard */}
       <section className="table-frame" tabIndex={0} aria-label={strings.asTable}>
         <table>
           <thead>

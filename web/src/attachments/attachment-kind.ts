@@ -5,7 +5,7 @@ import { toReferencePath } from '../service/service-path.ts';
 /** An attachment of a reply or a question. */
 export type DisplayedAttachment = Omit<ResponseAttachment, 'index'> & { readonly index?: number };
 
-/** How an attachment is displayed. `link`: content from another host, which is named and not loaded. */
+/** Display kind of an attachment. `link`: content from another host, which is named and not loaded. */
 export type AttachmentKind = 'markdown' | 'image' | 'table' | 'chart' | 'pdf' | 'html' | 'audio' | 'text' | 'link' | 'file';
 
 const byType: readonly (readonly [RegExp, AttachmentKind])[] = [

@@ -68,7 +68,7 @@ function PassageInDocument({ passage, file }: { readonly passage: string; readon
   return (
     <>
       <h3 className="overline">{strings.inDocument}</h3>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be reached by the keyboard */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll container must be reachable by keyboard */}
       <div className="source-document" tabIndex={0}>
         {context.before}
         <mark ref={scrollToMark}>{context.passage}</mark>

@@ -24,7 +24,7 @@ it.each([
   ],
   ['no question at all', [said('assistant', 'Hi.')], ['question …', 'reply It is wide.']],
   ['nothing', [], ['question …', 'reply It is wide.']],
-])('A conversation goes on from %s', (_what, input, expected) => {
+])('continues in a chat from %s', (_what, input, expected) => {
   const conversation = toConversation({ answer, reply: toReply(answer), input });
   const turns = listVisibleTurns(conversation);
   expect(turns.map(({ kind, text }) => `${kind} ${text}`)).toEqual(expected);

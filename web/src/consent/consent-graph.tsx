@@ -26,7 +26,7 @@ export function ConsentGraph({ root, form }: { readonly root: string; readonly f
   const width = graph.columns * (nodeWidth + gapX) - gapX + 2 * margin;
   const height = graph.rows * (nodeHeight + gapY) - gapY + (graph.edges.some(isArc) ? arcDepth : 0) + 2 * margin;
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be reached by the keyboard
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll container must be reachable by keyboard
     <div className="graph" tabIndex={0}>
       <svg viewBox={`0 0 ${width} ${height}`} width={width} role="img" aria-label={consentStrings.consentGraph(getName(root))}>
         <defs>

@@ -7,7 +7,7 @@ const reply = (fields: Partial<Reply>): Reply => ({
   ...fields,
 });
 
-describe('two parts of an answer', () => {
+describe('joinText', () => {
   it.each([
     [
       'the words that are repeated stand once',
@@ -35,17 +35,17 @@ describe('two parts of an answer', () => {
       'function f() {\n  if (a) {\n    b();\n  }\n}',
     ],
     ['nothing but what was there', 'It was the best of times', 'the best of times', 'It was the best of times'],
-  ])('end with what stands in the first part already: %s', (_, said, more, joined) => {
+  ])('hides a possible repetition of the first part: %s', (_, said, more, joined) => {
     expect(joinText(said, more, true)).toBe(joined);
   });
 
-  it('are asked to be joined at the last words, of a long text at the beginning of one', () => {
+  it('requests the last words of the text, starting at a word', () => {
     const { prompt: ask } = toContinuation(reply({ text: `${'Lorem ipsum dolor. '.repeat(40)}The last words` }));
     const tail = String(ask.content).split('\n\n').at(-1);
     expect([ask.role, tail]).toEqual(['user', 'dolor. Lorem ipsum dolor. Lorem ipsum dolor. Lorem ipsum dolor. The last words']);
   });
 
-  it('are counted together, model by model, and their thoughts are both kept', () => {
+  it('adds up usage per model and keeps both thoughts', () => {
     const counted = (model: string, tokens: number) => ({
       ...{ index: 0, model, name: model, prompt_tokens: tokens, completion_tokens: 1, total_tokens: tokens + 1 },
     });

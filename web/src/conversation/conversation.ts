@@ -139,9 +139,7 @@ export function hasControls({ custom: { controls } }: Reply): boolean {
   return Array.isArray(controls) && controls.length > 0;
 }
 
-/**
- * Whether an answer is complete, so that the user has nothing to decide: neither whether to continue it, nor the input of a form.
- */
+/** Whether an answer is complete and needs no decision of the user: it is not truncated and contains no form. */
 export function hasEndedWell(reply: Reply): boolean {
   return reply.state === 'done' && reply.finish !== 'length' && !hasControls(reply);
 }

@@ -149,7 +149,7 @@ function Table({ token: { header, rows, align } }: { readonly token: Tokens.Tabl
   const hidden = rows.length - visibleRows.length;
   return (
     <>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be reached by the keyboard */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll container must be reachable by keyboard */}
       <div className="table-frame" tabIndex={0}>
         <table dir={isRightToLeft(header.map(({ text }) => text).join(' ')) ? 'rtl' : undefined}>
           <thead>

@@ -57,7 +57,7 @@ export function CodeBlock({ text, language, isComplete, isProse = false }: CodeB
           <CopyButton text={() => text} />
         </span>
       </div>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be reached by the keyboard */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll container must be reachable by keyboard */}
       <pre tabIndex={0}>
         <code>{coloured === undefined ? <Pieces text={text} /> : draw(coloured)}</code>
       </pre>

@@ -116,8 +116,8 @@ function Lead({ number, text }: { readonly number: number; readonly text: string
 
 /** Returns the address of a link with an allowed scheme, otherwise undefined. */
 export function safeLink(href: string): string | undefined {
-  // Browsers pass over control characters inside a scheme.
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  // Browsers ignore control characters inside a scheme.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern removes control characters
   const address = href.replace(/[\u0000-\u0020\u007f]/g, '');
   if (!/^(https?:\/\/|mailto:)/i.test(address)) return undefined;
   return URL.canParse(address) ? address : undefined;

@@ -54,7 +54,7 @@ describe('emphasis next to Chinese, Japanese, and Korean text', () => {
     ['**foo, *(bar)* baz**', '<b>foo, <i>(bar)</i> baz</b>'],
     ['~~a~~ and ~b~', '<s>a</s> and <s>b</s>'],
     ['👍**(b)**c', '👍**(b)**c'],
-  ])('leaves %s as CommonMark has it', (text, html) => {
+  ])('parses %s like CommonMark', (text, html) => {
     expect(render(text)).toBe(html);
   });
 });

@@ -108,7 +108,7 @@ function OfflineThread({ conversation }: { readonly conversation: Conversation }
   const { strings } = useLanguage();
   return (
     <div className="thread-frame">
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be reached by the keyboard */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll container must be reachable by keyboard */}
       <section className="thread" aria-label={strings.conversation} tabIndex={0}>
         <div className="turns">
           <p className="kept-title" aria-hidden="true">
@@ -171,7 +171,7 @@ function useOfflineChats(user: string, id: string | undefined): OfflineChats {
   return { summaries, open };
 }
 
-/** Texts of the offline page, in a chunk of their own that only this page loads. */
+/** Texts of the offline page, in a separate chunk that only this page loads. */
 function useOfflineStrings(): OfflineStrings {
   return useLocalizedStrings({ en: offlineEnglish, de: offlineGerman, fr: offlineFrench, es: offlineSpanish });
 }

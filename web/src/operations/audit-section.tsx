@@ -25,7 +25,7 @@ export function AuditSection({ round, latest }: AuditSectionProps) {
   const { service } = usePage();
   const [kind, setKind] = useState('');
   const field = useId();
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another round reads anew
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new round reads again
   const load = useCallback((signal: AbortSignal) => readAudit(service, { kind, signal }), [service, kind, round]);
   const { value: first, error, isLoading, reload } = useLoaded(load);
   const hasNewer = useHasNewer({ first, kind, latest });
@@ -88,7 +88,7 @@ interface NewerOptions {
 function useHasNewer({ first, kind, latest }: NewerOptions): boolean {
   const { service } = usePage();
   const [newer, setNewer] = useState<AuditPage>();
-  // biome-ignore lint/correctness/useExhaustiveDependencies: looked for anew each time
+  // biome-ignore lint/correctness/useExhaustiveDependencies: checked again on each refresh
   useEffect(() => {
     if (first === undefined || latest === undefined || newer === first) return;
     const controller = new AbortController();

@@ -30,7 +30,7 @@ export function OperationsPage({ openMenu }: { readonly openMenu: () => void }) 
   const asOfText = state && strings.asOf(new Date(state.nowMs).toLocaleTimeString(language));
   // Automatic refreshes are not announced again and again.
   const visibleRound = state?.round ?? 0;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each round
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs once per round
   useEffect(() => {
     if (visibleRound > 0 && asOfText !== undefined) announce(asOfText);
   }, [visibleRound]);

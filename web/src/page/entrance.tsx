@@ -62,7 +62,7 @@ export function Entrance() {
     [strings],
   );
 
-  // Whoever opened the page is let in once, whatever changes afterwards.
+  // The visitor who opened the page is signed in only once, regardless of later changes.
   // biome-ignore lint/correctness/useExhaustiveDependencies: see above
   useEffect(() => {
     if (loadFirst === undefined) setIsTrying(false);

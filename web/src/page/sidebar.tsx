@@ -131,7 +131,7 @@ export function Sidebar({ isMenuOpen, closeMenu, openPalette, appearance, setApp
 function useClearFilter({ isListed, unfilter }: { readonly isListed: boolean; readonly unfilter: () => void }): void {
   const { route } = usePage();
   const target = route.at === 'conversation' ? route.id : route.at;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each place, not for each letter that is searched for
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs once per route, not for each letter of a search
   useEffect(() => {
     if (target === 'new' || !isListed) unfilter();
   }, [target]);

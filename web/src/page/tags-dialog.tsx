@@ -80,7 +80,7 @@ export function TagsDialog({ summary, title, onClose }: TagsDialogProps) {
   );
 }
 
-/** Texts of the tags dialog, in a chunk of their own. */
+/** Texts of the tags dialog, in a separate chunk. */
 function useTagsStrings(): TagsStrings {
   return useLocalizedStrings({ en: tagsEnglish, de: tagsGerman, fr: tagsFrench, es: tagsSpanish });
 }

@@ -52,7 +52,7 @@ function UndoNote({ offer, close }: { readonly offer: UndoOffer; readonly close:
   };
   useCommands(() => [{ id: 'undo', title: `${strings.undo}: ${offer.message}`, kind: 'action', icon: 'again', run: undo }]);
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: it only notices that somebody is at the button inside
+    // biome-ignore lint/a11y/noStaticElementInteractions: it only observes interaction with the button inside
     <div
       {...{ className: 'undo-note', role: 'status' }}
       onPointerEnter={() => setIsPaused(true)}

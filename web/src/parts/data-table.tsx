@@ -22,7 +22,7 @@ export function DataTable<Row>({ label, columns, rows, getKey, isStacked }: Data
   const [firstColumn, ...otherColumns] = columns;
   const getClassName = ({ isNumber }: Column<Row>): string | undefined => (isNumber ? 'number' : undefined);
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be reached by the keyboard
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll container must be reachable by keyboard
     <section className="table-frame" tabIndex={0} aria-label={label}>
       <table className={isStacked ? 'data-table stacked' : 'data-table'}>
         <thead>

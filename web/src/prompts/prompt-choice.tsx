@@ -60,7 +60,7 @@ function useNames() {
   const { service } = usePage();
   const [names, setNames] = useState<readonly string[]>([]);
   const load = async (): Promise<void> => setNames(await listPrompts(service, 'said').catch(() => []));
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each time that the choice is opened
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs each time the list opens
   useEffect(() => void load(), []);
   return { names, load };
 }

@@ -4,7 +4,7 @@ import { promptsFrench } from './prompts-french.ts';
 import { promptsGerman } from './prompts-german.ts';
 import { promptsSpanish } from './prompts-spanish.ts';
 
-/** Texts of the prompts, in a chunk of their own that is loaded with the dialog. */
+/** Texts of the prompts, in a separate chunk that is loaded with the dialog. */
 export function usePromptsStrings(): PromptsStrings {
   return useLocalizedStrings({ en: promptsEnglish, de: promptsGerman, fr: promptsFrench, es: promptsSpanish });
 }

@@ -47,7 +47,7 @@ export function MatchBar({ conversation, query }: MatchBarProps) {
   );
 }
 
-/** Texts of the search, in a chunk of their own that only the search loads. */
+/** Texts of the search, in a separate chunk that only the search loads. */
 function useSearchStrings(): SearchStrings {
   return useLocalizedStrings({ en: searchEnglish, de: searchGerman, fr: searchFrench, es: searchSpanish });
 }

@@ -36,7 +36,7 @@ export function useMarks(conversation: Conversation, query: string): Marks {
     range.startContainer.parentElement?.scrollIntoView({ block: 'center' });
   };
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each conversation and each search
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs once per chat and search
   useEffect(() => {
     const [best, root, pattern] = [findBestTurn(latest.current, words), document.querySelector('.turns'), toWordPattern(words)];
     if (best === undefined || root === null || pattern === undefined) return setCount(0);

@@ -4,7 +4,7 @@ import { shareFrench } from './share-french.ts';
 import { shareGerman } from './share-german.ts';
 import { shareSpanish } from './share-spanish.ts';
 
-/** Texts of sharing, in a chunk of their own that only the dialogs load. */
+/** Texts of sharing, in a separate chunk that only the dialogs load. */
 export function useShareStrings(): ShareStrings {
   return useLocalizedStrings({ en: shareEnglish, de: shareGerman, fr: shareFrench, es: shareSpanish });
 }

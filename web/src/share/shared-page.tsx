@@ -66,7 +66,7 @@ function SharedThread({ shared }: { readonly shared: SharedChat }) {
   const { title, turns, createdAtMs, expiresAtMs } = shared;
   return (
     <div className="thread-frame">
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be reached by the keyboard */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll container must be reachable by keyboard */}
       <section className="thread" aria-label={common.conversation} tabIndex={0}>
         <div className="turns">
           <div className="shared-head">

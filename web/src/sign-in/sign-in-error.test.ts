@@ -6,7 +6,7 @@ import { signInGerman as german } from './sign-in-german.ts';
 
 const refused = (code: string, detail = ''): SignInProblem => ({ kind: 'refused', name: 'Corp', code, detail });
 
-describe('a sign-in that failed', () => {
+describe('describeProblem', () => {
   it.each<[SignInProblem, RegExp]>([
     [{ kind: 'unavailable', name: 'Corp' }, /^Corp cannot be reached right now/],
     [{ kind: 'unreachable', name: 'Corp' }, /^Corp does not respond to this page/],
@@ -21,7 +21,7 @@ describe('a sign-in that failed', () => {
     [refused('invalid_scope', 'no such scope'), /^Corp rejected the sign-in: no such scope \(invalid_scope\)$/],
     [refused('unauthorized_client'), /^Corp rejected the sign-in: unauthorized_client$/],
     [refused('x', 'long '.repeat(1_000)), /^.{300,340}$/],
-  ])('is told in words: %j', (trouble, words) => {
+  ])('describes %j', (trouble, words) => {
     expect(describeProblem(trouble, english)).toMatch(words);
     expect(describeProblem(trouble, german)).not.toBe(describeProblem(trouble, english));
   });

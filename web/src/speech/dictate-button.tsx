@@ -65,7 +65,7 @@ export function DictateButton({ text, setText }: DictateButtonProps) {
   );
 }
 
-/** Loaded in a chunk of its own for users who dictate. */
+/** Loaded in a separate chunk for users who dictate. */
 function useDictationStrings(): DictationStrings {
   return useLocalizedStrings({ en: dictationEnglish, de: dictationGerman, fr: dictationFrench, es: dictationSpanish });
 }

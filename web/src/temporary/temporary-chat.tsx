@@ -97,7 +97,7 @@ function useLeaveQuestion(isOn: boolean, question: string, answer: string): Reac
   return dialog;
 }
 
-/** Texts of temporary chats, in a chunk of their own that only temporary chats load. */
+/** Texts of temporary chats, in a separate chunk that only temporary chats load. */
 function useTemporaryStrings(): TemporaryStrings {
   return useLocalizedStrings({ en: temporaryEnglish, de: temporaryGerman, fr: temporaryFrench, es: temporarySpanish });
 }

@@ -106,7 +106,7 @@ function toReportLines(transfer: TransferState, strings: TransferStrings): reado
   ];
 }
 
-/** Texts of the transfer dialog, in a chunk of their own that only the dialog loads. */
+/** Texts of the transfer dialog, in a separate chunk that only the dialog loads. */
 function useTransferStrings(): TransferStrings {
   return useLocalizedStrings({ en: transferEnglish, de: transferGerman, fr: transferFrench, es: transferSpanish });
 }

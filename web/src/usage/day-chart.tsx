@@ -110,7 +110,7 @@ function Drawing({ title, measure, rows, toName, colours, open }: DrawingProps) 
         </g>
       ))}
       {rows.map(({ day, values }, at) => (
-        // biome-ignore lint/a11y/noStaticElementInteractions: by keyboard the days of the table below do the same
+        // biome-ignore lint/a11y/noStaticElementInteractions: keyboard users use the days of the table below
         <g key={day} onClick={({ target }) => open(day, findSeries(target))}>
           <title>{`${toName(day)}: ${formatValue(measure, computeSum(values), language)}`}</title>
           <rect className="day-room" x={left + at * slot} y={top} width={slot} height={height - top - bottom} />

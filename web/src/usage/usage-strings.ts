@@ -4,7 +4,7 @@ import { usageFrench } from './usage-french.ts';
 import { usageGerman } from './usage-german.ts';
 import { usageSpanish } from './usage-spanish.ts';
 
-/** Texts of the usage page, in a chunk of their own that only this page loads. */
+/** Texts of the usage page, in a separate chunk that only this page loads. */
 export function useUsageStrings(): UsageStrings {
   return useLocalizedStrings({ en: usageEnglish, de: usageGerman, fr: usageFrench, es: usageSpanish });
 }

@@ -203,7 +203,7 @@ function useDocumentStates(saved: SavedForm | undefined): DocumentStates {
   const { documentsRead } = useBuilderStrings();
   const [states, setStates] = useState(noStates);
   const [id, etag] = [saved?.id, saved?.etag];
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another etag is another application
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new etag means a changed application
   useEffect(() => {
     if (id === undefined) return undefined;
     const controller = new AbortController();

@@ -38,7 +38,7 @@ export function useEvaluations(stored: OwnApplication | undefined): EvaluationSt
   const [actionError, setActionError] = useState<ErrorDetails>();
   const id = isRequested ? stored?.id : undefined;
   const etag = stored?.etag;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: each change makes another version
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each change creates another version
   const load = useCallback(async () => {
     if (id === undefined) return undefined;
     const [cases, evaluations, [inForce]] = await Promise.all([

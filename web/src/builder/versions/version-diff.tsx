@@ -33,7 +33,7 @@ function Change({ change: { field, before = '', after = '' } }: { readonly chang
   return (
     <li>
       <code>{field.replace(/^applicationProperties\./, '')}</code>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be reached by the keyboard */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll container must be reachable by keyboard */}
       <pre className="version-lines" tabIndex={0}>
         {foldLines(lines).map(({ kind, text }, index) => {
           const Mark = marks[kind];

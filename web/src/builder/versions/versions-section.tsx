@@ -39,7 +39,7 @@ function VersionList({ stored, evaluationState, onRestored }: VersionsSectionPro
   const { id, etag } = stored;
   const { requestLoad } = evaluationState;
   useEffect(requestLoad, [requestLoad]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: each change makes another version
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each change creates another version
   const load = useCallback(() => listVersions(service, id), [service, id, etag]);
   const { value: versions, error, isLoading } = useLoaded(load);
   const [selectedVersion, setSelectedVersion] = useState<Version>();

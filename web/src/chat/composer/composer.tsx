@@ -72,7 +72,7 @@ export function Composer({ deployment, sendMessage, draftKey, firstText = '', co
     if (running === undefined) sendMessage(message);
     else outbox.add(conversationId, message);
     setText('');
-    // Speech that is still being recognized belongs to the message that is sent.
+    // Dictated text that is still being recognized belongs to the message that is sent.
     setDictationCount(dictationCount + 1);
     clear();
     address.forget();

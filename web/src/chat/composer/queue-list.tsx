@@ -65,7 +65,7 @@ function toPreview({ text, attachments }: QueuedMessage): string {
   return [text, ...files].filter((part) => part !== '').join(' · ');
 }
 
-/** Texts of the queue, in a chunk of their own because few users see one. */
+/** Texts of the queue, in a separate chunk because few users see one. */
 function useQueueStrings(): QueueStrings {
   return useLocalizedStrings({ en: queueEnglish, de: queueGerman, fr: queueFrench, es: queueSpanish });
 }

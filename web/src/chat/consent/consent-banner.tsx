@@ -26,7 +26,7 @@ export function ConsentBanner({ deployment, conversation, last }: ConsentBannerP
   const { id, name } = deployment;
   const moment = refused?.id ?? '';
   const status = useConsentStatus(id, moment);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: what was put off is asked anew after another reply
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a postponed form is shown again after another reply
   useEffect(() => setIsPostponed(false), [id, moment]);
   if (status === undefined || (last !== undefined && refused === undefined)) return null;
   if (isPostponed || isAgreed || status.isAccepted || status.form.size === 0) return null;
@@ -58,7 +58,7 @@ export function ConsentBanner({ deployment, conversation, last }: ConsentBannerP
 function useConsentStatus(id: string, moment: string): ConsentStatus | undefined {
   const { service } = usePage();
   const [status, setStatus] = useState<ConsentStatus>();
-  // biome-ignore lint/correctness/useExhaustiveDependencies: looked at anew for each refused reply
+  // biome-ignore lint/correctness/useExhaustiveDependencies: checked again for each rejected reply
   useEffect(() => {
     let isCanceled = false;
     readConsent(service, id).then(

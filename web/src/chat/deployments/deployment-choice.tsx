@@ -283,7 +283,7 @@ function compareVersions(left = '', right = ''): number {
   return left.localeCompare(right, undefined, { numeric: true });
 }
 
-/** Texts of the deployment dialog, in a chunk of their own that only the dialog loads. */
+/** Texts of the deployment dialog, in a separate chunk that only the dialog loads. */
 function usePickerStrings(): PickerStrings {
   return useLocalizedStrings({ en: pickerEnglish, de: pickerGerman, fr: pickerFrench, es: pickerSpanish });
 }

@@ -260,7 +260,7 @@ function ToolChoice({ selectedIds, choose }: ToolChoiceProps) {
   );
 }
 
-/** Texts of the chat settings, in a chunk of their own that is loaded with the settings. */
+/** Texts of the chat settings, in a separate chunk that is loaded with the settings. */
 function useChatSettingsStrings(): ChatSettingsStrings {
   return useLocalizedStrings({
     en: chatSettingsEnglish,
@@ -270,7 +270,7 @@ function useChatSettingsStrings(): ChatSettingsStrings {
   });
 }
 
-/** Texts of the thinking effort, in a chunk of their own that is loaded with the chat settings. */
+/** Texts of the thinking effort, in a separate chunk that is loaded with the chat settings. */
 function useEffortStrings(): EffortStrings {
   return useLocalizedStrings({ en: effortEnglish, de: effortGerman, fr: effortFrench, es: effortSpanish });
 }

@@ -24,7 +24,7 @@ export function Thread({ conversation, turns, sendMessage }: ThreadProps) {
   const { scroller, list, isAtEnd, toEnd } = useStickyEnd(conversation.id, findRunningId(turns));
   return (
     <div className="thread-frame">
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be reached by the keyboard */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll container must be reachable by keyboard */}
       <section className={isAtEnd ? 'thread' : 'thread reading'} ref={scroller} aria-label={strings.conversation} tabIndex={0}>
         <div className="turns" ref={list}>
           {turns.map((turn, at) => (
@@ -94,7 +94,7 @@ function useStickyEnd(conversationId: string, running: string) {
     setIsAtEnd(true);
     if (scroller.current !== null) scroller.current.scrollTop = computeScrollEnd(scroller.current);
   };
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the effects are for these changes
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the effects react to these changes
   useLayoutEffect(toEnd, [conversationId]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: see above
   useLayoutEffect(() => (running === '' ? undefined : toEnd()), [running]);
