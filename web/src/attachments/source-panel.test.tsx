@@ -5,7 +5,7 @@ it.each([
   ['One. Two three. Four.', 'Two three.', 'One. ', 'Two three.', ' Four.'],
   ['One.\nTwo\n  three. Four.', ' Two three.\n', 'One.\n', 'Two\n  three.', ' Four.'],
   ['a (b) [c] $d', '(b) [c]', 'a ', '(b) [c]', ' $d'],
-])('finds %j in %j', (document, wanted, before, passage, after) => {
+])('locates in %j the passage %j', (document, wanted, before, passage, after) => {
   expect(locatePassage(document, wanted)).toEqual({ before, passage, after });
 });
 

@@ -200,7 +200,7 @@ export class Library {
   }
 
   /**
-   * Hides a chat from the list until `remove` or `bringBack`. Deleting and restoring it would lose data, because the service
+   * Hides a chat from the list until `remove` or `restore`. Deleting and restoring it would lose data, because the service
    * drops its links and notifies other devices. Until it is removed, nothing is changed, so that a browser crash leaves it
    * complete.
    */

@@ -13,7 +13,7 @@ const initialChars = 8000;
 const minChars = 400;
 const maxChars = 8000;
 const maxCompleteChars = 16_000;
-/** Frame durations that mean in time, and far too slow. */
+/** Durations of two frames: drawn in time, and far too slow. */
 const goodMs = 42;
 const poorMs = 60;
 
@@ -129,8 +129,8 @@ export function usePacedText(text: string, isComplete: boolean): string {
 }
 
 /**
- * Computes how many waiting characters the next frame draws. The number grows with the speed of the last drawing and with the
- * waiting text. A slow drawing is followed by a pause of the same length.
+ * Computes how many waiting characters the next frame draws. The number doubles after a fast drawing, halves after a slow one, and
+ * grows with the waiting text. A slow drawing is followed by a pause of the same length.
  */
 export class Pace {
   #chars = minChars;

@@ -59,12 +59,12 @@ describe('a Parley export', () => {
   });
 
   it.each([
-    ['an id that is none', { ...own, id: '../x' }],
-    ['a turn under another id', { ...own, turns: { x: own.turns.q } }],
+    ['an invalid ID', { ...own, id: '../x' }],
+    ['a turn under another ID', { ...own, turns: { x: own.turns.q } }],
     ['a turn without a text', { ...own, turns: { q: { ...own.turns.q, text: 5 } } }],
-    ['an attachment that is none', { ...own, turns: { q: { ...own.turns.q, attachments: [null] } } }],
-    ['stages that are none', { ...own, turns: { r: { ...own.turns.r, custom: { stages: ['x'] } } } }],
-    ['a time beyond all time', { ...own, updatedAtMs: 1e300 }],
+    ['an invalid attachment', { ...own, turns: { q: { ...own.turns.q, attachments: [null] } } }],
+    ['invalid stages', { ...own, turns: { r: { ...own.turns.r, custom: { stages: ['x'] } } } }],
+    ['a time outside the valid range', { ...own, updatedAtMs: 1e300 }],
   ])('is rejected with %s', async (_name, conversation) => {
     const item = { format: 'parley-conversation', version: 1, ...conversation };
     expect((await readFile([item])).report).toMatchObject({ added: 0, rejected: 1 });
