@@ -20,7 +20,7 @@ export function MessageSection() {
   const put = async (): Promise<void> => setAnswered((await ask('Delete “Journey”?', 'Delete')) ? 'yes' : 'no');
   return (
     <Section name="Messages">
-      <Sample name="The line above a page (the way to the conversations is there on narrow screens)">
+      <Sample name="The header of a page (with the button for the chat list on narrow screens)">
         <PageHeader openMenu={() => undefined}>
           <span className="page-name">Usage</span>
         </PageHeader>

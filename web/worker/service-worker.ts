@@ -39,7 +39,7 @@ self.addEventListener('fetch', (event) => {
 async function install(): Promise<void> {
   const cache = await caches.open(own);
   const page = await fetch(scope, { cache: 'no-cache', credentials: 'same-origin' });
-  if (!(await keepPage(page, cache))) throw new Error('the page is of another build');
+  if (!(await keepPage(page, cache))) throw new Error('The service serves another build of the page');
   await cache.addAll([...files]);
 }
 

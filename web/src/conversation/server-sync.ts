@@ -273,7 +273,7 @@ export class ServerSync {
         await database.putMark({ id, revision: sent.revision, turns: ids, fields });
       }
     }
-    throw new Error('others write without end');
+    throw new Error('Too many concurrent writes to this chat');
   }
 
   /** Recreates a chat that was deleted elsewhere while turns were added here. */

@@ -50,7 +50,7 @@ export const PageContext = createContext<Page | undefined>(undefined);
 
 export function usePage(): Page {
   const page = useContext(PageContext);
-  if (page === undefined) throw new Error('outside of the page');
+  if (page === undefined) throw new Error('The page context is missing');
   return page;
 }
 
