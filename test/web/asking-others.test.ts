@@ -53,7 +53,7 @@ describe('among three hundred deployments', () => {
     await dialog.getByRole('radio', { name: 'Accept files' }).check({ force: true });
     expect(await page.locator(names).allTextContents()).toEqual(['Reader']);
     await dialog.getByText('$2.50 in / $10.00 out per 1M tokens · reads up to 128,000 tokens').waitFor();
-    await dialog.getByRole('button', { name: 'Make Reader a favourite' }).click();
+    await dialog.getByRole('button', { name: 'Add Reader to favorites' }).click();
     await page.keyboard.press('Escape');
     dialog = await open();
     expect(await dialog.getByRole('heading', { level: 3 }).allInnerTexts()).toEqual(['Favorites', 'From this service']);

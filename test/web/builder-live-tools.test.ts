@@ -62,7 +62,7 @@ it.each(['light', 'dark'] as const)(
     await tools.getByRole('button', { name: 'Try again' }).click();
     const read = tools.getByRole('checkbox', { name: /^Read a file read read-only/ });
     await read.waitFor();
-    await tools.getByText('Needs: path').waitFor();
+    await tools.getByText('Required: path').waitFor();
     await tools.getByText('Optional: from').waitFor();
     await tools.getByText('The server does not currently offer it.').waitFor();
     expect(await tools.getByRole('alert').count()).toBe(0);

@@ -57,7 +57,7 @@ it('A step that fails for want of consent leads to the form and back, and then i
   expect(await answer()).not.toContain('needs your consent');
   expect(await page.locator('.banner').count()).toBe(0);
 
-  await page.getByRole('link', { name: 'Permissions' }).click();
+  await page.getByRole('link', { name: 'Permissions', exact: true }).click();
   await page.getByRole('button', { name: 'Withdraw: Assistant' }).click();
   await page.getByText('You have not accepted any.').waitFor();
   expect(await status()).toBe(false);

@@ -102,7 +102,7 @@ describe('where one goes on writing', () => {
     await page.locator('.reply .branches').waitFor();
     await answer();
     expect(await page.evaluate('document.activeElement.id')).toBe('message');
-    await page.getByRole('link', { name: 'Permissions' }).click();
+    await page.getByRole('link', { name: 'Permissions', exact: true }).click();
     await page.getByText(/^Since .+ \d{4} it may use “Mailbox”\.$/).waitFor();
   });
 });

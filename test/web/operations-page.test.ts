@@ -190,7 +190,7 @@ describe('the page of operations', () => {
       'verdict doubtful',
       'verdict good',
     ]);
-    expect(await rows.first().innerText()).toMatch(/refuses us \(401\)\s+Its key is not accepted: /);
+    expect(await rows.first().innerText()).toMatch(/rejected our key \(401\)\s+Its key is not accepted\. /);
     expect(await rows.nth(1).innerText()).toMatch(/was over its rate limit/);
   });
 

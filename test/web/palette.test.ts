@@ -76,7 +76,7 @@ it('The arrows go round, what is written is answered in words, and Escape leads 
   expect(await page.evaluate(active)).toBe(titles[1]);
   await page.keyboard.type('qqq');
   await page.getByText('No results for “qqq”.').waitFor();
-  await page.getByRole('status').getByText('0 found').waitFor();
+  await page.getByRole('status').getByText('0 results').waitFor();
   await page.keyboard.press('Escape');
   await page.getByRole('combobox').waitFor({ state: 'detached' });
   expect(await page.evaluate('document.activeElement.id')).toBe('message');

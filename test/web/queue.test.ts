@@ -121,7 +121,7 @@ describe('what is sent while an answer comes', { timeout: 60_000 }, () => {
     const opened = await openAnswering();
     await opened.say('Second');
     await opened.say('Third');
-    await waiting(opened).getByRole('button', { name: 'Send now and stop the current answer' }).nth(1).click();
+    await waiting(opened).getByRole('button', { name: 'Send now and end the current answer' }).nth(1).click();
     await opened.page.locator('.reply .markdown').getByText('Third:').waitFor();
     await opened.page.getByText('You stopped this answer.').waitFor();
     // The other one waits on.

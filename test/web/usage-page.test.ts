@@ -178,10 +178,10 @@ describe('the calls behind a sum', () => {
     const seen = (await rowsOf(page)).sort();
     expect(seen).toHaveLength(2);
     expect(seen.join('\n')).toMatch(/=cmd\(\) failed 200 1,000 500 \$0\.00 0 sec request/);
-    expect(seen.join('\n')).toMatch(/key:user refused 200 0 0 \$0\.00 0 sec request/);
-    await page.getByRole('radio', { name: 'refused' }).check({ force: true });
+    expect(seen.join('\n')).toMatch(/key:user rejected 200 0 0 \$0\.00 0 sec request/);
+    await page.getByRole('radio', { name: 'rejected' }).check({ force: true });
     await expect.poll(async () => (await rowsOf(page)).length).toBe(1);
-    await page.getByRole('radio', { name: 'cancelled' }).check({ force: true });
+    await page.getByRole('radio', { name: 'canceled' }).check({ force: true });
     await page.getByText('No matching calls').waitFor();
     await page.getByRole('button', { name: 'Back to overview' }).click();
     await link.waitFor();
