@@ -14,7 +14,7 @@ export const consentEnglish = {
   withdrawn: (name: string) => `Withdrawn. ${name} can no longer use other applications for you.`,
   declined: (name: string) => `Declined. ${name} answers, but cannot do anything that needs your permission.`,
   acceptedTitle: 'Application permissions',
-  acceptedNone: 'You have not accepted any. An application asks you before it uses others in your name.',
+  acceptedNone: 'You have not accepted any. An application asks you before it uses other applications in your name.',
   backToChat: 'Back to the chat',
 };
 

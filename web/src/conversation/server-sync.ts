@@ -72,7 +72,7 @@ export class ServerSync {
     );
   }
 
-  /** Sends everything of a chat. Throws if the service cannot be reached. */
+  /** Sends all unsent parts of a chat. Throws if the service cannot be reached. */
   async sync(id: string): Promise<void> {
     await this.#enqueue(() => this.#send(id));
   }
@@ -153,8 +153,8 @@ export class ServerSync {
   }
 
   /**
-   * Loads the current list and forgets chats that the service no longer has. If the service lost data (`isBehind`), sends it
-   * again.
+   * Loads the current list and forgets chats that the service no longer has. If the service lost data (`isBehind`), all
+   * stored chats are sent again.
    */
   async #reset(isBehind = false): Promise<void> {
     const { database, onChange } = this.#options;
@@ -174,7 +174,7 @@ export class ServerSync {
     await database.putMark({ id: followMarkId, revision, turns: [], fields: noFields });
   }
 
-  /** Returns the first page of a list and the revision for following changes. */
+  /** Returns the first pages of a list, and the revision from which to follow changes. */
   async #listAll(
     query: Readonly<Record<string, string>>,
     maxPages = initialPages,

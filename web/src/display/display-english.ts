@@ -11,7 +11,7 @@ export const displayEnglish = {
   notices: 'When an answer is ready',
   noticesOff: 'No notification',
   noticesOn: 'Notify me',
-  noticesWhen: 'Only while you look at something else.',
+  noticesWhen: 'Only while you are not looking at this page.',
   noticesRefused: 'The browser blocks notifications from this page. Allow them in the browser settings for this site.',
   followUps: 'Follow-up questions',
   followUpsOff: 'No suggestions',

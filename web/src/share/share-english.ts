@@ -21,7 +21,7 @@ export const shareEnglish = {
   revoked: 'The link is revoked and no longer works.',
   shared: 'Shared chat',
   sharedBy: (name: string, date: string) => `Shared by ${name} on ${date}`,
-  asThen: (date: string) => `This is the chat as it was then. The link works until ${date}.`,
+  asThen: (date: string) => `This is the chat as of that date. The link works until ${date}.`,
   goOn: 'Continue in a copy',
   goOnWhat: (name: string) => `The copy is private. ${name} does not see your messages in it.`,
   copying: 'Copying…',
