@@ -39,7 +39,7 @@ export interface Session {
 const hiddenFrameMs = 400;
 /** Maximum time to wait for the service before the page shows the browser's data. */
 const maxStartMs = 1500;
-/** Delay after which the page is ready for use. */
+/** Delay before search data is loaded, so that the page is usable first. */
 const prepareAfterMs = 1000;
 
 /**

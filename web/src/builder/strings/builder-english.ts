@@ -74,7 +74,7 @@ export const builderEnglish = {
   iconUrl: 'Picture',
   iconUrlHint: 'Address of a picture for lists.',
   behaviour: 'How it answers',
-  fineSettings: 'Long conversations and search',
+  fineSettings: 'Long chats and search',
   fineSettingsHint: 'Advanced. The defaults work well. Change them if answers forget or miss something.',
   tools: 'What it can use',
   /** One-line purposes of the kinds of tools, by setting. */
