@@ -8,10 +8,10 @@ export default defineConfig({
     target: 'es2023',
     outDir: 'dist',
     emptyOutDir: true,
-    // Nothing is put into the page as a data address: the policy of the page allows it for images alone.
+    // No data URLs, because the policy of the page allows them only for images.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
-    // What every visit needs is two files: parts that lazy views share would be files of their own, each with a request.
+    // Each visit needs only two files. Otherwise, code that lazy views share would become further files and requests.
     rolldownOptions: {
       output: {
         codeSplitting: {

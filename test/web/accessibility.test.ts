@@ -41,8 +41,8 @@ describe.each(looks)('in the look %s', { timeout: 60_000 }, (_look, options) => 
     await page.evaluate("location.hash = '#/consent/assistant'");
     await page.locator('.graph').waitFor();
     expect(await violations(page)).toEqual([]);
-    if (await page.getByRole('button', { name: 'Show conversations' }).isVisible()) {
-      await page.getByRole('button', { name: 'Show conversations' }).click();
+    if (await page.getByRole('button', { name: 'Show chats' }).isVisible()) {
+      await page.getByRole('button', { name: 'Show chats' }).click();
     }
     await page.getByText('Settings').click();
     expect(await violations(page)).toEqual([]);
@@ -101,7 +101,7 @@ describe('what lies over the rest', () => {
 
   it('on a phone the drawer keeps the focus, Escape closes it, and the focus goes back', async () => {
     const { page } = await house.open('demo', { viewport: { width: 390, height: 800 } });
-    await page.getByRole('button', { name: 'Show conversations' }).focus();
+    await page.getByRole('button', { name: 'Show chats' }).focus();
     await page.keyboard.press('Enter');
     await page.locator('.sidebar.open').waitFor();
     expect(await page.evaluate(focused)).toBe('Parley');
@@ -115,12 +115,12 @@ describe('what lies over the rest', () => {
     expect(await page.evaluate(isOutOfReach)).toBe(true);
     await page.keyboard.press('Escape');
     await page.locator('.sidebar.open').waitFor({ state: 'detached' });
-    expect(await page.evaluate(focused)).toBe('Show conversations');
+    expect(await page.evaluate(focused)).toBe('Show chats');
     expect(await page.evaluate(isOutOfReach)).toBe(false);
-    await page.getByRole('button', { name: 'Show conversations' }).click();
+    await page.getByRole('button', { name: 'Show chats' }).click();
     await page.locator('.curtain').click({ position: { x: 380, y: 400 } });
     await page.locator('.sidebar.open').waitFor({ state: 'detached' });
-    expect(await page.evaluate(focused)).toBe('Show conversations');
+    expect(await page.evaluate(focused)).toBe('Show chats');
   });
 
   it('the choice of a deployment gives the focus back on Escape, and to the message on a choice', async () => {

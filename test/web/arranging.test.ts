@@ -88,7 +88,7 @@ describe('the list of conversations', () => {
     await group(there.page, 'Archived').getByRole('link', { name: 'Old plans' }).waitFor();
     await there.page.getByRole('searchbox').fill('');
     await there.page.getByRole('button', { name: 'Archived' }).click();
-    await choose(there.page, 'Old plans', 'Bring back from the archive');
+    await choose(there.page, 'Old plans', 'Unarchive');
     await group(there.page, 'Today').getByRole('link', { name: 'Old plans' }).waitFor();
     expect(await there.page.getByRole('button', { name: 'Archived' }).count()).toBe(0);
     await expect.poll(async () => (await stored(true)).length).toBe(0);
@@ -131,7 +131,7 @@ describe('the list of conversations', () => {
     await page.getByRole('link', { name: 'Gardens' }).click();
     await page.locator('.question', { hasText: 'Tell me about Gardens' }).waitFor();
     expect([await search.inputValue(), await heads.allTextContents()]).toEqual(['garden', ['GardensTell me about Gardens']]);
-    await page.getByRole('link', { name: 'New conversation' }).click();
+    await page.getByRole('link', { name: 'New chat' }).click();
     await page.locator('.starter').first().waitFor();
     expect(await search.inputValue()).toBe('');
     await search.fill('garden');
@@ -146,7 +146,7 @@ describe('the list of conversations', () => {
     await chat('Gardens', { tags: ['home'] });
     const { page } = await house.openAt(`/#key=${callerKey}`, options);
     await page.locator('.starter').first().waitFor();
-    const drawer = page.getByRole('button', { name: 'Show conversations' });
+    const drawer = page.getByRole('button', { name: 'Show chats' });
     const isPhone = await drawer.isVisible();
     if (isPhone) await drawer.click();
     await page.locator('.head', { hasText: 'Gardens' }).hover();

@@ -50,13 +50,13 @@ describe('among three hundred deployments', () => {
     let dialog = await open();
     await dialog.getByRole('radio', { name: 'Use tools' }).check({ force: true });
     expect(await page.locator(names).allTextContents()).toEqual(['Caller']);
-    await dialog.getByRole('radio', { name: 'Take files' }).check({ force: true });
+    await dialog.getByRole('radio', { name: 'Accept files' }).check({ force: true });
     expect(await page.locator(names).allTextContents()).toEqual(['Reader']);
-    await dialog.getByText('$2.50 in, $10.00 out a million tokens · reads up to 128,000 tokens').waitFor();
-    await dialog.getByRole('button', { name: 'Make Reader a favourite' }).click();
+    await dialog.getByText('$2.50 in / $10.00 out per 1M tokens · reads up to 128,000 tokens').waitFor();
+    await dialog.getByRole('button', { name: 'Add Reader to favorites' }).click();
     await page.keyboard.press('Escape');
     dialog = await open();
-    expect(await dialog.getByRole('heading', { level: 3 }).allInnerTexts()).toEqual(['Favourites', 'Of this service']);
+    expect(await dialog.getByRole('heading', { level: 3 }).allInnerTexts()).toEqual(['Favorites', 'From this service']);
     expect(await page.locator(names).first().textContent()).toBe('Reader');
     await page.keyboard.type('model 77');
     await page.keyboard.press('Enter');
@@ -65,13 +65,13 @@ describe('among three hundred deployments', () => {
     await answer();
     dialog = await open();
     expect(await dialog.getByRole('heading', { level: 3 }).allInnerTexts()).toEqual([
-      'Favourites',
-      'Used last',
-      'Of this service',
+      'Favorites',
+      'Recently used',
+      'From this service',
     ]);
     expect((await page.locator(names).allTextContents()).slice(0, 2)).toEqual(['Reader', 'Model 77']);
-    await dialog.getByRole('button', { name: 'Reader is a favourite: no longer' }).click();
-    expect(await dialog.getByRole('heading', { level: 3 }).allInnerTexts()).toEqual(['Used last', 'Of this service']);
+    await dialog.getByRole('button', { name: 'Remove Reader from favorites' }).click();
+    expect(await dialog.getByRole('heading', { level: 3 }).allInnerTexts()).toEqual(['Recently used', 'From this service']);
     expect(troubles).toEqual({ outside: [], faults: [] });
   });
 
@@ -95,7 +95,7 @@ describe('among three hundred deployments', () => {
   it.each(looks)('%s: the choice is readable', async (_look, options) => {
     const { page } = await house.browser.open(`${crowded.url}/#key=${callerKey}`, options);
     await page.locator('.picker').click();
-    await page.getByRole('radio', { name: 'Take files' }).check({ force: true });
+    await page.getByRole('radio', { name: 'Accept files' }).check({ force: true });
     expect(await violations(page)).toEqual([]);
     expect(await overhang(page)).toBe(0);
   });
@@ -107,7 +107,7 @@ describe('an answer of somebody else', () => {
     house.upstream.script(eventsReply(...plainReply('Of the one.')));
     await say('Who are you?');
     expect(await answer()).toBe('Of the one.');
-    await page.getByRole('button', { name: 'Ask somebody else' }).click();
+    await page.getByRole('button', { name: 'Try another model' }).click();
     await page
       .getByRole('dialog')
       .getByRole('button', { name: /^D ?Demo|^Demo/ })
@@ -122,7 +122,7 @@ describe('an answer of somebody else', () => {
       expect.stringMatching(/Scripted$/),
       expect.stringMatching(/Demo$/),
     ]);
-    await sides.first().getByRole('button', { name: 'Go on with this' }).click();
+    await sides.first().getByRole('button', { name: 'Continue with this one' }).click();
     await page.locator('.reply[aria-label="Scripted"]').waitFor();
     expect(await page.getByRole('group', { name: 'Version 1 of 2' }).count()).toBe(1);
     house.upstream.script(eventsReply(...plainReply('Of the one again.')));
@@ -182,7 +182,7 @@ describe('an answer of somebody else', () => {
       expect([await violations(page), await overhang(page)]).toEqual([[], 0]);
       const chosen = sides.filter({ hasText: 'Begun 0.' });
       const name = (await chosen.locator('.reply-name').innerText()).split('\n').at(-1);
-      await chosen.getByRole('button', { name: 'Go on with this' }).click();
+      await chosen.getByRole('button', { name: 'Continue with this one' }).click();
       await page.locator(`.reply[aria-label="${name}"] .actions`).waitFor();
       await page.getByRole('group', { name: /Version [12] of 3/ }).waitFor();
       expect(await sides.count()).toBe(0);
@@ -197,7 +197,7 @@ describe('an answer of somebody else', () => {
   it('comes to one message behind an @, and the conversation stays with whom it was', async () => {
     const { page, answer, say } = await house.open('demo');
     await page.locator('#message').pressSequentially('@scri');
-    await page.getByRole('listbox', { name: 'Whom this message goes to' }).getByRole('option', { name: 'Scripted' }).waitFor();
+    await page.getByRole('listbox', { name: 'Recipients of this message' }).getByRole('option', { name: 'Scripted' }).waitFor();
     await page.keyboard.press('Enter');
     await page.getByText('This message goes to Scripted').waitFor();
     house.upstream.script(eventsReply(...plainReply('Asked once.')));
@@ -224,7 +224,7 @@ it('A rating is kept with the id of its answer, and a word on it; one that is no
   const sent: unknown[] = [];
   page.on('request', (request) => request.url().endsWith('/rate') && sent.push(request.postDataJSON()));
   await page.getByRole('button', { name: 'Bad answer' }).click();
-  await page.getByLabel('Kept. Say why, if you like:').fill('Too short.');
+  await page.getByLabel('Rating saved. Tell us why (optional):').fill('Too short.');
   await page.locator('.rating-comment').getByRole('button', { name: 'Send' }).click();
   await page.locator('.rating-comment').waitFor({ state: 'detached' });
   const responseId = expect.stringMatching(/./);
@@ -243,6 +243,6 @@ it('A rating is kept with the id of its answer, and a word on it; one that is no
   expect(await bad.getAttribute('aria-pressed')).toBe('true');
   await page.unroute('**/rate');
   await page.getByRole('button', { name: 'Good answer' }).click();
-  await page.getByLabel('Kept. Say why, if you like:').waitFor();
+  await page.getByLabel('Rating saved. Tell us why (optional):').waitFor();
   expect(sent.at(-1)).toEqual({ rate: true, responseId });
 });

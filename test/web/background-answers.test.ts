@@ -60,7 +60,7 @@ describe('answers in the background', () => {
     const { page, say, troubles } = await house.openAt(`/#key=${callerKey}`);
     await page.getByRole('link', { name: 'Background answers' }).click();
     const item = page.getByRole('link', { name: /Tell me of the sea/ });
-    await item.getByText('Being answered').waitFor();
+    await item.getByText('In progress').waitFor();
     await item.click();
     await answering.events(delta({ reasoning_content: 'They want it short.' }), text('It is '));
     await page.locator('.reply > .markdown', { hasText: 'It is' }).waitFor();
@@ -73,7 +73,7 @@ describe('answers in the background', () => {
     await state(page, 'Done').waitFor();
     await page.reload();
     await state(page, 'Done').waitFor();
-    await page.getByRole('button', { name: 'Go on in a conversation' }).click();
+    await page.getByRole('button', { name: 'Continue in a chat' }).click();
     await page.locator('.question-text', { hasText: 'Tell me of the sea' }).waitFor();
     await say('And how deep?');
     await expect.poll(() => asked.length).toBe(1);
@@ -118,7 +118,7 @@ describe('answers in the background', () => {
     await page.locator('.sheet:not(.answer-sheet)[aria-busy="false"]').waitFor();
     expect(await page.getByRole('link', { name: /Go on for ever/ }).count()).toBe(0);
     await page.evaluate(`location.hash = '#/background/${id}'`);
-    await page.getByText('There is no such answer').waitFor();
+    await page.getByText('This answer was not found').waitFor();
   });
 
   it('that failed say why', async () => {
@@ -137,7 +137,7 @@ describe('answers in the background', () => {
     );
     await answering.events(text('An answer with **words** and a list:\n\n- one\n- two'));
     const { page } = await openAt('', options);
-    await page.getByText('Being answered').first().waitFor();
+    await page.getByText('In progress').first().waitFor();
     expect(await violations(page)).toEqual([]);
     expect(await overhang(page)).toBe(0);
     await page.evaluate(`location.hash = '#/background/${id}'`);

@@ -36,7 +36,7 @@ describe('the operator’s page', () => {
     await opened.page.keyboard.press('Enter');
     await opened.page.locator('.beginning').waitFor();
     await opened.page.getByText('Maintenance on Sunday.').waitFor();
-    if (look === 'phone') await opened.page.getByRole('button', { name: 'Show conversations' }).click();
+    if (look === 'phone') await opened.page.getByRole('button', { name: 'Show chats' }).click();
     await opened.page.locator('.sidebar').getByRole('link', { name }).waitFor();
     for (const [colorScheme, accent] of [
       ['dark', 'rgb(255, 221, 0)'],

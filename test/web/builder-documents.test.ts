@@ -40,7 +40,7 @@ it.each(looks)('How far the documents of an application are is shown as they are
   const items = page.locator('.document');
   page.setDefaultTimeout(30_000);
   await items.nth(0).getByText('is being read').waitFor();
-  await items.nth(1).getByText('waits to be read').waitFor();
+  await items.nth(1).getByText('waiting to be read').waitFor();
   shelves.blobs.release();
   await items.nth(1).getByText('cannot be read · The file is damaged: it cannot be read as PDF.').waitFor();
   await items.nth(0).getByText('ready').waitFor();

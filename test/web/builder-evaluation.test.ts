@@ -49,8 +49,8 @@ it('An answer of the test chat becomes a case, which finds what a change breaks'
   const chat = page.getByRole('complementary', { name: 'Test chat' });
   await chat.getByRole('textbox').fill('What is the weather in Oslo?');
   await chat.getByRole('textbox').press('Enter');
-  await chat.getByRole('button', { name: 'Keep as a case' }).click();
-  await chat.getByText('It is a case now.').waitFor();
+  await chat.getByRole('button', { name: 'Save as a case' }).click();
+  await chat.getByText('Saved as a case.').waitFor();
   await page.locator('summary', { hasText: /^Evaluation$/ }).click();
   const cases = page.getByRole('list', { name: 'Cases' }).getByRole('listitem');
   await cases.first().waitFor();
@@ -67,7 +67,7 @@ it('An answer of the test chat becomes a case, which finds what a change breaks'
     .getByRole('button', { name: /^Results of version 2/ })
     .click();
   await evaluations.first().getByText('get_weather was called with {"place":"Oslo"}, not with {"city":"Oslo"}.').waitFor();
-  await evaluations.first().getByLabel('Beside').selectOption({ index: 1 });
+  await evaluations.first().getByLabel('Compared with').selectOption({ index: 1 });
   await page.getByText('0 better, 1 worse, 0 the same').waitFor();
 
   await page.reload();
@@ -87,7 +87,7 @@ it('Before roles may use an application, its cases are offered', async () => {
   await service.sendRequest({ path: path('cases', 'offer'), headers: withKey(), body });
   const { page, troubles } = await openEditor('offer', { browser, service });
   const sharing = page.getByRole('region', { name: 'Who may use it' });
-  expect(await sharing.getByText('Before others use it').count()).toBe(0);
+  expect(await sharing.getByText('Check its answers before others use it.').count()).toBe(0);
   await sharing.getByRole('button', { name: /^Add/ }).click();
   await sharing.getByRole('textbox').last().fill('staff');
   await sharing.getByRole('button', { name: 'Evaluate now' }).click();
@@ -112,7 +112,7 @@ it('Cases are written, read from a table, and deleted; what is none is told', as
   await page.getByRole('button', { name: 'Delete the case One' }).click();
   await vi.waitFor(async () => expect(await cases.count()).toBe(1));
   await page.getByRole('button', { name: 'New case' }).click();
-  await page.getByLabel('What the user says').fill('x');
+  await page.getByLabel('User message').fill('x');
   await page.getByRole('button', { name: 'As JSON' }).click();
   await page.getByText('Fill this in.').waitFor();
   await page.getByLabel('Text', { exact: true }).fill('x');
@@ -135,23 +135,23 @@ it('A case is written in a form, without a line of JSON', async () => {
   await page.locator('summary', { hasText: /^Evaluation$/ }).click();
   await page.getByRole('button', { name: 'New case' }).click();
   await page.getByLabel('Name').last().fill('Weather');
-  await page.getByLabel('What the user says').fill('What is the weather in Oslo?');
+  await page.getByLabel('User message').fill('What is the weather in Oslo?');
   const checks = page.getByRole('group', { name: /^Check \d$/ });
   await checks.nth(0).getByRole('combobox').selectOption('A tool is called');
   await page.getByRole('button', { name: 'Save the case' }).click();
   await checks.nth(0).getByText('Fill this in.').waitFor();
-  await checks.nth(0).getByLabel('Name of the tool').fill('get_weather');
+  await checks.nth(0).getByLabel('Tool name').fill('get_weather');
   await page.getByRole('button', { name: 'Add a check' }).click();
-  await checks.nth(1).getByRole('combobox', { name: 'Kind of check 2' }).selectOption('A model finds the answer good');
-  await checks.nth(1).getByLabel('Who judges').selectOption('Demo');
-  await checks.nth(1).getByLabel('What a good answer is').fill('It names the city.');
+  await checks.nth(1).getByRole('combobox', { name: 'Type of check 2' }).selectOption('A model rates the answer as good');
+  await checks.nth(1).getByLabel('Judge').selectOption('Demo');
+  await checks.nth(1).getByLabel('Criteria for a good answer').fill('It names the city.');
   await page.getByRole('button', { name: 'Add a check' }).click();
   await page.getByRole('button', { name: 'Remove Check 3' }).click();
   await page.getByRole('button', { name: 'Add a check' }).click();
-  await checks.nth(2).getByRole('combobox').selectOption('It takes no longer than');
+  await checks.nth(2).getByRole('combobox').selectOption('It takes at most');
   await checks.nth(2).getByLabel('Seconds').fill('soon');
   await page.getByRole('button', { name: 'Save the case' }).click();
-  await checks.nth(2).getByText('Write a number').waitFor();
+  await checks.nth(2).getByText('Enter a number').waitFor();
   await checks.nth(2).getByLabel('Seconds').fill('20');
   await page.getByRole('button', { name: 'Save the case' }).click();
   await page.getByText('Weather 3 checks').waitFor();

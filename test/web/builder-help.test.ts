@@ -45,7 +45,7 @@ it.each([
 
 it.each(looks)('What is good as it is is folded, unless something of it is set: %s', async (_look, options) => {
   const { page } = await openEditor('plain', { browser, service, options });
-  const fine = page.locator('.builder-tools', { hasText: 'Long conversations and search' });
+  const fine = page.locator('.builder-tools', { hasText: 'Long chats and search' });
   await fine.waitFor();
   expect(await fine.getByText('Strategy').isVisible()).toBe(false);
   await fine.locator('> summary').click();

@@ -53,7 +53,7 @@ it('The chat beside the form shows what the model was sent, what the tools did, 
   const { page, say, answer, panel, trace, troubles } = await openTest('shop');
   await say('What do you have?');
   expect(await answer()).toContain('There is a lamp.');
-  await trace.getByText('2 turns of the model · 1 tool run').waitFor();
+  await trace.getByText('2 model turns · 1 tool run').waitFor();
   expect(await trace.locator(':scope > summary').textContent()).toContain('20 + 4 tokens · about $0.06');
   expect(await trace.locator('.trace-name').allTextContents()).toEqual(['Turn 1: model', 'Tool: find', 'Turn 2: model']);
   expect(await trace.locator('.trace-bar > .model').count()).toBe(2);
@@ -68,7 +68,7 @@ it('The chat beside the form shows what the model was sent, what the tools did, 
   await first?.locator('summary').first().click();
   expect(await first?.locator('.trace-message').allTextContents()).toEqual([`systemSay ${hostile}.`, 'userWhat do you have?']);
   await first?.getByText('Tools offered: find').waitFor();
-  await first?.locator('.trace-part', { hasText: 'What it answered' }).getByText('"tool_calls"').waitFor();
+  await first?.locator('.trace-part', { hasText: 'Model answer' }).getByText('"tool_calls"').waitFor();
   await tool?.locator('summary').first().click();
   expect(await tool?.locator('pre').allTextContents()).toEqual(['{\n  "text": "lamp"\n}', '{\n  "items": [\n    "Lamp"\n  ]\n}']);
   await second?.locator('summary').first().click();
@@ -78,11 +78,11 @@ it('The chat beside the form shows what the model was sent, what the tools did, 
 
   await say('Thank you.');
   await expect.poll(() => panel.locator('.reply .actions').count()).toBe(2);
-  await trace.getByText('1 turn of the model').waitFor();
-  await trace.getByLabel('Of the answer').selectOption({ index: 0 });
-  await trace.getByText('2 turns of the model').waitFor();
+  await trace.getByText('1 model turn').waitFor();
+  await trace.getByLabel('Trace of answer').selectOption({ index: 0 });
+  await trace.getByText('2 model turns').waitFor();
   await panel.getByRole('button', { name: 'Start over' }).click();
-  await panel.getByText('The chat is kept nowhere').waitFor();
+  await panel.getByText('The chat is not saved').waitFor();
   expect(await page.locator('.head').count()).toBe(0);
   expect(troubles).toEqual({ outside: [], faults: [] });
 });
@@ -92,9 +92,9 @@ it('What is tested is what is saved', async () => {
   const { page, say, answer, panel } = await openTest('kept');
   await page.getByLabel(/^Instructions/).fill('Be kinder.');
   await page.locator('#message').fill('Hello');
-  await panel.getByText('Save it first, then you can ask.').waitFor();
+  await panel.getByText('Save the application first. Then you can ask.').waitFor();
   expect(await panel.getByRole('button', { name: 'Send' }).isDisabled()).toBe(true);
-  await panel.getByRole('button', { name: 'Save' }).click();
+  await panel.getByRole('button', { name: 'Save', exact: true }).click();
   await page.getByText('Everything is saved').waitFor();
   expect(await page.locator('#message').inputValue()).toBe('Hello');
   await say('Hello');

@@ -56,7 +56,7 @@ it('What an application was before is listed, compared, and put in force again o
   expect(await changes.locator('code').allTextContents()).toEqual(['temperature', 'instructions', 'starters', 'displayName']);
   const lines = changes.locator('li', { hasText: 'instructions' }).locator('pre > *');
   expect((await lines.allTextContents()).map((line) => line.trim())).toEqual([
-    ...['3 lines as before', 'Two.', 'Three.', 'Never invent prices.', 'Say <b>prices</b>.'],
+    ...['3 unchanged lines', 'Two.', 'Three.', 'Never invent prices.', 'Say <b>prices</b>.'],
   ]);
   expect(await lines.evaluateAll((all: { tagName: string }[]) => all.map(({ tagName }) => tagName))).toEqual([
     ...['SPAN', 'SPAN', 'SPAN', 'DEL', 'INS'],
@@ -91,7 +91,7 @@ it('What was saved elsewhere meanwhile is not restored over, and what may differ
   const { page } = await openEditor('raced', { browser, service });
   await page.locator('summary', { hasText: /^Versions$/ }).click();
   await page.getByRole('button', { name: /^Compare/ }).click();
-  await page.getByText('Nothing that is shown differs').waitFor();
+  await page.getByText('No visible differences.').waitFor();
   await store(service, 'raced', quickApp({}, { displayName: 'From elsewhere' }));
   await page.getByRole('button', { name: /^Restore/ }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Restore' }).click();

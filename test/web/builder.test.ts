@@ -146,10 +146,10 @@ it('What the service refuses is shown at its field, in the form and beside the J
   await page.locator('.builder-refusal').getByText('MCP servers › Board › Address').waitFor();
 
   await page.getByRole('radio', { name: 'JSON' }).check();
-  const text = page.getByLabel('The whole application');
+  const text = page.getByLabel('The complete application');
   await page.locator('.builder-refusal').getByText('mcp_toolset[0].mcp_server_info.url').waitFor();
   await text.fill('{ "displayName": ');
-  await page.getByText('This is no JSON object.').waitFor();
+  await page.getByText('This is not a JSON object.').waitFor();
   expect(await page.getByRole('button', { name: 'Save', exact: true }).isDisabled()).toBe(true);
   await text.fill(JSON.stringify({ applicationTypeSchemaId: 'x/custom_application_schemas/quickapps', displayName: 'Mended' }));
   await page.getByRole('radio', { name: 'Form' }).check();
@@ -176,7 +176,7 @@ it('A secret is written and never shown again; it stays where it is not touched,
   await page.getByLabel('Description').first().fill('With a secret.');
   await save(page);
   await page.getByRole('radio', { name: 'JSON' }).check();
-  expect(await page.getByLabel('The whole application').inputValue()).toMatch(/"token": "\*\*\*"/);
+  expect(await page.getByLabel('The complete application').inputValue()).toMatch(/"token": "\*\*\*"/);
 
   await page.getByRole('link', { name: 'All applications' }).click();
   const menu = page.locator('summary[aria-label="More for Secretive"]');
@@ -205,16 +205,16 @@ it('A new application is saved once it has a name, and is not left unsaved witho
   const { page } = await openBuilder();
   await page.getByRole('button', { name: 'New application' }).click();
   await page.getByRole('button', { name: 'Save', exact: true }).click();
-  await page.getByText('Give it a name').waitFor();
+  await page.getByText('Enter a name').waitFor();
   await page.getByRole('button', { name: 'Open in chat' }).click();
-  await page.getByText('Give it a name').waitFor();
+  await page.getByText('Enter a name').waitFor();
   expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('A new application');
   await page.getByLabel('Name', { exact: true }).fill('Named at last');
   await save(page);
   await page.getByLabel('Name', { exact: true }).fill('Renamed');
   const away = page.getByRole('link', { name: 'All applications' });
   await away.click();
-  await page.getByRole('dialog').getByText('What you changed is not saved').waitFor();
+  await page.getByRole('dialog').getByText('Leave without saving your changes?').waitFor();
   await page.getByRole('button', { name: 'Cancel' }).click();
   expect(await page.getByLabel('Name', { exact: true }).first().inputValue()).toBe('Renamed');
   await away.click();
@@ -255,7 +255,7 @@ it('What was changed elsewhere is not written over unasked', async () => {
   await page.getByRole('button', { name: 'Save', exact: true }).click();
   await page.getByText('It was changed elsewhere').waitFor();
   expect((await stored('shared')).description).toBe('From elsewhere');
-  await page.getByRole('button', { name: 'Save mine over it' }).click();
+  await page.getByRole('button', { name: 'Overwrite it with mine' }).click();
   await page.getByText('Everything is saved').waitFor();
   expect((await stored('shared')).description).toBe('From here');
 });
@@ -268,12 +268,12 @@ it('Tools are put together: by name, by conditions, out of an OpenAPI document, 
   await page.keyboard.press('Enter');
   await others.getByRole('button', { name: 'Remove Other model' }).waitFor();
   await others.getByRole('button', { name: 'Add a group of conditions' }).click();
-  await others.getByLabel('What is looked at').selectOption({ label: 'Id' });
-  await others.getByLabel('How').selectOption({ label: 'matches the pattern' });
+  await others.getByLabel('Property').selectOption({ label: 'Id' });
+  await others.getByLabel('Comparison').selectOption({ label: 'matches the pattern' });
   await others.getByLabel('Value').fill('^de(');
   await others.locator('.trouble').getByText('RE2').waitFor();
   await others.getByLabel('Value').fill('^de');
-  await others.getByText('Meets them now: 1').waitFor();
+  await others.getByText('1 match now').waitFor();
   expect(await others.locator('.builder-matches li').allTextContents()).toEqual(['Demo']);
 
   const closed = page.locator('.builder-tools:not([open]) > summary');
@@ -366,13 +366,13 @@ it('A place of an address that no parameter fills is said at once, with the way 
   await web.getByRole('button', { name: 'Add a tool' }).click();
   expect(await web.getByText('Strict').count()).toBe(0);
   await web.getByLabel('Address · required').fill('https://shop.example/items/{id}/{part}');
-  await web.getByText('The address has {id}, and no parameter fills it.').waitFor();
+  await web.getByText('The address contains {id}, but no parameter fills it.').waitFor();
   await web.getByRole('button', { name: 'Add the parameter id' }).click();
   await web.locator('.builder-card-name').getByText('id', { exact: true }).waitFor();
-  expect(await web.getByText('and no parameter fills it').allInnerTexts()).toEqual([expect.stringContaining('{part}')]);
+  expect(await web.getByText('but no parameter fills it').allInnerTexts()).toEqual([expect.stringContaining('{part}')]);
   await web.getByRole('button', { name: 'Add a parameter' }).click();
   await page.keyboard.type('part');
-  await web.getByText('and no parameter fills it').waitFor({ state: 'detached' });
+  await web.getByText('but no parameter fills it').waitFor({ state: 'detached' });
 });
 
 it('A web API in the obsolete form, and in the further ones, is shown where it was saved so, and only there', async () => {
@@ -394,7 +394,7 @@ it('A web API in the obsolete form, and in the further ones, is shown where it w
   await kind.waitFor();
   expect(await kind.locator('option').allTextContents()).toEqual(['A web API', 'A web API in the obsolete form']);
   await further.getByRole('button', { name: 'Remove Further web APIs 1' }).click();
-  await further.getByRole('button', { name: 'Add a further web API' }).waitFor();
+  await further.getByRole('button', { name: 'Add another web API' }).waitFor();
 });
 
 describe('nobody is kept out', () => {
@@ -428,7 +428,7 @@ describe('nobody is kept out', () => {
 it('Where nothing is kept for users, the page says so', async () => {
   await using bare = await startService({ models });
   const { page } = await openBuilder({}, bare.url);
-  await page.getByText('keeps no applications of its users').waitFor();
+  await page.getByText('does not store applications').waitFor();
   expect(await page.getByRole('button', { name: 'New application' }).count()).toBe(0);
 });
 
@@ -447,7 +447,7 @@ it('What another user saved is never talked to unasked, and is marked with who s
 
   await page.locator('.picker').click();
   await page.locator('.picker-body h3').first().waitFor();
-  expect(await page.locator('.picker-body h3').allInnerTexts()).toEqual(['Of this service', 'Yours', 'Shared by others']);
+  expect(await page.locator('.picker-body h3').allInnerTexts()).toEqual(['From this service', 'Yours', 'Shared by others']);
   await page.locator('.option', { hasText: sharer }).click();
   await page.locator('.shared-strip').getByText(sharer).waitFor();
 

@@ -40,15 +40,15 @@ describe('an answer that was cut at its token limit', { timeout: 60_000 }, () =>
     const { page, say, answer, troubles } = opened;
     await say('How does it begin?');
     expect(await answer()).toBe('It was the best of times, it was the wor');
-    await page.getByRole('button', { name: 'Go on', exact: true }).click();
+    await page.getByRole('button', { name: 'Continue', exact: true }).click();
     await page.getByText('the worst of times, it was the age of').waitFor();
     expect(lastMessages()).toEqual([
       { role: 'user', content: 'How does it begin?' },
       { role: 'assistant', content: 'It was the best of times, it was the wor' },
       { role: 'user', content: expect.stringMatching(/cut off.*\n\nIt was the best of times, it was the wor$/s) },
     ]);
-    await page.getByText('The answer reached its token limit').waitFor();
-    await page.getByRole('button', { name: 'Go on', exact: true }).focus();
+    await page.getByText('The answer reached its length limit').waitFor();
+    await page.getByRole('button', { name: 'Continue', exact: true }).focus();
     await page.keyboard.press('Enter');
     await page.getByText('it was the age of wisdom.').waitFor();
     expect(await answer()).toBe('It was the best of times, it was the worst of times, it was the age of wisdom.');
@@ -56,7 +56,7 @@ describe('an answer that was cut at its token limit', { timeout: 60_000 }, () =>
     // One answer: neither the parts nor what asked for them are seen.
     expect([await page.locator('.question').count(), await page.locator('.reply').count()]).toEqual([1, 1]);
     expect(await page.locator('.branches').count()).toBe(0);
-    expect(await page.getByRole('button', { name: 'Go on', exact: true }).count()).toBe(0);
+    expect(await page.getByRole('button', { name: 'Continue', exact: true }).count()).toBe(0);
     await page.locator('.usage summary').getByText('36 tokens').waitFor();
 
     await opened.reload();
@@ -89,11 +89,11 @@ describe('an answer that was cut at its token limit', { timeout: 60_000 }, () =>
     const { page, say } = await house.open('raw');
     await say('Count');
     await page.locator('.fault').waitFor();
-    await page.getByRole('button', { name: 'Go on', exact: true }).click();
+    await page.getByRole('button', { name: 'Continue', exact: true }).click();
     await page.locator('.reply .markdown').getByText('One two three four').waitFor();
     await page.getByRole('button', { name: 'Stop' }).click();
     await page.getByText('You stopped this answer.').waitFor();
-    await page.getByRole('button', { name: 'Go on', exact: true }).click();
+    await page.getByRole('button', { name: 'Continue', exact: true }).click();
     await page.locator('.reply .markdown').getByText('One two three four five.', { exact: true }).waitFor();
     expect(await page.locator('.reply').count()).toBe(1);
   });
@@ -102,15 +102,15 @@ describe('an answer that was cut at its token limit', { timeout: 60_000 }, () =>
 it('The demo goes on with what it was cut at, until it is through', async () => {
   const opened = await house.open('demo');
   const { page, say, answer } = opened;
-  await page.getByRole('button', { name: 'Settings of this conversation' }).click();
-  await page.getByLabel('Longest answer').fill('25');
+  await page.getByRole('button', { name: 'Chat settings' }).click();
+  await page.getByLabel('Maximum answer length').fill('25');
   await page.getByRole('button', { name: 'Apply' }).click();
   await say('Count to 30');
   const all = Array.from({ length: 30 }, (_, index) => index + 1).join(' ');
   let said = await answer();
   expect([all.startsWith(said.trim()), said.length < all.length]).toEqual([true, true]);
   for (let press = 0; press < 5 && said !== all; press += 1) {
-    await page.getByRole('button', { name: 'Go on', exact: true }).click();
+    await page.getByRole('button', { name: 'Continue', exact: true }).click();
     const before = said;
     await expect.poll(async () => (said = await answer())).not.toBe(before);
   }
@@ -128,7 +128,7 @@ describe('an answer that is changed', { timeout: 60_000 }, () => {
     await page.keyboard.press('Enter');
     const field = page.getByRole('textbox', { name: 'Edit this answer' });
     expect(await field.inputValue()).toBe('Paris is in **Spain**.');
-    await page.getByText('The answer itself stays as another version.').waitFor();
+    await page.getByText('The original answer stays as another version.').waitFor();
     for (const [look, { colorScheme = 'light', viewport = { width: 1280, height: 720 } }] of looks) {
       await page.emulateMedia({ colorScheme });
       await page.setViewportSize(viewport as { width: number; height: number });
@@ -160,7 +160,7 @@ describe('an answer that is changed', { timeout: 60_000 }, () => {
     expect(lastMessages()).toMatchObject([{}, { role: 'assistant', content: 'Paris is in **France**.' }, { content: 'Sure?' }]);
     // What follows stays with the version that it follows.
     await page.getByRole('button', { name: 'Edit this answer' }).first().click();
-    await page.getByText('What follows this answer stays with that version.').waitFor();
+    await page.getByText('The messages after this answer stay with that version.').waitFor();
     await page.getByRole('button', { name: 'Cancel' }).click();
     expect(troubles).toEqual(clean);
   });
@@ -172,7 +172,7 @@ describe('an answer that is changed', { timeout: 60_000 }, () => {
     await one.answer();
     await one.page.getByRole('button', { name: 'Edit this answer' }).click();
     await one.page.getByRole('textbox', { name: 'Edit this answer' }).fill('Paris.');
-    await one.page.getByRole('button', { name: 'Keep my words' }).click();
+    await one.page.getByRole('button', { name: 'Save edit' }).click();
     await one.page.locator('.edited').waitFor();
 
     const two = await house.openAt(`/#key=${callerKey}`);
@@ -181,8 +181,8 @@ describe('an answer that is changed', { timeout: 60_000 }, () => {
     expect(await two.answer()).toBe('Paris.');
     await two.page.getByRole('group', { name: 'Version 2 of 2' }).waitFor();
 
-    await two.page.locator('.page-header').getByRole('button', { name: 'Share by a link' }).click();
-    await two.page.getByRole('button', { name: 'Make a link' }).click();
+    await two.page.locator('.page-header').getByRole('button', { name: 'Share with a link' }).click();
+    await two.page.getByRole('button', { name: 'Create a link' }).click();
     const link = await two.page.getByRole('textbox', { name: 'Link' }).inputValue();
     await two.page.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
     const other = await house.openAt('/#key=other-key');
@@ -195,7 +195,7 @@ describe('an answer that is changed', { timeout: 60_000 }, () => {
     await two.page.getByRole('button', { name: 'Import and export…' }).click();
     const [download] = await Promise.all([
       two.page.waitForEvent('download'),
-      two.page.getByRole('button', { name: 'Export all conversations' }).click(),
+      two.page.getByRole('button', { name: 'Export all chats' }).click(),
     ]);
     const file = await download.path();
     const third = await house.openAt('/#key=other-key');

@@ -18,19 +18,19 @@ it('What is set for a conversation goes with each of its questions, and is kept 
   const browser = await startBrowser();
   const opened = await browser.open(`${service.url}/#key=caller-key`);
   const { page, troubles, reload } = opened;
-  const open = () => page.getByRole('button', { name: 'Settings of this conversation' }).click();
+  const open = () => page.getByRole('button', { name: 'Chat settings' }).click();
   const dialog = page.getByRole('dialog');
   await page.locator('.starter').first().waitFor();
   expect(await asked(opened, 'Count to 1')).toEqual({ stream: true, messages: [{ role: 'user', content: 'Count to 1' }] });
 
-  await page.getByRole('link', { name: 'New conversation' }).click();
+  await page.getByRole('link', { name: 'New chat' }).click();
   await page.locator('.starter').first().waitFor();
   await open();
   await dialog.getByLabel('Instructions').fill('Be brief.');
   await dialog.getByLabel('Temperature').fill('0.2');
-  await dialog.getByLabel('Longest answer').fill('300');
-  await dialog.getByRole('textbox', { name: 'Keep these under a name' }).fill('Short & dry');
-  await dialog.getByRole('button', { name: 'Keep', exact: true }).click();
+  await dialog.getByLabel('Maximum answer length').fill('300');
+  await dialog.getByRole('textbox', { name: 'Save as preset' }).fill('Short & dry');
+  await dialog.getByRole('button', { name: 'Save', exact: true }).click();
   await dialog.getByRole('button', { name: 'Short & dry', exact: true }).waitFor();
   expect(await violations(page)).toEqual([]);
   await page.setViewportSize({ width: 390, height: 800 });
@@ -43,10 +43,10 @@ it('What is set for a conversation goes with each of its questions, and is kept 
   const instructions = { role: 'system', content: 'Be brief.' };
   expect(await asked(opened, 'Count to 2')).toMatchObject({ ...set, messages: [instructions, { role: 'user' }] });
   await reload();
-  await page.getByRole('button', { name: 'something is set' }).waitFor();
+  await page.getByRole('button', { name: '(customized)' }).waitFor();
   expect(await asked(opened, 'Count to 3')).toMatchObject({ ...set, messages: [instructions, {}, {}, {}] });
 
-  await page.getByRole('link', { name: 'New conversation' }).click();
+  await page.getByRole('link', { name: 'New chat' }).click();
   await page.locator('.starter').first().waitFor();
   await open();
   expect(await dialog.getByLabel('Instructions').inputValue()).toBe('');
@@ -84,7 +84,7 @@ it('Tools of the service are chosen for a conversation with a model; one that is
   const opened = await browser.open(`${service.url}/#key=caller-key`);
   const { page, troubles, answer, reload } = opened;
   const dialog = page.getByRole('dialog');
-  const open = () => page.getByRole('button', { name: 'Settings of this conversation' }).click();
+  const open = () => page.getByRole('button', { name: 'Chat settings' }).click();
   await page.locator('.starter').first().waitFor();
   await page.evaluate("location.hash = '#/?with=demo'");
   await page.locator('.picker', { hasText: 'demo' }).waitFor();
@@ -104,14 +104,14 @@ it('Tools of the service are chosen for a conversation with a model; one that is
   expect(await asked(opened, 'What is the weather in Paris?')).toMatchObject({ addons: [{ name: 'weather' }] });
   expect(await answer()).toContain('hail and thunder');
   await reload();
-  await page.getByRole('button', { name: 'something is set' }).waitFor();
+  await page.getByRole('button', { name: '(customized)' }).waitFor();
 
   await service.configure({ models, applications, security });
   const listed = () => service.sendRequest({ method: 'GET', path: '/openai/addons', headers: { 'api-key': 'caller-key' } });
   await expect.poll(async () => (await listed()).json, { timeout: 15_000 }).toMatchObject({ data: [] });
   await opened.say('And in Rome?');
-  await page.getByText('A tool that is set for this conversation is no longer offered.').waitFor();
-  await page.getByText('Open the settings of this conversation and apply them anew').waitFor();
+  await page.getByText('A tool selected for this chat is no longer available.').waitFor();
+  await page.getByText('Open the chat settings, apply them again').waitFor();
 
   // An application has tools of its own.
   await page.evaluate("location.hash = '#/?with=app'");
@@ -137,7 +137,7 @@ it('How long a model thinks is chosen where it says that it does, and told to no
   const { page, troubles, reload } = opened;
   const dialog = page.getByRole('dialog');
   const effort = dialog.getByLabel('Thinking before the answer');
-  const open = () => page.getByRole('button', { name: 'Settings of this conversation' }).click();
+  const open = () => page.getByRole('button', { name: 'Chat settings' }).click();
   const begin = async (id: string): Promise<void> => {
     await page.evaluate(`location.hash = '#/?with=${id}'`);
     await page.locator('.picker', { hasText: new RegExp(id, 'i') }).waitFor();
@@ -153,13 +153,13 @@ it('How long a model thinks is chosen where it says that it does, and told to no
   await page.emulateMedia({ colorScheme: 'dark' });
   expect([await violations(page), await overhang(page)]).toEqual([[], 0]);
   await page.setViewportSize({ width: 1280, height: 720 });
-  await dialog.getByRole('textbox', { name: 'Keep these under a name' }).fill('Deep');
-  await dialog.getByRole('button', { name: 'Keep', exact: true }).click();
+  await dialog.getByRole('textbox', { name: 'Save as preset' }).fill('Deep');
+  await dialog.getByRole('button', { name: 'Save', exact: true }).click();
   await dialog.getByRole('button', { name: 'Deep', exact: true }).waitFor();
   await dialog.getByRole('button', { name: 'Apply' }).click();
   expect(await asked(opened, 'Count to 1')).toMatchObject({ reasoning_effort: 'high' });
   await reload();
-  await page.getByRole('button', { name: 'something is set' }).waitFor();
+  await page.getByRole('button', { name: '(customized)' }).waitFor();
   expect(await asked(opened, 'Count to 2')).toMatchObject({ reasoning_effort: 'high' });
   // The same conversation goes on with one that would refuse it.
   await page.locator('.picker').click();

@@ -44,7 +44,7 @@ describe('signing in', () => {
     const { page } = await house.openAt('/');
     await page.getByLabel('Key').fill('wrong');
     await page.keyboard.press('Enter');
-    await page.getByRole('alert').getByText('not known here').waitFor();
+    await page.getByRole('alert').getByText('That key doesn’t work').waitFor();
     await page.getByLabel('Key').fill(callerKey);
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.locator('#message').waitFor();
@@ -116,13 +116,13 @@ describe('a conversation with the demo', () => {
     await page.locator('.markdown').getByText('40 41').waitFor();
     await page.waitForTimeout(600);
     await reload();
-    await page.getByText('The page was closed while this answer came').waitFor();
+    await page.getByText('This answer was interrupted when the page closed').waitFor();
     expect(await page.locator('.markdown').textContent()).toContain('20 21 22');
-    await page.getByRole('link', { name: 'New conversation' }).click();
+    await page.getByRole('link', { name: 'New chat' }).click();
     await page.locator('.starter').first().waitFor();
-    await page.getByLabel('Search conversations').fill('nothing of this');
-    await page.getByText('Nothing about').waitFor();
-    await page.getByLabel('Search conversations').fill('901 COUNT');
+    await page.getByLabel('Search chats').fill('nothing of this');
+    await page.getByText('No results for').waitFor();
+    await page.getByLabel('Search chats').fill('901 COUNT');
     await page.getByRole('link', { name: 'Count to 901' }).click();
     await page.locator('.question-text').getByText('Count to 901').waitFor();
   });
@@ -153,7 +153,7 @@ describe('a conversation with the demo', () => {
     const { page, say, answer } = await paced.open('demo');
     await say('Count to 60');
     await page.locator('.markdown').getByText('1 2 3').waitFor();
-    await page.getByRole('link', { name: 'New conversation' }).click();
+    await page.getByRole('link', { name: 'New chat' }).click();
     await page.locator('.starter').first().waitFor();
     await say('Count to 4');
     expect(await answer()).toBe('1 2 3 4');
@@ -193,7 +193,7 @@ describe('a conversation with the demo', () => {
     await page.keyboard.press('Control+k');
     await page.getByRole('dialog').getByRole('combobox').fill('use from');
     await page.getByRole('option', { name: 'Use from code' }).click();
-    await page.getByRole('dialog').getByText('Ask with').waitFor();
+    await page.getByRole('dialog').getByText('Call with').waitFor();
   });
 
   it('takes files by choosing, and sends them along', async () => {
@@ -223,7 +223,7 @@ describe('what fails', () => {
   it('is said in words with what helps', async () => {
     house.upstream.script(refusal(429, { 'retry-after': '20' }));
     const { page } = await failing('scripted');
-    await page.getByText('Too many people are asking at the moment.').waitFor();
+    await page.getByText('There are too many requests right now.').waitFor();
     await page.getByText('Try again in 20 seconds.').waitFor();
   });
 
@@ -335,7 +335,7 @@ describe('files', () => {
     const { page } = await house.open('demo');
     const buffer = Buffer.alloc(600 * 1024, 'x');
     await page.locator('input[type=file]').setInputFiles({ name: 'big.bin', mimeType: 'application/octet-stream', buffer });
-    await page.getByText('big.bin could not be sent: the service keeps no files').waitFor();
+    await page.getByText('big.bin could not be uploaded: this service does not store files').waitFor();
     expect(await page.getByRole('button', { name: 'Send' }).isDisabled()).toBe(true);
   });
 });
@@ -350,7 +350,7 @@ describe('a long conversation', () => {
     expect(await page.locator('article').count()).toBe(200);
     await say('Count to 3');
     expect(await answer()).toBe('1 2 3');
-    await page.getByLabel('Download this conversation').click();
+    await page.getByLabel('Download this chat').click();
     const [download] = await Promise.all([
       page.waitForEvent('download'),
       page.getByRole('button', { name: 'As Markdown' }).click(),

@@ -108,7 +108,7 @@ describe('conversations on the server', () => {
     release();
     await page.locator('.head', { hasText: 'Harvest' }).waitFor();
     await page.getByRole('searchbox').fill('haystack needle');
-    await page.locator('.sidebar-empty', { hasText: 'Nothing about' }).waitFor();
+    await page.locator('.sidebar-empty', { hasText: 'No results for' }).waitFor();
   });
 
   it('are written on without a network, and sent when it is back', async () => {
@@ -153,10 +153,10 @@ describe('conversations on the server', () => {
     const two = await house.openAt(`/#key=${callerKey}`);
     await two.page.locator('.head', { hasText: 'One of many' }).waitFor({ timeout: 15_000 });
     await two.page.getByText('Settings').click();
-    await two.page.getByRole('button', { name: 'Delete all conversations' }).click();
+    await two.page.getByRole('button', { name: 'Delete all chats' }).click();
     await two.page.locator('.question-dialog').getByRole('button', { name: 'Delete' }).click();
-    await two.page.getByText('What you talk about is kept here.').waitFor();
-    await one.page.getByText('What you talk about is kept here.').waitFor({ timeout: 15_000 });
+    await two.page.getByText('Your chats appear here.').waitFor();
+    await one.page.getByText('Your chats appear here.').waitFor({ timeout: 15_000 });
     expect(await titles()).toEqual([]);
   });
 

@@ -22,19 +22,22 @@ const status = async () => {
 it('What needs consent is marked where deployments are chosen', async () => {
   const { page } = await house.open('demo');
   await page.locator('.picker').click();
-  await page.locator('.option', { hasText: 'Mailbox' }).getByText('Others ask before using it').waitFor();
+  await page.locator('.option', { hasText: 'Mailbox' }).getByText('Asks for permission first').waitFor();
   expect(await page.locator('.option').count()).toBe(5);
-  expect(await page.getByText('Others ask before using it').count()).toBe(1);
+  expect(await page.getByText('Asks for permission first').count()).toBe(1);
 });
 
 it('A step that fails for want of consent leads to the form and back, and then it works; withdrawing ends it', async () => {
   const { page, answer, troubles } = await house.open('assistant');
-  await page.locator('.banner').getByText('If you agree, “Assistant” passes on to “Mailbox” what you write here').waitFor();
+  await page
+    .locator('.banner')
+    .getByText('If you agree, “Assistant” shares your messages and attached files with “Mailbox”')
+    .waitFor();
   await page.getByRole('button', { name: 'Look into my mailbox' }).click();
   const refused = await answer();
   expect(refused).toContain('needs your consent');
   expect(refused).not.toContain('/v1/');
-  await page.getByText('A step was refused: “Assistant” may use “Mailbox” only with your consent.').waitFor();
+  await page.getByText('A step was rejected. “Assistant” needs your permission to use “Mailbox”.').waitFor();
   expect(await page.getByRole('button', { name: 'Try again' }).innerText()).toBe('Try again');
   await page.locator('.stages > summary').click();
   await page
@@ -43,7 +46,7 @@ it('A step that fails for want of consent leads to the form and back, and then i
     .click();
   await page.locator('.stage-body').getByText('Mailbox needs your consent before Assistant may use it').waitFor();
   expect(await page.locator('.stage-body').innerText()).not.toContain('/v1/');
-  await page.getByRole('link', { name: 'What it may use' }).click();
+  await page.getByRole('link', { name: 'Review permissions' }).click();
   await page.getByRole('heading', { name: 'May “Assistant” act for you?' }).waitFor();
   await page.getByRole('img', { name: 'What Assistant uses' }).waitFor();
   expect(await page.locator('.reached.asking li').allTextContents()).toEqual(['Mailbox']);
@@ -54,9 +57,9 @@ it('A step that fails for want of consent leads to the form and back, and then i
   expect(await answer()).not.toContain('needs your consent');
   expect(await page.locator('.banner').count()).toBe(0);
 
-  await page.getByRole('link', { name: 'Consent' }).click();
+  await page.getByRole('link', { name: 'Permissions', exact: true }).click();
   await page.getByRole('button', { name: 'Withdraw: Assistant' }).click();
-  await page.getByText('Nothing is accepted at the moment.').waitFor();
+  await page.getByText('You have not accepted any.').waitFor();
   expect(await status()).toBe(false);
   expect(troubles).toEqual({ outside: [], faults: [] });
 });
@@ -65,7 +68,7 @@ it('Who agrees in the conversation needs nothing more: the question is asked aga
   const { page, answer } = await house.open('assistant');
   await page.getByRole('button', { name: 'Look into my mailbox' }).click();
   await answer();
-  await page.locator('.banner').getByRole('button', { name: 'Agree and go on' }).click();
+  await page.locator('.banner').getByRole('button', { name: 'Agree and continue' }).click();
   await page.locator('.reply .branches').waitFor();
   expect(await answer()).not.toContain('needs your consent');
   expect(await page.locator('.question').count()).toBe(1);
@@ -87,16 +90,16 @@ it('A refusal for want of consent has the form, and the question is asked again 
   await using strict = await startPageHouse({ consent: { directCalls: 'require' } });
   const { page, say, answer } = await strict.open('mailbox');
   await say('Hello');
-  await page.locator('.fault').getByText('“Mailbox” needs your consent before it answers.').waitFor();
+  await page.locator('.fault').getByText('“Mailbox” needs your permission before it answers.').waitFor();
   expect(await page.locator('.reply').innerText()).not.toContain('/v1/');
   expect(await page.getByRole('button', { name: 'Try again' }).innerText()).toBe('Try again');
   await page.locator('.fault').getByText('If you agree, “Mailbox” acts in your name').waitFor();
-  await page.locator('.fault').getByRole('link', { name: 'What it may use' }).click();
+  await page.locator('.fault').getByRole('link', { name: 'Review permissions' }).click();
   await page.getByRole('heading', { name: 'May “Mailbox” act for you?' }).waitFor();
-  await page.getByText('“Mailbox” works in your name, and asks that you agree to that first.').waitFor();
+  await page.getByText('“Mailbox” acts in your name and needs your permission first.').waitFor();
   expect(await page.locator('.reached.asking').count()).toBe(0);
-  await page.getByRole('link', { name: 'Back to the conversation' }).click();
-  await page.locator('.fault').getByRole('button', { name: 'Agree and go on' }).click();
+  await page.getByRole('link', { name: 'Back to the chat' }).click();
+  await page.locator('.fault').getByRole('button', { name: 'Agree and continue' }).click();
   await page.locator('.reply .branches').waitFor();
   expect(await answer()).toContain('Hello');
   expect(await page.locator('.question').count()).toBe(1);
@@ -105,7 +108,7 @@ it('A refusal for want of consent has the form, and the question is asked again 
 it('A form of nobody is said in words', async () => {
   const { page } = await house.open('demo');
   await page.evaluate("location.hash = '#/consent/nobody'");
-  await page.getByRole('alert').getByText('What you ask is no longer there.').waitFor();
+  await page.getByRole('alert').getByText('This model or application is no longer available.').waitFor();
 });
 
 it('A form that was accepted says so, and can be withdrawn there', async () => {

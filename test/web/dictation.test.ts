@@ -33,7 +33,7 @@ const hearing = (here: readonly string[]) => `{
 
 /** Where the settings let it be heard. */
 async function choose(page: Page, where: string): Promise<void> {
-  const drawer = page.getByRole('button', { name: 'Show conversations' });
+  const drawer = page.getByRole('button', { name: 'Show chats' });
   const isPhone = await drawer.isVisible();
   if (isPhone) await drawer.click();
   await page.getByText('Settings', { exact: true }).click();
@@ -61,10 +61,10 @@ describe('a message that is dictated', { timeout: 60_000 }, () => {
     const opened = await openHearing(['en'], options);
     const { page } = opened;
     expect(await page.getByRole('button', { name: 'Dictate' }).count()).toBe(0);
-    await choose(page, 'On this machine');
+    await choose(page, 'On this device');
     await page.locator('#message').fill('Dear all,');
     await page.getByRole('button', { name: 'Dictate' }).click();
-    await page.getByText('What you say becomes text on this machine.').waitFor();
+    await page.getByText('Your speech becomes text on this device.').waitFor();
     expect(await violations(page)).toEqual([]);
     expect(await overhang(page)).toBe(0);
     const folder = process.env.PICTURES;
@@ -93,16 +93,16 @@ describe('a message that is dictated', { timeout: 60_000 }, () => {
 
   it('goes to the maker of the browser only where the user said so in the settings, who is told what that means', async () => {
     const { page } = await openHearing([]);
-    await choose(page, 'On this machine');
+    await choose(page, 'On this device');
     await page.getByRole('button', { name: 'Display and notifications' }).click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByText('if your browser turns speech into text by itself').waitFor();
+    await dialog.getByText('if your browser can turn speech into text on this device').waitFor();
     expect(await page.getByRole('button', { name: 'Dictate', includeHidden: true }).count()).toBe(0);
-    await dialog.getByLabel('By the browser’s maker too').check();
-    await dialog.getByText('what you say is sent to its maker').waitFor();
+    await dialog.getByLabel('Also by the browser’s maker').check();
+    await dialog.getByText('your speech is sent to the browser’s maker').waitFor();
     await dialog.getByRole('button', { name: 'Close' }).click();
     await page.getByRole('button', { name: 'Dictate' }).click();
-    await page.getByText('What you say goes to the maker of your browser').waitFor();
+    await page.getByText('Your speech is sent to the browser’s maker').waitFor();
     expect(await page.evaluate('heard')).toEqual([['en', false]]);
     await page.evaluate("refuse('not-allowed')");
     await page.getByText('Allow the microphone for this page').waitFor();

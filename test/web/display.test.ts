@@ -27,7 +27,7 @@ async function faintTexts(page: Page): Promise<unknown> {
 }
 
 async function openDisplay({ page }: TestPage, isPhone: boolean): Promise<void> {
-  if (isPhone) await page.getByRole('button', { name: 'Conversations' }).click();
+  if (isPhone) await page.getByRole('button', { name: 'Chats' }).click();
   await page.getByText('Settings').click();
   await page.getByRole('button', { name: 'Display and notifications' }).click();
   await page.getByRole('dialog').getByRole('group', { name: 'Text size' }).waitFor();

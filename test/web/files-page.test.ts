@@ -73,7 +73,7 @@ describe('the page of files', () => {
     const { page } = await open('/trips/oslo');
     const input = page.locator('.files input[type=file]');
     await input.setInputFiles([file('new one.txt', 'new'), file('plan.txt', 'another plan')]);
-    await page.getByRole('dialog').getByText('There is a file “plan.txt” in here.').waitFor();
+    await page.getByRole('dialog').getByText('This folder already contains “plan.txt”.').waitFor();
     await page.getByText('new one.txt').first().waitFor();
     await page.getByRole('button', { name: 'Cancel' }).click();
     await page.locator('.storing').waitFor({ state: 'detached' });
@@ -81,7 +81,7 @@ describe('the page of files', () => {
     expect(await contentOf('trips/oslo/new%20one.txt')).toBe('new');
     await input.setInputFiles(file('plan.txt', 'another plan'));
     await page.getByRole('button', { name: 'Replace' }).click();
-    await page.getByRole('status').getByText('plan.txt is stored.').waitFor();
+    await page.getByRole('status').getByText('plan.txt is uploaded.').waitFor();
     expect(await contentOf('trips/oslo/plan.txt')).toBe('another plan');
   });
 
@@ -100,7 +100,7 @@ describe('the page of files', () => {
     await page.dispatchEvent('.files', 'dragover', { dataTransfer: data });
     await page.getByText('Drop files here to upload them').waitFor();
     await page.dispatchEvent('.files', 'drop', { dataTransfer: data });
-    await page.getByRole('progressbar', { name: /^dropped\.txt, \d+ % sent$/ }).waitFor();
+    await page.getByRole('progressbar', { name: /^dropped\.txt, \d+% uploaded$/ }).waitFor();
     letGo.resolve();
     await page.getByRole('row', { name: /dropped\.txt/ }).waitFor();
     expect(await contentOf('dropped.txt')).toBe('dropped');
@@ -116,10 +116,10 @@ describe('the page of files', () => {
         : new Promise(() => undefined),
     );
     await input.setInputFiles(file('slow.txt', 'slow'));
-    await page.getByRole('button', { name: 'Stop sending slow.txt' }).click();
+    await page.getByRole('button', { name: 'Stop uploading slow.txt' }).click();
     await page.locator('.storing').waitFor({ state: 'detached' });
     await input.setInputFiles(file('large.txt', 'large'));
-    await page.getByText('large.txt could not be sent: The bucket is full.').waitFor();
+    await page.getByText('large.txt could not be uploaded: The bucket is full.').waitFor();
     await page.getByRole('button', { name: 'Remove large.txt from this list' }).click();
     await page.locator('.storing').waitFor({ state: 'detached' });
     expect(await names(page)).toEqual(['notes.txt', 'trips']);
@@ -162,10 +162,10 @@ describe('the page of files', () => {
     await page.keyboard.press('Enter');
     await page.keyboard.type('a/b');
     await page.keyboard.press('Enter');
-    await page.getByText('A folder’s name has no slash').waitFor();
-    await page.getByLabel('Name of the folder').fill('Bergen 2027');
+    await page.getByText('A folder name cannot contain a slash').waitFor();
+    await page.getByLabel('Folder name').fill('Bergen 2027');
     await page.keyboard.press('Enter');
-    await page.getByText('Nothing is in here.').waitFor();
+    await page.getByText('This folder is empty.').waitFor();
     await page.locator('.files input[type=file]').setInputFiles(file('x.txt', 'x'));
     await page.getByRole('row', { name: /x\.txt/ }).waitFor();
     expect(await contentOf('trips/Bergen%202027/x.txt')).toBe('x');
@@ -192,7 +192,7 @@ describe('the page of files', () => {
   it('says that there is no store where there is none', async () => {
     await using bare = await startService(configuration);
     const { page } = await open('', {}, bare.url);
-    await page.getByText('This service keeps no files.').waitFor();
+    await page.getByText('This service does not store files.').waitFor();
     expect(await page.getByRole('button', { name: 'Upload files' }).count()).toBe(0);
   });
 

@@ -38,7 +38,7 @@ it.each([
   ['a phone', phone],
 ])('The settings are all in sight once they are opened, the way out too: %s', async (_name, options) => {
   const { page } = await house.open('demo', options);
-  if (options === phone) await page.getByRole('button', { name: 'Show conversations' }).click();
+  if (options === phone) await page.getByRole('button', { name: 'Show chats' }).click();
   await page.locator('.settings > summary').click();
   for (const name of ['Display and notifications', 'Sign out']) {
     const box = await page.getByRole('button', { name }).boundingBox();
@@ -66,21 +66,21 @@ it('A link with a key that comes to a tab where somebody is signed in leads to a
   await page.locator('.settings > summary').click();
   for (const language of ['Deutsch', 'English']) {
     await page.getByLabel(language).click({ force: true });
-    await page.getByRole('link', { name: language === 'Deutsch' ? 'Neues Gespräch' : 'New conversation' }).waitFor();
+    await page.getByRole('link', { name: language === 'Deutsch' ? 'Neues Gespräch' : 'New chat' }).waitFor();
   }
   const again = page.waitForResponse('**/v1/user/info');
   await page.evaluate(`location.hash = '#key=${callerKey}'`);
   await again;
   await page.locator('#message').waitFor();
-  expect(await page.getByText('There is no such page here').count()).toBe(0);
+  expect(await page.getByText('This page does not exist').count()).toBe(0);
 });
 
 it('Whoever opens a shared conversation and is not signed in is told that it waits', async () => {
   const { page } = await house.openAt('/#/shared/some-token');
-  await page.getByText('Somebody shared a conversation with you. Sign in to read it.').waitFor();
+  await page.getByText('Someone shared a chat with you. Sign in to read it.').waitFor();
   const plain = await house.openAt('/');
   await plain.page.getByLabel('Key').waitFor();
-  expect(await plain.page.getByText('Somebody shared a conversation').count()).toBe(0);
+  expect(await plain.page.getByText('Someone shared a chat').count()).toBe(0);
 });
 
 describe('where one goes on writing', () => {
@@ -98,11 +98,11 @@ describe('where one goes on writing', () => {
     const { page, answer } = await house.open('assistant');
     await page.getByRole('button', { name: 'Look into my mailbox' }).click();
     await answer();
-    await page.getByRole('button', { name: 'Agree and go on' }).click();
+    await page.getByRole('button', { name: 'Agree and continue' }).click();
     await page.locator('.reply .branches').waitFor();
     await answer();
     expect(await page.evaluate('document.activeElement.id')).toBe('message');
-    await page.getByRole('link', { name: 'Consent' }).click();
+    await page.getByRole('link', { name: 'Permissions', exact: true }).click();
     await page.getByText(/^Since .+ \d{4} it may use “Mailbox”\.$/).waitFor();
   });
 });
@@ -152,11 +152,11 @@ it('A prompt without a name or a text is not kept, and the field that lacks it i
   await page.getByRole('option', { selected: true }).waitFor();
   await page.keyboard.press('Enter');
   const dialog = page.getByRole('dialog');
-  await dialog.getByRole('button', { name: 'Keep' }).click();
+  await dialog.getByRole('button', { name: 'Save', exact: true }).click();
   const name = dialog.getByLabel('Name');
   expect(await page.evaluate('document.activeElement.id')).toBe(await name.getAttribute('id'));
   await name.fill('Trip');
-  await dialog.getByRole('button', { name: 'Keep' }).click();
+  await dialog.getByRole('button', { name: 'Save', exact: true }).click();
   expect(await page.evaluate('document.activeElement.id')).toBe(await dialog.getByLabel('Text').getAttribute('id'));
 });
 

@@ -16,13 +16,13 @@ const suggested = ({ page }: TestPage) => page.getByRole('list', { name: 'Ask ne
 /** Requests to the model that suggest something: others give a title. */
 const askedFor = () => house.upstream.requests.filter(({ text }) => text.includes('what the one who asked may want')).length;
 
-async function choose({ page }: TestPage, name: 'Suggest nothing' | 'Suggest questions'): Promise<void> {
-  const drawer = page.getByRole('button', { name: 'Show conversations' });
+async function choose({ page }: TestPage, name: 'No suggestions' | 'Suggest questions'): Promise<void> {
+  const drawer = page.getByRole('button', { name: 'Show chats' });
   if (await drawer.isVisible()) await drawer.click();
   await page.locator('.settings > summary').click();
   await page.getByRole('button', { name: 'Display and notifications' }).click();
   const dialog = page.locator('.display-dialog');
-  await dialog.getByText('Behind each answer Scripted is asked for up to three questions.').waitFor();
+  await dialog.getByText('After each answer, Scripted is asked for up to three questions.').waitFor();
   expect(await violations(page)).toEqual([]);
   await dialog.getByRole('radio', { name }).check();
   await dialog.getByRole('button', { name: 'Close' }).click();

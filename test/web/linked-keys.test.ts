@@ -81,7 +81,7 @@ describe('a link with a key', () => {
     const { page } = await openSignedIn();
     await follow(page, 'unknown-key');
     expect(await dialogOf(page).locator('p').textContent()).toBe(
-      'This link has a key that this service does not accept. You stay signed in as test (key).',
+      'The key in this link doesn’t work. You stay signed in as test (key).',
     );
     expect(await dialogOf(page).locator('button').count()).toBe(1);
     await page.getByRole('button', { name: 'Stay signed in' }).click();

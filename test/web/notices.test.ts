@@ -67,12 +67,12 @@ describe('an answer that is ready', { timeout: 60_000 }, () => {
     const { page } = opened;
     await page.evaluate("isLooking = false; nextPermission = 'denied'");
     await turnOn(opened);
-    await page.getByText('The browser does not allow notifications').waitFor();
+    await page.getByText('The browser blocks notifications').waitFor();
     expect(await page.getByLabel('Notify me', { exact: true }).isChecked()).toBe(false);
     expect(await violations(page)).toEqual([]);
     await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
     await page.evaluate("Notification.requestPermission(nextPermission = 'granted')");
-    await opened.say('Say nothing');
+    await opened.say('No notification');
     await opened.answer();
     expect(await shown(page)).toEqual([]);
   });

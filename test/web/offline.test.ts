@@ -55,7 +55,7 @@ describe('without a network', () => {
     await expect.poll(async () => (await page.evaluate('location.hash')) as string).toMatch(/^#\/chat\//);
     front.goAway();
     await page.reload();
-    await banner(page).getByText('The service cannot be reached. You can read what this browser has').waitFor();
+    await banner(page).getByText('The service cannot be reached. You can read the chats saved in this browser').waitFor();
     await expect.poll(answer).toBe(said);
     if (look !== 'phone') await page.locator('.heads').getByRole('link', { name: asked }).waitFor();
     await page.locator('#message').fill('A draft of mine');
@@ -85,10 +85,10 @@ describe('without a network', () => {
     front.goAway();
     const other = await page.context().newPage();
     await other.goto(front.url);
-    await other.getByText('The service cannot be reached, so nobody can sign in').waitFor();
+    await other.getByText('The service cannot be reached, so you can’t sign in').waitFor();
     expect(await violations(other)).toEqual([]);
-    await other.getByRole('button', { name: 'Read what this browser has' }).click();
-    await other.getByText('These are the conversations this browser has').waitFor();
+    await other.getByRole('button', { name: 'Read saved chats' }).click();
+    await other.getByText('You can read the chats saved in this browser').waitFor();
     expect(await violations(other)).toEqual([]);
     await other.getByRole('button', { name: asked }).click();
     await other.locator('.reply .markdown', { hasText: said.slice(0, 20) }).waitFor();
@@ -96,7 +96,7 @@ describe('without a network', () => {
     expect(await violations(other)).toEqual([]);
     expect(await overhang(other)).toBe(0);
     front.comeBack();
-    if (look === 'phone') await other.getByRole('button', { name: 'Conversations' }).click();
+    if (look === 'phone') await other.getByRole('button', { name: 'Chats' }).click();
     await other.getByText('The service can be reached again').waitFor();
     await other.getByRole('button', { name: 'Sign in' }).click();
     await other.getByLabel('Key').fill(callerKey);
@@ -116,8 +116,8 @@ describe('without a network', () => {
     expect(await page.evaluate('JSON.stringify([{ ...localStorage }, { ...sessionStorage }])')).not.toMatch(/And this|known/);
     front.goAway();
     await page.reload();
-    await page.getByText('so nobody can sign in').waitFor();
-    expect(await page.getByRole('button', { name: 'Read what this browser has' }).count()).toBe(0);
+    await page.getByText('so you can’t sign in').waitFor();
+    expect(await page.getByRole('button', { name: 'Read saved chats' }).count()).toBe(0);
   });
 
   it('the key of a link does not replace the session of the tab', async () => {
@@ -204,7 +204,7 @@ describe('another build', () => {
     front.goAway();
     const other = await page.context().newPage();
     await other.goto(front.url);
-    await other.getByText('so nobody can sign in').waitFor();
+    await other.getByText('so you can’t sign in').waitFor();
     const script = await other.locator('script[type=module]').getAttribute('src');
     expect(script).toMatch(/-next\.js$/);
     expect(await page.evaluate(keptCaches)).toEqual([first, expect.not.stringMatching(String(first))]);

@@ -94,16 +94,16 @@ describe('the page of operations', () => {
   it('says what is wrong, where state rests, and which upstreams are left alone', async () => {
     const { page, troubles } = await open();
     const health = page.getByRole('region', { name: 'Health' });
-    await health.getByText('It serves, but something is wrong').waitFor();
+    await health.getByText('Running with problems').waitFor();
     expect(await health.locator('.reasons li').allInnerTexts()).toEqual([
-      '2 upstreams are in trouble',
-      'The last change of the configuration was refused',
+      '2 upstreams have problems',
+      'The last configuration change was rejected',
       'two#2 is left alone: failing upstream_off',
     ]);
-    expect(await health.locator('dd').allInnerTexts()).toEqual(['PostgreSQL · out of reach', 'S3', 'Redis']);
+    expect(await health.locator('dd').allInnerTexts()).toEqual(['PostgreSQL · unreachable', 'S3', 'Redis']);
     const rows = page.getByRole('region', { name: 'Upstreams' }).locator('tbody tr');
     expect(await rows.locator('th').allInnerTexts()).toEqual(['two', 'app', 'one']);
-    expect(await rows.first().innerText()).toMatch(/keeps failing\s+left alone until .*two\s+https:\/\/two\.example/s);
+    expect(await rows.first().innerText()).toMatch(/keeps failing\s+paused until .*two\s+https:\/\/two\.example/s);
     expect(await rows.nth(1).innerText()).toMatch(/in use\s+failed the last time/);
     expect(troubles).toEqual({ outside: [], faults: [] });
   });
@@ -111,12 +111,12 @@ describe('the page of operations', () => {
   it('says which change of the configuration was refused, with the path of each fault', async () => {
     const { page } = await open();
     const section = page.getByRole('region', { name: 'Configuration' });
-    await section.getByText(/^The change of .* was refused/).waitFor();
+    await section.getByText(/^The change of .* was rejected/).waitFor();
     expect(await section.locator('.faults li').allInnerTexts()).toEqual([
       expect.stringMatching(
         /^models\.one\.upstreams\[0\]\.wieght\s+is not known; did you mean weight\?\s+\/etc\/parley\/parley\.yaml$/,
       ),
-      expect.stringMatching(/^The whole file\s+<img src=x onerror=alert\(1\)>$/),
+      expect.stringMatching(/^The complete file\s+<img src=x onerror=alert\(1\)>$/),
     ]);
   });
 
@@ -125,12 +125,12 @@ describe('the page of operations', () => {
     told = { ...report, node: troubled.node };
     await page.getByRole('button', { name: 'Refresh', exact: true }).click();
     await page.getByText('All is well').waitFor();
-    await page.getByText('No file was named').waitFor();
-    await page.getByText('The configuration names none.').waitFor();
+    await page.getByText('No configuration file is set.').waitFor();
+    await page.getByText('No upstreams are configured.').waitFor();
     expect(await page.locator('.faults').count()).toBe(0);
     told = { ...report, hindrances: [{ code: 'stopping', message: 'The node is stopping.' }] };
     await page.getByRole('button', { name: 'Refresh', exact: true }).click();
-    await page.getByText('It takes no calls').waitFor();
+    await page.getByText('Not accepting calls').waitFor();
   });
 
   it('shows the audit log page by page, and by kind, by keyboard alone', async () => {
@@ -141,17 +141,17 @@ describe('the page of operations', () => {
     expect(await rows.nth(1).innerText()).toMatch(
       /Application saved\s+<b>eve<\/b>\s+__proto__\s+applications\/x\/__proto__\s+count: 1/,
     );
-    await page.getByRole('button', { name: 'Show older ones' }).focus();
+    await page.getByRole('button', { name: 'Show older entries' }).focus();
     await page.keyboard.press('Enter');
     await rows.nth(61).waitFor();
-    expect(await page.getByRole('button', { name: 'Show older ones' }).count()).toBe(0);
+    expect(await page.getByRole('button', { name: 'Show older entries' }).count()).toBe(0);
     await page.getByLabel('Show', { exact: true }).focus();
     await page.keyboard.type('Cred');
     await rows.nth(20).waitFor({ state: 'detached' });
     expect(await rows.count()).toBe(20);
-    expect(new Set(await rows.locator('td:nth-child(2)').allInnerTexts())).toEqual(new Set(['Credentials refused']));
+    expect(new Set(await rows.locator('td:nth-child(2)').allInnerTexts())).toEqual(new Set(['Credentials rejected']));
     await page.getByLabel('Show', { exact: true }).selectOption('Configuration');
-    await page.getByText('Nothing was noted.').waitFor();
+    await page.getByText('No entries').waitFor();
   });
 
   it('says in words that it cannot be read, and works again after', async () => {
@@ -160,7 +160,7 @@ describe('the page of operations', () => {
       route.fulfill({ status: 503, json: { error: { code: 'overloaded', message: 'The store is away.' } } }),
     );
     await page.getByRole('button', { name: 'Refresh', exact: true }).click();
-    await page.getByRole('alert').getByText('Too many people are asking at the moment.').waitFor();
+    await page.getByRole('alert').getByText('There are too many requests right now.').waitFor();
     await page.getByRole('alert').locator('summary').click();
     await page.getByRole('alert').getByText('The store is away.').waitFor();
     await page.unroute('**/v1/admin/state');
@@ -171,10 +171,10 @@ describe('the page of operations', () => {
   it('leads from what is wrong to where more of it stands', async () => {
     const { page } = await open();
     const health = page.getByRole('region', { name: 'Health' });
-    await health.getByRole('button', { name: '2 upstreams are in trouble' }).focus();
+    await health.getByRole('button', { name: '2 upstreams have problems' }).focus();
     await page.keyboard.press('Enter');
     await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('Upstreams');
-    await health.getByRole('button', { name: 'The last change of the configuration was refused' }).click();
+    await health.getByRole('button', { name: 'The last configuration change was rejected' }).click();
     await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('Configuration');
   });
 
@@ -183,14 +183,14 @@ describe('the page of operations', () => {
     const refusing = (id: string, refusedStatus: number | null) => ({ ...one, id, deployment: id, refusedStatus }) as never;
     told = { ...report, node: troubled.node, upstreams: [refusing('a', null), refusing('b', 429), refusing('c', 401)] };
     const { page } = await open();
-    await page.getByText('It serves, but something is wrong').waitFor();
+    await page.getByText('Running with problems').waitFor();
     const rows = page.getByRole('region', { name: 'Upstreams' }).locator('tbody tr');
     expect(await rows.locator('.verdict').evaluateAll((all) => all.map((each) => (each as unknown as Named).className))).toEqual([
       'verdict bad',
       'verdict doubtful',
       'verdict good',
     ]);
-    expect(await rows.first().innerText()).toMatch(/refuses us \(401\)\s+Its key is not accepted: /);
+    expect(await rows.first().innerText()).toMatch(/rejected our key \(401\)\s+Its key is not accepted\. /);
     expect(await rows.nth(1).innerText()).toMatch(/was over its rate limit/);
   });
 
@@ -204,12 +204,12 @@ describe('the page of operations', () => {
     const { page } = await open();
     const names = () => page.getByRole('region', { name: 'Upstreams' }).locator('tbody th').allInnerTexts();
     expect((await names()).slice(0, 3)).toEqual(['model-3', 'model-7', 'model-0']);
-    await page.getByRole('radio', { name: 'In trouble (2)' }).check({ force: true });
+    await page.getByRole('radio', { name: 'With problems (2)' }).check({ force: true });
     expect(await names()).toEqual(['model-3', 'model-7']);
     await page.getByRole('searchbox', { name: 'Filter' }).fill('LARGE-7 openai');
     expect(await names()).toEqual(['model-7']);
     await page.getByRole('searchbox', { name: 'Filter' }).fill('large-5');
-    await page.getByText('None is like that.').waitFor();
+    await page.getByText('No matching upstreams').waitFor();
   });
 
   it('speaks German too', async () => {
@@ -279,7 +279,7 @@ describe('the page of operations is brought up to date by itself', () => {
     await page.evaluate('getSelection().removeAllRanges()');
     await page.clock.runFor(2_000);
     await expect.poll(asked).toBe(3);
-    await page.getByRole('checkbox', { name: 'Refresh by itself' }).uncheck();
+    await page.getByRole('checkbox', { name: 'Refresh automatically' }).uncheck();
     await page.clock.runFor(60_000);
     expect(asked()).toBe(3);
   });
@@ -290,11 +290,11 @@ describe('the page of operations is brought up to date by itself', () => {
     const first = await rows.first().innerText();
     await house.journal.appendAudit([audit(Date.now(), 'consent.withdrawn')]);
     await page.clock.runFor(16_000);
-    await page.getByRole('button', { name: 'Show newer ones' }).waitFor();
+    await page.getByRole('button', { name: 'Show newer entries' }).waitFor();
     expect(await rows.first().innerText()).toBe(first);
-    await page.getByRole('button', { name: 'Show newer ones' }).click();
+    await page.getByRole('button', { name: 'Show newer entries' }).click();
     await rows.first().getByText('Consent withdrawn').waitFor();
-    expect(await page.getByRole('button', { name: 'Show newer ones' }).count()).toBe(0);
+    expect(await page.getByRole('button', { name: 'Show newer entries' }).count()).toBe(0);
   });
 });
 
@@ -304,7 +304,7 @@ it.each(looks)(
     const { page } = await open(options);
     expect(await violations(page)).toEqual([]);
     expect(await overhang(page)).toBe(0);
-    await page.getByRole('button', { name: '2 upstreams are in trouble' }).click();
+    await page.getByRole('button', { name: '2 upstreams have problems' }).click();
     // The page scrolls inside the window, not the window with its head.
     expect(Number(await page.evaluate('document.scrollingElement.scrollTop'))).toBeLessThanOrEqual(1);
     expect(

@@ -68,13 +68,13 @@ describe('a key that is made at "Use from code"', () => {
     const at = await openDialog('ada');
     const { page, dialog } = at;
     await dialog.getByRole('heading', { name: 'Your own key' }).waitFor();
-    expect(await dialog.getByText('Keys are given out').count()).toBe(0);
+    expect(await dialog.getByText('Ask your administrator for a key').count()).toBe(0);
     const worksFor = dialog.getByLabel('It works for');
     expect(await worksFor.inputValue()).toBe('30');
     expect(await worksFor.locator('option').allTextContents()).toEqual(['one day', '7 days', '30 days', '60 days']);
     await worksFor.selectOption('7 days');
-    await dialog.getByLabel('Name, if you like').fill('Notebook');
-    await dialog.getByRole('button', { name: 'Make a key' }).click();
+    await dialog.getByLabel('Name (optional)').fill('Notebook');
+    await dialog.getByRole('button', { name: 'Create a key' }).click();
     const key = await dialog.getByRole('textbox', { name: 'Your new key' }).inputValue();
     expect(key).toMatch(/^parley_u_/);
     const item = dialog.getByRole('listitem').filter({ hasText: 'Notebook' });
@@ -105,7 +105,7 @@ describe('a key that is made at "Use from code"', () => {
       { timeout: 15_000, interval: 1_000 },
     );
     await page.locator('.page-header').getByRole('button', { name: 'Use from code' }).click();
-    await dialog.getByRole('button', { name: 'Make a key' }).waitFor();
+    await dialog.getByRole('button', { name: 'Create a key' }).waitFor();
     expect(await dialog.textContent()).not.toContain(key);
     await dialog.getByRole('button', { name: 'Delete the key Notebook' }).click();
     await item.waitFor({ state: 'detached' });
@@ -117,7 +117,7 @@ describe('a key that is made at "Use from code"', () => {
   it('is not made beyond what the user may have, which is told', async () => {
     const { dialog } = await openDialog('grace');
     for (const nth of [1, 2]) {
-      await dialog.getByRole('button', { name: 'Make a key' }).click();
+      await dialog.getByRole('button', { name: 'Create a key' }).click();
       await dialog.getByRole('textbox', { name: 'Your new key' }).waitFor();
       if (nth === 2) continue;
       await dialog.getByRole('button', { name: 'Close' }).click();
@@ -125,18 +125,18 @@ describe('a key that is made at "Use from code"', () => {
     }
     await dialog.getByRole('button', { name: 'Close' }).click();
     await dialog.page().locator('.page-header').getByRole('button', { name: 'Use from code' }).click();
-    await dialog.getByText('You have 2 keys, as many as you may.').waitFor();
-    expect(await dialog.getByRole('button', { name: 'Make a key' }).count()).toBe(0);
+    await dialog.getByText('You have 2 keys, which is the maximum.').waitFor();
+    expect(await dialog.getByRole('button', { name: 'Create a key' }).count()).toBe(0);
     await dialog
       .getByRole('button', { name: /^Delete the key/ })
       .first()
       .click();
-    await dialog.getByRole('button', { name: 'Make a key' }).waitFor();
+    await dialog.getByRole('button', { name: 'Create a key' }).waitFor();
   });
 
   it('is not offered to those whose role gives no right to it', async () => {
     const { dialog } = await openDialog('guest');
-    await dialog.getByText('Keys are given out by those who run this service.').waitFor();
+    await dialog.getByText('Ask your administrator for a key.').waitFor();
     expect(await dialog.getByRole('heading', { name: 'Your own key' }).count()).toBe(0);
   });
 
@@ -144,9 +144,9 @@ describe('a key that is made at "Use from code"', () => {
     const { viewport, colorScheme } = options;
     const { page, dialog } = await openDialog(`looks-${name}`, { ...(colorScheme && { colorScheme }) });
     if (viewport != null) await page.setViewportSize(viewport);
-    await dialog.getByLabel('Name, if you like').fill('Notebook');
+    await dialog.getByLabel('Name (optional)').fill('Notebook');
     expect([await violations(page), await overhang(page)]).toEqual([[], 0]);
-    await dialog.getByRole('button', { name: 'Make a key' }).click();
+    await dialog.getByRole('button', { name: 'Create a key' }).click();
     await dialog.getByRole('listitem').first().waitFor();
     expect([await violations(page), await overhang(page)]).toEqual([[], 0]);
   });

@@ -23,11 +23,11 @@ it('A conversation, a deployment, a page and an action are found by a few letter
   await answer();
   const find = async (letters: string): Promise<void> => {
     await page.keyboard.press('Control+k');
-    await page.getByRole('combobox', { name: 'Find anything' }).waitFor();
+    await page.getByRole('combobox', { name: 'Search everything' }).waitFor();
     await page.keyboard.type(letters);
   };
   await find('mailb');
-  await page.getByRole('option', { name: 'Mailbox Talk to' }).waitFor();
+  await page.getByRole('option', { name: 'Mailbox Chat with' }).waitFor();
   await page.keyboard.press('Enter');
   await page.locator('.picker', { hasText: 'Mailbox' }).waitFor();
   await find('zebras');
@@ -51,13 +51,13 @@ it('A conversation, a deployment, a page and an action are found by a few letter
   await page.keyboard.press('Escape');
   await find('delete all');
   await page.keyboard.press('Enter');
-  await page.getByRole('dialog', { name: 'Delete all your conversations for good?' }).waitFor();
+  await page.getByRole('dialog', { name: 'Delete all your chats permanently?' }).waitFor();
   await page.keyboard.press('Escape');
   await page.keyboard.press('Control+Shift+O');
   await page.locator('.beginning').waitFor();
-  await find('this conv');
+  await find('chat set');
   await page.keyboard.press('Enter');
-  await page.getByRole('dialog', { name: 'Settings of this conversation' }).waitFor();
+  await page.getByRole('dialog', { name: 'Chat settings' }).waitFor();
   expect(troubles).toEqual(nothing);
 });
 
@@ -67,7 +67,7 @@ it('The arrows go round, what is written is answered in words, and Escape leads 
   await page.keyboard.press('Control+k');
   await page.getByRole('option').first().waitFor();
   const titles = await page.getByRole('option').locator('.palette-title').allTextContents();
-  expect(titles).toEqual(expect.arrayContaining(['New conversation', 'Settings', 'Files', 'Demo', 'Sign out']));
+  expect(titles).toEqual(expect.arrayContaining(['New chat', 'Settings', 'Files', 'Demo', 'Sign out']));
   expect(await page.evaluate(active)).toBe(titles[0]);
   await page.keyboard.press('ArrowUp');
   expect(await page.evaluate(active)).toBe(titles.at(-1));
@@ -75,8 +75,8 @@ it('The arrows go round, what is written is answered in words, and Escape leads 
   await page.keyboard.press('ArrowDown');
   expect(await page.evaluate(active)).toBe(titles[1]);
   await page.keyboard.type('qqq');
-  await page.getByText('Nothing here is called “qqq”.').waitFor();
-  await page.getByRole('status').getByText('0 found').waitFor();
+  await page.getByText('No results for “qqq”.').waitFor();
+  await page.getByRole('status').getByText('0 results').waitFor();
   await page.keyboard.press('Escape');
   await page.getByRole('combobox').waitFor({ state: 'detached' });
   expect(await page.evaluate('document.activeElement.id')).toBe('message');
@@ -88,7 +88,7 @@ it('What is not saved is asked about before the palette leaves it', async () => 
   await page.getByRole('textbox').first().waitFor();
   await page.getByLabel('Name', { exact: true }).fill('Something');
   await page.keyboard.press('Control+k');
-  await page.getByRole('combobox', { name: 'Find anything' }).waitFor();
+  await page.getByRole('combobox', { name: 'Search everything' }).waitFor();
   await page.keyboard.type('files');
   await page.getByRole('option', { name: 'Files' }).waitFor();
   await page.keyboard.press('Enter');
@@ -104,7 +104,7 @@ it('A question mark lists the keys, but for one that is written', async () => {
   await page.locator('.picker').focus();
   await page.keyboard.type('?');
   const list = page.getByRole('dialog', { name: 'Keyboard shortcuts' });
-  await list.getByText('Begin a new conversation').waitFor();
+  await list.getByText('Start a new chat').waitFor();
   expect(await list.locator('kbd').first().textContent()).toBe('Ctrl');
 });
 
@@ -149,8 +149,8 @@ it('The arrows go through the conversations', async () => {
 
 it.each(looks)('In the look %s the palette and the list of keys keep nobody out', async (look, options) => {
   const { page } = await house.open('demo', options);
-  if (look === 'phone') await page.getByRole('button', { name: 'Show conversations' }).click();
-  await page.getByRole('button', { name: 'Find anything' }).click();
+  if (look === 'phone') await page.getByRole('button', { name: 'Show chats' }).click();
+  await page.getByRole('button', { name: 'Search everything' }).click();
   await page.getByRole('option').first().waitFor();
   expect(await violations(page)).toEqual([]);
   expect(await overhang(page)).toBe(0);

@@ -11,7 +11,7 @@ it('Own prompts are kept, brought by a slash, filled in and sent, by keyboard al
   const chosen = page.getByRole('option', { selected: true });
   await page.locator('.starter').first().waitFor();
   await message.fill('/');
-  await chosen.getByText('Add and change prompts').waitFor();
+  await chosen.getByText('Manage prompts').waitFor();
   expect(await violations(page)).toEqual([]);
   await page.keyboard.press('Enter');
   const dialog = page.getByRole('dialog');
@@ -21,7 +21,7 @@ it('Own prompts are kept, brought by a slash, filled in and sent, by keyboard al
   ] as const) {
     await dialog.getByLabel('Name').fill(name);
     await dialog.getByLabel('Text').fill(content);
-    await dialog.getByRole('button', { name: 'Keep' }).click();
+    await dialog.getByRole('button', { name: 'Save', exact: true }).click();
     await dialog.getByRole('button', { name, exact: true }).waitFor();
   }
   for (const size of [

@@ -46,7 +46,7 @@ async function openAnswering(options: object = {}): Promise<TestPage> {
   return opened;
 }
 
-const waiting = ({ page }: TestPage) => page.getByRole('region', { name: 'Messages that wait' });
+const waiting = ({ page }: TestPage) => page.getByRole('region', { name: 'Waiting messages' });
 const questions = ({ page }: TestPage) => page.locator('.question-text').allTextContents();
 
 describe('what is sent while an answer comes', { timeout: 60_000 }, () => {
@@ -104,7 +104,7 @@ describe('what is sent while an answer comes', { timeout: 60_000 }, () => {
     expect(await page.locator('#message').inputValue()).toBe('Third');
     expect(await waiting(opened).getByText('Third').count()).toBe(0);
     await page.locator('#message').fill('More');
-    await waiting(opened).getByRole('button', { name: 'Change this message' }).click();
+    await waiting(opened).getByRole('button', { name: 'Edit this message' }).click();
     expect(await page.locator('#message').inputValue()).toBe('Second\n\nMore');
     await page.locator('.upload').getByText('note.txt').waitFor();
     expect(await page.evaluate('document.activeElement.id')).toBe('message');
@@ -121,7 +121,7 @@ describe('what is sent while an answer comes', { timeout: 60_000 }, () => {
     const opened = await openAnswering();
     await opened.say('Second');
     await opened.say('Third');
-    await waiting(opened).getByRole('button', { name: 'Send now: this ends the answer that is coming' }).nth(1).click();
+    await waiting(opened).getByRole('button', { name: 'Send now and end the current answer' }).nth(1).click();
     await opened.page.locator('.reply .markdown').getByText('Third:').waitFor();
     await opened.page.getByText('You stopped this answer.').waitFor();
     // The other one waits on.
@@ -139,7 +139,7 @@ describe('what is sent while an answer comes', { timeout: 60_000 }, () => {
     if (how === 'fails') open.get('First')?.destroyConnection();
     else if (how === 'is stopped') await page.getByRole('button', { name: 'Stop' }).click();
     else await end('First', 'length');
-    await waiting(opened).getByText('Not sent: the answer before was not complete').waitFor();
+    await waiting(opened).getByText('Not sent, because the previous answer is not complete').waitFor();
     expect(open.size).toBe(1);
     await waiting(opened).getByRole('button', { name: 'Send now', exact: true }).click();
     await page.locator('.reply .markdown').getByText('Second:').waitFor();

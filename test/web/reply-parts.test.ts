@@ -302,7 +302,7 @@ describe('numbers in an answer', () => {
     });
     expect((await downloaded(page, whole)).content).toBe('All that is known.');
     await whole.click();
-    await page.getByRole('alert').getByText('The file cannot be read any more.').waitFor();
+    await page.getByRole('alert').getByText('The file is no longer available.').waitFor();
   });
 });
 
@@ -358,7 +358,7 @@ describe('controls', () => {
     await expect.poll(() => page.evaluate(questionIsInSight)).toBe(true);
     await form.getByLabel('Write to').fill('nobody');
     await form.getByRole('button', { name: 'Send' }).click();
-    await form.getByText('This is no e-mail address.').waitFor();
+    await form.getByText('Enter an email address.').waitFor();
     await form.getByLabel('Write to').fill('ada@example.com');
     await form.getByLabel('How large').selectOption({ label: 'Small' });
     await form.getByRole('button', { name: 'Send' }).click();
@@ -399,7 +399,7 @@ describe('taken along', () => {
     await page.locator('.reply').getByRole('button', { name: 'Copy' }).click();
     await page.getByRole('button', { name: 'Copied' }).waitFor();
     expect(await page.evaluate('navigator.clipboard.readText()')).toBe('The *answer*.');
-    const menu = page.getByLabel('Download this conversation');
+    const menu = page.getByLabel('Download this chat');
     await menu.click();
     const json = await downloaded(page, page.getByRole('button', { name: 'As JSON' }));
     expect(JSON.parse(json.content)).toMatchObject({

@@ -45,7 +45,7 @@ describe('a search', () => {
     async (look, options) => {
       const { page, troubles } = await house.openAt(`/#key=${callerKey}`, options);
       await page.locator('#message').waitFor();
-      if (look === 'phone') await page.getByRole('button', { name: 'Show conversations' }).click();
+      if (look === 'phone') await page.getByRole('button', { name: 'Show chats' }).click();
       await page.getByRole('searchbox').fill('needle');
       const hit = page.locator('.head', { hasText: 'Straw' });
       await hit.locator('.excerpt mark').first().waitFor();
@@ -55,15 +55,15 @@ describe('a search', () => {
 
       await page.getByRole('searchbox').press('ArrowDown');
       await page.keyboard.press('Enter');
-      const bar = page.getByRole('search', { name: 'Found in this conversation' });
+      const bar = page.getByRole('search', { name: 'Found in this chat' });
       await bar.getByText('1 of 2').waitFor({ timeout: 10_000 });
       await expect.poll(() => marked(page)).toEqual(['Needle', 'needle']);
       await expect.poll(() => page.evaluate(isInSight)).toBe(true);
       expect([await violations(page), await overhang(page)]).toEqual([[], 0]);
-      await bar.getByRole('button', { name: 'The next place' }).click();
+      await bar.getByRole('button', { name: 'Next match' }).click();
       await bar.getByText('2 of 2').waitFor();
       expect(await marked(page, 'found-here')).toEqual(['needle']);
-      await bar.getByRole('button', { name: 'Mark the words no more' }).click();
+      await bar.getByRole('button', { name: 'Remove highlights' }).click();
       await bar.waitFor({ state: 'detached' });
       expect([await marked(page), page.url().includes('find')]).toEqual([[], false]);
       expect(troubles).toEqual({ outside: [], faults: [] });
@@ -82,7 +82,7 @@ describe('a search', () => {
     const { page } = await house.openAt(`/#key=${callerKey}`);
     await page.getByRole('searchbox').fill('straw');
     await page.locator('.head', { hasText: 'Straw' }).getByRole('link').click();
-    await page.getByText('in its title alone').waitFor();
+    await page.getByText('only in the title').waitFor();
     expect(await page.locator('.excerpt').count()).toBe(0);
   });
 
@@ -91,13 +91,13 @@ describe('a search', () => {
     const { page, say, answer } = await own.open('demo');
     await say('Tell me about a Needle');
     await answer();
-    await page.getByRole('link', { name: 'New conversation' }).click();
+    await page.getByRole('link', { name: 'New chat' }).click();
     await page.getByRole('searchbox').fill('need');
     const hit = page.locator('.head', { hasText: 'Tell me about a Needle' });
     await hit.locator('mark').first().waitFor();
     expect(await hit.locator('.excerpt').textContent()).toBe('Tell me about a Needle');
     await hit.getByRole('link').click();
-    await page.getByRole('search', { name: 'Found in this conversation' }).waitFor();
+    await page.getByRole('search', { name: 'Found in this chat' }).waitFor();
     await expect.poll(() => marked(page)).toContain('Need');
   });
 });

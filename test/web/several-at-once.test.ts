@@ -17,7 +17,7 @@ const askAgainAtOnce = `(async () => {
   const ended = new Promise((resolve) => first.addEventListener('close', resolve));
   first.querySelector('button').click();
   await undefined;
-  [...document.querySelectorAll('.settings button')].find(({ textContent }) => textContent === 'Delete all conversations').click();
+  [...document.querySelectorAll('.settings button')].find(({ textContent }) => textContent === 'Delete all chats').click();
   await ended;
   await new Promise(requestAnimationFrame);
   return document.querySelector('.question-dialog')?.open ?? false;
@@ -38,11 +38,11 @@ describe('several conversations', () => {
     const reply = page.locator('.reply .markdown');
     await say('First');
     await reply.getByText('First:').waitFor();
-    await page.getByRole('link', { name: 'New conversation' }).click();
+    await page.getByRole('link', { name: 'New chat' }).click();
     await page.locator('.starter').first().waitFor();
     await say('Second');
     await reply.getByText('Second:').waitFor();
-    await head('First').getByRole('img', { name: 'An answer is coming' }).waitFor();
+    await head('First').getByRole('img', { name: 'Answer in progress' }).waitFor();
 
     await open.get('First')?.events(text('one'));
     await open.get('Second')?.events(text('two'));
@@ -53,7 +53,7 @@ describe('several conversations', () => {
     await head('First').getByRole('link').click();
     expect(await answer()).toBe('First: one more');
     expect(await head('First').getByRole('img').count()).toBe(0);
-    await head('Second').getByRole('img', { name: 'An answer is coming' }).waitFor();
+    await head('Second').getByRole('img', { name: 'Answer in progress' }).waitFor();
 
     await head('Second').getByRole('link').click();
     await page.getByRole('button', { name: 'Stop' }).click();
@@ -67,7 +67,7 @@ describe('several conversations', () => {
     await say('Count to 3');
     await answer();
     await page.getByText('Settings').click();
-    await page.getByRole('button', { name: 'Delete all conversations' }).click();
+    await page.getByRole('button', { name: 'Delete all chats' }).click();
     await page.getByRole('dialog').waitFor();
     expect(await page.evaluate(askAgainAtOnce)).toBe(true);
     await page.keyboard.press('Escape');

@@ -19,9 +19,9 @@ afterAll(() => house[Symbol.asyncDispose]());
 
 /** Makes a link to what is open; gives its place. */
 async function share({ page }: TestPage): Promise<string> {
-  await page.locator('.page-header').getByRole('button', { name: 'Share by a link' }).click();
+  await page.locator('.page-header').getByRole('button', { name: 'Share with a link' }).click();
   await page.getByLabel('The link works for').selectOption('7 days');
-  await page.getByRole('button', { name: 'Make a link' }).click();
+  await page.getByRole('button', { name: 'Create a link' }).click();
   const link = await page.getByRole('textbox', { name: 'Link' }).inputValue();
   return link.slice(link.indexOf('#'));
 }
@@ -55,17 +55,17 @@ describe('a shared conversation', { timeout: 60_000 }, () => {
     expect(await two.page.locator('.question').allTextContents()).toEqual([expect.stringContaining('Keep this in mind')]);
     await two.page.getByText('A note of the owner.').first().waitFor();
     expect(await two.page.locator('#message').count()).toBe(0);
-    await two.page.getByRole('button', { name: 'Go on in a copy' }).click();
+    await two.page.getByRole('button', { name: 'Continue in a copy' }).click();
     await two.page.locator('#message').waitFor();
     await two.say('Mine now');
     await two.answer();
     expect(await two.page.locator('.question').count()).toBe(2);
 
-    await one.page.locator('.page-header').getByRole('button', { name: 'Share by a link' }).click();
+    await one.page.locator('.page-header').getByRole('button', { name: 'Share with a link' }).click();
     await one.page.getByRole('button', { name: /^Revoke the link/ }).click();
     await one.page.getByRole('button', { name: /^Revoke the link/ }).waitFor({ state: 'detached' });
     const three = await openAsOther(hash);
-    await three.page.getByRole('heading', { name: 'This link leads nowhere any more' }).waitFor();
+    await three.page.getByRole('heading', { name: 'This link no longer works' }).waitFor();
     // The copy has its own file.
     await two.page.getByRole('button', { name: 'note.txt', expanded: false }).click();
     await two.page.getByText('A note of the owner.').first().waitFor();
@@ -77,7 +77,7 @@ describe('a shared conversation', { timeout: 60_000 }, () => {
     const { page } = await house.open('demo');
     await page.getByText('Settings').click();
     await page.getByRole('button', { name: 'Shared links' }).click();
-    await page.getByText('You share nothing at the moment.').waitFor();
+    await page.getByText('You are not sharing any chats.').waitFor();
   });
 });
 
@@ -86,8 +86,8 @@ describe.each(looks)('in the look %s', { timeout: 60_000 }, (look, options) => {
     const one = await house.open('demo', options);
     await one.say('Show me everything');
     await one.answer();
-    await one.page.locator('.page-header').getByRole('button', { name: 'Share by a link' }).click();
-    await one.page.getByRole('button', { name: 'Make a link' }).waitFor();
+    await one.page.locator('.page-header').getByRole('button', { name: 'Share with a link' }).click();
+    await one.page.getByRole('button', { name: 'Create a link' }).waitFor();
     expect(await violations(one.page)).toEqual([]);
     await one.page.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
     const hash = await share(one);
@@ -100,7 +100,7 @@ describe.each(looks)('in the look %s', { timeout: 60_000 }, (look, options) => {
     expect(await two.page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
     await picture(two, `shared ${look}`);
     const lost = await openAsOther(`#/shared/${'A'.repeat(43)}`, options);
-    await lost.page.getByRole('heading', { name: 'This link leads nowhere any more' }).waitFor();
+    await lost.page.getByRole('heading', { name: 'This link no longer works' }).waitFor();
     expect(await violations(lost.page)).toEqual([]);
     await picture(lost, `gone ${look}`);
   });

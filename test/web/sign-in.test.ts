@@ -128,7 +128,7 @@ describe('signing in with the identity provider', () => {
     expect(page.url()).toBe(`${service.url}/#/consent`);
     const asked = tokenRequests();
     await page.reload();
-    await page.getByRole('heading', { name: 'What you have accepted' }).waitFor();
+    await page.getByRole('heading', { name: 'Application permissions' }).waitFor();
     expect(tokenRequests()).toBe(asked);
     const other = await page.context().newPage();
     await other.goto(service.url);
@@ -139,7 +139,7 @@ describe('signing in with the identity provider', () => {
     const { page } = await open();
     await page.getByLabel('Key').fill('wrong');
     await page.getByRole('button', { name: 'Sign in', exact: true }).click();
-    await page.getByRole('alert').getByText('not known here').waitFor();
+    await page.getByRole('alert').getByText('That key doesn’t work').waitFor();
     await page.getByLabel('Key').fill(callerKey);
     await page.keyboard.press('Enter');
     await page.locator('#message').waitFor();
@@ -170,7 +170,7 @@ describe('what comes back from the provider', () => {
     const asked = tokenRequests();
     address.searchParams.set('state', 'forged');
     await page.goto(address.href);
-    expect(await told(page)).toBe('This sign-in was not begun in this tab, or it took too long. Begin again.');
+    expect(await told(page)).toBe('This sign-in was not started in this tab, or it took too long. Start again.');
     expect([await kept(page), tokenRequests(), page.url()]).toEqual([[], asked, `${service.url}/`]);
   });
 
@@ -178,11 +178,11 @@ describe('what comes back from the provider', () => {
     const { page } = await open();
     const address = await returnAddress(page);
     const other = await open(`${address.pathname}${address.search}`);
-    expect(await told(other.page)).toContain('not begun in this tab');
+    expect(await told(other.page)).toContain('not started in this tab');
     await page.goto(address.href);
     await page.locator('#message').waitFor();
     await page.goto(address.href);
-    expect(await told(page)).toContain('not begun in this tab');
+    expect(await told(page)).toContain('not started in this tab');
   });
 
   it.each([
@@ -194,7 +194,7 @@ describe('what comes back from the provider', () => {
     const asked = tokenRequests();
     change(address);
     await page.goto(address.href);
-    expect(await told(page)).toBe('What came back does not come from Example Corp. It was not used.');
+    expect(await told(page)).toBe('The sign-in response is not from Example Corp. It was ignored.');
     expect(tokenRequests()).toBe(asked);
   });
 
@@ -204,13 +204,13 @@ describe('what comes back from the provider', () => {
     await page.goto(service.url);
     await alter(page, 'parley sign-in begun', "it.verifier = 'x'.repeat(43)");
     await page.goto(first.href);
-    expect(await told(page)).toContain('Begin again.');
+    expect(await told(page)).toContain('Start again.');
     const fresh = await open();
     const second = await returnAddress(fresh.page);
     await fresh.page.goto(service.url);
     await alter(fresh.page, 'parley sign-in begun', "it.nonce = 'other'");
     await fresh.page.goto(second.href);
-    expect(await told(fresh.page)).toBe('Example Corp gave nothing that could be used. Tell those who run this service.');
+    expect(await told(fresh.page)).toBe('The sign-in response from Example Corp cannot be used. Tell your administrator.');
     expect(await kept(fresh.page)).toEqual([]);
   });
 
@@ -218,17 +218,17 @@ describe('what comes back from the provider', () => {
     const { page } = await open('/#/consent');
     await goToProvider(page);
     await page.getByRole('button', { name: 'Cancel' }).click();
-    expect(await told(page)).toBe('The sign-in was cancelled or declined at Example Corp.');
+    expect(await told(page)).toBe('The sign-in was canceled or declined at Example Corp.');
     expect(page.url()).toBe(`${service.url}/#/consent`);
     await signIn(page, 'ada');
-    await page.getByRole('heading', { name: 'What you have accepted' }).waitFor();
+    await page.getByRole('heading', { name: 'Application permissions' }).waitFor();
   });
 
   it('as an error of the configuration quotes the provider', async () => {
     configure({}, { parameters: { prompt: 'unheard-of' } });
     const { page } = await open();
     await page.getByRole('button', { name: 'Sign in with Example Corp' }).click();
-    expect(await told(page)).toMatch(/^Example Corp refused the sign-in: .*\(invalid_request\)$/);
+    expect(await told(page)).toMatch(/^Example Corp rejected the sign-in: .*\(invalid_request\)$/);
   });
 
   it('as a token that the service does not take is told with its reason', async () => {
@@ -236,7 +236,7 @@ describe('what comes back from the provider', () => {
     const { page } = await open();
     await signIn(page, 'ada');
     expect(await told(page)).toBe(
-      'This service does not take what Example Corp gave. The token was made for another audience than this service.',
+      'The service did not accept the sign-in from Example Corp. The token was made for another audience than this service.',
     );
     expect(await kept(page)).toEqual([]);
   });
@@ -252,7 +252,7 @@ describe('a provider out of reach', () => {
     await page.getByText('Settings').click();
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByRole('button', { name: 'Sign in with Example Corp' }).click();
-    expect(await told(page)).toBe('Example Corp cannot be reached just now. Try again in a moment.');
+    expect(await told(page)).toBe('Example Corp cannot be reached right now. Try again in a moment.');
     expect(page.url()).not.toContain('127.0.0.1:1/');
   });
 
@@ -269,12 +269,12 @@ describe('a provider out of reach', () => {
     const { page } = opened;
     await page.evaluate('(() => { const now = Date.now; Date.now = () => now() + 571_000; })()');
     await page.evaluate("location.hash = '#/consent'");
-    await page.getByText('Nothing is accepted').waitFor();
+    await page.getByText('You have not accepted any.').waitFor();
     await page.unroute(`${oidc.issuer}/token`);
     const renewed = page.waitForResponse(`${oidc.issuer}/token`);
     await page.evaluate("location.hash = '#/build'");
     expect((await renewed).status()).toBe(200);
-    expect(await page.getByText('Your sign-in has ended.').count()).toBe(0);
+    expect(await page.getByText('Your session has expired.').count()).toBe(0);
   });
 });
 
@@ -288,7 +288,7 @@ describe('tokens that do not last', () => {
     await page.evaluate("location.hash = '#/consent'");
     await expect.poll(tokenRequests).toBe(asked + 1);
     await page.reload();
-    await page.getByRole('heading', { name: 'What you have accepted' }).waitFor();
+    await page.getByRole('heading', { name: 'Application permissions' }).waitFor();
     expect(tokenRequests()).toBe(asked + 1);
   });
 
@@ -298,23 +298,23 @@ describe('tokens that do not last', () => {
     await say('Count to 2');
     expect(await answer()).not.toBe('');
     expect(tokenRequests()).toBe(asked + 1);
-    expect(await page.getByText('Your sign-in has ended.').count()).toBe(0);
+    expect(await page.getByText('Your session has expired.').count()).toBe(0);
   });
 
   it('and cannot be renewed are said to have ended; signing in again leads to the same place', async () => {
     const { page } = await openWithOutdated('gone');
     await page.evaluate("location.hash = '#/consent'");
-    await page.getByText('Your sign-in has ended.').waitFor();
+    await page.getByText('Your session has expired.').waitFor();
     await page.getByRole('button', { name: 'Sign in again' }).click();
-    await page.getByRole('heading', { name: 'What you have accepted' }).waitFor();
-    expect(await page.getByText('Your sign-in has ended.').count()).toBe(0);
+    await page.getByRole('heading', { name: 'Application permissions' }).waitFor();
+    expect(await page.getByText('Your session has expired.').count()).toBe(0);
     expect(page.url()).toBe(`${service.url}/#/consent`);
   });
 
   it('and ended while the page was away lead to the way in', async () => {
     const { page } = await openWithOutdated('gone');
     await page.reload();
-    expect(await told(page)).toBe('Your sign-in has ended.');
+    expect(await told(page)).toBe('Your session has expired.');
     expect(await kept(page)).toEqual([]);
   });
 });

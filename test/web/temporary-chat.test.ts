@@ -27,7 +27,7 @@ const leaveQuestion = ({ page }: TestPage) => page.locator('dialog[open]').filte
 async function openTemporary(options: object = {}): Promise<TestPage> {
   const opened = await house.open('demo', options);
   await opened.page.getByRole('link', { name: 'Temporary chat' }).click();
-  await opened.page.getByText('This chat is kept nowhere').waitFor();
+  await opened.page.getByText('This chat is not saved').waitFor();
   await opened.page.locator('.starter').first().waitFor();
   await opened.say('Count to 7');
   expect(await opened.answer()).toBe('1 2 3 4 5 6 7');
@@ -41,7 +41,7 @@ describe('a temporary chat', { timeout: 60_000 }, () => {
     await page.locator('#message').fill('Count to 4 in secret');
     await page.getByRole('link', { name: 'Temporary chat' }).click();
     // What was written comes along.
-    await page.getByText('This chat is kept nowhere').waitFor();
+    await page.getByText('This chat is not saved').waitFor();
     expect(await page.locator('#message').inputValue()).toBe('Count to 4 in secret');
     expect(await page.evaluate(kept)).not.toContain('secret');
     await page.locator('#message').press('Enter');
@@ -51,7 +51,7 @@ describe('a temporary chat', { timeout: 60_000 }, () => {
     await page.locator('.reply').nth(1).locator('.actions').waitFor();
     expect(await answer()).toBe('1 2 3');
     await page.getByRole('button', { name: 'Edit this answer' }).first().waitFor();
-    for (const name of ['Share by a link', 'Good answer']) expect(await page.getByRole('button', { name }).count()).toBe(0);
+    for (const name of ['Share with a link', 'Good answer']) expect(await page.getByRole('button', { name }).count()).toBe(0);
     await page.locator('#message').fill('A secret draft');
     expect(await page.locator('.head').count()).toBe(0);
     // Longer than the page takes to save, and to send.
@@ -59,7 +59,7 @@ describe('a temporary chat', { timeout: 60_000 }, () => {
     expect(await page.evaluate(kept)).not.toContain('secret');
     expect(await listed()).not.toContain('secret');
     // One that is kept is found by the same means.
-    await page.getByRole('link', { name: 'New conversation' }).click();
+    await page.getByRole('link', { name: 'New chat' }).click();
     await leaveQuestion(opened).getByRole('button', { name: 'Leave' }).click();
     await page.locator('.starter').first().waitFor();
     await say('Count to 2, no secret');
@@ -82,7 +82,7 @@ describe('a temporary chat', { timeout: 60_000 }, () => {
     await page.goBack();
     await stay();
     await page.keyboard.press('Control+k');
-    await page.getByRole('combobox', { name: 'Find anything' }).waitFor();
+    await page.getByRole('combobox', { name: 'Search everything' }).waitFor();
     await page.keyboard.type('usage');
     await page.getByRole('option', { name: 'Usage' }).waitFor();
     await page.keyboard.press('Enter');
@@ -102,16 +102,16 @@ describe('a temporary chat', { timeout: 60_000 }, () => {
   it('is begun from the palette, and takes no file that would have to be stored', async () => {
     const { page } = await house.open('demo');
     await page.keyboard.press('Control+k');
-    await page.getByRole('combobox', { name: 'Find anything' }).waitFor();
+    await page.getByRole('combobox', { name: 'Search everything' }).waitFor();
     await page.keyboard.type('temporary');
     await page.getByRole('option', { name: 'Temporary chat' }).waitFor();
     await page.keyboard.press('Enter');
-    await page.getByText('This chat is kept nowhere').waitFor();
+    await page.getByText('This chat is not saved').waitFor();
     await page.locator('input[type=file]').setInputFiles([
       { name: 'large.txt', mimeType: 'text/plain', buffer: Buffer.from('x'.repeat(600 * 1024)) },
       { name: 'small.txt', mimeType: 'text/plain', buffer: Buffer.from('A note.') },
     ]);
-    await page.getByText('large.txt could not be sent: a temporary chat stores no files').waitFor();
+    await page.getByText('large.txt could not be uploaded: temporary chats do not store files').waitFor();
     expect(await page.locator('.upload.failed').count()).toBe(1);
   });
 

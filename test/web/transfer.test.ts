@@ -23,7 +23,7 @@ const conversation = (at: number) => ({
 });
 
 async function openTransfer(page: Page): Promise<void> {
-  const drawer = page.getByRole('button', { name: 'Show conversations' });
+  const drawer = page.getByRole('button', { name: 'Show chats' });
   if (await drawer.isVisible()) await drawer.click();
   await page.locator('.settings > summary').click();
   await page.getByRole('button', { name: 'Import and export…' }).click();
@@ -51,19 +51,19 @@ describe('conversations of a file', () => {
     await page.locator('.starter').first().waitFor();
     await openTransfer(page);
     await bring(page, JSON.stringify([...Array.from({ length: 60 }, (_, at) => conversation(at)), { title: 'broken' }]));
-    await page.getByText('60 new; 1 that could not be read: no conversation, empty, or too large.').waitFor();
+    await page.getByText('60 new; 1 that could not be read: not a chat, empty, or too large.').waitFor();
     await expect.poll(count, { timeout: 30_000 }).toBe(60);
     await bring(page, JSON.stringify([conversation(0)]));
-    await page.getByText('0 new; 1 that was here already.').waitFor();
+    await page.getByText('0 new; 1 that was already here.').waitFor();
 
     const [download] = await Promise.all([
       page.waitForEvent('download'),
-      page.getByRole('button', { name: 'Export all conversations' }).click(),
+      page.getByRole('button', { name: 'Export all chats' }).click(),
     ]);
-    await page.getByText('60 conversations are in the file.').waitFor();
+    await page.getByText('60 chats are in the file.').waitFor();
     const written = await readFile(await download.path(), 'utf8');
     await page.getByRole('button', { name: 'Close' }).click();
-    await page.getByRole('button', { name: 'Delete all conversations' }).click();
+    await page.getByRole('button', { name: 'Delete all chats' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
     await expect.poll(count).toBe(0);
 

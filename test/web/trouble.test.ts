@@ -30,7 +30,7 @@ it('A view that is switched off here says who can turn it on, and nothing of mod
   const { page } = await house.open('demo');
   await page.evaluate("location.hash = '#/usage'");
   const said = page.getByRole('alert').first();
-  await said.getByText('This is switched off here. Those who run this service can turn it on.').waitFor();
+  await said.getByText('This feature is turned off. Your administrator can turn it on.').waitFor();
   expect(await page.locator('main').innerText()).not.toContain('Choose a model');
 });
 
@@ -45,21 +45,21 @@ describe('an address', () => {
     const { page } = await house.openAt(`/#key=${callerKey}`);
     await page.locator('#message').waitFor();
     await page.evaluate("location.hash = '#/chat/gone'");
-    await page.getByText('This conversation is not here').waitFor();
+    await page.getByText('This chat was deleted or cannot be reached').waitFor();
   });
 
   it.each(['nowhere', 'operations'])('of a view that is not there says so: %s', async (view) => {
     const { page } = await house.openAt(`/#key=${callerKey}`);
     await page.locator('#message').waitFor();
     await page.evaluate(`location.hash = '#/${view}'`);
-    await page.getByText('There is no such page here, or it is not open to you.').waitFor();
+    await page.getByText('This page does not exist, or you don’t have access to it.').waitFor();
   });
 
   it('of a deployment that is not open to the user says which one answers instead', async () => {
     const { page } = await house.openAt(`/#key=${callerKey}`);
     await page.locator('#message').waitFor();
     await page.evaluate("location.hash = '#/?with=secret'");
-    await page.getByText('The link asks for secret, which is not open to you.').waitFor();
+    await page.getByText('The link asks for secret, but you don’t have access to it.').waitFor();
   });
 });
 
@@ -73,7 +73,7 @@ describe('an answer', () => {
     expect(await answer()).toBe('Done.');
     const thoughts = page.getByText('Let me see.');
     expect(await thoughts.isVisible()).toBe(false);
-    await page.getByText('What the model thought first').click();
+    await page.getByText('Thoughts').click();
     await thoughts.waitFor();
   });
 
@@ -87,14 +87,14 @@ describe('an answer', () => {
     // What can be done is written out.
     const ways = page.locator('.reply .actions').getByRole('button');
     await ways.first().waitFor();
-    expect((await ways.allInnerTexts()).filter((name) => name !== '')).toEqual(['Try again', 'Ask somebody else']);
+    expect((await ways.allInnerTexts()).filter((name) => name !== '')).toEqual(['Try again', 'Try another model']);
   });
 
   it.each([
-    [400, { code: 'odd_upstream_code' }, 'The model did not take this message.', 'Change the message and ask again.'],
-    [422, { code: 'odd_upstream_code' }, 'The model did not take this message.', 'Try again; if it keeps failing'],
-    [500, { code: 'odd_upstream_code' }, 'The model could not answer.', 'Try again; if it keeps failing'],
-    [403, { code: 'policy_42' }, 'This is not open to you.', 'Choose a model or application'],
+    [400, { code: 'odd_upstream_code' }, 'The model did not accept this message.', 'Change the message and ask again.'],
+    [422, { code: 'odd_upstream_code' }, 'The model did not accept this message.', 'Try again. If it keeps failing'],
+    [500, { code: 'odd_upstream_code' }, 'The model could not answer.', 'Try again. If it keeps failing'],
+    [403, { code: 'policy_42' }, 'You don’t have access.', 'Choose a model or application'],
     [400, { code: 'x', display_message: 'Please write in French.' }, 'Please write in French.', 'Change the message'],
   ])('with a code that nobody knows is told plainly all the same: %i, %j', async (status, fields, said, advice) => {
     house.upstream.script(refusal(status, {}, { message: 'E_FOO: bar must not baz', ...fields }));
@@ -109,7 +109,12 @@ describe('an answer', () => {
   });
 
   it.each([
-    ['en', 'You have used up', /^You can go on in \d+ (?:minutes?|hours?) \(.*\d:\d\d.[AP]M\)\. Until then/, 'Try again; if'],
+    [
+      'en',
+      'You’ve reached your limit',
+      /^You can continue in \d+ (?:minutes?|hours?) \(.*\d:\d\d.[AP]M\)\. Until then/,
+      'Try again. If',
+    ],
     ['de', 'aufgebraucht', /^Weiter geht es in \d+ (?:Minuten?|Stunden?) \(.*\d\d:\d\d\)\. Frag bis dahin/, 'Versuche es'],
   ])(
     'that a limit holds up says when it goes on, by the clock of who reads it, as long as that is to come: %s',

@@ -81,7 +81,7 @@ describe('what was done can be undone for some seconds', () => {
     const { page, say, answer } = await house.open('demo', options);
     await say('To look at');
     await answer();
-    const drawer = page.getByRole('button', { name: 'Show conversations' });
+    const drawer = page.getByRole('button', { name: 'Show chats' });
     if (await drawer.isVisible()) await drawer.click();
     await page.locator('.head', { hasText: 'To look at' }).first().getByRole('link').focus();
     await page.keyboard.press('Delete');

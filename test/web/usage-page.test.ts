@@ -64,7 +64,7 @@ describe('one who has no role', () => {
     const { page, troubles } = await open('user-key');
     const meters = page.getByRole('meter');
     expect(await meters.evaluateAll((all) => all.map((meter) => (meter as unknown as { ariaLabel: string }).ariaLabel))).toEqual([
-      'All deployments together, USD a week',
+      'All models and applications, USD a week',
       'Bounded, tokens a month',
       'Bounded, requests a day',
       'vectors, tokens a day',
@@ -81,8 +81,8 @@ describe('one who has no role', () => {
   it('sees the own usage, and nothing of anybody else or of the operation', async () => {
     const { page } = await open('user-key');
     expect(await page.locator('.usage-summary').textContent()).toBe('2 calls, 1,500 tokens, $1.00');
-    expect(await page.getByText('By person').count()).toBe(0);
-    expect(await page.getByText('Everybody’s').count()).toBe(0);
+    expect(await page.getByText('By user').count()).toBe(0);
+    expect(await page.getByText('Everyone’s').count()).toBe(0);
     expect(await page.getByRole('link', { name: 'Operations' }).count()).toBe(0);
     await page.evaluate("location.hash = '#/operations'");
     await page.locator('#message').waitFor();
@@ -91,7 +91,7 @@ describe('one who has no role', () => {
 
   it('without limits is told so', async () => {
     const { page } = await open('admin-key');
-    await page.getByText('No limits hold for you.').waitFor();
+    await page.getByText('No limits').waitFor();
   });
 });
 
@@ -102,8 +102,8 @@ describe('an administrator', () => {
     await page.getByRole('img', { name: 'Cost by day' }).waitFor();
     const cells = async (label: string) => page.getByRole('region', { name: label }).locator('tbody tr').allInnerTexts();
     const seen = (rows: readonly string[]) => rows.map((row) => row.split(/\s+/).join(' '));
-    expect(seen(await cells('By deployment'))).toEqual(['Demo $3.50 3,000 2 0 0', 'Bounded $0.00 1,500 2 1 1']);
-    expect(seen(await cells('By person'))).toEqual([
+    expect(seen(await cells('By model or application'))).toEqual(['Demo $3.50 3,000 2 0 0', 'Bounded $0.00 1,500 2 1 1']);
+    expect(seen(await cells('By user'))).toEqual([
       'ada@example.com $2.50 1,500 1 0 0',
       'key:user $1.00 1,500 2 0 1',
       '=cmd() $0.00 1,500 1 1 0',
@@ -125,21 +125,21 @@ describe('an administrator', () => {
     await page.getByRole('radio', { name: 'Kinds' }).check({ force: true });
     await legend.getByText('Tokens out').waitFor();
     expect(await legend.allTextContents()).toEqual(['Tokens in', 'Tokens out']);
-    await page.getByRole('radio', { name: 'People' }).check({ force: true });
+    await page.getByRole('radio', { name: 'Users' }).check({ force: true });
     await legend.getByText('key:user').waitFor();
     expect((await legend.allTextContents()).sort()).toEqual(['=cmd()', 'ada@example.com', 'key:user']);
-    await page.getByRole('radio', { name: 'Everybody’s' }).focus();
+    await page.getByRole('radio', { name: 'Everyone’s' }).focus();
     await page.keyboard.press('ArrowRight');
-    await page.getByText('Nothing was used on these days.').waitFor();
+    await page.getByText('No usage on these days.').waitFor();
     await page.keyboard.press('ArrowLeft');
     await page.getByText('4 calls').waitFor();
     await page.getByRole('radio', { name: 'This month' }).focus();
     await page.keyboard.press('ArrowRight');
     await page.getByRole('textbox', { name: 'From' }).fill('2020-01-02');
-    await page.getByRole('alert').getByText('Choose a first day').waitFor();
+    await page.getByRole('alert').getByText('The first day must not be after the last').waitFor();
     await page.getByRole('textbox', { name: 'To' }).fill('2020-01-03');
-    await page.getByText('Nothing was used on these days.').waitFor();
-    expect(await page.getByRole('alert').getByText('Choose a first day').count()).toBe(0);
+    await page.getByText('No usage on these days.').waitFor();
+    expect(await page.getByRole('alert').getByText('The first day must not be after the last').count()).toBe(0);
   });
 
   it('takes it along as separated values, in which nothing is a formula', async () => {
@@ -178,12 +178,12 @@ describe('the calls behind a sum', () => {
     const seen = (await rowsOf(page)).sort();
     expect(seen).toHaveLength(2);
     expect(seen.join('\n')).toMatch(/=cmd\(\) failed 200 1,000 500 \$0\.00 0 sec request/);
-    expect(seen.join('\n')).toMatch(/key:user refused 200 0 0 \$0\.00 0 sec request/);
-    await page.getByRole('radio', { name: 'refused' }).check({ force: true });
+    expect(seen.join('\n')).toMatch(/key:user rejected 200 0 0 \$0\.00 0 sec request/);
+    await page.getByRole('radio', { name: 'rejected' }).check({ force: true });
     await expect.poll(async () => (await rowsOf(page)).length).toBe(1);
-    await page.getByRole('radio', { name: 'cancelled' }).check({ force: true });
-    await page.getByText('There are no such calls.').waitFor();
-    await page.getByRole('button', { name: 'Back to the sums' }).click();
+    await page.getByRole('radio', { name: 'canceled' }).check({ force: true });
+    await page.getByText('No matching calls').waitFor();
+    await page.getByRole('button', { name: 'Back to overview' }).click();
     await link.waitFor();
     await expect.poll(() => link.evaluate('document.activeElement?.title')).toBe('Show the calls of Bounded');
     expect(troubles).toEqual({ outside: [], faults: [] });
@@ -193,7 +193,7 @@ describe('the calls behind a sum', () => {
     const { page } = await open('admin-key');
     await page.getByRole('button', { name: 'Show calls of Bounded: Failed, 1' }).click();
     await expect.poll(() => rowsOf(page)).toMatchObject([expect.stringContaining('=cmd() failed')]);
-    await page.getByRole('button', { name: 'Back to the sums' }).click();
+    await page.getByRole('button', { name: 'Back to overview' }).click();
     await page.getByRole('button', { name: 'Show the calls of ada@example.com' }).click();
     await expect.poll(() => rowsOf(page)).toMatchObject([expect.stringMatching(/Demo demo answered 1,000 500 \$2\.50/)]);
     await page.locator('.day-chart rect[data-series="0"]').last().click();
@@ -212,17 +212,17 @@ describe('the calls behind a sum', () => {
     const { page } = await open('user-key');
     await page.getByRole('button', { name: 'Show the calls of Demo' }).click();
     await expect.poll(async () => (await rowsOf(page)).length).toBe(1);
-    expect(await page.getByRole('columnheader', { name: 'Person' }).count()).toBe(0);
+    expect(await page.getByRole('columnheader', { name: 'User' }).count()).toBe(0);
     const admin = await open('admin-key');
     await admin.page.getByRole('radio', { name: 'Other days' }).check({ force: true });
     await admin.page.getByRole('textbox', { name: 'From' }).fill('2024-03-01');
     await admin.page.getByRole('textbox', { name: 'To' }).fill('2024-03-01');
     await admin.page.getByRole('button', { name: 'Show the calls of key:other' }).click();
     await expect.poll(async () => (await rowsOf(admin.page)).length).toBe(50);
-    await admin.page.getByRole('button', { name: 'Show older ones' }).click();
+    await admin.page.getByRole('button', { name: 'Show older calls' }).click();
     await expect.poll(async () => (await rowsOf(admin.page)).length).toBe(60);
     expect((await rowsOf(admin.page)).filter((row) => /for agent .*night-\d+/.test(row))).toHaveLength(59);
-    expect(await admin.page.getByRole('button', { name: 'Show older ones' }).count()).toBe(0);
+    expect(await admin.page.getByRole('button', { name: 'Show older calls' }).count()).toBe(0);
   });
 });
 

@@ -29,7 +29,7 @@ it('A developer is told address, model and key, and snippets that run as they st
   expect(await dialog.locator('dd').allTextContents()).toEqual([
     `${house.service.url}/v1`,
     'demo',
-    expect.stringContaining('The key you are signed in with works as well.'),
+    expect.stringContaining('The key you are signed in with also works.'),
   ]);
   const shown = async (name: string): Promise<string> => {
     await dialog.getByRole('radio', { name, exact: true }).check();

@@ -30,7 +30,7 @@ describe('while an answer is waited for', () => {
     await page.clock.fastForward(2_000);
     await waiting.getByText('Still waiting').waitFor();
     await page.context().setOffline(true);
-    await waiting.getByText('There is no network at the moment.').waitFor();
+    await waiting.getByText('You are offline.').waitFor();
     await page.context().setOffline(false);
     await waiting.getByText('Still waiting').waitFor();
     await page.getByRole('button', { name: 'Stop' }).click();
@@ -46,7 +46,7 @@ describe('while an answer is waited for', () => {
     await page.clock.install();
     await say('Hello');
     const waiting = page.locator('.waiting');
-    await waiting.getByText(/^Too many people are asking at the moment\. Trying again in 1[0-2] s \(1 of 3\)\.$/).waitFor();
+    await waiting.getByText(/^There are too many requests right now\. Trying again in 1[0-2] s \(1 of 3\)\.$/).waitFor();
     expect(await violations(page)).toEqual([]);
     await page.clock.fastForward(5_000);
     await waiting.getByText(/Trying again in [4-7] s \(1 of 3\)\./).waitFor();
@@ -68,7 +68,7 @@ describe('while an answer is waited for', () => {
       await page.locator('.waiting').getByText(`(${number} of 3)`).waitFor();
       await page.clock.fastForward(1_500);
     }
-    await page.locator('.fault-title').getByText('Too many people are asking').waitFor();
+    await page.locator('.fault-title').getByText('There are too many requests').waitFor();
     house.upstream.script(refusal(429, { 'retry-after': '90' }));
     await say('Two');
     await page.getByText(/Try again in 2 minutes \(\d+:\d\d.[AP]M\)\./).waitFor();

@@ -32,11 +32,10 @@ const stages = [
 ];
 const times = { 0: { startedAtMs: 0, endedAtMs: 400 }, 1: { startedAtMs: 400, endedAtMs: 1_900 } };
 
-/** What a model says. */
 export function AnswerSection() {
   return (
     <Section name="Answers">
-      <Sample name="Steps that ended, and steps under way">
+      <Sample name="Steps that ended, and steps in progress">
         <StageList {...{ stages, times, isRunning: false }} />
         <StageList {...{ stages: [{ index: 0, name: 'Reading', status: null }], times: {}, isRunning: true }} />
       </Sample>

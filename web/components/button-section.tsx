@@ -14,7 +14,6 @@ const kinds = [
 ] as const;
 const icons: readonly IconName[] = ['plus', 'search', 'edit', 'trash', 'star', 'save', 'alert', 'more'];
 
-/** What is pressed. */
 export function ButtonSection() {
   const [chosen, choose] = useState<'one' | 'two' | 'three'>('one');
   return (

@@ -17,7 +17,6 @@ const chart = JSON.stringify({
   layout: { title: { text: 'Calls by day' } },
 });
 
-/** What is read in rows and bars. */
 export function DataSection() {
   return (
     <Section name="Data">

@@ -3,7 +3,7 @@ import { contrasts, type Display, densities, motions, readDisplay, saveDisplay, 
 import { appearances, useAppearance } from '../src/page/appearance.ts';
 import { Segments } from '../src/parts/segments.tsx';
 
-/** How all of it looks for those who chose to read otherwise. */
+/** Shows the display options of the page. */
 export function DisplayChoice() {
   const [display, setDisplay] = useState(readDisplay);
   const [appearance, setAppearance] = useAppearance();

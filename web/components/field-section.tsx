@@ -25,14 +25,13 @@ function Named({ name, ...input }: ComponentProps<'input'> & { readonly name: st
   );
 }
 
-/** What is filled in. */
 export function FieldSection() {
   const keys = useRef<ChoiceKeys>(null);
   const id = useId();
   return (
     <Section name="Fields">
       <Sample name="Empty, filled, refused, closed">
-        <Named name="Name" placeholder="As others read it" />
+        <Named name="Name" placeholder="Visible to other users" />
         <Named name="Description" defaultValue="Plans journeys" />
         <Named name="Address" defaultValue="nowhere" aria-invalid="true" />
         <Named name="Key" defaultValue="kept" disabled />
@@ -59,7 +58,7 @@ export function FieldSection() {
       <Sample name="Search">
         <div className="search">
           <Icon name="search" />
-          <input type="search" aria-label="Search" placeholder="Search conversations" />
+          <input type="search" aria-label="Search" placeholder="Search chats" />
         </div>
       </Sample>
       <Sample name="Choice above a message">

@@ -1,4 +1,4 @@
-// The styles of the page come before those of its parts.
+// The page styles must come before the styles of its parts.
 import '../src/typeface/fallback.css';
 import '../src/style/tokens.css';
 import '../src/style/base.css';
@@ -20,7 +20,7 @@ import { FieldSection } from './field-section.tsx';
 import { MessageSection } from './message-section.tsx';
 import { TokenSection } from './token-section.tsx';
 
-/** Every component in its states, for those who work on the page; `npm run dev:web` serves it, no build has it. */
+/** Shows every component in its states, for contributors. Only `npm run dev:web` serves this page. Builds do not contain it. */
 function Components() {
   useTypeface(true);
   return (

@@ -14,19 +14,18 @@ import { Sample, Section } from './section.tsx';
 const base = { description: '', inputAttachmentTypes: undefined } as Partial<Deployment>;
 const named = (id: string, name: string) => ({ ...base, id, name }) as Deployment;
 
-/** What says something by itself. */
 export function MessageSection() {
   const { askConfirmation: ask, dialog } = useConfirmation();
   const [answered, setAnswered] = useState('nothing yet');
   const put = async (): Promise<void> => setAnswered((await ask('Delete “Journey”?', 'Delete')) ? 'yes' : 'no');
   return (
     <Section name="Messages">
-      <Sample name="The line above a page (the way to the conversations is there on narrow screens)">
+      <Sample name="The header of a page (with the button for the chat list on narrow screens)">
         <PageHeader openMenu={() => undefined}>
           <span className="page-name">Usage</span>
         </PageHeader>
       </Sample>
-      <Sample name="A question before what cannot be undone">
+      <Sample name="A question before an action that cannot be undone">
         <button type="button" className="button" onClick={() => void put()}>
           Delete
         </button>

@@ -5,7 +5,6 @@ interface SectionProps {
   readonly children: ReactNode;
 }
 
-/** A kind of components under its name. */
 export function Section({ name, children }: SectionProps) {
   const id = useId();
   return (
@@ -16,7 +15,7 @@ export function Section({ name, children }: SectionProps) {
   );
 }
 
-/** One component, with what it is or how it stands. */
+/** One component with its name or state. */
 export function Sample({ name, children }: SectionProps) {
   return (
     <div className="sample">

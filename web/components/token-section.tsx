@@ -2,12 +2,11 @@ import tokens from '../src/style/tokens.css?raw';
 import { Section } from './section.tsx';
 
 const [, root = ''] = /:root \{(.*?)\n\}/s.exec(tokens) ?? [];
-/** The names as the style sheet has them, so that none is forgotten here. */
+/** Names from the style sheet, so that this page shows all of them. */
 const names = [...root.matchAll(/^\s+--([\w-]+):/gm)].map(([, name = '']) => name);
 const begins = (start: string) => names.filter((name) => name.startsWith(start));
 const others = /^(space|font|text|weight|leading|radius|lift|measure|quick|calm)/;
 
-/** The scale that everything is made of. */
 export function TokenSection() {
   return (
     <Section name="Tokens">

@@ -1,4 +1,4 @@
-// The styles of the page come before those of its parts.
+// The page styles must come before the styles of its parts.
 import './typeface/fallback.css';
 import './style/tokens.css';
 import './style/base.css';

@@ -2,18 +2,18 @@ import { shellCaches } from '../src/offline/shell-caches.ts';
 import { isGatewayError } from '../src/service/is-gateway-error.ts';
 
 /**
- * Keeps the page as it was built, so that it opens without a network, and nothing else: answers of the API pass by it. Each build
- * has a cache of its own. What a tab of the build before may still ask for stays until the build after this one.
+ * Stores the page as built, so that it opens without a network. API responses are not stored. Each build has its own cache. Files
+ * of the previous build stay until the next build, because open tabs may need them.
  */
 declare const self: ServiceWorkerGlobalScope;
 
-/** Put in by the build: which one it is, its files below the page, and the script that the page begins with. */
+/** Set by the build: its ID, its files relative to the page, and the entry script. */
 declare const BUILD: { readonly id: string; readonly files: readonly string[]; readonly entry: string };
 
 const own = `${shellCaches}${BUILD.id}`;
 const { scope } = self.registration;
 const files = new Set(BUILD.files.map((file) => new URL(file, scope).href));
-/** Longer than that the network is not waited for, if there is a page to show. */
+/** Maximum time to wait for the network if a stored page exists. */
 const patienceMs = 5_000;
 
 self.addEventListener('install', (event) => {
@@ -35,15 +35,15 @@ self.addEventListener('fetch', (event) => {
   else if (files.has(href)) event.respondWith(fetch(request).catch(() => keptOr(request)));
 });
 
-/** Takes the page and all its files; fails, to be tried again later, where the service serves another build. */
+/** Stores the page and all its files. Fails if the service serves another build, and is repeated later. */
 async function install(): Promise<void> {
   const cache = await caches.open(own);
   const page = await fetch(scope, { cache: 'no-cache', credentials: 'same-origin' });
-  if (!(await keepPage(page, cache))) throw new Error('the page is of another build');
+  if (!(await keepPage(page, cache))) throw new Error('The service serves another build of the page');
   await cache.addAll([...files]);
 }
 
-/** Keeps the page if it is of this build, with what it names of the operator's. */
+/** Stores the page if it belongs to this build, with the branding files that it names. */
 async function keepPage(page: Response, cache: Cache): Promise<boolean> {
   if (!page.ok || page.redirected) return false;
   const text = await page.clone().text();
@@ -55,7 +55,7 @@ async function keepPage(page: Response, cache: Cache): Promise<boolean> {
   return true;
 }
 
-/** The page of the service; the one that is kept where it cannot be had. */
+/** Returns the page of the service, or the stored page if the service is unavailable. */
 async function answerPage(event: FetchEvent): Promise<Response> {
   const fresh = fetch(event.request);
   const kept = await find(scope);
@@ -70,7 +70,7 @@ async function keepLater(page: Response): Promise<void> {
   await keepPage(page, await caches.open(own));
 }
 
-/** Under its address is always the same: what is kept is taken, what is not is kept from then on. */
+/** The content of an address never changes: a stored file is used, and other files are stored after loading. */
 async function answerKept(request: Request): Promise<Response> {
   const kept = await find(request);
   if (kept !== undefined) return kept;
@@ -83,7 +83,7 @@ async function keptOr(request: Request): Promise<Response> {
   return (await find(request)) ?? Response.error();
 }
 
-/** Of this build if it has it: the oldest cache is looked through first otherwise. */
+/** Searches the cache of this build first. A plain search would start with the oldest cache. */
 async function find(request: Request | string): Promise<Response | undefined> {
   const cache = await caches.open(own);
   return (await cache.match(request, { ignoreVary: true })) ?? (await caches.match(request, { ignoreVary: true }));
@@ -93,7 +93,7 @@ function isOfBrand(href: string): boolean {
   return /\/brand\/[\w.]+\?[\w-]+$/.test(href) && href.startsWith(new URL('brand/', scope).href);
 }
 
-/** Leaves the build before this one: its tabs may not have loaded all of it yet. */
+/** Keeps the previous build, because its tabs may not have loaded all files. */
 async function removeOld(): Promise<void> {
   const builds = (await caches.keys()).filter((name) => name.startsWith(shellCaches) && name !== own);
   for (const name of builds.slice(0, -1)) await caches.delete(name);

@@ -11,7 +11,7 @@ import { readContent } from './read-content.ts';
 
 const maxRows = 200;
 
-/** A cell with what ends it; a quoted one may hold anything (RFC 4180). */
+/** A cell with its separator. Quoted cells can contain any character (RFC 4180). */
 const cells = {
   ',': /(?:"((?:[^"]|"")*)"|([^,\n]*))(,|\n|$)/y,
   '\t': /(?:"((?:[^"]|"")*)"|([^\t\n]*))(\t|\n|$)/y,
@@ -22,7 +22,7 @@ interface AttachmentBodyProps {
   readonly kind: AttachmentKind;
 }
 
-/** The content of an attachment, shown by its kind. */
+/** Shows the content of an attachment by its kind. */
 export function AttachmentBody({ attachment, kind }: AttachmentBodyProps) {
   const strings = useStrings();
   const content = useContent(attachment);
@@ -30,7 +30,7 @@ export function AttachmentBody({ attachment, kind }: AttachmentBodyProps) {
   if (content === 'broken') return <p className="trouble attachment-body">{strings.brokenAttachment}</p>;
   const isText = isTextKind(kind, attachment.type) && kind !== 'image';
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be reached by the keyboard
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll container must be reachable by keyboard
     <div className="attachment-body" tabIndex={0}>
       {isText ? renderText({ attachment, kind }, content.text) : <BlobView {...{ attachment, kind }} blob={content.blob} />}
     </div>
@@ -52,9 +52,9 @@ function BlobView({ attachment, kind, blob }: AttachmentBodyProps & { readonly b
   const title = attachment.title ?? strings.attachment;
   if (url === undefined) return null;
   if (kind === 'image') return <Picture {...{ url, title }} />;
-  // biome-ignore lint/a11y/useMediaCaption: what an assistant sends has no captions
+  // biome-ignore lint/a11y/useMediaCaption: media from assistants has no captions
   if (kind === 'audio') return <audio controls src={url} />;
-  // A PDF, which browsers show in no sandbox; nothing else comes here, and under no other type.
+  // Browsers cannot show a PDF in a sandbox. Only PDFs reach this line, and always with the PDF type.
   return <iframe className="attachment-frame" src={url} title={title} />;
 }
 
@@ -85,7 +85,7 @@ function useContent(attachment: DisplayedAttachment): Content | 'broken' | undef
   return content;
 }
 
-/** An address inside the browser, as long as it is shown. */
+/** Returns an object URL of the content, which is revoked when the component unmounts. */
 function useAddress(blob: Blob): string | undefined {
   const [address, setAddress] = useState<string>();
   useEffect(() => {
@@ -102,7 +102,7 @@ function getLanguage({ type = '', title = '' }: DisplayedAttachment): string {
   return ending ?? /([a-z]+)$/.exec(toEssence(type) ?? '')?.[1] ?? '';
 }
 
-/** HTML in a frame without an origin, where no script of it runs and nothing is loaded (see sheetPolicy of the service). */
+/** Shows HTML in a frame without an origin, where no scripts run and no content is loaded (see `sheetPolicy` of the service). */
 function HtmlSheet({ html, title }: { readonly html: string; readonly title: string }) {
   const frame = useRef<HTMLIFrameElement>(null);
   useEffect(() => {
@@ -126,7 +126,7 @@ function HtmlSheet({ html, title }: { readonly html: string; readonly title: str
   );
 }
 
-/** A picture, which a press shows as large as the window. */
+/** A picture. A click enlarges it to the window size. */
 function Picture({ url, title }: { readonly url: string; readonly title: string }) {
   const strings = useStrings();
   const dialog = useRef<HTMLDialogElement>(null);
@@ -151,7 +151,7 @@ function Picture({ url, title }: { readonly url: string; readonly title: string 
   );
 }
 
-/** Separated values as a table; of a long one the beginning. */
+/** Shows separated values as a table. A long table shows only its first rows. */
 export function TableView({ text }: { readonly text: string }) {
   const { strings, language } = useLanguage();
   const { rows, isTruncated } = readTable(text, maxRows);
@@ -159,7 +159,7 @@ export function TableView({ text }: { readonly text: string }) {
   const hiddenRows = isTruncated ? text.trimEnd().split('\n').length - maxRows : 0;
   return (
     <>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be reached by the keyboard */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll container must be reachable by keyboard */}
       <section className="table-frame" tabIndex={0} aria-label={strings.asTable}>
         <table>
           <thead>
@@ -192,13 +192,13 @@ export function TableView({ text }: { readonly text: string }) {
   );
 }
 
-/** The rows of a table; of a long one the first. */
+/** The first rows of a table. */
 interface ReadTable {
   readonly rows: readonly (readonly string[])[];
   readonly isTruncated: boolean;
 }
 
-/** Rows of comma- or tab-separated values. */
+/** Parses comma- or tab-separated values. */
 export function readTable(text: string, maxRows: number): ReadTable {
   // Pattern bound: the user's own tab: one table file.
   const plain = text.replaceAll('\r\n', '\n').replace(/\n+$/, '');

@@ -2,10 +2,10 @@ import { toEssence } from '#base/http/media-type.ts';
 import type { ResponseAttachment } from '#contract/chat/chunk.ts';
 import { toReferencePath } from '../service/service-path.ts';
 
-/** An attachment of a reply, or of a question. */
+/** An attachment of a reply or a question. */
 export type DisplayedAttachment = Omit<ResponseAttachment, 'index'> & { readonly index?: number };
 
-/** How an attachment is shown. `link`: something elsewhere, which is named and not loaded. */
+/** Display kind of an attachment. `link`: content from another host, which is named and not loaded. */
 export type AttachmentKind = 'markdown' | 'image' | 'table' | 'chart' | 'pdf' | 'html' | 'audio' | 'text' | 'link' | 'file';
 
 const byType: readonly (readonly [RegExp, AttachmentKind])[] = [
@@ -19,7 +19,10 @@ const byType: readonly (readonly [RegExp, AttachmentKind])[] = [
   [/^(?:text\/.+|application\/(?:json|xml|yaml|x-yaml|sql|javascript|typescript|.+\+json|.+\+xml))$/, 'text'],
 ];
 
-/** By where it is and by its type; what names neither content nor place is a link to its reference, what has no good type a file. */
+/**
+ * Returns the kind by location and type. An attachment without content and URL is a link to its reference, and one without a
+ * usable type is a file.
+ */
 export function getAttachmentKind({ type, data, url }: DisplayedAttachment): AttachmentKind {
   if (data === undefined && (url === undefined || isExternal(url))) return 'link';
   const essence = toEssence(type ?? 'text/markdown');
@@ -27,26 +30,26 @@ export function getAttachmentKind({ type, data, url }: DisplayedAttachment): Att
   return byType.find(([pattern]) => pattern.test(essence))?.[1] ?? 'file';
 }
 
-/** Whether `data` is text as it stands, and not base64. */
+/** Whether `data` is plain text instead of base64. */
 export function isTextKind(kind: AttachmentKind, type: string | undefined): boolean {
   return ['markdown', 'table', 'chart', 'html', 'text'].includes(kind) || isDrawing(type);
 }
 
-/** Whether it is an image in XML. */
+/** Whether the type is an XML image. */
 export function isDrawing(type = ''): boolean {
   return toEssence(type) === 'image/svg+xml';
 }
 
 /**
- * The type that a browser is told of the content: never one that it would show as a page of this service, whatever an assistant
- * says it is.
+ * Returns the type for the browser. It is never a type that the browser would show as a page of this service, regardless of the
+ * type that the assistant names.
  */
 export function toBlobType(kind: AttachmentKind, type = ''): string {
   const isPreviewable = kind === 'image' || kind === 'audio' || kind === 'pdf';
   return (isPreviewable ? toEssence(type) : undefined) ?? 'application/octet-stream';
 }
 
-/** Whether an address leads beyond this service: such content is never loaded by the page. */
+/** Whether the URL leads to another host. The page never loads such content. */
 function isExternal(url: string): boolean {
   return !/^data:/i.test(url) && toReferencePath(url) === undefined;
 }
@@ -63,7 +66,7 @@ const extensions: Readonly<Record<string, string>> = {
   'image/svg+xml': 'svg',
 };
 
-/** The ending of a file of this type. */
+/** Returns the file extension for a type. */
 export function getExtension(type: string): string {
   return extensions[toEssence(type) ?? ''] ?? 'bin';
 }

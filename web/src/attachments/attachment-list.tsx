@@ -14,11 +14,14 @@ const icons: Partial<Record<AttachmentKind, IconName>> = { image: 'picture', lin
 
 interface AttachmentListProps {
   readonly attachments: readonly DisplayedAttachment[];
-  /** Of these only pictures and sound are unfolded: who sent them knows what else they hold. */
+  /**
+   * Whether the user sent these attachments. Then only pictures and sound are unfolded, because the sender knows the other
+   * content.
+   */
   readonly isSent?: boolean;
 }
 
-/** Attachments as cards: what can be shown is unfolded, everything can be downloaded. */
+/** Attachments as cards. Displayable content is unfolded, and all content can be downloaded. */
 export function AttachmentList({ attachments, isSent = false }: AttachmentListProps) {
   const strings = useStrings();
   if (attachments.length === 0) return null;

@@ -3,7 +3,7 @@ import { readTable } from './attachment-body.tsx';
 import { getAttachmentKind, toBlobType } from './attachment-kind.ts';
 import { readChart } from './chart.tsx';
 
-describe('an attachment', () => {
+describe('getAttachmentKind', () => {
   it.each([
     [{ data: 'x' }, 'markdown'],
     [{ data: 'x', type: 'image/PNG' }, 'image'],
@@ -20,13 +20,13 @@ describe('an attachment', () => {
     [{ url: 'https://example.com/a.png', type: 'image/png' }, 'link'],
     [{ url: 'javascript:x', type: 'text/html' }, 'link'],
     [{ reference_url: 'https://example.com' }, 'link'],
-  ] as const)('%j is a %s', (attachment, kind) => {
+  ] as const)('classifies %j as %s', (attachment, kind) => {
     expect(getAttachmentKind(attachment)).toBe(kind);
   });
 });
 
-describe('a table', () => {
-  it('has cells that hold commas, quotes and line ends', () => {
+describe('readTable', () => {
+  it('parses quoted cells with commas, quotes, and line breaks', () => {
     expect(readTable('a,b\r\n"x, ""y""\nz",2\n', 10)).toEqual({
       rows: [
         ['a', 'b'],
@@ -36,7 +36,7 @@ describe('a table', () => {
     });
   });
 
-  it('may have tabs between cells, empty cells, and quotes that never end', () => {
+  it('accepts tabs, empty cells, and unclosed quotes', () => {
     expect(readTable('a\tb\n\t2', 10).rows).toEqual([
       ['a', 'b'],
       ['', '2'],
@@ -45,13 +45,13 @@ describe('a table', () => {
     expect(readTable('', 10).rows).toEqual([['']]);
   });
 
-  it('that is long is cut', () => {
+  it('truncates a long table', () => {
     expect(readTable('a\n'.repeat(50), 3)).toEqual({ rows: [['a'], ['a'], ['a']], isTruncated: true });
   });
 });
 
-describe('chart data', () => {
-  it('of Plotly gives its bars, lines and dots', () => {
+describe('readChart', () => {
+  it('reads bars, lines, and dots of a Plotly figure', () => {
     const figure = {
       data: [
         { type: 'bar', name: 'N', x: ['a', 'b'], y: [1, 2] },
@@ -85,12 +85,15 @@ describe('chart data', () => {
     });
   });
 
-  it.each(['', '[]', '{}', '{"data": {}}', '{"data": [{"y": "x"}, null]}', '{"data": [{"y": []}]}'])('%s gives none', (text) => {
-    expect(readChart(text)).toBeUndefined();
-  });
+  it.each(['', '[]', '{}', '{"data": {}}', '{"data": [{"y": "x"}, null]}', '{"data": [{"y": []}]}'])(
+    'returns undefined for %s',
+    (text) => {
+      expect(readChart(text)).toBeUndefined();
+    },
+  );
 });
 
-describe('an attachment whose type a browser may read in two ways', () => {
+describe('an attachment with an ambiguous type', () => {
   it.each([
     'application/pdf,text/html',
     'application/pdf, text/html',
@@ -100,7 +103,7 @@ describe('an attachment whose type a browser may read in two ways', () => {
     'image/png text/html',
     'audio/mpeg,text/html',
     'text/html,application/pdf',
-  ])('%s is a file, and of no type', (type) => {
+  ])('is a file without a type for %s', (type) => {
     const kind = getAttachmentKind({ data: 'PGI+', type });
     expect(kind).toBe('file');
     expect(toBlobType(kind, type)).toBe('application/octet-stream');
@@ -113,7 +116,7 @@ describe('an attachment whose type a browser may read in two ways', () => {
     ['application/xhtml+xml', 'application/octet-stream'],
     ['text/xml', 'application/octet-stream'],
     ['application/zip', 'application/octet-stream'],
-  ])('%s is told as %s', (type, told) => {
+  ])('converts %s to %s', (type, told) => {
     expect(toBlobType(getAttachmentKind({ data: 'x', type }), type)).toBe(told);
   });
 });

@@ -8,7 +8,7 @@ const [height, left, bottom, top] = [300, 44, 34, 12];
 const labelWidth = 80;
 const steps = 4;
 
-/** Chart data drawn as lines, bars or dots, with the same numbers as a table below. What cannot be drawn is shown as it is. */
+/** Draws chart data as lines, bars, or dots, with the numbers in a table below. Other data is shown as text. */
 export function Chart({ text, title }: { readonly text: string; readonly title: string }) {
   const { strings } = useLanguage();
   const figure = useRef<HTMLElement>(null);
@@ -37,7 +37,7 @@ export function Chart({ text, title }: { readonly text: string; readonly title: 
   );
 }
 
-/** Of an element, in pixels: drawings follow it, so that what is written in them keeps its size. */
+/** Returns the width of an element in pixels. Drawings follow it, so that their text keeps its size. */
 function useWidth(element: RefObject<HTMLElement | null>): number {
   const [width, setWidth] = useState(640);
   useLayoutEffect(() => {
@@ -148,7 +148,6 @@ function Numbers({ chart: { series } }: { readonly chart: ChartData }) {
   );
 }
 
-/** One row of values of a chart. */
 interface Series {
   readonly name: string;
   readonly kind: 'bars' | 'line' | 'dots';
@@ -163,7 +162,7 @@ interface ChartData {
 const maxPoints = 2000;
 const maxSeries = 12;
 
-/** The rows of a Plotly figure that can be drawn: bars, lines and dots; undefined where there are none. */
+/** Reads the bar, line, and dot traces of a Plotly figure. Returns undefined if there are none. */
 export function readChart(text: string): ChartData | undefined {
   const figure = tryParseJson(text);
   if (!isJsonObject(figure) || !Array.isArray(figure.data)) return undefined;

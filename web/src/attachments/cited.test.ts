@@ -5,7 +5,7 @@ const source = (name: string) => ({ title: name, data: 'A passage.', reference_u
 const picture = { title: 'Picture', type: 'image/png', data: 'AAAA' };
 const [a, b, c] = [source('a.md'), source('b.md'), source('c.md')];
 
-describe('a number in a text', () => {
+describe('toCited', () => {
   it.each<[string, readonly object[], readonly (readonly [number, number])[]]>([
     ['Kept for three weeks [1].', [a], [[1, 0]]],
     [
@@ -45,7 +45,7 @@ describe('a number in a text', () => {
     ['Of a whole list [2].', [a, b, c], [[2, 1]]],
     ['By titles [9].', [source('[4] a.md'), source('[9] b.md'), source('[9] c.md')], [[9, 1]]],
     ['More than were given [1] [99].', [a], [[1, 0]]],
-  ])('%s means what it cites', (text, attachments, cited) => {
+  ])('resolves the citation for %s', (text, attachments, cited) => {
     expect([...toCited(text, attachments)]).toEqual(cited);
   });
 
@@ -53,16 +53,16 @@ describe('a number in a text', () => {
     '`list[1]` and\n```js\nlist[1]\n```',
     'In the year [2024] or 【2024】, of [0], [-1], [1.5], [1e3] and [].',
     'Nothing at all.',
-  ])('%j means nothing', (text) => {
+  ])('ignores %j', (text) => {
     expect(toCited(text, [a]).size).toBe(0);
   });
 
-  it('means nothing where no attachment names its source', () => {
+  it('returns no sources if no attachment has a reference', () => {
     expect(toCited('The first [1].', [picture]).size).toBe(0);
     expect(toCited('The first [1].', []).size).toBe(0);
   });
 
-  it('takes no time in marks without an end', () => {
+  it('is fast for unclosed marks', () => {
     const began = performance.now();
     toCited(['[1,', '[1 ', '`', '【1', `[1${' '.repeat(1000)}`].map((mark) => mark.repeat(100_001)).join(''), [a]);
     expect(performance.now() - began).toBeLessThan(30_000);

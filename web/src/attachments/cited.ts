@@ -1,17 +1,16 @@
 import type { DisplayedAttachment } from './attachment-kind.ts';
 
-/** An attachment that a text cites. */
 export interface CitedSource {
-  /** As the text cites it. */
+  /** Number of the citation in the text. */
   readonly number: number;
   readonly attachment: DisplayedAttachment;
   readonly name: string;
 }
 
-/** Marks of a text, as `[1]`, `[1, 3]`, `[2–4]`, `【1】`. Years are none: nobody has a thousand sources. */
+/** Citation marks, such as `[1]`, `[1, 3]`, `[2–4]`, and `【1】`. Four-digit years do not match. */
 export const citationMarks = /\[\s*\d{1,3}(?:\s*[,;–-]\s*\d{1,3})*\s*\]|【\s*\d{1,3}(?!\d)[^】\n]{0,30}】/g;
 
-/** The number that a title may begin with. */
+/** A number at the start of a title. */
 const titleMark = /^\s*\[(\d{1,3})\]/;
 
 // Pattern bound: linear. A fence without an end matches to the end of the text, and a backtick ends the search of the one before.
@@ -19,9 +18,9 @@ const code = /```[\s\S]*?(```|$)|`[^`\n]*`/g;
 const maxRangeLength = 20;
 
 /**
- * By number that a text cites, the place of what it means among the attachments. A title may begin with the number, as
- * `[2] report.pdf`. Where none does, those count that name where they come from: a quick app sends the ones that are cited, in
- * the order of their numbers, and whoever sends more than are cited sends a list, in which the number is the place.
+ * Maps each cited number to the index of its attachment. A title can start with the number, as in `[2] report.pdf`. If no title
+ * does, only attachments with a reference count. If there are more of them than cited numbers, a number is a position in this
+ * list. Otherwise they follow the order of the cited numbers, because quick apps send only cited attachments.
  */
 export function toCited(text: string, attachments: readonly DisplayedAttachment[]): ReadonlyMap<number, number> {
   const numbers = listNumbers(text);
@@ -37,12 +36,12 @@ export function toCited(text: string, attachments: readonly DisplayedAttachment[
   return new Map(numbered.filter(([number]) => numbers.includes(number)));
 }
 
-/** A title without its number, if there is more to it. */
+/** Returns the title without its number, unless only the number remains. */
 export function withoutMark(title: string): string {
   return title.replace(titleMark, '').trim() || title;
 }
 
-/** In their order, each once; none of what stands in code. */
+/** Lists the cited numbers in order, each once, and skips code. */
 function listNumbers(text: string): readonly number[] {
   const numbers = new Set<number>();
   for (const [mark] of text.replace(code, ' ').matchAll(citationMarks)) {

@@ -1,11 +1,14 @@
 import type { Service } from '../service/service.ts';
 import { type DisplayedAttachment, getAttachmentKind, isDrawing, isTextKind, toBlobType } from './attachment-kind.ts';
 
-/** The content of an attachment, out of itself or out of the stored files. Throws if it cannot be read, or is not what a browser would be told. */
+/**
+ * Reads the content from the attachment itself or from the stored files. Throws if it cannot be read, or if it does not match its
+ * declared type.
+ */
 export async function readContent(service: Service, attachment: DisplayedAttachment): Promise<Blob> {
   const kind = getAttachmentKind(attachment);
   const content = new Blob([await loadContent(service, attachment)], { type: toBlobType(kind, attachment.type) });
-  if (kind === 'pdf' && !(await content.slice(0, 1024).text()).includes('%PDF-')) throw new Error('The content is no PDF.');
+  if (kind === 'pdf' && !(await content.slice(0, 1024).text()).includes('%PDF-')) throw new Error('The content is not a PDF.');
   return content;
 }
 

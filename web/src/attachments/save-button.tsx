@@ -5,7 +5,6 @@ import { useStrings } from '../strings/strings.tsx';
 import { type DisplayedAttachment, getExtension } from './attachment-kind.ts';
 import { readContent } from './read-content.ts';
 
-/** Hands over the content of an attachment. */
 export function SaveButton({ attachment, name }: { readonly attachment: DisplayedAttachment; readonly name: string }) {
   const strings = useStrings();
   const { service, announce } = usePage();

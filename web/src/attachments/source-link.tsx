@@ -7,7 +7,7 @@ import { toReferencePath } from '../service/service-path.ts';
 import { useStrings } from '../strings/strings.tsx';
 import { readContent } from './read-content.ts';
 
-/** Where an attachment comes from: an address of the web, a stored file, or what is only named. */
+/** The origin of an attachment: a web address, a stored file, or a name. */
 export function SourceLink({ url }: { readonly url: string | undefined }) {
   const strings = useStrings();
   if (url === undefined) return null;
@@ -29,7 +29,7 @@ export function SourceLink({ url }: { readonly url: string | undefined }) {
   );
 }
 
-/** The file is saved and never opened here: it may be a page of HTML. */
+/** Downloads the file and never opens it here, because it may be an HTML page. */
 function StoredSource({ url }: { readonly url: string }) {
   const strings = useStrings();
   const { service } = usePage();

@@ -5,20 +5,20 @@ it.each([
   ['One. Two three. Four.', 'Two three.', 'One. ', 'Two three.', ' Four.'],
   ['One.\nTwo\n  three. Four.', ' Two three.\n', 'One.\n', 'Two\n  three.', ' Four.'],
   ['a (b) [c] $d', '(b) [c]', 'a ', '(b) [c]', ' $d'],
-])('%j has %j', (document, wanted, before, passage, after) => {
+])('locates in %j the passage %j', (document, wanted, before, passage, after) => {
   expect(locatePassage(document, wanted)).toEqual({ before, passage, after });
 });
 
-it('finds by its first words what goes on otherwise', () => {
+it('finds a passage by its first words if it continues differently', () => {
   const first = 'one two three four five six seven eight nine ten eleven twelve';
   expect(locatePassage(`Before ${first} and the rest.`, `${first} but shortened`)?.passage).toBe(first);
 });
 
-it.each(['', '  \n', 'absent'])('has no place for %j', (passage) => {
+it.each(['', '  \n', 'absent'])('does not find %j', (passage) => {
   expect(locatePassage('One. Two.', passage)).toBeUndefined();
 });
 
-it('gives of a long document what stands around', () => {
+it('returns only the surroundings of the passage in a long document', () => {
   const place = locatePassage(`${'x '.repeat(50_000)}here${' y'.repeat(50_000)}`, 'here');
   expect([place?.before.length, place?.passage, place?.after.length]).toEqual([20_002, 'here', 20_002]);
   expect([place?.before.startsWith('… '), place?.after.endsWith(' …')]).toEqual([true, true]);

@@ -20,7 +20,7 @@ interface SourcePanelProps {
   readonly close: () => void;
 }
 
-/** Beside the conversation: the passage that a text cites, where it comes from, and how it stands there. */
+/** Panel next to the chat that shows the cited passage, its origin, and the surrounding document. */
 export function SourcePanel({ cited, selected, show, close }: SourcePanelProps) {
   const strings = useStrings();
   const { dialog, closeDialog } = useModalDialog(close);
@@ -56,19 +56,19 @@ export function SourcePanel({ cited, selected, show, close }: SourcePanelProps) 
   );
 }
 
-/** A passage as it stands in its document; nothing where it is not found there. */
+/** A passage within its document. Renders nothing if the document does not contain it. */
 function PassageInDocument({ passage, file }: { readonly passage: string; readonly file: string }) {
   const strings = useStrings();
   const { service } = usePage();
   const load = useCallback(async () => (await readContent(service, { url: file })).text(), [service, file]);
-  // One that cannot be read is no trouble: the passage is here all the same.
+  // An unreadable document is not an error, because the passage itself is shown.
   const { value: document } = useLoaded(load);
   const context = document === undefined ? undefined : locatePassage(document, passage);
   if (context === undefined) return null;
   return (
     <>
       <h3 className="overline">{strings.inDocument}</h3>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be reached by the keyboard */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll container must be reachable by keyboard */}
       <div className="source-document" tabIndex={0}>
         {context.before}
         <mark ref={scrollToMark}>{context.passage}</mark>
@@ -78,7 +78,7 @@ function PassageInDocument({ passage, file }: { readonly passage: string; readon
   );
 }
 
-/** Within its document alone: the panel around it keeps its head in sight. */
+/** Scrolls only within the document, so that the header of the panel stays visible. */
 function scrollToMark(mark: HTMLElement | null): void {
   const document = mark?.parentElement;
   if (mark === null || document == null) return;
@@ -90,20 +90,20 @@ function isStoredText(url: string): boolean {
   return /^files\/.*\.(?:md|markdown|txt|text|csv|tsv|json|ya?ml|xml|log|rst)(?:#.*)?$/i.test(url);
 }
 
-/** A passage in the text around it. */
+/** A passage and the text around it. */
 interface PassageContext {
   readonly before: string;
   readonly passage: string;
   readonly after: string;
 }
 
-/** Of a long document, what stands around a passage. */
+/** Maximum number of characters shown around a passage of a long document. */
 const maxContextChars = 20_000;
 const maxWords = 2_000;
-/** As many of its first words say where a passage is that was shortened or joined from pieces. */
+/** Number of leading words that locate a passage that was shortened or joined from pieces. */
 const leadingWords = 12;
 
-/** Where a passage stands in a document; lines may be broken elsewhere. Undefined where it does not. */
+/** Finds a passage in a document, where line breaks may differ. Returns undefined if it is not found. */
 export function locatePassage(document: string, passage: string): PassageContext | undefined {
   const words = passage.trim().split(/\s+/).slice(0, maxWords);
   if (words[0] === '') return undefined;

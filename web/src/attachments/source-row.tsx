@@ -4,12 +4,12 @@ import './sources.css';
 
 interface SourceRowProps {
   readonly cited: readonly CitedSource[];
-  /** The number of the one that is looked at. */
+  /** Number of the selected source. */
   readonly selected: number | undefined;
   readonly show: (number: number) => void;
 }
 
-/** What a text cites, by number. */
+/** Sources that a text cites, by number. */
 export function SourceRow({ cited, selected, show }: SourceRowProps) {
   const strings = useStrings();
   return (

@@ -12,7 +12,7 @@ const said = (role: string, text: string) => ({ type: 'message', role, content: 
 it.each([
   ['a question', [said('user', 'One?')], ['question One?', 'reply It is wide.']],
   [
-    'turns, a system message, and what one side says in a row',
+    'turns, a system message, and consecutive messages of one side',
     [said('system', 'Be short.'), said('user', 'One?'), said('user', 'Or two?'), said('assistant', 'One.'), said('user', 'Why?')],
     ['question One?\n\nOr two?', 'reply One.', 'question Why?', 'reply It is wide.'],
   ],
@@ -23,8 +23,8 @@ it.each([
     ['question One?', 'reply One.', 'question …', 'reply It is wide.'],
   ],
   ['no question at all', [said('assistant', 'Hi.')], ['question …', 'reply It is wide.']],
-  ['nothing', [], ['question …', 'reply It is wide.']],
-])('A conversation goes on from %s', (_what, input, expected) => {
+  ['empty input', [], ['question …', 'reply It is wide.']],
+])('continues in a chat from %s', (_what, input, expected) => {
   const conversation = toConversation({ answer, reply: toReply(answer), input });
   const turns = listVisibleTurns(conversation);
   expect(turns.map(({ kind, text }) => `${kind} ${text}`)).toEqual(expected);

@@ -20,7 +20,7 @@ interface AnswerViewProps {
   readonly id: string;
 }
 
-/** One answer, live while it goes on, with what it was asked. */
+/** One answer with its input, updated live while it is in progress. */
 export function AnswerView({ answers, id }: AnswerViewProps) {
   const strings = useBackgroundStrings();
   const followed = useFollowedAnswer(answers, id);
@@ -72,7 +72,7 @@ function BackLink() {
   );
 }
 
-/** What can be done with it: stopped while it goes on, else taken along or deleted. */
+/** Stops an answer that is in progress. Otherwise continues it in a chat or deletes it. */
 function AnswerActions({ answers, followed }: { readonly answers: BackgroundAnswers; readonly followed: FollowedAnswer }) {
   const strings = useBackgroundStrings();
   const { library, go, announce } = usePage();
@@ -122,11 +122,11 @@ function AnswerActions({ answers, followed }: { readonly answers: BackgroundAnsw
 interface AnswerContext {
   readonly answer: AnswerDetails;
   readonly reply: Reply;
-  /** Items it was asked with, the earliest first. */
+  /** Input items, the earliest first. */
   readonly input: readonly JsonObject[];
 }
 
-/** A conversation of what was said before an answer, and the answer; what one side says in a row is one turn. */
+/** Builds a chat of the input and the answer. Consecutive items of one side become one turn. */
 export function toConversation({ answer: { model, instructions }, reply, input }: AnswerContext): Conversation {
   const atMs = Date.now();
   const empty: Conversation = {
@@ -138,7 +138,7 @@ export function toConversation({ answer: { model, instructions }, reply, input }
   return [...turns, last].reduce(withTurn, empty);
 }
 
-/** What users and models said, one behind the other: from the first question to one that is answered. */
+/** Chains the messages of users and models, from the first question to an answered one. */
 function toMessages(input: readonly JsonObject[], model: string): ReadonlyMap<string, ImportedMessage> {
   const all = input.filter(({ type = 'message', role }) => type === 'message' && (role === 'user' || role === 'assistant'));
   const first = all.findIndex(({ role }) => role === 'user');
@@ -157,22 +157,22 @@ function toMessages(input: readonly JsonObject[], model: string): ReadonlyMap<st
 
 interface FollowedAnswer {
   readonly answer: AnswerDetails | undefined;
-  /** Items it was asked with. */
+  /** Input items. */
   readonly input: readonly JsonObject[] | undefined;
-  /** What is said so far. */
+  /** The reply so far. */
   readonly reply: Reply | undefined;
   readonly error: ErrorDetails | undefined;
-  /** Whether the connection broke off and is taken up again. */
+  /** Whether the connection was lost and is being restored. */
   readonly isReconnecting: boolean;
   readonly fail: (error: unknown) => void;
-  /** Shows it as it is from now on. */
+  /** Replaces the displayed answer. */
   readonly update: (answer: AnswerDetails) => void;
 }
 
-/** How often what comes is drawn. */
+/** Interval between drawings of new events, in milliseconds. */
 const drawMs = 60;
 
-/** An answer and what it was asked, as they are, and as they come while it goes on. */
+/** Loads an answer with its input, and follows it while it is in progress. */
 function useFollowedAnswer(answers: BackgroundAnswers, id: string): FollowedAnswer {
   const { announce } = usePage();
   const { ended } = useBackgroundStrings();

@@ -6,7 +6,7 @@ import type { BackgroundStrings } from './background-english.ts';
 
 export type AnswerState = keyof BackgroundStrings['states'];
 
-/** An answer as a list tells of it. */
+/** An answer in a list. */
 export interface ListedAnswer {
   readonly id: string;
   readonly status: AnswerState;
@@ -22,7 +22,7 @@ export interface AnswerPage {
   readonly last_id: string | null;
 }
 
-/** A response as the service shows it (docs/responses.md). */
+/** A response of the service (docs/responses.md). */
 export interface AnswerDetails extends Omit<ListedAnswer, 'asked'> {
   readonly completed_at?: number | null;
   readonly output: readonly JsonObject[];
@@ -35,7 +35,7 @@ export interface AnswerDetails extends Omit<ListedAnswer, 'asked'> {
 const reconnectAfterMs = 1_000;
 const pageSize = 100;
 
-/** What the service answers, or answered, in the background for the user. Throws ServiceFault. */
+/** Background responses of the user. Methods throw `ServiceError`. */
 export class BackgroundAnswers {
   readonly #service: Service;
 
@@ -52,7 +52,7 @@ export class BackgroundAnswers {
     return (await this.#service.json(getPath(id), { signal })) as AnswerDetails;
   }
 
-  /** All that it was asked with, the earliest first. */
+  /** Returns all input items, the earliest first. */
   async input(id: string, signal: AbortSignal): Promise<readonly JsonObject[]> {
     const items: JsonObject[] = [];
     for (let after = ''; ; ) {
@@ -64,7 +64,7 @@ export class BackgroundAnswers {
     }
   }
 
-  /** Stops one that goes on; gives it as it is then. */
+  /** Cancels a response that is in progress, and returns its final state. */
   async cancel(id: string): Promise<AnswerDetails> {
     return (await this.#service.json(`${getPath(id)}/cancel`, { method: 'POST' })) as AnswerDetails;
   }
@@ -73,7 +73,10 @@ export class BackgroundAnswers {
     await this.#service.send(getPath(id), { method: 'DELETE' });
   }
 
-  /** The events of one from the first on, until it ends; a connection that breaks off is taken up again where it was, of which `onLost` is told. */
+  /**
+   * Streams the events from the first one until the response ends. A lost connection resumes at the last event, after a call of
+   * `onLost`.
+   */
   async *follow(
     id: string,
     { signal, onDisconnect }: { signal: AbortSignal; onDisconnect: () => void },

@@ -13,12 +13,12 @@ import { useLanguage } from '../strings/strings.tsx';
 import { StateMark } from './state-mark.tsx';
 
 interface BackgroundPageProps {
-  /** Undefined: all of them. */
+  /** Undefined: all answers. */
   readonly id: string | undefined;
   readonly openMenu: () => void;
 }
 
-/** What is answered in the background for the user, also what a program elsewhere asked for. */
+/** Background answers of the user, including answers that other programs requested. */
 export function BackgroundPage({ id, openMenu }: BackgroundPageProps) {
   const { title } = useBackgroundStrings();
   const { service } = usePage();
@@ -32,7 +32,7 @@ export function BackgroundPage({ id, openMenu }: BackgroundPageProps) {
 
 const refreshMs = 3_000;
 
-/** All of them, the latest first; looked at again while one goes on. */
+/** All answers, the latest first. The list refreshes while one is in progress. */
 function AnswerList({ answers }: { readonly answers: BackgroundAnswers }) {
   const strings = useBackgroundStrings();
   const load = useCallback((signal: AbortSignal) => answers.list(undefined, signal), [answers]);

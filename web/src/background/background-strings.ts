@@ -4,7 +4,7 @@ import { backgroundFrench } from './background-french.ts';
 import { backgroundGerman } from './background-german.ts';
 import { backgroundSpanish } from './background-spanish.ts';
 
-/** What the page of background answers says; apart from the other words, so that only who looks at it loads it. */
+/** Texts of the background page, in a separate chunk that only this page loads. */
 export function useBackgroundStrings(): BackgroundStrings {
   return useLocalizedStrings({ en: backgroundEnglish, de: backgroundGerman, fr: backgroundFrench, es: backgroundSpanish });
 }

@@ -8,7 +8,7 @@ const answer = {
 const text = (said: string) => ({ type: 'message', content: [{ type: 'output_text', text: said }] });
 
 describe('AnswerFold', () => {
-  it('gathers what is said and thought, in the order of the items, and takes an item as it ended', () => {
+  it('collects texts and thoughts in item order and takes over completed items', () => {
     const fold = new AnswerFold();
     fold.add({ type: 'response.created', sequence_number: 0 });
     fold.add({ type: 'response.output_text.delta', output_index: 1, delta: 'He' });
@@ -22,7 +22,7 @@ describe('AnswerFold', () => {
   });
 });
 
-describe('an answer on the page', () => {
+describe('toReply', () => {
   it.each([
     ['completed', {}, { state: 'done' }],
     ['cancelled', {}, { state: 'stopped' }],
@@ -33,11 +33,11 @@ describe('an answer on the page', () => {
       { error: { code: 'server_error', message: 'It broke.' } },
       { state: 'failed', fault: { code: 'server_error', message: 'It broke.' } },
     ],
-  ] as const)('that is %s tells how it ended %j', (status, fields, shown) => {
+  ] as const)('maps the status %s to %j', (status, fields, shown) => {
     expect(toReply({ ...answer, ...fields, status, output: [text('So far')] })).toMatchObject({ text: 'So far', ...shown });
   });
 
-  it('has what came with the text', () => {
+  it('contains the data that came with the text', () => {
     const output = [
       { type: 'parley:stage', id: 'ps_1', status: 'completed', name: 'Looked', content: 'it up', attachments: [] },
       { type: 'function_call', name: 'lookup', arguments: '{}' },

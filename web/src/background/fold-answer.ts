@@ -8,7 +8,7 @@ const states: Readonly<Record<AnswerState, Reply['state']>> = {
   ...{ incomplete: 'done', failed: 'failed', cancelled: 'stopped' },
 };
 
-/** What is said so far in the events of a response, by the place of each item. */
+/** Accumulates the events of a response, by the index of each output item. */
 export class AnswerFold {
   readonly #items = new Map<number, JsonObject>();
 
@@ -22,7 +22,7 @@ export class AnswerFold {
     if (type === 'response.reasoning_summary_text.delta') this.#appendText(at, 'reasoning', delta);
   }
 
-  /** The items so far, in their order. */
+  /** Items so far, in order. */
   get items(): readonly JsonObject[] {
     return [...this.#items].sort(([left], [right]) => left - right).map(([, item]) => item);
   }
@@ -33,7 +33,7 @@ export class AnswerFold {
   }
 }
 
-/** A response as the page shows answers; `items` stand for its output while it goes on. */
+/** Converts a response to a reply of the page. `items` replace its output while it is in progress. */
 export function toReply(answer: AnswerDetails, items: readonly JsonObject[] = answer.output): Reply {
   const { id, model, status, error, incomplete_details: incomplete, usage, created_at, completed_at } = answer;
   const thoughts = items.filter(({ type }) => type === 'reasoning').map(getText);
@@ -60,7 +60,7 @@ export function toReply(answer: AnswerDetails, items: readonly JsonObject[] = an
   };
 }
 
-/** The texts of an item: what was said in it, its parts, or its summary. */
+/** Returns the text of an item: its own text, its parts, or its summary. */
 export function getText({ said, content, summary }: JsonObject): string {
   if (typeof said === 'string') return said;
   if (typeof content === 'string') return content;

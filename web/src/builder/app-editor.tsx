@@ -13,14 +13,14 @@ import { TestChat } from './test-chat/test-chat.tsx';
 import { type AppDraft, useAppDraft } from './use-app-draft.ts';
 
 interface AppEditorProps {
-  /** '' for one that is yet to be saved. */
+  /** '' for an application that is not saved yet. */
   readonly id: string;
   readonly initialDraft: InitialDraft | undefined;
   readonly openMenu: () => void;
   readonly onCreated: (id: string) => void;
 }
 
-/** One application: its sheet, the ways to save and to try it, and beside it a chat to test it. */
+/** Editor of one application: its form, save and try actions, and a test chat. */
 export function AppEditor({ id, initialDraft, openMenu, onCreated }: AppEditorProps) {
   const strings = useBuilderStrings();
   const { go, announce } = usePage();
@@ -79,7 +79,7 @@ export function AppEditor({ id, initialDraft, openMenu, onCreated }: AppEditorPr
   );
 }
 
-/** What the application is called, as it stands in the form. */
+/** Returns the name of the application as entered in the form. */
 function useName({ entry, stored }: AppDraft): string {
   const { newTitle } = useBuilderStrings();
   const written = typeof entry?.displayName === 'string' ? entry.displayName : '';
@@ -100,7 +100,7 @@ function SaveBar({ draft: { isDirty, isSaving }, isInvalid, save, tryIt }: SaveB
   return (
     <div className="builder-bar">
       <span className="soft small">{isDirty ? builderStrings.unsaved : builderStrings.allSaved}</span>
-      {/* Not `disabled`: whoever saves would lose the focus. */}
+      {/* Not `disabled`, because saving would then lose the focus. */}
       <button type="button" className="button" aria-disabled={isIdle} onClick={isIdle ? undefined : tryIt}>
         {builderStrings.tryIt}
       </button>
@@ -111,7 +111,7 @@ function SaveBar({ draft: { isDirty, isSaving }, isInvalid, save, tryIt }: SaveB
   );
 }
 
-/** Asks before the page, or this part of it, is left with what is not saved. Gives the question, which is to be drawn. */
+/** Asks before unsaved changes are left. Returns the dialog to render. */
 function useLeaveGuard(isOn: boolean, question: string, answer: string): ReactNode {
   const { askConfirmation: askUser, dialog } = useConfirmation();
   useEffect(() => {
@@ -136,7 +136,7 @@ function useLeaveGuard(isOn: boolean, question: string, answer: string): ReactNo
   return dialog;
 }
 
-/** Ctrl + S, or ⌘ S. */
+/** Calls `save` on Ctrl + S or ⌘ S. */
 function useSaveKey(save: () => void): void {
   const latest = useRef(save);
   useEffect(() => {

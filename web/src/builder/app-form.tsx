@@ -22,11 +22,11 @@ import { useSchemaTranslation } from './strings/use-schema-translation.ts';
 
 const roles = { type: 'array', items: { type: 'string' } };
 
-/** The choice of whom the application asks, out of what is open to its maker. */
+/** Chooses the deployment that the application calls, among those available to its owner. */
 function ModelEditor({ value, path, form, label, hint, isRequired }: EditorProps) {
   const strings = useStrings();
   const builderStrings = useBuilderStrings();
-  // An application cannot ask itself.
+  // An application cannot call itself.
   const deployments = usePage().deployments.filter(({ id }) => id !== form.saved?.id);
   const selected = typeof value === 'string' ? value : '';
   const groups = [
@@ -67,7 +67,7 @@ interface AppFormProps {
   readonly schema: JsonObject;
   readonly entry: JsonObject;
   readonly form: BuilderForm;
-  /** The application, once it is saved. */
+  /** Undefined until the application is saved. */
   readonly stored: OwnApplication | undefined;
   readonly evaluationState: EvaluationState;
 }
@@ -75,7 +75,7 @@ interface AppFormProps {
 const line = { type: 'string', minLength: 1 };
 const settings = 'applicationProperties';
 
-/** The editors of those settings for which a field drawn from the schema alone would not be clear. */
+/** Editors of the settings for which a form generated from the schema would be unclear. */
 const customEditors = new Map([
   ['model', ModelEditor],
   ['applications_as_tools', DeploymentsEditor],
@@ -84,7 +84,7 @@ const customEditors = new Map([
   ['document_relative_url', DocumentsEditor],
 ]);
 
-/** Everything of a quick app, as its schema has it. */
+/** The complete form of a quick app, as defined by its schema. */
 export function AppForm({ schema, entry, form, stored, evaluationState }: AppFormProps) {
   const strings = useBuilderStrings();
   const shape = toShape(schema);
@@ -144,7 +144,7 @@ function Setting({ property: { name, schema, isRequired }, entry, form, isLabelH
   return <Editor {...props} />;
 }
 
-/** What is good as the service has it, folded as long as nothing of it is set. */
+/** Settings with good defaults, collapsed while none of them is set. */
 function FineSettings({
   properties,
   entry,
@@ -169,10 +169,10 @@ function FineSettings({
   );
 }
 
-/** More of another kind: nobody misses them who does not have them. */
+/** Advanced settings, hidden unless they are set. */
 const rare: ReadonlySet<string> = new Set(['web_api_toolset_alternative']);
 
-/** A kind of tools, folded as long as there are none. */
+/** A kind of tools, collapsed while it is empty. */
 function ToolSection({ property, entry, form }: SettingProps) {
   const translate = useSchemaTranslation();
   const toolHints: Readonly<Record<string, string>> = useBuilderStrings().toolHints;
@@ -214,7 +214,7 @@ interface ShareSectionProps {
   readonly evaluationState: EvaluationState;
 }
 
-/** Who may use an application besides its maker, and the link for them. */
+/** Roles that may use an application, and the link for their users. */
 function ShareSection({ entry, form, stored, evaluationState }: ShareSectionProps) {
   const strings = useBuilderStrings();
   const id = stored?.id;
@@ -241,13 +241,13 @@ function ShareSection({ entry, form, stored, evaluationState }: ShareSectionProp
   );
 }
 
-/** Whether somebody may use it, once it is saved, who may not yet. */
+/** Whether saving would add roles that have no access yet. */
 function addsRoles({ userRoles: next }: JsonObject, { userRoles: now }: JsonObject): boolean {
   const before: readonly unknown[] = Array.isArray(now) ? now : [];
   return Array.isArray(next) && next.some((role) => role !== '' && !before.includes(role));
 }
 
-/** Before others use it: what the last evaluation came to, and another one. */
+/** Shows the last evaluation result and offers a new run before the application is shared. */
 function EvaluationOffer({ evaluationState }: Pick<ShareSectionProps, 'evaluationState'>) {
   const strings = useBuilderStrings();
   const { requestLoad, setOpen, start, running, cases, version, isLoaded } = evaluationState;

@@ -24,7 +24,7 @@ import type { InitialDraft } from './initial-draft.ts';
 import type { BuilderWords } from './strings/builder-english.ts';
 import { useBuilderStrings } from './strings/builder-strings.ts';
 
-/** Coordinates are what the API asks for; a model knows those of cities. */
+/** The API needs coordinates, and models know those of cities. */
 const forecast: JsonObject = {
   rest_api_method_info: { method_url: 'https://api.open-meteo.com/v1/forecast', method_type: 'get' },
   open_ai_tool: {
@@ -57,7 +57,7 @@ interface AppListProps {
   readonly onStart: (initialDraft?: InitialDraft) => void;
 }
 
-/** The user's own applications, each with what can be done with it. */
+/** The user's own applications and their actions. */
 export function AppList({ openMenu, onStart }: AppListProps) {
   const strings = useStrings();
   const builderStrings = useBuilderStrings();
@@ -230,7 +230,7 @@ function AppItem({ application, duplicate, remove }: AppItemProps) {
   );
 }
 
-/** An entry that is to become another application: what is stored of its secrets stays with the first. */
+/** Prepares an entry for a new application. Stored secrets stay with the original. */
 export function withoutHiddenSecrets(schema: JsonObject, entry: JsonObject): { entry: JsonObject; isChanged: boolean } {
   const { applicationProperties: before } = entry;
   let isChanged = false;
@@ -244,14 +244,14 @@ export function withoutHiddenSecrets(schema: JsonObject, entry: JsonObject): { e
   return { entry: { ...entry, applicationProperties: after }, isChanged };
 }
 
-/** An application that is nearly made: what it is for, and what it begins with. */
+/** A template for a new application. */
 interface Template {
   readonly name: string;
   readonly purpose: string;
   readonly initialDraft: InitialDraft;
 }
 
-/** Three to begin with, for a model that the user may talk to. */
+/** Returns three templates that use a model available to the user. */
 function toTemplates({ templates }: BuilderWords, model: string): readonly Template[] {
   const { documents, webApi, writing } = templates;
   const toTemplate = (texts: typeof documents, properties: JsonObject): Template => ({

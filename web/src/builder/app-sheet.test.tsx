@@ -21,6 +21,6 @@ it.each([
   ['free.a["b c"]', 'Free › a.b c'],
   ['__proto__.x', '__proto__.x'],
   ['', ''],
-])('%s is called %s', (field, said) => {
+])('names the field %s %s', (field, said) => {
   expect(fieldTrail(field, { schema, value, toTitle })).toBe(said);
 });

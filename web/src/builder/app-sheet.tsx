@@ -25,7 +25,7 @@ interface AppSheetProps {
   readonly draft: AppDraft;
   readonly initialDraft: InitialDraft | undefined;
   readonly title: string;
-  /** Whether there is JSON that cannot be taken over. */
+  /** Whether the JSON text is invalid. */
   readonly isInvalid: boolean;
   readonly evaluationState: EvaluationState;
   readonly onInvalid: (isInvalid: boolean) => void;
@@ -34,7 +34,7 @@ interface AppSheetProps {
 
 type View = 'form' | 'json';
 
-/** The form of an application, or the whole of it as JSON, with what is wrong with it and what it was before. */
+/** The form of an application, or its complete JSON, with its errors and earlier versions. */
 export function AppSheet({ draft, initialDraft, title, isInvalid, evaluationState, onInvalid, overwrite }: AppSheetProps) {
   const strings = useBuilderStrings();
   const { entry, stored, fieldErrors, change } = draft;
@@ -116,18 +116,18 @@ function ViewChoice({ view, onSelect }: { readonly view: View; readonly onSelect
 interface RawEditorProps {
   readonly entry: JsonObject;
   readonly change: (entry: JsonObject) => void;
-  /** Whether there is text that is not taken over, since it is no JSON. */
+  /** Called with whether the text is invalid JSON. */
   readonly onInvalid: (isInvalid: boolean) => void;
 }
 
-/** The whole application as JSON. */
+/** The complete application as JSON. */
 function RawEditor({ entry, change, onInvalid }: RawEditorProps) {
   const strings = useBuilderStrings();
   const [text, setText] = useState(() => JSON.stringify(entry, undefined, 2));
   const [shownEntry, setShownEntry] = useState(entry);
   const [problem, setProblem] = useState<string>();
   const id = useId();
-  // What was saved, or loaded anew, takes the place of what stood here.
+  // A saved or reloaded entry replaces the text.
   if (shownEntry !== entry) {
     setShownEntry(entry);
     setText(JSON.stringify(entry, undefined, 2));
@@ -166,7 +166,7 @@ function RawEditor({ entry, change, onInvalid }: RawEditorProps) {
   );
 }
 
-/** The object in a text, or why there is none, with the place as the browser tells it. */
+/** Parses an object, or returns the reason with the position that the browser reports. */
 function readObject(text: string): { readonly value?: JsonObject; readonly problem?: string } {
   try {
     const value = parseJson(text);
@@ -181,14 +181,14 @@ interface RejectionProps {
   readonly error: ErrorDetails | undefined;
   readonly fieldErrors: FieldErrors;
   readonly isLoaded: boolean;
-  /** The way to a field in words; undefined where its path says more. */
+  /** Converts a field path to words. Undefined if the path is clearer. */
   readonly toTrail: ((field: string) => string) | undefined;
   readonly goTo: (field: string) => void;
   readonly load: () => void;
   readonly overwrite: () => void;
 }
 
-/** Why an application was not saved, or not found, and the way out. */
+/** Shows why an application was not saved or not found, and offers a solution. */
 function Rejection({ error, fieldErrors, isLoaded, toTrail, goTo, load, overwrite }: RejectionProps) {
   const { strings, language } = useLanguage();
   const builderStrings = useBuilderStrings();
@@ -237,7 +237,7 @@ function Rejection({ error, fieldErrors, isLoaded, toTrail, goTo, load, overwrit
   );
 }
 
-/** The schema of quick apps as the service has it, once it is there. */
+/** Loads the schema of quick apps from the service. */
 function useSchema(): { readonly value: JsonObject | undefined; readonly error: ErrorDetails | undefined } {
   const { service } = usePage();
   const [value, setValue] = useState<JsonObject>();
@@ -250,7 +250,7 @@ function useSchema(): { readonly value: JsonObject | undefined; readonly error: 
 
 const settings = 'applicationProperties.';
 
-/** Gives the way to a field of an application in words; `schema` is that of its settings. */
+/** Returns a function that converts a field path of an application to words. `schema` is the schema of its settings. */
 function useFieldTrail(schema: JsonObject | undefined, entry: JsonObject | undefined): (field: string) => string {
   const strings = useBuilderStrings();
   const translate = useSchemaTranslation();
@@ -266,15 +266,15 @@ function useFieldTrail(schema: JsonObject | undefined, entry: JsonObject | undef
 // Pattern bound: the path of a field in an error.
 const step = /\[(\d+)\]|\[("(?:[^"\\]|\\.)*")\]|([A-Za-z_$][\w$-]*)/g;
 
-/** A place of an application as it is written, and how its parts are called. */
+/** A value within an application, and the labels of its parts. */
 interface FieldContext {
   readonly schema: JsonObject;
   readonly value: unknown;
-  /** The title of a property as people read it. */
+  /** Returns the displayed title of a property. */
   readonly toTitle: (schema: JsonObject, name: string) => string;
 }
 
-/** The way to a field in words: its label behind the lists and items it is in, such as `MCP servers › Board › Address`. */
+/** Converts a field path to its labels, such as `MCP servers › Board › Address`. */
 export function fieldTrail(field: string, context: FieldContext): string {
   const keys = [...field.matchAll(step)].map(([, index, quoted, plain]) =>
     index === undefined ? (plain ?? String(tryParseJson(quoted ?? ''))) : Number(index),
@@ -297,7 +297,7 @@ function listTrail(keys: readonly (string | number)[], { schema, value, toTitle 
   const property = shape.kind === 'group' ? shape.properties.find(({ name }) => name === key) : undefined;
   if (property === undefined) return [keys.join('.')];
   const innerTrail = listTrail(rest, { schema: property.schema, value: isJsonObject(value) ? value[key] : undefined, toTitle });
-  // What only frames other fields is no part of the way.
+  // A group that only wraps other fields does not appear in the trail.
   return toShape(property.schema).kind === 'group' && innerTrail.length > 0
     ? innerTrail
     : [toTitle(property.schema, String(key)), ...innerTrail];

@@ -4,13 +4,13 @@ import { encodePath, type Service } from '../service/service.ts';
 import { toErrorDetails } from '../service/service-error.ts';
 import { type FieldErrors, toFieldErrors } from './editors/field-errors.ts';
 
-/** An application that the user made: what was saved, and what the service knows of it. */
+/** An application of the user, with its state at the service. */
 export interface OwnApplication {
   readonly id: string;
   readonly etag: string;
   readonly updatedAtMs: number;
   readonly entry: JsonObject;
-  /** Warnings of the service from the save request, by field. */
+  /** Warnings from the save request, by field. */
   readonly warnings: FieldErrors;
 }
 
@@ -19,13 +19,13 @@ const answerFields = ['id', 'etag', 'createdAt', 'updatedAt', 'warnings'];
 const maxNameChars = 40;
 const maxAttempts = 20;
 
-/** The JSON Schema that the settings of a quick app follow. */
+/** Loads the JSON Schema of quick app settings. */
 export async function readSchema(service: Service): Promise<JsonObject> {
   const schema = await service.json(schemaPath);
   return isJsonObject(schema) ? schema : {};
 }
 
-/** The id of the type of quick apps at this service. */
+/** Returns the ID of the quick app type at this service. */
 export function quickAppType(): string {
   // Pattern bound: the user's own tab: one URL.
   return new URL(schemaPath, document.baseURI).href.replace(/#.*$/, '');
@@ -35,7 +35,7 @@ export function isQuickApp({ applicationTypeSchemaId: type }: JsonObject): boole
   return typeof type === 'string' && type.endsWith(`/${schemaPath}`);
 }
 
-/** One's own, the last changed first. */
+/** Lists the user's applications, the last changed first. */
 export async function listApplications(service: Service): Promise<readonly OwnApplication[]> {
   const answer = await service.json(`v1/applications/${encodePath(await readBucket(service))}/`);
   const items = isJsonObject(answer) && Array.isArray(answer.data) ? answer.data.filter(isJsonObject) : [];
@@ -51,12 +51,12 @@ export async function deleteApplication(service: Service, { id, etag }: OwnAppli
   await service.send(`v1/${toPath(id)}`, { method: 'DELETE', headers: { 'if-match': `"${etag}"` } });
 }
 
-/** Writes over what was read before, and over nothing else (412). */
+/** Overwrites only the version that was read, otherwise fails with 412. */
 export function saveApplication(service: Service, entry: JsonObject, { id, etag }: OwnApplication): Promise<OwnApplication> {
   return put(service, id, { entry, condition: { 'if-match': `"${etag}"` } });
 }
 
-/** Saves a new one under an id made of its name; of names that are taken the next free one. */
+/** Saves a new application under an ID derived from its name. If the name is taken, the next free one is used. */
 export async function createApplication(service: Service, entry: JsonObject): Promise<OwnApplication> {
   const base = `applications/${await readBucket(service)}/${toSegment(String(entry.displayName ?? ''))}`;
   for (let count = 1; ; count += 1) {
@@ -78,12 +78,12 @@ async function put(
   return toOwnApplication(isJsonObject(answer) ? answer : {});
 }
 
-/** The id of an application in a path, where it stands as its maker spelled it. */
+/** Returns an application ID as a path. The ID keeps the spelling of its owner. */
 export function toPath(id: string): string {
   return /^[\w./%~!$&'()*+,;=:@-]+$/.test(id) ? id : encodePath(id);
 }
 
-/** A name as one segment of an address. */
+/** Returns a name as one URL segment. */
 function toSegment(name: string): string {
   const plain = name.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
   return (
@@ -98,7 +98,7 @@ export function getName({ id, entry }: OwnApplication): string {
   return typeof entry.displayName === 'string' ? entry.displayName : (id.split('/').at(-1) ?? id);
 }
 
-/** What of an answer, or of an exported file, is to be saved. */
+/** Returns the parts of a response or an exported file that are saved. */
 export function toEntry(answer: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(answer).filter(([key]) => !answerFields.includes(key)));
 }

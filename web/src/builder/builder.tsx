@@ -6,12 +6,12 @@ import type { InitialDraft } from './initial-draft.ts';
 import './builder.css';
 
 interface BuilderProps {
-  /** Of the application that is open; '' for one that is yet to be made, undefined for the list. */
+  /** ID of the open application. '' is a new one, and undefined is the list. */
   readonly id: string | undefined;
   readonly openMenu: () => void;
 }
 
-/** Where users make applications of their own. */
+/** Lists and edits the user's own applications. */
 export function Builder({ id, openMenu }: BuilderProps) {
   const { go } = usePage();
   const [initialDraft, setInitialDraft] = useState<InitialDraft>();
@@ -32,7 +32,7 @@ export function Builder({ id, openMenu }: BuilderProps) {
     go({ at: 'applications', id: newId });
   };
   if (id === undefined) return <AppList {...{ openMenu, onStart: startDraft }} />;
-  // What was new stays as it is on the screen when it gets its id, which the address shows later.
+  // A new application stays mounted when it gets its ID, which the address shows later.
   const isNewDraft = id === '' || id === createdId;
   return (
     <AppEditor

@@ -1,7 +1,7 @@
 import { isJsonObject } from '#base/json/json.ts';
 import type { Path } from '#contract/configuration/issue.ts';
 
-/** What stands at a place of a value; undefined where there is nothing. */
+/** Returns the value at a path, or undefined. */
 export function getValueAt(value: unknown, path: Path): unknown {
   return path.reduce<unknown>((part, key) => {
     if (Array.isArray(part)) return part[Number(key)];
@@ -9,7 +9,7 @@ export function getValueAt(value: unknown, path: Path): unknown {
   }, value);
 }
 
-/** The value with another at a place; undefined takes the key away. */
+/** Returns a copy with another value at a path. Undefined removes the key. */
 export function withValueAt(value: unknown, path: Path, next: unknown): unknown {
   const [key, ...rest] = path;
   if (key === undefined) return next;

@@ -1,6 +1,6 @@
 import type { JsonObject } from '#base/json/json.ts';
 
-/** What a new application begins with. */
+/** Initial content of a new application. */
 export interface InitialDraft {
   readonly entry: JsonObject;
   readonly note: string;

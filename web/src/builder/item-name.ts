@@ -1,6 +1,6 @@
 import { isJsonObject } from '#base/json/json.ts';
 
-/** What an item of a list calls itself, however deep its name stands; '' for nothing. */
+/** Returns the name of a list item at any depth. '' if there is none. */
 export function itemName(item: unknown): string {
   if (!isJsonObject(item)) return '';
   if (typeof item.name === 'string') return item.name;

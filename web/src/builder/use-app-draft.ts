@@ -9,33 +9,33 @@ import { type FieldErrors, toFieldErrors } from './editors/field-errors.ts';
 import type { InitialDraft } from './initial-draft.ts';
 import { useBuilderStrings } from './strings/builder-strings.ts';
 
-/** An application as it is being changed. */
+/** An application with its unsaved changes. */
 export interface AppDraft {
-  /** Undefined as long as it is being loaded. */
+  /** Undefined while it loads. */
   readonly entry: JsonObject | undefined;
-  /** As it is stored; undefined for one that was never saved. */
+  /** The stored application. Undefined if it was never saved. */
   readonly stored: OwnApplication | undefined;
   readonly isDirty: boolean;
-  /** Whether something would be lost. */
+  /** Whether there are unsaved changes. */
   readonly isTouched: boolean;
   readonly isSaving: boolean;
-  /** Why it was not loaded, or not saved. */
+  /** Why loading or saving failed. */
   readonly error: ErrorDetails | undefined;
   readonly fieldErrors: FieldErrors;
   readonly change: (path: Path, value: unknown) => void;
   readonly replace: (entry: JsonObject) => void;
-  /** Gives what is stored now; undefined where it was refused. `over`: whatever was stored meanwhile. */
+  /** Resolves with the stored application, or undefined if the service rejected it. `over` overwrites concurrent changes. */
   readonly save: (mode?: 'over') => Promise<OwnApplication | undefined>;
-  /** Puts what is stored in the place of the draft. */
+  /** Replaces the draft with the stored application. */
   readonly load: () => Promise<void>;
-  /** The same with what is known to be stored now. */
+  /** Replaces the draft with an application that is known to be stored. */
   readonly accept: (stored: OwnApplication) => void;
 }
 
 const noFieldErrors: FieldErrors = new Map();
 const defaultTemperature = 0.5;
 
-/** The draft of an application: what is stored under an id, or a new one ('') with its beginning. */
+/** The draft of an application: the stored one with this ID, or a new one ('') with its initial draft. */
 export function useAppDraft(id: string, initialDraft: InitialDraft | undefined): AppDraft {
   const strings = useBuilderStrings();
   const { service, deployments, refresh } = usePage();

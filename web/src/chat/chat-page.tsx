@@ -33,20 +33,20 @@ import { saveFile, toFileName } from '../parts/save-file.ts';
 const FoundBar = lazyView(() => import('../search/match-bar.tsx').then(({ MatchBar: view }) => view));
 
 interface ChatPageProps {
-  /** Of the conversation; undefined for one that is yet to begin. */
+  /** ID of the chat. Undefined before a new chat starts. */
   readonly id: string | undefined;
-  /** The deployment that a new conversation is to begin with. */
+  /** Deployment that a new chat starts with. */
   readonly preferred: string | undefined;
   readonly openMenu: () => void;
-  /** What the user came for, and is not there. */
+  /** The missing target of the user's link. */
   readonly missingTarget: MissingTarget | undefined;
-  /** Of a temporary chat: what is said of it, and what was written before it was chosen. */
+  /** For a temporary chat: its note, and the text that was entered before the user chose it. */
   readonly temporary?: { readonly strip: ReactNode; readonly leaveTitle: string; readonly firstText: string };
 }
 
 const lastDeployment = 'parley deployment';
 
-/** One conversation, or the place to begin one. */
+/** One chat, or the start view of a new chat. */
 export function ChatPage({ id, preferred, openMenu, missingTarget, temporary }: ChatPageProps) {
   const strings = useStrings();
   const { library, replyRunner, deployments, go } = usePage();
@@ -123,7 +123,7 @@ export function ChatPage({ id, preferred, openMenu, missingTarget, temporary }: 
   );
 }
 
-/** The answer that is under way, or one of those that come beside the one that is shown. */
+/** Returns the answer that is in progress: the visible one, or one that is shown side by side with it. */
 function findRunningReply(
   replyRunner: ReplyRunner,
   conversation: Conversation | undefined,
@@ -134,7 +134,7 @@ function findRunningReply(
   return replies.find((reply) => reply.kind === 'reply' && reply.state === 'running');
 }
 
-/** Marks the words that the conversation was found by, if it was. */
+/** Highlights the search words if the chat was opened from a search result. */
 function SearchMatches({ conversation }: { readonly conversation: Conversation | undefined }) {
   const { route } = usePage();
   if (conversation === undefined || route.at !== 'conversation' || route.find === undefined) return null;
@@ -149,13 +149,13 @@ function SearchMatches({ conversation }: { readonly conversation: Conversation |
 
 interface ConversationToolsProps {
   readonly conversation: Conversation | undefined;
-  /** Of a temporary chat, the name of the link that leads out of it. */
+  /** Name of the link that leaves a temporary chat. */
   readonly leaveTitle: string | undefined;
-  /** Whom it is with. */
+  /** Deployment of the chat. */
   readonly deployment: string | undefined;
 }
 
-/** What can be done with a conversation; before it begins it can be made one that is kept nowhere. */
+/** Actions of a chat. A chat that has not started can become temporary. */
 function ConversationTools({ conversation, leaveTitle, deployment }: ConversationToolsProps) {
   const strings = useStrings();
   const isTemporary = leaveTitle !== undefined;
@@ -174,7 +174,7 @@ function ConversationTools({ conversation, leaveTitle, deployment }: Conversatio
   );
 }
 
-/** The title of the tab, which the browser keeps in its history. */
+/** Sets the tab title, which the browser keeps in its history. */
 function useTabTitle(title = ''): void {
   const { product } = useStrings();
   useEffect(() => {
@@ -182,7 +182,7 @@ function useTabTitle(title = ''): void {
   }, [title, product]);
 }
 
-/** What keys bring, where somebody is about to write for the first time. */
+/** Keyboard hints, shown before the first message. */
 function Hint({ isNew }: { readonly isNew: boolean }) {
   const strings = useStrings();
   return isNew && <p className="composer-hint soft small">{strings.composerHint(toKeys('Mod K').join(' '))}</p>;
@@ -190,12 +190,12 @@ function Hint({ isNew }: { readonly isNew: boolean }) {
 
 interface NoticesProps extends Pick<ChatPageProps, 'missingTarget'> {
   readonly deployment: Deployment | undefined;
-  /** What was wished for. */
+  /** Requested deployment. */
   readonly deploymentId: string;
   readonly isNew: boolean;
 }
 
-/** What is not as the user wished it. */
+/** Notices about requests of the user that could not be fulfilled. */
 function Notices({ deployment, deploymentId, missingTarget, isNew }: NoticesProps) {
   const strings = useStrings();
   const isMissing = deployment === undefined && deploymentId !== '';
@@ -214,8 +214,8 @@ function Notices({ deployment, deploymentId, missingTarget, isNew }: NoticesProp
 const sample = 'sample';
 
 /**
- * Whom a first question goes to: the last one used, else the sample, else the first of the service that answers at once. Never
- * what another user saved, whatever it calls itself: that is for the user to choose.
+ * Returns the deployment for a first question: the last used one, else the sample, else the first of the service that answers
+ * immediately. Never returns a deployment that another user shared, whatever its name is. Only the user can choose it.
  */
 function pickDefault(deployments: readonly Deployment[]): Deployment | undefined {
   const open = deployments.filter(({ maker }) => maker !== 'other').sort((left, right) => left.place - right.place);
@@ -241,7 +241,7 @@ interface ChatSettingsButtonProps {
   readonly change: (settings: ChatSettings) => void;
 }
 
-/** Opens what is set for this conversation; tells whether anything is. */
+/** Opens the chat settings, and shows whether any are set. */
 function ChatSettingsButton({ settings, deployment, change }: ChatSettingsButtonProps) {
   const strings = useStrings();
   const isMarked = hasSettings(settings);
@@ -256,12 +256,12 @@ function ChatSettingsButton({ settings, deployment, change }: ChatSettingsButton
 interface DeploymentPickerProps {
   readonly deployments: readonly Deployment[];
   readonly selected: Deployment | undefined;
-  /** Shown where the chosen one is not offered any more. */
+  /** Shown if the selected deployment is no longer available. */
   readonly missing: string;
   readonly choose: (id: string) => void;
 }
 
-/** Whom the next question goes to, and a dialog to choose another. */
+/** The deployment of the next question, with a dialog to choose another. */
 function DeploymentPicker({ deployments, selected, missing, choose }: DeploymentPickerProps) {
   const strings = useStrings();
   const [isOpen, setIsOpen] = useState(false);
@@ -292,7 +292,7 @@ function DeploymentPicker({ deployments, selected, missing, choose }: Deployment
   );
 }
 
-/** Takes the conversation out of the browser. */
+/** Downloads the chat. */
 function ExportMenu({ conversation }: { readonly conversation: Conversation }) {
   const strings = useStrings();
   const save = (extension: string, type: string, text: string): void =>

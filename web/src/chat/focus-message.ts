@@ -1,4 +1,4 @@
-/** Puts the cursor where the user writes; not on touch screens, where that would bring up a keyboard over what is read. */
+/** Focuses the message input, except on touch screens, where the keyboard would cover the text. */
 export function focusMessage(): void {
   if (matchMedia('(hover: hover)').matches) document.getElementById('message')?.focus();
 }

@@ -12,7 +12,7 @@ interface StartViewProps {
   readonly choose: (id: string) => void;
 }
 
-/** What is shown before the first question: who is there, and ways to begin. */
+/** The view before the first question: the deployment and suggestions. */
 export function StartView({ deployment, sendMessage, choose }: StartViewProps) {
   const strings = useStrings();
   const starters = useStarters(deployment);
@@ -51,8 +51,8 @@ export function StartView({ deployment, sendMessage, choose }: StartViewProps) {
 const maxSuggestions = 5;
 
 /**
- * Some of those one can talk to instead, applications first: who has never seen the page need not know where they are chosen.
- * What other users saved is not suggested.
+ * Suggests other deployments, applications first, because new users may not know where to choose them. Deployments that other
+ * users shared are not suggested.
  */
 function OtherDeployments({ deployment, choose }: { readonly deployment: Deployment; readonly choose: (id: string) => void }) {
   const strings = useStrings();
@@ -82,7 +82,7 @@ function OtherDeployments({ deployment, choose }: { readonly deployment: Deploym
   );
 }
 
-/** Empty until the service has told; then what it told, else one that suits every deployment. */
+/** Empty until the service responds. Falls back to a starter that suits every deployment. */
 function useStarters(deployment: Deployment | undefined): readonly string[] {
   const strings = useStrings();
   const { service } = usePage();

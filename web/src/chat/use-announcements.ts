@@ -3,7 +3,7 @@ import type { Turn } from '../conversation/conversation.ts';
 import { useGetName, usePage } from '../page/page.tsx';
 import { useStrings } from '../strings/strings.tsx';
 
-/** Tells listeners when an answer begins and ends, and nothing in between. */
+/** Announces the start and end of an answer to screen readers. */
 export function useAnnouncements(last: Turn | undefined): void {
   const strings = useStrings();
   const getName = useGetName();

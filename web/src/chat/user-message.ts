@@ -1,12 +1,12 @@
 import type { Attachment, CompletedControl } from '#contract/chat/message.ts';
 
-/** What the user says next. */
+/** The next message of the user. */
 export interface UserMessage {
   readonly text: string;
   readonly attachments: readonly Attachment[];
   readonly control?: CompletedControl;
-  /** What was filled in, in the words of its form. */
+  /** Entered values, in the words of the form. */
   readonly filled?: readonly string[];
-  /** Who are asked this once, in place of whom the conversation is with. */
+  /** Deployments for this message only, in place of the deployment of the chat. */
   readonly deployments?: readonly string[];
 }

@@ -5,7 +5,7 @@ import { useStrings } from '../strings/strings.tsx';
 
 const CodeDialog = lazyView(() => import('./code-dialog.tsx').then(({ CodeDialog: view }) => view));
 
-/** Opens how programs ask a deployment. */
+/** Opens the instructions for programs that call a deployment. */
 export function CodeButton({ deployment }: { readonly deployment: Deployment }) {
   const strings = useStrings();
   return (

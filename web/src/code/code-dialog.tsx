@@ -20,7 +20,7 @@ interface CodeDialogProps {
   readonly close: () => void;
 }
 
-/** How programs ask a deployment: its address, its name, a key, and snippets that run as they stand. */
+/** Instructions for programs that call a deployment: address, name, key, and working snippets. */
 export function CodeDialog({ deployment: { id, name }, close }: CodeDialogProps) {
   const strings = { ...useStrings(), ...useCodeStrings() };
   const { dialog, closeDialog } = useModalDialog(close);
@@ -62,7 +62,7 @@ export function CodeDialog({ deployment: { id, name }, close }: CodeDialogProps)
   );
 }
 
-/** Where a snippet goes, and where its key comes from; `made` is null if the snippet has the key. */
+/** Where a snippet belongs, and where its key comes from. The created key is null if the snippet contains the key. */
 function KeyHint({
   file,
   createdKey,
@@ -81,7 +81,7 @@ function KeyHint({
   );
 }
 
-/** What the user may make of keys; null if nothing. Who is here with a key is not asked for. */
+/** Loads the quota for user keys. Null means that the user cannot create keys. Users who signed in with a key are not asked. */
 function useKeyQuota(ownKey: string | undefined) {
   const { service } = usePage();
   const [keys] = useState(() => new UserKeys(service));
@@ -95,7 +95,7 @@ type FactProps = { readonly name: string } & (
   | { readonly children: ReactNode }
 );
 
-/** Something that a program is told, and a button to take it along. */
+/** A value for a program, with a copy button. */
 function Fact(props: FactProps) {
   return (
     <div>

@@ -4,7 +4,7 @@ import { codeFrench } from './code-french.ts';
 import { codeGerman } from './code-german.ts';
 import { codeSpanish } from './code-spanish.ts';
 
-/** What the dialog for developers says; apart from the other words, so that only who looks at it loads it. */
+/** Texts of the code dialog, in a separate chunk that only the dialog loads. */
 export function useCodeStrings(): CodeStrings {
   return useLocalizedStrings({ en: codeEnglish, de: codeGerman, fr: codeFrench, es: codeSpanish });
 }

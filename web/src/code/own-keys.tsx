@@ -13,12 +13,12 @@ export type CreatedKey = UserKey & { readonly key: string };
 interface OwnKeysProps {
   readonly keys: UserKeys;
   readonly quota: KeyQuota;
-  /** The one that was made here, as long as it is there. */
+  /** The key that was created here, while it exists. */
   readonly createdKey: CreatedKey | undefined;
   readonly setCreatedKey: (createdKey: CreatedKey | undefined) => void;
 }
 
-/** Makes a key for the user's programs, and shows those there are. */
+/** Creates and lists keys for the user's programs. */
 export function OwnKeys({ keys, quota, createdKey, setCreatedKey }: OwnKeysProps) {
   const strings = useCodeStrings();
   const title = useId();
@@ -54,7 +54,7 @@ interface NewKeyProps {
   readonly onCreated: (createdKey: CreatedKey) => void;
 }
 
-/** What it is called, and for how long it works. */
+/** Name and lifetime of a new key. */
 function NewKey({ keys, quota: { maxDays }, onCreated }: NewKeyProps) {
   const strings = useCodeStrings();
   const [name, setName] = useState('');
@@ -120,7 +120,7 @@ interface KeyListProps {
   readonly onDeleted: (id: string) => void;
 }
 
-/** The user's keys, with their last use; each can be deleted. */
+/** The user's keys with their last use and a delete button. */
 function KeyList({ keys, userKeys, onDeleted }: KeyListProps) {
   const strings = useCodeStrings();
   const { language } = useLanguage();

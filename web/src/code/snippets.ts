@@ -1,24 +1,27 @@
-/** A way to ask a deployment from outside of the page. */
+/** An example of an external program that calls a deployment. */
 export interface Snippet {
-  /** What asks. */
+  /** Name of the program. */
   readonly name: string;
   readonly language: 'bash' | 'python' | 'javascript' | 'toml';
-  /** Where it goes, if it is no program. */
+  /** Target file, if the snippet is not a program. */
   readonly file?: string;
   readonly text: string;
 }
 
-/** What a caller is told of a deployment. */
+/** Data for the snippets of a deployment. */
 export interface SnippetOptions {
-  /** Of the service, without a slash at its end. */
+  /** Address of the service without a trailing slash. */
   readonly address: string;
-  /** Id of the deployment. */
+  /** ID of the deployment. */
   readonly deployment: string;
 }
 
 const question = 'Say hello.';
 
-/** The ways to ask a deployment; each takes the key from the environment variable `KEY`. docs/clients.md has the same and more. */
+/**
+ * Returns the snippets for a deployment. Each reads the key from the environment variable `KEY`. docs/clients.md contains the
+ * same and more.
+ */
 export function toSnippets(options: SnippetOptions): readonly Snippet[] {
   return [
     toCurl(options),
@@ -30,7 +33,7 @@ export function toSnippets(options: SnippetOptions): readonly Snippet[] {
   ];
 }
 
-/** The same with a key of the user: lines for a shell begin with it, others are left as they are. */
+/** Adds a user key to a snippet. Shell snippets start with it, and others are unchanged. */
 export function withKey(snippet: Snippet, key: string): Snippet {
   return snippet.language === 'bash' ? { ...snippet, text: `export KEY=${key}\n${snippet.text}` } : snippet;
 }
@@ -95,12 +98,12 @@ claude`;
   return { name: 'Claude Code', language: 'bash', text };
 }
 
-/** For a shell, which then changes nothing of it. */
+/** Quotes a text so that a shell does not interpret it. */
 function quoteForShell(text: string): string {
   return /^[\w:/.-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-/** A text of Python, JavaScript and TOML alike. */
+/** Returns a string literal for Python, JavaScript, and TOML. */
 function toStringLiteral(text: string): string {
   return JSON.stringify(text);
 }

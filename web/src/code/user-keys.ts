@@ -1,25 +1,25 @@
 import { isJsonObject } from '#base/json/json.ts';
 import type { Service } from '../service/service.ts';
 
-/** A key that the user made. Times are milliseconds since the epoch. */
+/** A key that the user created. Times are in milliseconds since the epoch. */
 export interface UserKey {
   readonly id: string;
-  /** Empty if it has none. */
+  /** Empty if there is none. */
   readonly name: string;
-  /** How the key begins. */
+  /** First characters of the key. */
   readonly prefix: string;
   readonly createdAt: number;
   readonly lastUsedAt: number | null;
   readonly expiresAt: number;
 }
 
-/** How many keys in force the user may have, and how many days each may live. */
+/** Maximum number of active keys, and their maximum lifetime in days. */
 export interface KeyQuota {
   readonly keys: number;
   readonly maxDays: number;
 }
 
-/** Keys that users make for themselves (docs/wire.md, Keys of users). All of it throws ServiceFault. */
+/** Keys that users create (docs/wire.md, Keys of users). All methods throw `ServiceError`. */
 export class UserKeys {
   readonly #service: Service;
 
@@ -27,7 +27,7 @@ export class UserKeys {
     this.#service = service;
   }
 
-  /** Null: the user may have none. */
+  /** Null if the user cannot have keys. */
   async getQuota(): Promise<KeyQuota | null> {
     const info = await this.#service.json('v1/user/info');
     return isJsonObject(info) && isJsonObject(info.selfService) ? (info.selfService as unknown as KeyQuota) : null;
@@ -38,7 +38,7 @@ export class UserKeys {
     return isJsonObject(response) && Array.isArray(response.data) ? (response.data as readonly UserKey[]) : [];
   }
 
-  /** The key is told once. */
+  /** The service returns the key only once. */
   async create(options: { readonly name?: string; readonly days: number }): Promise<UserKey & { readonly key: string }> {
     const createdKey = await this.#service.json('v1/user/keys', { method: 'POST', body: options });
     return createdKey as UserKey & { readonly key: string };

@@ -16,7 +16,7 @@ const placed = (dependencies: Record<string, string[]>) => {
   };
 };
 
-it('Deployments stand behind all that lead to them', () => {
+it('places deployments after all that lead to them', () => {
   expect(placed({ root: ['a', 'b'], b: ['c'] })).toEqual({
     at: { root: 0, a: 1, b: 1, c: 2 },
     edges: ['root>a', 'root>b', 'b>c'],
@@ -24,7 +24,7 @@ it('Deployments stand behind all that lead to them', () => {
   });
 });
 
-it('What is reached both at once and through another stands behind that other', () => {
+it('places a deployment after another one that also leads to it', () => {
   expect(placed({ root: ['c', 'a', 'b'], a: ['b'], b: ['c'] })).toEqual({
     at: { root: 0, a: 1, b: 2, c: 3 },
     edges: ['root>c', 'root>a', 'root>b', 'a>b', 'b>c'],
@@ -32,7 +32,7 @@ it('What is reached both at once and through another stands behind that other', 
   });
 });
 
-it('Circles end, what is not in the form is left out, and what nothing leads to stands beside the root', () => {
+it('ends cycles, omits deployments outside the form, and places unreachable ones next to the root', () => {
   expect(placed({ root: ['a', 'gone', 'a'], a: ['root', 'a'] })).toEqual({
     at: { root: 0, a: 1, b: 1, c: 1 },
     edges: ['root>a', 'a>root', 'root>b', 'root>c'],

@@ -6,15 +6,15 @@ import { useConsentStrings } from './consent-strings.ts';
 const [nodeHeight, gapX, gapY, margin] = [38, 56, 28, 4];
 const arcDepth = 16;
 const letterWidth = 7;
-/** Nodes are as wide as the longest name takes, as long as all columns fit into a page of this width. */
+/** Minimum node width. Nodes are as wide as the longest name needs, if all columns fit into this page width. */
 const [minWidth, pageWidth, padding] = [150, 700, 20];
 
-/** A graph, and how wide its nodes are drawn. */
+/** A graph with the node width. */
 interface SizedGraph extends Graph {
   readonly nodeWidth: number;
 }
 
-/** Who is reached through whom. The list beside it says the same in words. */
+/** Graph of the reached deployments. The list next to it contains the same information as text. */
 export function ConsentGraph({ root, form }: { readonly root: string; readonly form: ConsentForm }) {
   const consentStrings = useConsentStrings();
   const getName = useGetName();
@@ -26,7 +26,7 @@ export function ConsentGraph({ root, form }: { readonly root: string; readonly f
   const width = graph.columns * (nodeWidth + gapX) - gapX + 2 * margin;
   const height = graph.rows * (nodeHeight + gapY) - gapY + (graph.edges.some(isArc) ? arcDepth : 0) + 2 * margin;
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be reached by the keyboard
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll container must be reachable by keyboard
     <div className="graph" tabIndex={0}>
       <svg viewBox={`0 0 ${width} ${height}`} width={width} role="img" aria-label={consentStrings.consentGraph(getName(root))}>
         <defs>
@@ -69,14 +69,14 @@ interface Point {
   readonly y: number;
 }
 
-/** The columns stand around one middle. */
+/** Columns are vertically centered. */
 function computePosition({ column, row }: GraphNode, { nodes, rows, nodeWidth }: SizedGraph): Point {
   const columnCount = nodes.filter((node) => node.column === column).length;
   const offset = ((rows - columnCount) * (nodeHeight + gapY)) / 2;
   return { x: margin + column * (nodeWidth + gapX), y: margin + offset + row * (nodeHeight + gapY) };
 }
 
-/** To the right as a curve; past columns between and back to the left as an arc below them. */
+/** Draws forward edges as a curve. Edges that skip columns or lead back run as an arc below them. */
 function buildPath(from: GraphNode, to: GraphNode, graph: SizedGraph): string {
   const { nodeWidth } = graph;
   const [start, end] = [computePosition(from, graph), computePosition(to, graph)];
@@ -87,7 +87,7 @@ function buildPath(from: GraphNode, to: GraphNode, graph: SizedGraph): string {
   }
   const [x1, x2] = [start.x + nodeWidth / 2, end.x + nodeWidth / 2];
   const [y1, y2] = [start.y + nodeHeight, end.y + nodeHeight];
-  // Of a curve like this, the lowest point lies at three quarters of the way down to what it is drawn to.
+  // The lowest point of such a curve is at three quarters of the height of its control points.
   const bottom = margin + graph.rows * (nodeHeight + gapY) - gapY + arcDepth - margin;
   const controlY = (bottom - (y1 + y2) / 8) / 0.75;
   return `M${x1} ${y1}C${x1} ${controlY} ${x2} ${controlY} ${x2} ${y2}`;
@@ -111,9 +111,9 @@ function shorten(name: string, nodeWidth: number): string {
 interface GraphNode {
   readonly id: string;
   readonly requiresConsent: boolean;
-  /** Steps from the root. */
+  /** Number of steps from the root. */
   readonly column: number;
-  /** Place among those of its column. */
+  /** Position within the column. */
   readonly row: number;
 }
 
@@ -125,8 +125,8 @@ interface Graph {
 }
 
 /**
- * Where each deployment of a form stands: behind everything that leads to it, so that lines run one way, but for those of a circle.
- * What no known dependency leads to stands beside the root.
+ * Places each deployment after all deployments that lead to it, so that edges run in one direction, except within cycles.
+ * Deployments without a known dependency are placed next to the root.
  */
 export function buildGraph(root: string, form: ConsentForm, listDependencies: (id: string) => readonly string[]): Graph {
   const listTargets = (id: string): readonly string[] => [...new Set(listDependencies(id))].filter((target) => form.has(target));
@@ -147,7 +147,7 @@ export function buildGraph(root: string, form: ConsentForm, listDependencies: (i
   return arrange(columns, links, form);
 }
 
-/** Everything that is reached from the root, each behind what leads to it, as far as there are no circles. */
+/** Sorts everything reachable from the root topologically, as far as there are no cycles. */
 function sortTopologically(root: string, listTargets: (id: string) => readonly string[]): readonly string[] {
   const seen = new Set<string>();
   const visited: string[] = [];

@@ -19,7 +19,7 @@ interface ConsentPageProps {
   readonly openMenu: () => void;
 }
 
-/** Asks whether a deployment may reach others in the user's name. */
+/** Asks whether a deployment may use others on behalf of the user. */
 export function ConsentPage({ deployment, back, openMenu }: ConsentPageProps) {
   const strings = useStrings();
   const consentStrings = useConsentStrings();
@@ -77,7 +77,7 @@ export function ConsentPage({ deployment, back, openMenu }: ConsentPageProps) {
   );
 }
 
-/** The form as it stands, and what the user may do with it; once decided, the way leads back. */
+/** The current form and the actions of the user. After the decision, the page returns. */
 function useDecision(deployment: string, returnRoute: Route) {
   const strings = useStrings();
   const consentStrings = useConsentStrings();
@@ -121,7 +121,7 @@ function useDecision(deployment: string, returnRoute: Route) {
   return { status, error, note, isSending, accept, decline, withdraw };
 }
 
-/** The way back to what waits for the consent: a question that was refused, as a whole or in a step, is asked again at once. */
+/** Returns to the chat that needed the consent. A rejected question or step is retried immediately. */
 function useResume(deployment: string, returnRoute: Route): () => Promise<void> {
   const { library, replyRunner, go } = usePage();
   return async () => {

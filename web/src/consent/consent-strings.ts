@@ -4,7 +4,7 @@ import { consentFrench } from './consent-french.ts';
 import { consentGerman } from './consent-german.ts';
 import { consentSpanish } from './consent-spanish.ts';
 
-/** What the pages of consent say; apart from the other words, so that only who looks at them loads it. */
+/** Texts of the permission pages, in a separate chunk that only these pages load. */
 export function useConsentStrings(): ConsentStrings {
   return useLocalizedStrings({ en: consentEnglish, de: consentGerman, fr: consentFrench, es: consentSpanish });
 }

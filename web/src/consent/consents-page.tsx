@@ -8,7 +8,7 @@ import { useLanguage, useStrings } from '../strings/strings.tsx';
 import { useConsentStrings } from './consent-strings.ts';
 import './consent.css';
 
-/** What the user has accepted, each with the way to take it back. */
+/** Accepted permissions, each with a button to withdraw it. */
 export function ConsentsPage({ openMenu }: { readonly openMenu: () => void }) {
   const { strings } = useLanguage();
   const { service, announce } = usePage();

@@ -1,6 +1,6 @@
 import type { Conversation } from './conversation.ts';
 
-/** How a conversation stands in the list. */
+/** Attributes of a chat in the list. */
 export type Arrangement = Pick<Conversation, 'title' | 'pinned' | 'archived' | 'tags'>;
 
 export function getArrangement({ title, pinned = false, archived = false, tags = [] }: Arrangement): Required<Arrangement> {
@@ -11,7 +11,7 @@ export function isSameArrangement(left: Arrangement, right: Arrangement): boolea
   return JSON.stringify(getArrangement(left)) === JSON.stringify(getArrangement(right));
 }
 
-/** With what another has changed since `base`, what both had; an own change stays. */
+/** Merges remote changes since the common `base`. Local changes take precedence. */
 export function mergeArrangement(local: Conversation, remote: Arrangement, base: Arrangement | undefined): Conversation {
   if (base === undefined) return local;
   const [localEntries, remoteEntries, baseEntries] = [local, remote, base].map((item) => Object.entries(getArrangement(item)));

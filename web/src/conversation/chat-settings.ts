@@ -1,6 +1,6 @@
 import type { Message } from '#contract/chat/message.ts';
 
-/** How long a deployment that thinks does so before it answers: what all vendors know of `reasoning_effort`. */
+/** How long a thinking deployment thinks before it answers. All vendors support these values of `reasoning_effort`. */
 export const efforts = ['low', 'medium', 'high'] as const;
 export type Effort = (typeof efforts)[number];
 
@@ -8,19 +8,19 @@ export function isEffort(value: unknown): value is Effort {
   return efforts.some((effort) => effort === value);
 }
 
-/** What the user set for one conversation; each absent where the deployment decides. */
+/** Settings of one chat. An undefined setting is decided by the deployment. */
 export interface ChatSettings {
   readonly instructions?: string;
   readonly temperature?: number;
-  /** Of an answer. */
+  /** Maximum length of an answer. */
   readonly maxTokens?: number;
-  /** Sent to deployments that think alone: others refuse it. */
+  /** Sent only to deployments that think, because others reject it. */
   readonly effort?: Effort;
-  /** Ids of the tools of the service that a model has. */
+  /** IDs of the tools of the service for the model. */
   readonly addons?: readonly string[];
 }
 
-/** What of a request follows from the settings beside its messages. */
+/** Request fields that follow from the settings, without the messages. */
 export interface SettingFields {
   readonly temperature?: number;
   readonly max_tokens?: number;
@@ -28,7 +28,7 @@ export interface SettingFields {
   readonly addons?: readonly { readonly name: string }[];
 }
 
-/** The messages with the instructions before them. */
+/** Prepends the instructions to the messages. */
 export function withInstructions(messages: readonly Message[], { instructions = '' }: ChatSettings): readonly Message[] {
   return instructions.trim() === '' ? messages : [{ role: 'system', content: instructions }, ...messages];
 }
@@ -45,7 +45,6 @@ export function toSettingFields(
   };
 }
 
-/** Whether anything is set. */
 export function hasSettings({ instructions = '', temperature, maxTokens, effort, addons = [] }: ChatSettings): boolean {
   const hasValue = [temperature, maxTokens, effort].some((value) => value !== undefined);
   return instructions.trim() !== '' || hasValue || addons.length > 0;

@@ -7,45 +7,40 @@ const reply = (fields: Partial<Reply>): Reply => ({
   ...fields,
 });
 
-describe('two parts of an answer', () => {
+describe('joinText', () => {
   it.each([
-    [
-      'the words that are repeated stand once',
-      'It was the best of times',
-      'the best of times, it was',
-      'It was the best of times, it was',
-    ],
-    ['a word that was cut is made whole', 'The end of the constell', 'of the constellation.', 'The end of the constellation.'],
-    ['dots before what is repeated are left out', 'It was the best of', '… was the best of times', 'It was the best of times'],
-    ['space at the seam stands once', 'It was the best of \n', 'was the best of times', 'It was the best of times'],
-    ['a new word is not glued to the last', 'It was the best', 'of times', 'It was the best of times'],
-    ['what begins with a space, or follows one, is taken as it is', 'One,\n', '- two', 'One,\n- two'],
-    ['scripts without spaces get none', '春はあけ', 'ぼの', '春はあけぼの'],
-    ['while it repeats, nothing is added', 'It was the best of times', 'the best ', 'It was the best of times'],
-    ['nothing more is nothing more', 'It was', '', 'It was'],
+    ['keeps repeated words once', 'It was the best of times', 'the best of times, it was', 'It was the best of times, it was'],
+    ['completes a truncated word', 'The end of the constell', 'of the constellation.', 'The end of the constellation.'],
+    ['removes dots before the repetition', 'It was the best of', '… was the best of times', 'It was the best of times'],
+    ['keeps one space at the joint', 'It was the best of \n', 'was the best of times', 'It was the best of times'],
+    ['adds a space before a new word', 'It was the best', 'of times', 'It was the best of times'],
+    ['keeps text after or with a leading space unchanged', 'One,\n', '- two', 'One,\n- two'],
+    ['adds no space in scripts without spaces', '春はあけ', 'ぼの', '春はあけぼの'],
+    ['hides a repetition in progress', 'It was the best of times', 'the best ', 'It was the best of times'],
+    ['accepts an empty second part', 'It was', '', 'It was'],
   ])('%s', (_, said, more, joined) => {
     expect(joinText(said, more, false)).toBe(joined);
   });
 
   it.each([
     [
-      'the last brace of a code',
+      'the last brace of code',
       'function f() {\n  if (a) {\n    b();\n  }\n',
       '}',
       'function f() {\n  if (a) {\n    b();\n  }\n}',
     ],
-    ['nothing but what was there', 'It was the best of times', 'the best of times', 'It was the best of times'],
-  ])('end with what stands in the first part already: %s', (_, said, more, joined) => {
+    ['only repeated text', 'It was the best of times', 'the best of times', 'It was the best of times'],
+  ])('hides a possible repetition of the first part: %s', (_, said, more, joined) => {
     expect(joinText(said, more, true)).toBe(joined);
   });
 
-  it('are asked to be joined at the last words, of a long text at the beginning of one', () => {
+  it('requests the last words of the text, starting at a word', () => {
     const { prompt: ask } = toContinuation(reply({ text: `${'Lorem ipsum dolor. '.repeat(40)}The last words` }));
     const tail = String(ask.content).split('\n\n').at(-1);
     expect([ask.role, tail]).toEqual(['user', 'dolor. Lorem ipsum dolor. Lorem ipsum dolor. Lorem ipsum dolor. The last words']);
   });
 
-  it('are counted together, model by model, and their thoughts are both kept', () => {
+  it('adds up usage per model and keeps both thoughts', () => {
     const counted = (model: string, tokens: number) => ({
       ...{ index: 0, model, name: model, prompt_tokens: tokens, completion_tokens: 1, total_tokens: tokens + 1 },
     });

@@ -2,9 +2,9 @@ import type { ModelUsage, Usage } from '#contract/chat/chunk.ts';
 import type { Reply } from './conversation.ts';
 import type { Continuation } from './reply-runner.ts';
 
-/** So much of the end of an answer is repeated by what goes on from it. */
+/** Number of characters at the end of an answer that its continuation should repeat. */
 const tailChars = 80;
-/** What is shorter may be the same by chance. */
+/** A shorter overlap may be a coincidence. */
 const minOverlap = 8;
 const spaced = String.raw`[\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}\d]`;
 // Pattern bound: the user's own tab: the end of an answer.
@@ -13,17 +13,20 @@ const endsWithWord = new RegExp(`${spaced}[.,;:!?]?$`, 'u');
 const startsWithWord = new RegExp(`^${spaced}`, 'u');
 
 /**
- * How an answer that was cut short is gone on with. A request that ends in the assistant's own words would be the plain way, but some
- * upstreams refuse it and most of the others begin a new answer; a message of the user is understood by all of them, applications
- * too. It is no turn of the conversation. Since models leave out the space, or the rest of a word, that comes next, they are asked to
- * repeat the last words, which are then taken away where the two are joined.
+ * Builds the request that continues a truncated answer. A request that ends with the assistant message would be the direct way,
+ * but some upstreams reject it and most others start a new answer. A user message works with all upstreams and with applications.
+ * It is not a turn of the chat. Models omit the next space or the rest of a word, so they are asked to repeat the last words,
+ * which are removed when the parts are joined.
  */
 export function toContinuation(truncated: Reply): Continuation {
   const content = `Your last answer was cut off before its end. Go on with it from there: begin with its last words, which stand below, exactly as they are, and continue behind them. Do not begin anew, repeat nothing else, and say nothing about this message.\n\n${getTail(truncated.text)}`;
   return { truncated, prompt: { role: 'user', content }, join: joinText, withTotals: (reply) => withTotals(truncated, reply) };
 }
 
-/** Two parts of one answer as one text; the second may repeat the end of the first. While it may still be doing so, nothing of it is shown. */
+/**
+ * Joins two parts of one answer, where the second may repeat the end of the first. The second part is hidden while a repetition
+ * is still possible.
+ */
 export function joinText(text: string, addition: string, isComplete: boolean): string {
   const tail = getTail(text);
   const next = addition.replace(/^\s*(…|\.{3})?/, '');
@@ -34,7 +37,7 @@ export function joinText(text: string, addition: string, isComplete: boolean): s
   return `${text}${isGap ? ' ' : ''}${addition}`;
 }
 
-/** The last words of a text. */
+/** Returns the last words of a text. */
 function getTail(text: string): string {
   const end = text.trimEnd().slice(-tailChars);
   return end.length < tailChars ? end.trimStart() : end.replace(/^\S*\s+/, '');
@@ -48,7 +51,7 @@ function computeOverlap(text: string, addition: string): number {
   return 0;
 }
 
-/** With the tokens of both parts, and the thoughts. */
+/** Adds up the tokens and thoughts of both parts. */
 function withTotals(truncated: Reply, reply: Reply): Reply {
   const thoughts = [truncated.thoughts, reply.thoughts].filter((text) => text !== undefined).join('\n\n');
   const usage = addUsage(truncated.usage, reply.usage);
@@ -74,7 +77,7 @@ function addUsage<Counts extends Pick<Usage, 'prompt_tokens' | 'completion_token
   };
 }
 
-/** Of each model all that the replies took. */
+/** Adds up the usage of the replies per model. */
 function sumPerModel(...replies: readonly Reply[]): ModelUsage[] {
   const byModel = new Map<string, ModelUsage>();
   for (const item of replies.flatMap(({ statistics }) => statistics?.usage_per_model ?? []))

@@ -28,15 +28,15 @@ const reply = (id: string, parent: string, fields: Partial<Reply> = {}): Reply =
 const ids = (conversation: Conversation) => listVisibleTurns(conversation).map(({ id }) => id);
 const grown = [question('q1', ''), reply('r1', 'q1'), question('q2', 'r1'), reply('r2', 'q2')].reduce(withTurn, empty);
 
-describe('a conversation', () => {
-  it('shows its turns in order and is called by its first question', () => {
+describe('Conversation', () => {
+  it('lists its turns in order and uses the first question as title', () => {
     expect(ids(grown)).toEqual(['q1', 'r1', 'q2', 'r2']);
     expect(grown.title).toBe('ask q1');
     expect(withTurn(empty, question('q', '', { text: 'x '.repeat(200) })).title).toHaveLength(80);
     expect(withTurn(empty, question('q', '', { text: '', control: { label: 'Go' } })).title).toBe('Go');
   });
 
-  it('asked again keeps both branches, each with what follows it', () => {
+  it('keeps both branches of an edited question', () => {
     const again = withTurn(withTurn(grown, question('q1b', '')), reply('r1b', 'q1b'));
     expect(ids(again)).toEqual(['q1b', 'r1b']);
     expect(
@@ -47,21 +47,21 @@ describe('a conversation', () => {
     expect(ids(withVisibleTurn(again, question('q1', '')))).toEqual(['q1', 'r1', 'q2', 'r2']);
   });
 
-  it('answered once more shows the new answer, and asks with what came before alone', () => {
+  it('shows a regenerated answer and sends only the turns before it', () => {
     const again = withTurn(grown, reply('r1b', 'q1'));
     expect(ids(again)).toEqual(['q1', 'r1b']);
     expect(listTurnsUpTo(again, 'q2').map(({ id }) => id)).toEqual(['q1', 'r1', 'q2']);
   });
 
-  it('that points to a branch that is not there shows the last one', () => {
+  it('shows the last branch if the selected one is missing', () => {
     expect(ids({ ...grown, shown: { '': 'gone', q1: 'q2' } })).toEqual(['q1', 'r1', 'q2', 'r2']);
   });
 
-  it('takes no reply that was removed meanwhile', () => {
+  it('ignores a reply that was removed in the meantime', () => {
     expect(withReply(grown, reply('gone', 'q1'))).toBe(grown);
   });
 
-  it('loaded anew has no answer under way', () => {
+  it('has no answer in progress after a reload', () => {
     const running = withReply(grown, reply('r2', 'q2', { state: 'running', text: 'half' }));
     expect(withInterruptedReplies(running).turns.r2).toMatchObject({ state: 'interrupted', text: 'half' });
     expect(withInterruptedReplies(grown)).toBe(grown);
@@ -74,15 +74,15 @@ describe('a conversation', () => {
     expect(findSummaries(heads, ' ')).toHaveLength(1);
   });
 
-  it('is taken out with all branches, and to read as it is shown', () => {
+  it('is exported as JSON with all branches and as markdown with the visible branch', () => {
     const again = withTurn(grown, reply('r1b', 'q1', { custom: { attachments: [{ index: 0, title: 'Note', data: '*x*' }] } }));
     expect(Object.keys(JSON.parse(toExportJson(again)).turns)).toEqual(['q1', 'r1', 'q2', 'r2', 'r1b']);
     expect(toExportMarkdown(again, 'You')).toBe('# ask q1\n\n## You\n\nask q1\n\n## demo\n\nsay r1b\n\n### Note\n\n*x*\n');
   });
 });
 
-describe('a request', () => {
-  it('carries attachments, the control that was chosen, and the state that came back', () => {
+describe('toMessages', () => {
+  it('includes attachments, the selected control, and the returned state', () => {
     const state = { kept: true };
     const turns = [
       question('q1', '', { attachments: [{ title: 'a' }, { title: 'b' }] }),
@@ -105,7 +105,7 @@ describe('a request', () => {
     ]);
   });
 
-  it('leaves out answers that brought nothing', () => {
+  it('omits empty answers', () => {
     expect(toMessages([question('q', ''), reply('r', 'q', { text: '', state: 'failed' })])).toEqual([
       { role: 'user', content: 'ask q' },
     ]);

@@ -3,39 +3,39 @@ import type { Attachment, CompletedControl } from '#contract/chat/message.ts';
 import type { ErrorDetails } from '../service/service-error.ts';
 import type { ChatSettings } from './chat-settings.ts';
 
-/** When a step of a reply began and ended, as this page saw it. */
+/** Start and end of a reply step, as observed by this page. */
 export interface StageTime {
   readonly startedAtMs: number;
   readonly endedAtMs?: number;
-  /** The step that was the only one under way when this one began: this one is shown inside it. */
+  /** The only step in progress when this step started. This step is shown inside it. */
   readonly within?: number;
 }
 
 export interface Question {
   readonly kind: 'question';
   readonly id: string;
-  /** The reply it follows; '' for the first of a conversation. */
+  /** The preceding reply. '' for the first question. */
   readonly parent: string;
   readonly atMs: number;
   readonly text: string;
   readonly attachments: readonly Attachment[];
   readonly control?: CompletedControl;
-  /** What was filled in with it, in the words of its form. */
+  /** Entered values, in the words of the form. */
   readonly filled?: readonly string[];
 }
 
 export interface Reply {
   readonly kind: 'reply';
   readonly id: string;
-  /** The question it answers. */
+  /** The answered question. */
   readonly parent: string;
   readonly atMs: number;
   readonly endedAtMs?: number;
   readonly deployment: string;
-  /** `interrupted`: the page went away while it came. */
+  /** `interrupted`: the page was closed during the answer. */
   readonly state: 'running' | 'done' | 'stopped' | 'failed' | 'interrupted';
   readonly text: string;
-  /** What the model thought before it answered. */
+  /** Thoughts of the model before the answer. */
   readonly thoughts?: string;
   readonly custom: ResponseCustomContent;
   readonly functionCall?: { readonly name?: string; readonly arguments?: string };
@@ -44,15 +44,14 @@ export interface Reply {
   readonly statistics?: Statistics;
   readonly stageTimes: Readonly<Record<number, StageTime>>;
   readonly fault?: ErrorDetails;
-  /** As the service knows it. */
+  /** ID at the service. */
   readonly responseId?: string;
-  /** The text is the user's own, in place of what was answered. */
+  /** Whether the user replaced the text. */
   readonly isEdited?: boolean;
-  /** The answer, cut short, that this one begins with and goes on from. */
+  /** The truncated answer that this one starts with and continues. */
   readonly continues?: string;
 }
 
-/** What the user thinks of an answer. */
 export interface Rating {
   readonly isGood: boolean;
   readonly comment: string;
@@ -60,41 +59,43 @@ export interface Rating {
 
 export type Turn = Question | Reply;
 
-/** A tree of turns: asking again and editing add a branch, none is ever lost. */
+/** A tree of turns. Regenerating and editing add a branch, and no branch is ever removed. */
 export interface Conversation {
   readonly id: string;
   readonly title: string;
-  /** Listed before the others. */
+  /** Whether it is listed first. */
   readonly pinned?: boolean;
-  /** Listed apart from the others. */
+  /** Whether it is listed separately. */
   readonly archived?: boolean;
   readonly tags?: readonly string[];
-  /** Whom the next question goes to. */
+  /** Deployment of the next question. */
   readonly deployment: string;
   readonly settings?: ChatSettings;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
   readonly turns: Readonly<Record<string, Turn>>;
-  /** By id of the reply. */
+  /** By ID of the reply. */
   readonly ratings?: Readonly<Record<string, Rating>>;
-  /** By parent, the branch that is shown; absent: the last one. */
+  /** Visible branch by parent. The default is the last branch. */
   readonly shown: Readonly<Record<string, string>>;
 }
 
 const maxTitleLength = 80;
 
-/** By parent, the turns that follow it, in the order they were made. */
+/** Groups the turns by parent, in the order of creation. */
 export function groupBranches({ turns }: Conversation): ReadonlyMap<string, readonly Turn[]> {
   return Map.groupBy(Object.values(turns), ({ parent }) => parent);
 }
 
-/** Those of the versions of a turn that can be chosen: what another one goes on from is in that one, whole. */
+/**
+ * Lists the selectable versions of a turn. An answer that another one continues is omitted, because the other one contains it.
+ */
 export function listVersions(branches: readonly Turn[], visible: Turn): readonly Turn[] {
   const continued = new Set(branches.map((turn) => turn.kind === 'reply' && turn.continues));
   return branches.filter((turn) => turn === visible || !continued.has(turn.id));
 }
 
-/** The turns that are shown, from the first on. */
+/** Lists the visible turns, the first one first. */
 export function listVisibleTurns(conversation: Conversation): readonly Turn[] {
   const lastByParent = new Map<string, Turn>();
   for (const turn of Object.values(conversation.turns)) lastByParent.set(turn.parent, turn);
@@ -108,14 +109,14 @@ export function listVisibleTurns(conversation: Conversation): readonly Turn[] {
   }
 }
 
-/** The turns from the first to this one. */
+/** Lists the turns from the first one to this one. */
 export function listTurnsUpTo({ turns }: Conversation, id: string): readonly Turn[] {
   const path: Turn[] = [];
   for (let turn = turns[id]; turn !== undefined; turn = turns[turn.parent]) path.unshift(turn);
   return path;
 }
 
-/** With one more turn, shown. The first question gives the title. */
+/** Adds a visible turn. The first question sets the title. */
 export function withTurn(conversation: Conversation, turn: Turn): Conversation {
   const title = conversation.title === '' && turn.kind === 'question' ? toTitle(turn) : conversation.title;
   return {
@@ -127,18 +128,18 @@ export function withTurn(conversation: Conversation, turn: Turn): Conversation {
   };
 }
 
-/** With another version of a turn that is there; unchanged where it is not. */
+/** Replaces a reply. Returns the chat unchanged if it does not contain the reply. */
 export function withReply(conversation: Conversation, reply: Reply): Conversation {
   if (conversation.turns[reply.id] === undefined) return conversation;
   return { ...conversation, turns: { ...conversation.turns, [reply.id]: reply } };
 }
 
-/** Whether an answer offers what is to be filled in or chosen. */
+/** Whether an answer contains controls. */
 export function hasControls({ custom: { controls } }: Reply): boolean {
   return Array.isArray(controls) && controls.length > 0;
 }
 
-/** Where an answer leaves nothing to decide: whether it is to go on, or what is filled into its form. */
+/** Whether an answer is complete and needs no decision of the user: it is not truncated and contains no form. */
 export function hasEndedWell(reply: Reply): boolean {
   return reply.state === 'done' && reply.finish !== 'length' && !hasControls(reply);
 }
@@ -147,7 +148,7 @@ export function withVisibleTurn(conversation: Conversation, { parent, id }: Turn
   return { ...conversation, shown: { ...conversation.shown, [parent]: id } };
 }
 
-/** With replies that were under way marked as broken off: after the page was loaded anew nothing comes any more. */
+/** Marks replies in progress as interrupted, because nothing arrives after the page was reloaded. */
 export function withInterruptedReplies(conversation: Conversation): Conversation {
   const runningReplies = Object.values(conversation.turns).filter((turn) => turn.kind === 'reply' && turn.state === 'running');
   return runningReplies.reduce<Conversation>(
@@ -156,7 +157,7 @@ export function withInterruptedReplies(conversation: Conversation): Conversation
   );
 }
 
-/** What a conversation is called by its first question. */
+/** Returns the title of a chat from its first question. */
 export function toTitle({ text, attachments, control }: Question): string {
   const title = text.trim().replace(/\s+/g, ' ') || control?.label || attachments[0]?.title || '';
   return title.length > maxTitleLength ? `${title.slice(0, maxTitleLength - 1)}…` : title;

@@ -2,7 +2,7 @@ import { getArrangement } from './arrangement.ts';
 import type { Conversation, Turn } from './conversation.ts';
 import type { SyncMark } from './merge.ts';
 
-/** What the list of conversations needs of one. */
+/** Chat data for the list. */
 export interface ConversationSummary {
   readonly id: string;
   readonly title: string;
@@ -11,49 +11,48 @@ export interface ConversationSummary {
   readonly tags?: readonly string[];
   readonly deployment: string;
   readonly updatedAtMs: number;
-  /** What was said, in lower case, for searching; of long conversations the beginning. */
+  /** All texts in lowercase for searching. Of long chats, only the start. */
   readonly said: string;
 }
 
-/** A conversation that was changed or removed here, and the service was not told yet. */
+/** A chat that was changed or removed here and is not synchronized yet. */
 interface Unsent {
   readonly id: string;
-  /** Another with each change. */
+  /** Changes with each change of the chat. */
   readonly stamp: string;
   readonly isRemoved?: boolean;
 }
 
-/** Where conversations are kept. */
+/** Storage of chats. */
 export interface Database {
   listSummaries(): Promise<readonly ConversationSummary[]>;
   read(id: string): Promise<Conversation | undefined>;
-  /** Writes what differs from `before`, its last form that was written; without it, everything. */
+  /** Writes the difference to `before`, the last written version. Without it, writes everything. */
   write(conversation: Conversation, before?: Conversation): Promise<void>;
   remove(id: string): Promise<void>;
-  /** Heads of conversations that the service has, and that are not kept here yet. */
+  /** Summaries of chats at the service that are not stored here yet. */
   putSummaries(summaries: readonly ConversationSummary[]): Promise<void>;
-  /** Writes what the service has too. */
+  /** Writes a state that is synchronized with the service. */
   putSynced(conversation: Conversation, mark: SyncMark): Promise<void>;
-  /** Removes what the service has removed. */
+  /** Removes a chat that the service removed. */
   deleteLocal(id: string): Promise<void>;
-  /** Those of which more than the head is kept here. */
+  /** Lists chats that are stored with more than their summary. */
   listStoredIds(): Promise<ReadonlySet<string>>;
-  /** Has everything of it sent again. */
+  /** Marks everything of a chat as unsent. */
   resendAll(id: string): Promise<void>;
   getMark(id: string): Promise<SyncMark | undefined>;
   putMark(mark: SyncMark): Promise<void>;
   deleteMark(id: string): Promise<void>;
   listUnsent(): Promise<readonly Unsent[]>;
   findUnsent(id: string): Promise<Unsent | undefined>;
-  /** The service has it now, unless it changed meanwhile. */
+  /** Marks the change as sent, unless the chat changed in the meantime. */
   recordSent(entry: Unsent): Promise<void>;
-  /** Removes everything. */
   clear(): Promise<void>;
 }
 
 const maxTextChars = 20_000;
 
-/** Whether a head has all that was said. */
+/** Whether a summary contains all texts of the chat. */
 export function isComplete({ said }: Pick<ConversationSummary, 'said'>): boolean {
   return said.length < maxTextChars;
 }
@@ -73,8 +72,8 @@ const stores = ['heads', 'conversations', 'turns', 'marks', 'unsent'] as const;
 type Stores = Record<(typeof stores)[number], IDBObjectStore>;
 
 /**
- * IndexedDB of this browser; each user has one. Turns are kept one by one: an answer that grows writes no more than itself, and two
- * tabs that go on with one conversation lose nothing of each other.
+ * IndexedDB of this browser, one database per user. Turns are stored individually: a growing answer writes only itself, and two
+ * tabs that continue the same chat do not overwrite each other.
  */
 export async function openDatabase(user: string): Promise<Database> {
   const opening = indexedDB.open(`parley ${user}`, 2);
@@ -89,7 +88,7 @@ export async function openDatabase(user: string): Promise<Database> {
     if (opening.transaction !== null && oldVersion === 1) markAllUnsent(opening.transaction);
   };
   const database = await toPromise(opening);
-  // Another tab that needs a newer form of the database must not wait for this one.
+  // Another tab that upgrades the database must not wait for this one.
   database.onversionchange = () => database.close();
   const change = (act: (stores: Stores) => void, isLast = false): Promise<void> => {
     const transaction = database.transaction(stores, 'readwrite');
@@ -115,7 +114,7 @@ export async function openDatabase(user: string): Promise<Database> {
         putConversation(all, conversation, before);
         all.unsent.put({ id: conversation.id, stamp: crypto.randomUUID() });
       }),
-    // Called while the page is being left too: what is not committed by then is lost with it.
+    // This is also called while the page closes. Transactions that are not committed by then are lost.
     remove: (id) =>
       change((all) => {
         deleteConversation(all, id);
@@ -182,7 +181,7 @@ function deleteConversation({ heads: summaryStore, conversations, turns, marks }
   marks.delete(id);
 }
 
-/** What was kept before the service kept anything is brought there. */
+/** Chats from before the service stored chats are sent to it. */
 function markAllUnsent(upgrade: IDBTransaction): void {
   const keys = upgrade.objectStore('conversations').getAllKeys();
   keys.onsuccess = () => {
@@ -194,13 +193,13 @@ function getTurnRange(conversation: string): IDBKeyRange {
   return IDBKeyRange.bound([conversation], [conversation, []]);
 }
 
-/** In the order they were made. */
+/** Sorts by creation. */
 function toTurns(stored: readonly (Turn & { conversation?: string })[]): Conversation['turns'] {
   const turns = stored.map(({ conversation: _, ...turn }) => turn as Turn).sort((left, right) => left.atMs - right.atMs);
   return Object.fromEntries(turns.map((turn) => [turn.id, turn]));
 }
 
-/** Keeps nothing: for browsers that do not let the page keep anything. */
+/** Stores nothing, for browsers that forbid storage. */
 export function createMemoryDatabase(): Database {
   const noOp = async () => undefined;
   return {

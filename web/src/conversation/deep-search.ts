@@ -5,38 +5,38 @@ import { type ConversationSummary, isComplete } from './database.ts';
 import { toListedSummary } from './server-sync.ts';
 import { includesAll, splitWords } from './split-words.ts';
 
-/** A conversation in which the words stand. */
+/** A chat that contains the search words. */
 export interface SearchMatch {
   readonly id: string;
-  /** A line around the words, of the first ones that are found. */
+  /** The text around the first match. */
   readonly excerpt?: string | undefined;
 }
 
-/** How a search tells what it finds. */
+/** Callbacks and options of a search. */
 export interface Search {
   readonly signal: AbortSignal;
   readonly onMatches: (matches: readonly SearchMatch[]) => void;
 }
 
-/** Where a search looks behind the heads that are listed. */
+/** Sources of a search beyond the listed summaries. */
 export interface SearchSources {
   readonly summaries: readonly ConversationSummary[];
-  /** One of this browser, with all its turns. */
+  /** Reads a stored chat with all turns. */
   readonly read: (id: string) => Promise<Conversation | undefined>;
-  /** A page of what the service finds; undefined where it has no conversations, or cannot be reached. */
+  /** Loads a page of search results from the service. Undefined if the service stores no chats or cannot be reached. */
   readonly list: (query: Readonly<Record<string, string>>, signal: AbortSignal) => Promise<ChatPage | undefined>;
-  /** Has what the service found listed. */
+  /** Adds the matches of the service to the list. */
   readonly addMatches: (matches: readonly ConversationSummary[]) => Promise<void>;
 }
 
 const maxPages = 20;
-/** Conversations of this browser that a line is read of, and told of at once. */
+/** Maximum number of stored chats whose excerpts are read and reported together. */
 const maxExcerpts = 100;
 const matchesAtOnce = 10;
 const prepareMs = 10_000;
 const archivedValues = ['false', 'true'];
 
-/** Tells the conversations in which the words stand, those that their heads show too, as far as there is a line to tell of them. */
+/** Reports the chats that contain the words, including listed matches if there is an excerpt for them. */
 export async function searchDeep(sources: SearchSources, query: string, search: Search): Promise<void> {
   const words = splitWords(query);
   if (words.length === 0) return;
@@ -45,8 +45,8 @@ export async function searchDeep(sources: SearchSources, query: string, search: 
 }
 
 /**
- * Has the service read what a search will look through: a word that stands nowhere is looked for everywhere. One request for
- * each shelf reads as much as the service keeps for one user.
+ * Makes the service load the data of a search: a word without matches is looked for everywhere. One request per shelf loads as
+ * much as the service caches for one user.
  */
 export async function prepareSearch({ list }: Pick<SearchSources, 'list'>, abortSignal: AbortSignal): Promise<void> {
   const query = crypto.randomUUID();

@@ -1,6 +1,6 @@
 import type { Reply } from './conversation.ts';
 
-/** The user's own words in place of an answer: another version of it, with its sources and its state, without its steps and forms. */
+/** Returns another version of an answer with the user's text. It keeps the sources and the state, but not the steps and forms. */
 export function toEditedReply(reply: Reply, text: string, identity: { readonly id: string; readonly atMs: number }): Reply {
   const { parent, deployment, custom } = reply;
   const { attachments, state } = custom;

@@ -1,12 +1,12 @@
 import type { Conversation, Question, Reply } from './conversation.ts';
 import { listVisibleTurns } from './conversation.ts';
 
-/** The whole conversation with all its branches. */
+/** Returns the complete chat with all branches. */
 export function toExportJson(conversation: Conversation): string {
   return `${JSON.stringify({ format: 'parley-conversation', version: 1, ...conversation }, null, 2)}\n`;
 }
 
-/** What is shown of the conversation, to read. */
+/** Returns the visible branch as readable text. */
 export function toExportMarkdown(conversation: Conversation, you: string): string {
   const parts = listVisibleTurns(conversation).map((turn) =>
     turn.kind === 'question' ? fromQuestion(turn, you) : fromReply(turn),

@@ -18,20 +18,20 @@ const conversation = (...turns: Turn[]): Conversation => ({
   turns: Object.fromEntries(turns.map((turn) => [turn.id, turn])),
 });
 
-/** Keeps one conversation. */
+/** Stores one chat. */
 function databaseOf(kept: { now: Conversation }): Database {
   return {
     ...createMemoryDatabase(),
     listSummaries: async () => [toSummary(kept.now)],
     read: async () => kept.now,
-    // Never done, as that of a slow disk.
+    // Never resolves, like a slow disk.
     write: () => new Promise(() => undefined),
     remove: async () => undefined,
   };
 }
 
-describe('a search', () => {
-  it('finds what stands far behind the beginning of a long conversation', async () => {
+describe('Library search', () => {
+  it('finds text far into a long chat', async () => {
     const library = new Library(
       databaseOf({ now: conversation(question('q', 'x '.repeat(15_000)), question('r', 'The Needle')) }),
     );
@@ -41,7 +41,7 @@ describe('a search', () => {
   });
 });
 
-/** A library, and what tells it of a change in another tab; resolves once it has been taken in. */
+/** A library with a trigger for changes of another tab, which resolves after the change is applied. */
 function libraryOf(kept: { now: Conversation }) {
   let hear: (id: string) => void = () => undefined;
   const calls = { closed: 0 };
@@ -62,8 +62,8 @@ function libraryOf(kept: { now: Conversation }) {
   return { library, calls, change };
 }
 
-describe('another tab', () => {
-  it('takes nothing away that is not saved here yet', async () => {
+describe('Library changes from another tab', () => {
+  it('keep unsaved local changes', async () => {
     const { library, change } = libraryOf({ now: conversation(question('q', 'one')) });
     await library.load();
     library.put({ ...conversation(question('n', 'new')), id: 'n', updatedAtMs: 2 });
@@ -74,13 +74,13 @@ describe('another tab', () => {
     expect(library.getSummaries().map(({ id }) => id)).toEqual(['n', 'c']);
   });
 
-  it('is heard until the user signs out', () => {
+  it('are applied until the user signs out', () => {
     const { library, calls } = libraryOf({ now: conversation() });
     library.close();
     expect(calls.closed).toBe(1);
   });
 
-  it('brings the turns that it has finished, and none that it is still at', async () => {
+  it('add finished turns but not unfinished ones', async () => {
     const kept = { now: conversation(question('q', 'one')) };
     const { library, change } = libraryOf(kept);
     await library.load();

@@ -8,20 +8,20 @@ import { includesAll, splitWords } from './split-words.ts';
 
 const saveAfterMs = 400;
 
-/** The user's conversations: the open ones in memory, all of them in the database. Views are told of each change. */
+/** The user's chats: open ones in memory, and all of them in the database. Views are notified of changes. */
 export class Library {
   readonly #database: Database;
   readonly #open = new Map<string, Conversation>();
-  /** The form in which each was written last. */
+  /** Last written version by ID. */
   readonly #saved = new Map<string, Conversation>();
   readonly #unsaved = new Map<string, ReturnType<typeof setTimeout>>();
-  /** Those that the database is at. */
+  /** IDs of chats that are being written. */
   readonly #saving = new Set<string>();
   readonly #listeners = new Set<() => void>();
-  /** Those that are about to be removed. */
+  /** IDs of chats that are about to be removed. */
   readonly #pendingRemovals = new Set<string>();
   #summaries: readonly ConversationSummary[] = [];
-  /** Without those that are set aside. */
+  /** Without chats that are pending removal. */
   #listed: readonly ConversationSummary[] = [];
 
   readonly #tabs: OtherTabs | undefined;
@@ -34,12 +34,12 @@ export class Library {
     tabs?.onChange((id) => void this.#reload(id));
   }
 
-  /** From now on the service is told of what is written, and asked for what is not here. */
+  /** Connects the library to the service, which then receives writes and provides missing chats. */
   follow(sync: ServerSync): void {
     this.#sync = sync;
   }
 
-  /** Takes in what another device changed, and the database has. */
+  /** Loads a chat that another device changed and the database already contains. */
   async applyRemoteChange(id: string): Promise<void> {
     this.#tabs?.notify(id);
     await this.#reload(id);
@@ -58,18 +58,18 @@ export class Library {
   /** The latest first. */
   readonly getSummaries = (): readonly ConversationSummary[] => this.#listed;
 
-  /** One that is open. */
+  /** Returns an open chat. */
   readonly find = (id: string): Conversation | undefined => this.#open.get(id);
 
-  /** Tells the conversations in which the words stand, here and on the service, with lines of what was said there. */
+  /** Reports the chats that contain the words, here and at the service, with excerpts. */
   async searchText(query: string, search: Search): Promise<void> {
-    // Searches of one user wait for each other; what was read for one is there for the next.
+    // Searches of one user run one after the other, and later ones reuse the loaded data.
     this.#preparing?.abort();
     const { searchDeep } = await import('./deep-search.ts');
     await searchDeep(this.#getSearchSources(), query, search);
   }
 
-  /** Called when a search may begin soon. Without it the first one is slower. */
+  /** Prepares a search that may start soon. Without it, the first search is slower. */
   prepareSearch(): void {
     if (this.#sync?.isFollowing !== true) return;
     this.#preparing = new AbortController();
@@ -88,7 +88,7 @@ export class Library {
     };
   }
 
-  /** Lists what a search has found, and is not listed yet. */
+  /** Adds search results that are not listed yet. */
   async #addMatches(matches: readonly ConversationSummary[]): Promise<void> {
     const listed = new Set(this.#summaries.map(({ id }) => id));
     if (matches.every(({ id }) => listed.has(id))) return;
@@ -97,7 +97,7 @@ export class Library {
     await this.load();
   }
 
-  /** One with all its turns, without opening it. */
+  /** Returns a chat with all turns without opening it. */
   async readFull(id: string): Promise<Conversation | undefined> {
     const read = () => this.#database.read(id).catch(() => undefined);
     const local = this.#open.get(id) ?? (await read());
@@ -106,14 +106,14 @@ export class Library {
     return read();
   }
 
-  /** Ids of all conversations, those that are not listed here as well. Throws ServiceFault. */
+  /** Returns the IDs of all chats, including those that are not listed here. Throws `ServiceError`. */
   async allIds(): Promise<readonly string[]> {
     await this.#sync?.fetchSummaries();
     await this.load();
     return this.#summaries.map(({ id }) => id);
   }
 
-  /** Adds what a file has of a conversation to what is here, which stays as it is. It is shown and sent with `showTaken`. */
+  /** Adds an imported chat to the stored one, which is otherwise unchanged. `showImported` then lists and sends it. */
   async importConversation(imported: Conversation): Promise<'added' | 'merged' | 'same'> {
     const { id } = imported;
     const isKnown = this.#summaries.some((summary) => summary.id === id);
@@ -129,14 +129,14 @@ export class Library {
     return 'merged';
   }
 
-  /** Shows what came out of a file, and sends it. */
+  /** Lists and sends imported chats. */
   async showImported(): Promise<void> {
     await this.load();
     this.#tabs?.notify('');
     this.#sync?.syncNow();
   }
 
-  /** Opens one; false where there is none of this id. */
+  /** Opens a chat. Returns false if it does not exist. */
   async open(id: string): Promise<boolean> {
     if (this.#open.has(id)) return true;
     const read = () => this.#database.read(id).catch(() => undefined);
@@ -151,7 +151,7 @@ export class Library {
     return this.#open.has(id);
   }
 
-  /** Puts a conversation in the place of its last form. Saved soon; `now` where it must not be lost. */
+  /** Replaces a chat. It is saved soon, or immediately with `now`. */
   put(conversation: Conversation, when: 'soon' | 'now' = 'soon'): void {
     const { id } = conversation;
     const before = this.#open.get(id);
@@ -168,19 +168,22 @@ export class Library {
     this.#notify();
   }
 
-  /** Saves one, and has the service know all of it. Throws ServiceFault where that cannot be reached. */
+  /** Saves a chat and sends all of it to the service. Throws `ServiceError` if the service cannot be reached. */
   async sync(id: string): Promise<void> {
     if (this.#open.has(id)) this.#save(id);
     await this.#sync?.sync(id);
   }
 
-  /** Changes one that is open. */
+  /** Changes an open chat. */
   change(id: string, toNext: (conversation: Conversation) => Conversation, when?: 'soon' | 'now'): void {
     const conversation = this.#open.get(id);
     if (conversation !== undefined) this.put(toNext(conversation), when);
   }
 
-  /** Changes how one stands in the list, open or not. False where nothing is known of it but its head, and the service cannot be reached. */
+  /**
+   * Changes the list attributes of a chat, open or not. Returns false if only its summary is stored and the service cannot be
+   * reached.
+   */
   async arrange(id: string, arrangement: Partial<Arrangement>): Promise<boolean> {
     const toNext = (conversation: Conversation): Conversation => ({ ...conversation, ...arrangement });
     const stored = await this.readFull(id);
@@ -197,9 +200,9 @@ export class Library {
   }
 
   /**
-   * Lists one no more, until `remove` or `bringBack`. To delete at once and write it anew would not bring everything back: the
-   * service drops its links and tells other devices that it is gone. Until it is removed nothing of it is touched anywhere; a
-   * browser that dies meanwhile has it still, whole.
+   * Hides a chat from the list until `remove` or `restore`. Deleting and restoring it would lose data, because the service
+   * drops its links and notifies other devices. Until it is removed, nothing is changed, so that a browser crash leaves it
+   * complete.
    */
   hide(id: string): void {
     this.#pendingRemovals.add(id);
@@ -225,7 +228,7 @@ export class Library {
     this.#notify();
   }
 
-  /** Removes all of them, on the service too. Throws ServiceFault where that cannot be reached. */
+  /** Removes all chats, also from the service. Throws `ServiceError` if the service cannot be reached. */
   async removeAll(): Promise<void> {
     await this.#sync?.removeAll();
     for (const timer of this.#unsaved.values()) clearTimeout(timer);
@@ -237,12 +240,12 @@ export class Library {
     await this.load();
   }
 
-  /** Saves what is not saved yet. */
+  /** Saves unsaved changes. */
   saveAll(): void {
     for (const id of [...this.#unsaved.keys()]) this.#save(id);
   }
 
-  /** Saves what is not saved yet, removes what was set aside, and hears nothing of other tabs any more. */
+  /** Saves unsaved changes, removes hidden chats, and disconnects from other tabs. */
   close(): void {
     for (const id of this.#pendingRemovals) this.remove(id);
     this.saveAll();
@@ -271,7 +274,7 @@ export class Library {
     this.#sync?.scheduleSend(id);
   }
 
-  /** Another tab changed a conversation: what it has finished there is shown here too. */
+  /** Applies the finished turns of a change in another tab. */
   async #reload(id: string): Promise<void> {
     const [summaries, stored] = await Promise.all([this.#database.listSummaries(), this.#database.read(id)]).catch(() => [
       undefined,
@@ -302,20 +305,20 @@ function sortByUpdate(summaries: readonly ConversationSummary[]): readonly Conve
   return [...summaries].sort((left, right) => right.updatedAtMs - left.updatedAtMs);
 }
 
-/** The heads whose conversation has every word of the query. */
+/** Returns the summaries of chats that contain every word of the query. */
 export function findSummaries(summaries: readonly ConversationSummary[], query: string): readonly ConversationSummary[] {
   const words = splitWords(query);
   return words.length === 0 ? summaries : summaries.filter(({ said }) => includesAll(said, words));
 }
 
-/** A conversation with the turns of another that it has not. */
+/** Adds missing turns of an imported chat. */
 function mergeTurns(local: Conversation, imported: Conversation): Conversation {
   const all = Object.values({ ...imported.turns, ...local.turns }).sort((left, right) => left.atMs - right.atMs);
   const updatedAtMs = Math.max(local.updatedAtMs, imported.updatedAtMs);
   return { ...local, updatedAtMs, turns: Object.fromEntries(all.map((turn) => [turn.id, turn])) };
 }
 
-/** A conversation with the turns that another tab has added and finished. */
+/** Adds turns that another tab added and finished. */
 function mergeFinishedTurns(open: Conversation, stored: Conversation): Conversation {
   const added = Object.values(stored.turns).filter(
     (turn) => open.turns[turn.id] === undefined && !(turn.kind === 'reply' && turn.state === 'running'),

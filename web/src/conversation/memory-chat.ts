@@ -9,7 +9,7 @@ interface MemoryChat {
   readonly outbox: Outbox;
 }
 
-/** Conversations that are kept in memory alone: nothing of them is in the browser's store or on the service, nor known to other tabs. */
+/** Chats that exist only in memory, without browser storage, service, or other tabs. */
 export function createMemoryChat(options: Omit<ReplyRunnerOptions, 'library'>): MemoryChat {
   const library = new Library(createMemoryDatabase());
   const replyRunner = new ReplyRunner({ ...options, library });

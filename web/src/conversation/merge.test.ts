@@ -9,8 +9,8 @@ const conversation = (title: string, ...turns: Turn[]): Conversation => ({
   turns: Object.fromEntries(turns.map((each) => [each.id, each])),
 });
 
-describe('a conversation of two devices', () => {
-  it('has the turns of both, and complete ones before those that come', () => {
+describe('mergeConversations', () => {
+  it('keeps the turns of both and prefers complete ones', () => {
     const both = mergeConversations(
       conversation('A', turn('a'), turn('b', 'running')),
       conversation('A', turn('b'), turn('c')),
@@ -19,14 +19,14 @@ describe('a conversation of two devices', () => {
     expect(Object.values(both.turns).map(({ id, text }) => `${id} ${text}`)).toEqual(['a done', 'b done', 'c done']);
   });
 
-  it('has each field as it was changed last, the own change before the other', () => {
+  it('keeps the last change of each field and prefers local changes', () => {
     const base = getSharedFields(conversation('A'));
     const other = { ...conversation('A'), deployment: 'elsewhere', shown: { q: 'r' } };
     const both = mergeConversations({ ...conversation('Own'), shown: { p: 'q' } }, other, base);
     expect(both).toMatchObject({ title: 'Own', deployment: 'elsewhere', shown: { p: 'q', q: 'r' } });
   });
 
-  it('is sent as far as it is complete and was not sent', () => {
+  it('sends only complete turns that were not sent yet', () => {
     const own = conversation('A', turn('a'), turn('b'), turn('c', 'running'));
     const mark = { id: 'c', revision: 1, turns: ['a'], fields: getSharedFields(own) };
     expect(listUnsentTurns(own, mark).map(({ id }) => id)).toEqual(['b']);

@@ -2,13 +2,13 @@ import type { JsonObject } from '#base/json/json.ts';
 import { type Arrangement, getArrangement } from './arrangement.ts';
 import type { Conversation, Turn } from './conversation.ts';
 
-/** What the service has of a conversation, as far as this browser knows. */
+/** The state of a chat at the service, as known to this browser. */
 export interface SyncMark {
   readonly id: string;
   readonly revision: number;
-  /** Ids of the turns that it has. */
+  /** IDs of the turns at the service. */
   readonly turns: readonly string[];
-  /** The fields beside the turns, as they were sent or came. */
+  /** Fields without the turns, as sent or received. */
   readonly fields: SharedFields;
 }
 
@@ -20,24 +20,24 @@ export function getSharedFields(fields: SharedFields): SharedFields {
   return { ...getArrangement(fields), deployment, ...optional, shown, createdAtMs };
 }
 
-/** The turns that are to be sent: those that will not change any more and the service has not. */
+/** Lists the turns to send: those that are final and that the service does not have. */
 export function listUnsentTurns({ turns }: Conversation, mark: SyncMark | undefined): readonly Turn[] {
   const sent = new Set(mark?.turns);
   return Object.values(turns).filter((turn) => !sent.has(turn.id) && !isRunning(turn));
 }
 
-/** Whether the fields differ from those that the service has. */
+/** Whether the fields differ from those of the service. */
 export function areFieldsUnsent(conversation: Conversation, mark: SyncMark | undefined): boolean {
   return mark === undefined || !isSame(getSharedFields(conversation), getSharedFields(mark.fields));
 }
 
-/** What a turn has at least: other clients of the service may write less. */
+/** Fills in missing fields of a turn, because other clients of the service may write fewer. */
 function withFields(turn: Turn): Turn {
   const defaults = turn.kind === 'question' ? { attachments: [] } : { state: 'done', deployment: '', custom: {}, stageTimes: {} };
   return { ...defaults, ...(turn as object) } as Turn;
 }
 
-/** A conversation as the service tells it, with those of its turns that it told. */
+/** Converts a chat of the service, with the turns in the response. */
 export function fromChat(chat: JsonObject): Conversation {
   const {
     id,
@@ -69,7 +69,7 @@ export function fromChat(chat: JsonObject): Conversation {
   } as Conversation;
 }
 
-/** Both of them: every turn of either; of each field the one that changed since `mark`, what both had. */
+/** Merges two versions: all turns of both, and of each field the one that changed since the common `mark`. */
 export function mergeConversations(local: Conversation, remote: Conversation, mark: SharedFields | undefined): Conversation {
   const base = mark && getSharedFields(mark);
   const fields: Record<string, unknown> = { ...getSharedFields(remote) };

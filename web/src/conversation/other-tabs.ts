@@ -1,12 +1,15 @@
-/** Tells the user's other tabs which conversation was changed or removed, and is told by them. */
+/** Notifies the user's other tabs of changed and removed chats, and receives their notifications. */
 export interface OtherTabs {
   notify(conversation: string): void;
   onChange(listener: (conversation: string) => void): void;
-  /** Nothing is told or heard any more. */
+  /** Stops sending and receiving. */
   close(): void;
 }
 
-/** `user` names whose tabs they are; tabs of other users hear nothing. Browsers without channels have no other tabs. */
+/**
+ * `user` identifies whose tabs are connected. Tabs of other users are not notified. Browsers without broadcast channels are
+ * treated as having no other tabs.
+ */
 export function connectOtherTabs(user: string): OtherTabs {
   if (typeof BroadcastChannel === 'undefined')
     return { notify: () => undefined, onChange: () => undefined, close: () => undefined };

@@ -4,18 +4,18 @@ import { hasEndedWell, listVisibleTurns, type Reply } from './conversation.ts';
 import type { Library } from './library.ts';
 import type { ReplyRunner } from './reply-runner.ts';
 
-/** What was sent while an answer came. */
+/** A message that was sent while an answer was in progress. */
 export interface QueuedMessage extends UserMessage {
   readonly id: string;
-  /** It is not sent by itself: the answer before it did not end well, or the page was loaded anew. */
+  /** Whether it is not sent automatically, because the previous answer did not end well or the page was reloaded. */
   readonly isHeld: boolean;
 }
 
-/** Where it is kept beyond this tab's life, by conversation. */
+/** Persistent storage of the queue, by chat. */
 export interface OutboxStorage {
   read(conversationId: string): string;
   write(conversationId: string, text: string): void;
-  /** Calls back with each conversation of which another tab changed it. */
+  /** Calls back with each chat whose queue another tab changed. */
   onChange(act: (conversationId: string) => void): void;
 }
 
@@ -27,11 +27,11 @@ interface OutboxOptions {
 
 const noMessages: readonly QueuedMessage[] = [];
 
-/** Messages that wait for an answer to end: each goes when the one before it has ended well. */
+/** Messages that wait for an answer. Each is sent when the previous answer has ended well. */
 export class Outbox {
   readonly #options: Omit<OutboxOptions, 'kept'>;
   readonly #waiting = new Map<string, readonly QueuedMessage[]>();
-  /** Ids of those that go as soon as the answer that is being stopped has ended. */
+  /** IDs of messages that are sent as soon as the answer being stopped has ended. */
   readonly #urgent = new Set<string>();
   readonly #listeners = new Set<() => void>();
   #storage: OutboxStorage | undefined;
@@ -56,7 +56,7 @@ export class Outbox {
     return () => this.#listeners.delete(listener);
   };
 
-  /** What waits in a conversation, the next first. */
+  /** Queued messages of a chat, the next first. */
   getMessages(conversationId: string): readonly QueuedMessage[] {
     const loaded = this.#waiting.get(conversationId);
     if (loaded !== undefined) return loaded;
@@ -72,7 +72,7 @@ export class Outbox {
     if (!this.#options.replyRunner.isAnswering(conversationId)) this.#send(conversationId, id);
   }
 
-  /** Takes one back. */
+  /** Removes a message from the queue. */
   remove(conversationId: string, id: string): void {
     this.#set(
       conversationId,
@@ -80,7 +80,7 @@ export class Outbox {
     );
   }
 
-  /** Sends one now; an answer that is coming is stopped for it. */
+  /** Sends a message now, and stops an answer in progress. */
   sendNow(conversationId: string, id: string): void {
     const { replyRunner } = this.#options;
     if (!replyRunner.isAnswering(conversationId)) return this.#send(conversationId, id);
@@ -88,7 +88,6 @@ export class Outbox {
     replyRunner.stopIn(conversationId);
   }
 
-  /** Nothing is kept any more. */
   close(): void {
     this.#storage = undefined;
   }

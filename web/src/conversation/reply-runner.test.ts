@@ -10,7 +10,7 @@ const chunk = (fields: object): Chunk => ({ id: '', object: 'chat.completion.chu
 const part = (custom_content: ResponseCustomContent, content = ''): Chunk =>
   chunk({ choices: [{ index: 0, delta: { content, custom_content }, finish_reason: null }] });
 
-it('A reply grows by its chunks', () => {
+it('accumulates the chunks of a reply', () => {
   const fold = new ReplyFold(start);
   fold.add(part({ attachments: [{ index: 0, data: 'a' }] }, 'Hel'), 1);
   fold.add(part({ attachments: [{ index: 0, data: 'b' }] }, 'lo'), 2);
@@ -24,7 +24,7 @@ it('A reply grows by its chunks', () => {
   });
 });
 
-it('Steps have their times, and stand inside the only one under way when they begin', () => {
+it('records step times and nests a step in the only one in progress', () => {
   const fold = new ReplyFold(start);
   fold.add(part({ stages: [{ index: 0, name: 'outer', status: null }] }), 10);
   fold.add(part({ stages: [{ index: 1, name: 'inner', status: null }] }), 20);
@@ -47,7 +47,7 @@ it('Steps have their times, and stand inside the only one under way when they be
   });
 });
 
-it('A reply that goes on behind one that failed shows the steps and the text of both', () => {
+it('shows the steps and the text of both parts when a failed reply continues', () => {
   const stage = { name: 'one', status: 'completed' as const };
   const failed: Reply = {
     ...{ ...start, state: 'failed', text: 'First.', stageTimes: { 0: { startedAtMs: 1, endedAtMs: 2 } } },
@@ -69,7 +69,7 @@ it('A reply that goes on behind one that failed shows the steps and the text of 
   });
 });
 
-it('What a model thought is kept beside what it said', () => {
+it('keeps thoughts separate from the text', () => {
   const fold = new ReplyFold(start);
   for (const reasoning_content of ['First ', 'this.'])
     fold.add(chunk({ choices: [{ index: 0, delta: { reasoning_content }, finish_reason: null }] }), 1);
@@ -77,7 +77,7 @@ it('What a model thought is kept beside what it said', () => {
   expect(fold.reply()).toMatchObject({ thoughts: 'First this.', text: 'Answer.' });
 });
 
-it('An answer that cannot be folded is a fault of the service', () => {
+it('reports chunks that cannot be merged as a service error', () => {
   const fold = new ReplyFold(start);
   expect(() => fold.add(part({ attachments: [{ index: -1, data: 'a' }] }), 1)).toThrow(
     expect.objectContaining({ details: { status: 200, code: 'upstream_failed', message: expect.stringContaining('index -1') } }),

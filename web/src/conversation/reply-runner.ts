@@ -24,31 +24,31 @@ export interface ReplyRunnerOptions {
   readonly canReason?: (deployment: string) => boolean;
   /** Sent with each question. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Called with each conversation that has one more answer. */
+  /** Called with the ID of each chat that has another complete answer. */
   readonly onReplyDone?: (conversationId: string) => void;
-  /** Calls back at the next moment that something can be drawn. */
+  /** Calls back at the next frame. */
   readonly nextFrame: (act: () => void) => void;
 }
 
 type NewQuestion = Pick<Question, 'parent' | 'text' | 'attachments' | 'control' | 'filled'> & {
-  /** Who are asked in place of whom the conversation is with; the answers of several stand side by side. */
+  /** Deployments in place of the deployment of the chat. Several answers are shown side by side. */
   readonly deployments?: readonly string[];
 };
 
-/** How an answer that was cut short is gone on with (go-on.ts). */
+/** How a truncated answer is continued (continuation.ts). */
 export interface Continuation {
   readonly truncated: Reply;
-  /** Asks for the rest. */
+  /** Prompt for the rest of the answer. */
   readonly prompt: Message;
   readonly join: JoinTexts;
-  /** With what both parts took. */
+  /** Adds the usage of both parts. */
   readonly withTotals: (reply: Reply) => Reply;
 }
 
 interface AnswerOptions {
-  /** An earlier answer: if it failed and can be gone on with, the new one goes on behind what it has done. */
+  /** An earlier answer. If it failed and can be continued, the new one continues after its completed work. */
   readonly previous?: Reply;
-  /** Who is asked in place of whom the conversation is with. */
+  /** Deployment in place of the deployment of the chat. */
   readonly deployment?: string;
   readonly continuation?: Continuation;
 }
@@ -61,14 +61,14 @@ interface RunningReply {
 
 type ReplyListener = (conversationId: string, reply: Reply) => void;
 
-/** Asks deployments and brings their answers into the library; any number at once. */
+/** Requests answers from deployments and writes them to the library, any number concurrently. */
 export class ReplyRunner {
   readonly #options: ReplyRunnerOptions;
   readonly #running = new Map<string, RunningReply>();
-  /** Ids of questions whose answers stand side by side. */
+  /** IDs of questions whose answers are shown side by side. */
   readonly #sideBySide = new Set<string>();
   readonly #replyListeners = new Set<ReplyListener>();
-  /** By id of the reply. */
+  /** By ID of the reply. */
   readonly #retries = new Map<string, Retry>();
   readonly #retryListeners = new Set<() => void>();
 
@@ -76,7 +76,7 @@ export class ReplyRunner {
     this.#options = options;
   }
 
-  /** Adds a question to a conversation that is open, and has it answered. */
+  /** Adds a question to an open chat and requests an answer. */
   async sendQuestion(conversationId: string, { deployments = [], ...input }: NewQuestion): Promise<void> {
     const question: Question = { kind: 'question', id: crypto.randomUUID(), atMs: Date.now(), ...input };
     if (deployments.length > 1) this.#sideBySide.add(question.id);
@@ -85,7 +85,7 @@ export class ReplyRunner {
     await Promise.all(targets.map((options) => this.answer(conversationId, question.id, options)));
   }
 
-  /** Has a question answered, once more where it was before. */
+  /** Requests an answer to a question, or another version of it. */
   async answer(conversationId: string, questionId: string, options: AnswerOptions = {}): Promise<void> {
     const { library, service, headers = {}, canReason = () => false } = this.#options;
     const conversation = library.find(conversationId);
@@ -133,18 +133,18 @@ export class ReplyRunner {
     }
   }
 
-  /** Calls back with each answer that has ended, however it did, until what is returned is called. */
+  /** Calls the listener with each answer that ended, for any reason. Returns a function that unsubscribes. */
   subscribe(listener: ReplyListener): () => void {
     this.#replyListeners.add(listener);
     return () => this.#replyListeners.delete(listener);
   }
 
-  /** What an answer waits for, if it was refused for now. */
+  /** Returns the pending retry of an answer, if any. */
   getRetry(replyId: string): Retry | undefined {
     return this.#retries.get(replyId);
   }
 
-  /** Calls back whenever `retryOf` has changed, until what is returned is called. */
+  /** Calls the listener on each change of `getRetry`. Returns a function that unsubscribes. */
   readonly subscribeToRetries = (listener: () => void): (() => void) => {
     this.#retryListeners.add(listener);
     return () => this.#retryListeners.delete(listener);
@@ -156,33 +156,33 @@ export class ReplyRunner {
     for (const listener of this.#retryListeners) listener();
   }
 
-  /** Whether an answer is under way in this conversation. */
+  /** Whether an answer is in progress in this chat. */
   isAnswering(conversationId: string): boolean {
     return [...this.#running.values()].some((running) => running.conversationId === conversationId);
   }
 
-  /** Whether any answer is under way. */
+  /** Whether any answer is in progress. */
   isBusy(): boolean {
     return this.#running.size > 0;
   }
 
-  /** Whether several were asked a question at once, and none of them was chosen yet. */
+  /** Whether a question was sent to several deployments and no answer was chosen yet. */
   isSideBySide(questionId: string): boolean {
     return this.#sideBySide.has(questionId);
   }
 
-  /** One of those who were asked at once was chosen. */
+  /** Ends the choice after one answer was chosen. */
   endSideBySide(questionId: string): void {
     this.#sideBySide.delete(questionId);
   }
 
-  /** Stops an answer, and those that come beside it. */
+  /** Stops an answer and those that are shown side by side with it. */
   stop(replyId: string): void {
     const { questionId } = this.#running.get(replyId) ?? {};
     for (const running of this.#running.values()) if (running.questionId === questionId) running.controller.abort();
   }
 
-  /** Stops all that is under way in a conversation. */
+  /** Stops all answers of a chat. */
   stopIn(conversationId: string): void {
     for (const running of this.#running.values()) if (running.conversationId === conversationId) running.controller.abort();
   }
@@ -191,7 +191,7 @@ export class ReplyRunner {
     for (const { controller } of this.#running.values()) controller.abort();
   }
 
-  /** However many chunks come between two frames, they are drawn once. */
+  /** Draws any number of chunks between two frames once. */
   #createDraw(act: () => void): () => void {
     let isDue = false;
     return () => {
@@ -215,10 +215,12 @@ function createReply(conversation: Conversation, questionId: string, { deploymen
   };
 }
 
-/** Makes one text of what was said before and what comes behind it; `isOver` once nothing more comes. */
+/** Joins the earlier and the new text. `isComplete` is true after the last chunk. */
 type JoinTexts = (text: string, addition: string, isComplete: boolean) => string;
 
-/** Folds the chunks of one reply, and notes when its steps began and ended. A reply that goes on behind an earlier one has the parts of both. */
+/**
+ * Accumulates the chunks of a reply, and records the start and end of its steps. A continued reply contains the parts of both.
+ */
 export class ReplyFold {
   readonly #start: Reply;
   readonly #chunks = new ChunkFold((message) => new ServiceError({ status: 200, code: 'upstream_failed', message }));
@@ -241,7 +243,7 @@ export class ReplyFold {
     }
   }
 
-  /** The reply so far. */
+  /** Returns the reply so far. */
   reply(): Reply {
     const { id, choices, usage, statistics } = this.#chunks.completion();
     const [choice] = choices;
@@ -285,12 +287,12 @@ function joinParagraphs(text: string, addition: string): string {
   return [text, addition].filter((part) => part !== '').join('\n\n');
 }
 
-/** Upstreams name them in two ways. */
+/** Upstreams use two different names. */
 function readThoughts({ reasoning_content, reasoning }: Readonly<Record<string, unknown>>): string {
   return [reasoning_content, reasoning].find((value): value is string => typeof value === 'string') ?? '';
 }
 
-/** Parts that are numbered go on behind those that were there; of anything else the newer counts. */
+/** Appends numbered parts after the existing ones. Of other fields, the newer value replaces the older one. */
 function appendCustomContent(before: ResponseCustomContent, custom: ResponseCustomContent): ResponseCustomContent {
   const joined = { ...before, ...custom };
   for (const key of ['stages', 'attachments'] as const) {

@@ -8,7 +8,7 @@ import { areFieldsUnsent, fromChat, getSharedFields, listUnsentTurns, mergeConve
 interface SyncOptions {
   readonly chats: Chats;
   readonly database: Database;
-  /** Called with each conversation that changed elsewhere, when the database has it. */
+  /** Called with each chat that changed elsewhere, after the database contains the change. */
   readonly onChange: (id: string) => void;
 }
 
@@ -19,17 +19,17 @@ const maxAttempts = 5;
 const maxTurnsAtOnce = 200;
 const maxCharsAtOnce = 4_000_000;
 const closeTimeoutMs = 3000;
-/** Of the mark that says up to where changes were followed. */
+/** Key of the mark with the last processed revision. */
 const followMarkId = '';
 
 /**
- * Keeps the database of this browser and the service alike. The database comes first: what cannot be sent waits in it. A turn
- * never changes once it is complete, so two devices that write at once are merged by adding up their turns.
+ * Synchronizes the database of this browser with the service. The database has priority: unsent changes wait in it. A complete
+ * turn never changes, so concurrent writes of two devices are merged by adding their turns.
  */
 export class ServerSync {
   readonly #options: SyncOptions;
   readonly #scheduled = new Map<string, ReturnType<typeof setTimeout>>();
-  /** What the service does not take, until it changes. */
+  /** Chats that the service rejected, until they change. */
   readonly #rejected = new Set<string>();
   #work: Promise<void> = Promise.resolve();
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -39,24 +39,26 @@ export class ServerSync {
     this.#options = options;
   }
 
-  /** Whether the service keeps conversations. */
+  /** Whether the service stores chats. */
   get isFollowing(): boolean {
     return this.#state === 'following';
   }
 
-  /** Brings both to the same, and then follows what changes. Resolves after the first round, whether the service could be reached or not. */
+  /**
+   * Synchronizes both sides and then follows changes. Resolves after the first round, even if the service could not be reached.
+   */
   async start(): Promise<void> {
     await this.#round();
   }
 
-  /** What happens now: called when the page is seen again, or the network is back. */
+  /** Synchronizes now. Called when the page becomes visible or the network returns. */
   readonly syncNow = (): void => {
     if (document.hidden || this.#state !== 'following') return;
     clearTimeout(this.#timer);
     void this.#round();
   };
 
-  /** The database has something that is to be sent. */
+  /** Schedules sending of a changed chat. */
   scheduleSend(id: string): void {
     this.#rejected.delete(id);
     clearTimeout(this.#scheduled.get(id));
@@ -70,18 +72,18 @@ export class ServerSync {
     );
   }
 
-  /** Has the service know all of one that the database has. Throws where it cannot be reached. */
+  /** Sends all unsent parts of a chat. Throws if the service cannot be reached. */
   async sync(id: string): Promise<void> {
     await this.#enqueue(() => this.#send(id));
   }
 
-  /** One that the database has only in its list. */
+  /** Loads a chat of which the database has only the summary. */
   async fetch(id: string): Promise<void> {
     if (this.#state !== 'following') return;
     await this.#enqueue(() => this.#pull(id)).catch(() => undefined);
   }
 
-  /** Has the list in the database complete. Throws ServiceFault. */
+  /** Completes the list in the database. Throws `ServiceError`. */
   async fetchSummaries(): Promise<void> {
     if (this.#state !== 'following') return;
     await this.#enqueue(async () => {
@@ -94,12 +96,12 @@ export class ServerSync {
     });
   }
 
-  /** A page of the service's list; undefined where it cannot be had. */
+  /** Loads a page of the chat list. Returns undefined if it is unavailable. */
   async list(query: Readonly<Record<string, string>>, signal: AbortSignal): Promise<ChatPage | undefined> {
     return this.#state === 'following' ? this.#options.chats.list(query, signal).catch(() => undefined) : undefined;
   }
 
-  /** Sends what is left, and then keeps nothing in this browser, unless something could not be sent. */
+  /** Sends pending changes and then deletes the browser data, unless something could not be sent. */
   async close(): Promise<void> {
     clearTimeout(this.#timer);
     for (const timer of this.#scheduled.values()) clearTimeout(timer);
@@ -113,7 +115,7 @@ export class ServerSync {
     if ((await database.listUnsent()).length === 0) await database.clear();
   }
 
-  /** Removes everything from the service. Throws ServiceFault where it cannot be reached. */
+  /** Removes everything from the service. Throws `ServiceError` if it cannot be reached. */
   async removeAll(): Promise<void> {
     if (this.#state === 'following') await this.#enqueue(() => this.#options.chats.removeAll());
   }
@@ -123,14 +125,14 @@ export class ServerSync {
       await this.#follow();
       await this.#sendAll();
     }).catch((error: unknown) => {
-      // Conversations are the browser's own here.
+      // Without this route, chats are stored only in the browser.
       if (toErrorDetails(error).code === 'route_not_found') this.#state = 'off';
     });
     clearTimeout(this.#timer);
     if (this.#state === 'following') this.#timer = setTimeout(() => (document.hidden ? undefined : this.#round()), followMs);
   }
 
-  /** One after the other. */
+  /** Runs actions one after the other. */
   #enqueue(act: () => Promise<void>): Promise<void> {
     const done = this.#work.then(act);
     this.#work = done.catch(() => undefined);
@@ -150,11 +152,14 @@ export class ServerSync {
     }
   }
 
-  /** Takes the latest from the list, and forgets what the service has no more; where that has lost something (`isBehind`), it gets it again. */
+  /**
+   * Loads the current list and forgets chats that the service no longer has. If the service lost data (`isBehind`), all
+   * stored chats are sent again.
+   */
   async #reset(isBehind = false): Promise<void> {
     const { database, onChange } = this.#options;
     const { summaries, revision } = await this.#listAll({});
-    // In this order: what is archived meanwhile is told with the next changes.
+    // In this order, because the next changes include chats that are archived in the meantime.
     const archived = await this.#listAll({ archived: 'true' });
     summaries.push(...archived.summaries);
     const listed = new Set(summaries.map(({ id }) => id));
@@ -169,7 +174,7 @@ export class ServerSync {
     await database.putMark({ id: followMarkId, revision, turns: [], fields: noFields });
   }
 
-  /** The first of a list, and the revision to follow changes from. */
+  /** Returns the first pages of a list, and the revision from which to follow changes. */
   async #listAll(
     query: Readonly<Record<string, string>>,
     maxPages = initialPages,
@@ -205,7 +210,7 @@ export class ServerSync {
     if (first !== undefined) onChange(first.id);
   }
 
-  /** Brings the database to what the service has of one, without losing what it has itself. */
+  /** Merges the state of the service into the database without losing local changes. */
   async #pull(id: string): Promise<void> {
     const { chats, database, onChange } = this.#options;
     const [local, mark] = await Promise.all([database.read(id), database.getMark(id)]);
@@ -225,7 +230,7 @@ export class ServerSync {
     for (const { id } of await this.#options.database.listUnsent()) if (!this.#rejected.has(id)) await this.#send(id);
   }
 
-  /** Sends what the service has not of one. Throws where it cannot be reached. */
+  /** Sends the missing parts of a chat. Throws if the service cannot be reached. */
   async #send(id: string): Promise<void> {
     const { database } = this.#options;
     const entry = await database.findUnsent(id);
@@ -268,10 +273,10 @@ export class ServerSync {
         await database.putMark({ id, revision: sent.revision, turns: ids, fields });
       }
     }
-    throw new Error('others write without end');
+    throw new Error('Too many concurrent writes to this chat');
   }
 
-  /** One that was deleted elsewhere, while something was added here, is made anew. */
+  /** Recreates a chat that was deleted elsewhere while turns were added here. */
   async #pullOrRecreate(id: string): Promise<void> {
     await this.#pull(id).catch(async (error: unknown) => {
       if (toErrorDetails(error).code !== 'response_not_found') throw error;
@@ -282,7 +287,7 @@ export class ServerSync {
 
 const noFields: SyncMark['fields'] = { title: '', deployment: '', shown: {}, createdAtMs: 0 };
 
-/** A head as the list has it. */
+/** Converts a list entry to a summary. */
 export function toListedSummary({
   id,
   title = '',
@@ -296,7 +301,7 @@ export function toListedSummary({
   return { id, ...arrangement, deployment, updatedAtMs, said: [title, ...arrangement.tags].join('\n').toLowerCase() };
 }
 
-/** As many as one request takes, one at least. */
+/** Returns as many turns as one request accepts, at least one. */
 function takePortion(turns: readonly Turn[]): readonly Turn[] {
   const portion: Conversation['turns'][string][] = [];
   let chars = 0;

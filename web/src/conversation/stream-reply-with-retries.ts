@@ -3,11 +3,11 @@ import type { Service } from '../service/service.ts';
 import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
 import { type ReplyRequest, streamReply } from '../service/stream-reply.ts';
 
-/** Why an answer is not there yet, and when it is asked for again. */
+/** Why an answer is delayed, and when it is requested again. */
 export interface Retry {
   readonly error: ErrorDetails;
   readonly atMs: number;
-  /** Of `mostRetries`, from 1 on. */
+  /** Number of the retry, from 1 to `maxRetries`. */
   readonly number: number;
 }
 
@@ -15,8 +15,8 @@ export const maxRetries = 3;
 const maxWaitSeconds = 15;
 
 /**
- * The chunks of a reply. A refusal that says when to come back did nothing yet, so the same is asked again then, unless that is
- * long; `tell` is called with each such wait, and with undefined once it is over. Throws as `streamReply` does.
+ * Streams the chunks of a reply. A rejection with a retry time had no effect, so the same request is repeated then, unless the
+ * wait is long. `onRetry` is called with each wait, and with undefined when it is over. Throws the same errors as `streamReply`.
  */
 export async function* streamReplyWithRetries(
   service: Service,

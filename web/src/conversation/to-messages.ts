@@ -1,7 +1,7 @@
 import type { Message } from '#contract/chat/message.ts';
 import type { Question, Reply, Turn } from './conversation.ts';
 
-/** The turns as a request carries them. Replies that brought nothing are left out. */
+/** Converts turns to request messages. Omits empty replies. */
 export function toMessages(turns: readonly Turn[]): readonly Message[] {
   return turns.flatMap((turn) => (turn.kind === 'question' ? [fromQuestion(turn)] : fromReply(turn)));
 }

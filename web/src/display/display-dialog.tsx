@@ -10,7 +10,7 @@ import { useDisplayStrings } from './display-strings.ts';
 import '../parts/question-dialog.css';
 import './display.css';
 
-/** Text size, spacing, contrast, motion and notifications; what is chosen is seen at once. */
+/** Text size, spacing, contrast, motion, and notifications. Changes apply immediately. */
 export function DisplayDialog({ close }: { readonly close: () => void }) {
   const common = useStrings();
   const strings = useDisplayStrings();

@@ -17,7 +17,7 @@ export const displayGerman: DisplayStrings = {
   followUps: 'Was du als Nächstes fragen kannst',
   followUpsOff: 'Nichts vorschlagen',
   followUpsOn: 'Fragen vorschlagen',
-  followUpsMean: (model) => `Nach jeder Antwort wird ${model} um bis zu drei Fragen gebeten. Das verbraucht Tokens von dir.`,
+  followUpsMean: (model) => `Nach jeder Antwort wird ${model} um bis zu drei Fragen gebeten. Das verbraucht Token von dir.`,
   dictation: 'Diktat',
   dictationOff: 'Aus',
   dictationMachine: 'Auf diesem Gerät',

@@ -4,7 +4,7 @@ import { useStrings } from '../strings/strings.tsx';
 
 const DisplayDialog = lazyView(() => import('./display-dialog.tsx').then(({ DisplayDialog: view }) => view));
 
-/** Opens the choice of how the page is drawn. */
+/** Opens the display settings. */
 export function DisplayItem() {
   const strings = useStrings();
   return (

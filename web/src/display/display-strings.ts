@@ -4,7 +4,7 @@ import { displayFrench } from './display-french.ts';
 import { displayGerman } from './display-german.ts';
 import { displaySpanish } from './display-spanish.ts';
 
-/** Apart from the other words, so that only who chooses loads it. */
+/** Loaded in a separate chunk when the display settings open. */
 export function useDisplayStrings(): DisplayStrings {
   return useLocalizedStrings({ en: displayEnglish, de: displayGerman, fr: displayFrench, es: displaySpanish });
 }

@@ -5,7 +5,7 @@ export const densities = ['roomy', 'compact'] as const;
 export const contrasts = ['system', 'more'] as const;
 export const motions = ['system', 'less'] as const;
 
-/** How the page is drawn for one who reads with these eyes; `system` is what the browser knows of them. */
+/** Display preferences of the user. `system` follows the browser. */
 export interface Display {
   readonly textSize: (typeof textSizes)[number];
   readonly density: (typeof densities)[number];
@@ -16,7 +16,7 @@ export interface Display {
 const storageKey = 'parley display';
 const mediaQueries = { contrast: '(prefers-contrast: more)', motion: '(prefers-reduced-motion: reduce)' } as const;
 
-/** What was chosen in this browser. */
+/** Returns the preferences of this browser. */
 export function readDisplay(): Display {
   const stored = tryParseJson(localStorage.getItem(storageKey) ?? '');
   const values = isJsonObject(stored) ? stored : {};
@@ -29,20 +29,20 @@ export function readDisplay(): Display {
   };
 }
 
-/** Keeps what is chosen, and draws the page so. */
+/** Stores the preferences and applies them. */
 export function saveDisplay(display: Display): void {
   localStorage.setItem(storageKey, JSON.stringify(display));
   showDisplay();
 }
 
-/** Draws the page as was chosen, and again when the system or another tab wants it otherwise. */
+/** Applies the preferences, and applies them again when the system or another tab changes them. */
 export function followDisplay(): void {
   showDisplay();
   for (const mediaQuery of Object.values(mediaQueries)) matchMedia(mediaQuery).addEventListener('change', showDisplay);
   addEventListener('storage', ({ key }) => key === storageKey && showDisplay());
 }
 
-/** The styles ask for these marks alone: what the system wants and what was chosen is one thing to them. */
+/** The styles depend only on these attributes, which combine the system and the user's choice. */
 function showDisplay(): void {
   const { textSize, density, contrast, motion } = readDisplay();
   const { dataset } = document.documentElement;

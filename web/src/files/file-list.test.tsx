@@ -9,6 +9,6 @@ it.each([
   [254_000, '254 kB'],
   [536_870_912, '537 MB'],
   [1e16, '10,000 TB'],
-])('%d bytes are %s', (bytes, said) => {
+])('formats %d bytes as %s', (bytes, said) => {
   expect(toSize(bytes, 'en')).toBe(said);
 });

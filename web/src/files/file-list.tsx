@@ -12,7 +12,7 @@ interface FileListProps {
   readonly remove: (item: StoredItem) => unknown;
 }
 
-/** Folders and files, each with what can be done with it. */
+/** Folders and files with their actions. */
 export function FileList({ folder, items, ...acts }: FileListProps) {
   const strings = useFilesStrings();
   return (
@@ -110,7 +110,7 @@ function FileRow({ item, download, remove }: { readonly item: StoredItem } & Pic
 
 const units = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'] as const;
 
-/** Bytes as people read them, such as “1.2 MB”. */
+/** Formats a size, such as “1.2 MB”. */
 export function toSize(bytes: number, language: string): string {
   const step = Math.min(units.length - 1, bytes < 1000 ? 0 : Math.floor(Math.log10(bytes) / 3));
   const value = bytes / 1000 ** step;

@@ -1,18 +1,18 @@
-/** Everything the page of files says. Another language has the same keys (`FilesWords`). */
+/** Texts of the files page. Each other language has the same keys (`FilesStrings`). */
 export const filesEnglish = {
   title: 'Files',
-  intro: 'Files that you uploaded here or attached in chats. Only you see them, and the applications that you give them to.',
+  intro: 'Files that you uploaded here or attached in chats. Only you can see them, and the applications that you give them to.',
   path: 'Folder',
   root: 'All files',
   choose: 'Upload files',
   drop: 'Drop files here to upload them',
   newFolder: 'New folder',
-  folderName: 'Name of the folder',
-  folderHint: 'It is kept once a file is in it.',
+  folderName: 'Folder name',
+  folderHint: 'The folder is saved once it contains a file.',
   open: 'Open',
-  badFolderName: 'A folder’s name has no slash in it, and is neither “.” nor “..”.',
-  empty: 'Nothing is in here.',
-  emptyRoot: 'You have stored nothing so far. Drop files here, or upload them above.',
+  badFolderName: 'A folder name cannot contain a slash, and cannot be “.” or “..”.',
+  empty: 'This folder is empty.',
+  emptyRoot: 'You have no files yet. Drop files here, or upload them above.',
   name: 'Name',
   size: 'Size',
   changed: 'Changed',
@@ -23,16 +23,17 @@ export const filesEnglish = {
   download: (name: string) => `Download ${name}`,
   copyReference: (name: string) => `Copy the reference of ${name}`,
   remove: (name: string) => `Delete ${name}`,
-  removeQuestion: (name: string) => `Delete “${name}” for good? Chats and applications that refer to it can no longer read it.`,
+  removeQuestion: (name: string) =>
+    `Delete “${name}” permanently? Chats and applications that refer to it can no longer read it.`,
   removeAnswer: 'Delete',
   removed: (name: string) => `${name} is deleted.`,
-  replaceQuestion: (name: string) => `There is a file “${name}” in here. Replace it?`,
+  replaceQuestion: (name: string) => `This folder already contains “${name}”. Replace it?`,
   replaceAnswer: 'Replace',
   uploads: 'Uploads',
-  uploaded: (name: string) => `${name} is stored.`,
-  stop: (name: string) => `Stop sending ${name}`,
+  uploaded: (name: string) => `${name} is uploaded.`,
+  stop: (name: string) => `Stop uploading ${name}`,
   dismiss: (name: string) => `Remove ${name} from this list`,
-  noStore: 'This service keeps no files.',
+  noStore: 'This service does not store files.',
 };
 
 export type FilesStrings = typeof filesEnglish;

@@ -23,7 +23,7 @@ interface FilesPageProps {
   readonly openMenu: () => void;
 }
 
-/** The user's own stored files. */
+/** The user's stored files. */
 export function FilesPage({ folder = '', openMenu }: FilesPageProps) {
   const { title } = useFilesStrings();
   const { service } = usePage();
@@ -35,7 +35,7 @@ export function FilesPage({ folder = '', openMenu }: FilesPageProps) {
   );
 }
 
-/** What lies in a folder, and what can be done with it. */
+/** Content of a folder and its actions. */
 function FolderView({ files, folder }: { readonly files: StoredFiles; readonly folder: string }) {
   const strings = useFilesStrings();
   const { items, error, isLoading, loadMore, reload } = useFolder(files, folder);
@@ -91,7 +91,7 @@ function useFileActions({ files, askConfirmation, reload }: FileActionOptions) {
   const { announce } = usePage();
   const [error, setError] = useState<ErrorDetails>();
   const fail = (error: unknown): void => setError(toErrorDetails(error));
-  /** Says what was done, and shows it. */
+  /** Announces a completed action and shows it. */
   const reportDone = (text: string): void => {
     setError(undefined);
     announce(text);
@@ -146,7 +146,7 @@ function UploadButton({ add }: { readonly add: (newFiles: Iterable<File>) => voi
   );
 }
 
-/** The way from all files to a folder. */
+/** Path from the root to a folder. */
 function FolderPath({ folder }: { readonly folder: string }) {
   const strings = useFilesStrings();
   const names = folder === '' ? [] : folder.split('/');
@@ -175,7 +175,7 @@ function FolderPath({ folder }: { readonly folder: string }) {
   );
 }
 
-/** Leads to a folder in the one that is open; it is there once a file is in it. */
+/** Opens a new folder inside the current one. The folder exists once it contains a file. */
 function NewFolder({ folder }: { readonly folder: string }) {
   const strings = useStrings();
   const filesStrings = useFilesStrings();
@@ -228,7 +228,7 @@ function isFolderName(name: string): boolean {
   return name !== '' && !/^\.{1,2}$|\//.test(name);
 }
 
-/** Files on their way, each with how far it has come. */
+/** Uploads with their progress. */
 function UploadList({ all, remove }: { readonly all: readonly PendingUpload[]; readonly remove: (id: string) => void }) {
   const strings = useStrings();
   const filesStrings = useFilesStrings();
@@ -258,16 +258,16 @@ function UploadList({ all, remove }: { readonly all: readonly PendingUpload[]; r
 }
 
 interface FolderState {
-  /** Undefined until the first page is there. */
+  /** Undefined until the first page is loaded. */
   readonly items: readonly StoredItem[] | undefined;
   readonly error: ErrorDetails | undefined;
   readonly isLoading: boolean;
-  /** Undefined where nothing is left. */
+  /** Undefined if there are no more pages. */
   readonly loadMore: (() => void) | undefined;
   readonly reload: () => void;
 }
 
-/** What lies in a folder, page by page. */
+/** Loads the content of a folder page by page. */
 function useFolder(files: StoredFiles, folder: string): FolderState {
   const first = useLoaded(useCallback((signal: AbortSignal) => files.list(folder, undefined, signal), [files, folder]));
   const [further, setFurther] = useState<{ after: FolderPage; pages: readonly FolderPage[] }>();

@@ -4,7 +4,7 @@ import { filesFrench } from './files-french.ts';
 import { filesGerman } from './files-german.ts';
 import { filesSpanish } from './files-spanish.ts';
 
-/** What the page of files says; apart from the other words, so that only who looks at it loads it. */
+/** Texts of the files page, in a separate chunk that only this page loads. */
 export function useFilesStrings(): FilesStrings {
   return useLocalizedStrings({ en: filesEnglish, de: filesGerman, fr: filesFrench, es: filesSpanish });
 }

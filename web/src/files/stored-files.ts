@@ -2,11 +2,11 @@ import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { encodePath, type Service } from '../service/service.ts';
 import { toErrorDetails } from '../service/service-error.ts';
 
-/** A file or folder of the user's own. */
+/** A file or folder of the user. */
 export interface StoredItem {
   readonly name: string;
   readonly isFolder: boolean;
-  /** `files/{bucket}/{path}`, as messages refer to it. */
+  /** `files/{bucket}/{path}`, as used in messages. */
   readonly reference: string;
   /** Undefined for a folder. */
   readonly bytes: number | undefined;
@@ -15,11 +15,11 @@ export interface StoredItem {
 
 export interface FolderPage {
   readonly items: readonly StoredItem[];
-  /** For the next page; undefined where none is left. */
+  /** Token of the next page. Undefined after the last page. */
   readonly next: string | undefined;
 }
 
-/** Where the files of the signed-in user are, and what can be done there. Everything throws ServiceFault. */
+/** The files of the signed-in user. All methods throw `ServiceError`. */
 export class StoredFiles {
   readonly #service: Service;
   readonly #bucket: Promise<string>;
@@ -27,11 +27,11 @@ export class StoredFiles {
   constructor(service: Service) {
     this.#service = service;
     this.#bucket = service.json('v1/bucket').then((answer) => (isJsonObject(answer) ? String(answer.bucket) : ''));
-    // Told to those who ask for something.
+    // The methods report this error.
     this.#bucket.catch(() => undefined);
   }
 
-  /** One page of a folder, which is '' or a path without a slash at its end. */
+  /** Loads one page of a folder, which is '' or a path without a trailing slash. */
   async list(folder: string, token: string | undefined, signal?: AbortSignal): Promise<FolderPage> {
     const query = new URLSearchParams({ limit: '100', ...(token !== undefined && { token }) });
     const path = `v1/metadata/files/${await this.#getPath(folder === '' ? '' : `${folder}/`)}`;
@@ -80,7 +80,7 @@ function toItem({ name, nodeType, url, contentLength, updatedAt }: JsonObject): 
   };
 }
 
-/** A folder is there as long as something lies in it. */
+/** A folder exists only while it contains a file. */
 function emptyIfMissing(error: unknown): JsonObject {
   if (toErrorDetails(error).code === 'file_not_found') return {};
   throw error;

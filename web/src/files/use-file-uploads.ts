@@ -2,11 +2,11 @@ import { useEffect, useRef, useState } from 'react';
 import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
 import type { StoredFiles } from './stored-files.ts';
 
-/** A file on its way into the store. */
+/** A file that is being uploaded. */
 export interface PendingUpload {
   readonly id: string;
   readonly name: string;
-  /** From 0 to 1. */
+  /** Fraction from 0 to 1. */
   readonly share: number;
   readonly error?: ErrorDetails;
 }
@@ -14,7 +14,7 @@ export interface PendingUpload {
 interface StoringOptions {
   readonly files: StoredFiles;
   readonly folder: string;
-  /** Asks whether the file of this name may be replaced. */
+  /** Asks whether a file with this name may be replaced. */
   readonly mayReplace: (name: string) => Promise<boolean>;
   readonly onStored: (name: string) => void;
 }
@@ -22,11 +22,11 @@ interface StoringOptions {
 interface FileUploads {
   readonly all: readonly PendingUpload[];
   readonly add: (newFiles: Iterable<File>) => void;
-  /** Stops one, or takes one that failed off the list. */
+  /** Cancels an upload, or removes a failed one from the list. */
   readonly remove: (id: string) => void;
 }
 
-/** Stores what is added, one after another; what is stored leaves the list. */
+/** Uploads files one after the other. Completed uploads leave the list. */
 export function useFileUploads({ files, folder, mayReplace, onStored }: StoringOptions): FileUploads {
   const [all, setAll] = useState<readonly PendingUpload[]>([]);
   const running = useRef(new Map<string, AbortController>());

@@ -1,6 +1,6 @@
 const storageKey = 'parley follow-ups';
 
-/** Whether this browser is to suggest what to ask next: off until it is chosen, as it takes tokens of the user's. */
+/** Whether this browser suggests follow-up questions. Off by default, because they use the user's tokens. */
 export function wantsFollowUps(): boolean {
   return localStorage.getItem(storageKey) === 'on';
 }

@@ -4,7 +4,7 @@ import { useGetName, usePage } from '../page/page.tsx';
 import { Segments } from '../parts/segments.tsx';
 import { chooseFollowUps, wantsFollowUps } from './follow-up-choice.ts';
 
-/** Whether to suggest what to ask next; nothing where no model is set for such. */
+/** Setting for follow-up questions. Not rendered if no model is configured for them. */
 export function FollowUpSection() {
   const strings = useDisplayStrings();
   const { titleModel } = usePage();

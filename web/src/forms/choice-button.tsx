@@ -6,7 +6,7 @@ interface ChoiceButtonProps {
   readonly choose: () => void;
 }
 
-/** A button that stands for a value; once it was used, it says so. */
+/** A button for a value. A used button shows its state. */
 export function ChoiceButton({ label, isChosen, choose }: ChoiceButtonProps) {
   return (
     <button type="button" className="button" aria-pressed={isChosen || undefined} onClick={choose}>

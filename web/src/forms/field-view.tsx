@@ -3,7 +3,7 @@ import type { Field, Option } from './field.ts';
 import { type Draft, type FormErrors, joinPath } from './form-value.ts';
 import { useFormsStrings } from './forms-strings.ts';
 
-/** What all fields of one form share. */
+/** State that all fields of a form share. */
 interface FormState {
   readonly id: string;
   readonly draft: Draft;
@@ -13,17 +13,17 @@ interface FormState {
 
 interface FieldViewProps {
   readonly field: Field;
-  /** Path of the group it is in; '' at the top. */
+  /** Path of the group that contains it. '' at the top level. */
   readonly base: string;
   readonly form: FormState;
 }
 
-/** The id of a field's element. */
+/** Returns the element ID of a field. */
 export function toFieldId(formId: string, path: string): string {
   return `${formId}${encodeURIComponent(path)}`;
 }
 
-/** One field with its label, its hint and what is wrong with it. */
+/** A field with its label, hint, and error. */
 export function FieldView({ field, base, form }: FieldViewProps) {
   const formsStrings = useFormsStrings();
   const path = joinPath(base, field.name);

@@ -5,18 +5,18 @@ interface FieldCommon {
   readonly label: string;
   readonly hint: string;
   readonly isRequired: boolean;
-  /** What it begins with; undefined for nothing. */
+  /** Undefined if there is no initial value. */
   readonly initialValue: unknown;
 }
 
-/** One field of a form, as a JSON Schema asks for it. `json`: what no other kind fits. */
+/** A form field for a JSON Schema. `json`: if no other kind fits. */
 export type Field = FieldCommon &
   (
     | {
         readonly kind: 'text';
         readonly isLong: boolean;
         readonly inputType: string;
-        /** Of JSON Schema; each '' for none. */
+        /** JSON Schema keywords. '' if not set. */
         readonly format: string;
         readonly pattern: string;
         readonly min?: number;
@@ -46,7 +46,9 @@ const inputTypes: Readonly<Record<string, string>> = {
   password: 'password',
 };
 
-/** The fields of an object's schema; undefined where it cannot be drawn as a form. Never throws, whatever the schema is. */
+/**
+ * Returns the fields of an object schema, or undefined if it cannot be drawn as a form. Never throws, even for an invalid schema.
+ */
 export function toFields(source: unknown, root = source, depth = 0): readonly Field[] | undefined {
   const document = isJsonObject(root) ? root : {};
   const schema = toPlainSchema(source, document);
@@ -63,7 +65,7 @@ export function toFields(source: unknown, root = source, depth = 0): readonly Fi
 
 interface FieldContext {
   readonly isRequired: boolean;
-  /** What references in the schema lead into. */
+  /** Target of references in the schema. */
   readonly root: JsonObject;
   readonly depth: number;
 }
@@ -96,7 +98,7 @@ function toTextField(schema: JsonObject): Omit<Field & { readonly kind: 'text' }
   return { isLong, inputType, format: toText(schema.format), pattern: toText(schema.pattern), ...limits };
 }
 
-/** Of `enum`, and of `oneOf` or `anyOf` with nothing but constants and further enums. */
+/** Returns the options of an `enum`, or of a `oneOf` or `anyOf` that contains only constants and further enums. */
 function toOptions(schema: JsonObject): readonly Option[] | undefined {
   if (Array.isArray(schema.enum) && schema.enum.length > 0) {
     const names: readonly unknown[] = Array.isArray(schema.enumNames) ? schema.enumNames : [];
@@ -125,7 +127,7 @@ function stringify(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** `delivery_date` and `deliveryDate` read as “Delivery date”. */
+/** Converts `delivery_date` and `deliveryDate` to “Delivery date”. */
 function toLabel(name: string): string {
   const words = name
     .replace(/([\p{Ll}\d])(\p{Lu})/gu, '$1 $2')
@@ -137,7 +139,7 @@ function toLabel(name: string): string {
 
 const maxReferenceDepth = 5;
 
-/** A schema without its detours: references into its own document, a lone `allOf`, and “or null” are followed. Never throws. */
+/** Resolves local references, a single `allOf`, and “or null”. Never throws. */
 function toPlainSchema(schema: unknown, root: JsonObject, depth = 0): JsonObject {
   if (!isJsonObject(schema)) return {};
   if (depth > maxReferenceDepth) return {};
@@ -161,7 +163,7 @@ function isNull(schema: unknown): boolean {
   return isJsonObject(schema) && schema.type === 'null';
 }
 
-/** What a reference such as `#/$defs/Colour` means; undefined if it leads elsewhere. */
+/** Resolves a reference such as `#/$defs/Colour`. Returns undefined if it leads outside the document. */
 function resolveReference(root: JsonObject, reference: string): unknown {
   if (!reference.startsWith('#/')) return undefined;
   const step = (part: unknown, key: string) => (isJsonObject(part) && Object.hasOwn(part, key) ? part[key] : undefined);

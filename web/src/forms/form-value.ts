@@ -2,9 +2,9 @@ import { isJsonObject, tryParseJson } from '#base/json/json.ts';
 import type { Field } from './field.ts';
 import type { FormsStrings } from './forms-english.ts';
 
-/** What is written in the fields, by the path of the field's names. */
+/** Entered values, by the path of field names. */
 export type Draft = ReadonlyMap<string, unknown>;
-/** What is wrong, by path. */
+/** Error messages by path. */
 export type FormErrors = ReadonlyMap<string, string>;
 
 export interface FormResult {
@@ -16,7 +16,7 @@ export function joinPath(base: string, name: string): string {
   return `${base}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
 }
 
-/** What stands in the fields where this value was sent. */
+/** Returns the entered values that result in this value. */
 export function toDraft(fields: readonly Field[], value: Readonly<Record<string, unknown>>, base = ''): Draft {
   const entries = fields.flatMap((field): (readonly [string, unknown])[] => {
     const fieldValue = Object.hasOwn(value, field.name) ? value[field.name] : undefined;
@@ -32,14 +32,14 @@ function toDraftValue(field: Field, value: unknown): unknown {
   return field.kind === 'text' && field.format === 'date-time' && typeof value === 'string' ? toLocalInput(value) : value;
 }
 
-/** A moment as a field of the browser takes it, on the clock of the reader. */
+/** Converts a timestamp to the format of a browser input, in local time. */
 function toLocalInput(moment: string): string {
   const date = new Date(moment);
   if (Number.isNaN(date.getTime())) return '';
   return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }
 
-/** The value that the fields give together, and what keeps it from being sent. Empty fields are left out. */
+/** Returns the value of all fields, or the errors that prevent sending it. Omits empty fields. */
 export function toValue(fields: readonly Field[], draft: Draft, strings: FormsStrings): FormResult {
   const errors = new Map<string, string>();
   return { value: collect(fields, { draft, strings, errors, base: '' }), errors };
@@ -109,7 +109,7 @@ function readNumber(
   return value;
 }
 
-/** By format of JSON Schema: whether a text has it, and what is said where it has not. */
+/** Format checks of JSON Schema, and the error message of each. */
 const formats: Readonly<Record<string, { readonly is: (text: string) => boolean; readonly stringKey: keyof FormsStrings }>> = {
   // Pattern bound: the user's own tab: one form field.
   email: { is: (text) => /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(text), stringKey: 'mustBeEmail' },
@@ -122,11 +122,11 @@ const formats: Readonly<Record<string, { readonly is: (text: string) => boolean;
 };
 
 const maxPatternChars = 300;
-/** Groups that are repeated and hold something repeated, or several ways, and references back: these may take for ever. */
+/** Repeated groups that contain a repetition or alternatives, and backreferences, which can take exponential time. */
 // Pattern bound: the user's own tab: one pattern of a form.
 const backtrackingPattern = /\([^)]*[+*{|][^)]*\)[+*{]|\\[1-9]/;
 
-/** What is wrong with the form of a text; undefined for nothing. Patterns that are none, or could take long, hold nobody up. */
+/** Returns the error of a text, or undefined. Ignores invalid patterns and patterns that could take too long. */
 function findFormatError(text: string, format: string, pattern: string, strings: FormsStrings): string | undefined {
   const rule = Object.hasOwn(formats, format) ? formats[format] : undefined;
   if (rule !== undefined && !rule.is(text)) return String(strings[rule.stringKey]);

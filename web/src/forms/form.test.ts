@@ -22,8 +22,8 @@ const schema = {
 const fields = toFields(schema) ?? [];
 const shown = (field: Field) => [field.name, field.kind, field.label];
 
-describe('a schema', () => {
-  it('becomes the fields it asks for', () => {
+describe('toFields', () => {
+  it('returns the fields of a schema', () => {
     expect(fields.map(shown)).toEqual([
       ['stars', 'number', 'Stars'],
       ['colour', 'choice', 'Colour'],
@@ -56,11 +56,11 @@ describe('a schema', () => {
     [{ properties: [] }],
     [{ properties: { a: {} }, oneOf: [] }],
     [{ properties: Object.fromEntries(Array.from({ length: 500 }, (_, at) => [`f${at}`, {}])) }],
-  ])('that is no plain form is none: %j', (odd) => {
+  ])('returns undefined for %j', (odd) => {
     expect(toFields(odd)).toBeUndefined();
   });
 
-  it('with odd parts is drawn as far as it goes', () => {
+  it('falls back to JSON for unusual parts', () => {
     const odd = {
       properties: {
         a: null,
@@ -74,14 +74,14 @@ describe('a schema', () => {
     expect(toFields(odd)?.map(({ kind }) => kind)).toEqual(['json', 'text', 'json', 'group']);
   });
 
-  it('nested without end stops', () => {
+  it('stops at endless nesting', () => {
     const endless: { type: string; properties: { inner?: unknown } } = { type: 'object', properties: {} };
     endless.properties.inner = endless;
     expect(JSON.stringify(toFields(endless))).toContain('"kind":"json"');
   });
 });
 
-describe('a schema with detours', () => {
+describe('a schema with references and combinations', () => {
   const detours = {
     $defs: { Colour: { enum: ['red', 'blue'], title: 'Colour' }, Loop: { $ref: '#/$defs/Loop' } },
     properties: {
@@ -98,7 +98,7 @@ describe('a schema with detours', () => {
   };
   const drawn = toFields(detours) ?? [];
 
-  it('is drawn as what it comes to: enums are choices wherever they stand', () => {
+  it('is resolved, and enums become choices at any position', () => {
     expect(drawn.map(({ kind }) => kind)).toEqual([
       ...['choice', 'choice', 'choice', 'choices', 'choice', 'choice', 'text', 'json', 'json'],
     ]);
@@ -107,7 +107,7 @@ describe('a schema with detours', () => {
     expect(drawn[5]).toMatchObject({ options: [{ label: 'One' }, { label: 'Two' }] });
   });
 
-  it('is told by its titles once it is sent', () => {
+  it('is described by its titles after sending', () => {
     const value = { shade: 'red', several: ['red', 'blue'], mixed: 'b', named: 2, note: 'x' };
     expect(describeValue(drawn, value, english)).toEqual([
       'Colour: red',
@@ -120,7 +120,7 @@ describe('a schema with detours', () => {
   });
 });
 
-describe('the form of a text', () => {
+describe('text formats', () => {
   const faultOf = (rules: object, text: string) => {
     const drawn = toFields({ properties: { a: { type: 'string', ...rules } } }) ?? [];
     return toValue(drawn, new Map([['/a', text]]), english).errors.get('/a');
@@ -133,18 +133,15 @@ describe('the form of a text', () => {
     [{ format: 'date' }, '2026-02-28', '2026-02-31x', english.mustBeDate],
     [{ format: 'time' }, '23:59', '24:00', english.mustBeTime],
     [{ format: 'uuid' }, '00000000-0000-4000-8000-000000000000', 'x', english.mustBeFormed],
-  ])('%j is checked', (rules, right, wrong, said) => {
+  ])('check %j', (rules, right, wrong, said) => {
     expect([faultOf(rules, right), faultOf(rules, wrong)]).toEqual([undefined, said]);
   });
 
-  it.each(['(', '(a+)+$', '(a|a)*$', 'a'.repeat(400), '(a)\\1'])(
-    'by the pattern %s, that is none or takes long, is not',
-    (pattern) => {
-      expect(faultOf({ pattern }, `${'a'.repeat(60)}!`)).toBeUndefined();
-    },
-  );
+  it.each(['(', '(a+)+$', '(a|a)*$', 'a'.repeat(400), '(a)\\1'])('ignore the invalid or slow pattern %s', (pattern) => {
+    expect(faultOf({ pattern }, `${'a'.repeat(60)}!`)).toBeUndefined();
+  });
 
-  it('of a moment is that of the wire', () => {
+  it('send timestamps in the wire format', () => {
     const drawn = toFields({ properties: { at: { type: 'string', format: 'date-time' } } }) ?? [];
     const { value } = toValue(drawn, new Map([['/at', '2026-03-01T10:30']]), english);
     expect(value).toEqual({ at: new Date('2026-03-01T10:30').toISOString() });
@@ -152,10 +149,10 @@ describe('the form of a text', () => {
   });
 });
 
-describe('a filled form', () => {
+describe('toValue', () => {
   const fill = (entries: Record<string, unknown>) => toValue(fields, new Map(Object.entries(entries)), english);
 
-  it('gives the value', () => {
+  it('returns the value', () => {
     const { value, errors } = fill({
       '/stars': '4',
       '/colour': 7,
@@ -168,7 +165,7 @@ describe('a filled form', () => {
     expect(value).toEqual({ stars: 4, colour: 7, gift: true, extras: ['card'], place: { city: 'Rome' }, anything: [{ a: 1 }] });
   });
 
-  it('says what is missing and what is wrong, and where', () => {
+  it('reports missing and invalid fields', () => {
     const { errors } = fill({ '/stars': '2.5', '/remark': 'x'.repeat(201), '/place/city': 'R', '/anything': '{' });
     expect(Object.fromEntries(errors)).toEqual({
       '/stars': english.mustBeWhole,
@@ -184,8 +181,8 @@ describe('a filled form', () => {
   });
 });
 
-describe('a form that was sent', () => {
-  it('stands as it was sent, whatever its kinds of fields are', () => {
+describe('toDraft', () => {
+  it('restores the sent value for every kind of field', () => {
     const value = {
       ...{ stars: 4, colour: null, deliveryDate: '2026-05-01', gift: false, extras: ['card'], kind: 'b' },
       ...{ place: { city: 'Porto' }, anything: [{ a: 1 }] },
@@ -196,7 +193,7 @@ describe('a form that was sent', () => {
     expect(toValue(fields, draft, english)).toEqual({ value, errors: new Map() });
   });
 
-  it('of another shape leaves its fields empty', () => {
+  it('leaves fields empty if the value has another shape', () => {
     const draft = toDraft(fields, { place: 'Porto', ['__proto__']: 1 });
     expect([...draft.values()].every((each) => each === undefined)).toBe(true);
   });

@@ -4,7 +4,7 @@ import { formsFrench } from './forms-french.ts';
 import { formsGerman } from './forms-german.ts';
 import { formsSpanish } from './forms-spanish.ts';
 
-/** What a form says; apart from the other words, so that it is loaded with the first one. */
+/** Texts of forms, in a separate chunk that is loaded with the first form. */
 export function useFormsStrings(): FormsStrings {
   return useLocalizedStrings({ en: formsEnglish, de: formsGerman, fr: formsFrench, es: formsSpanish });
 }

@@ -10,15 +10,15 @@ import { useFormsStrings } from './forms-strings.ts';
 
 interface SchemaFormProps {
   readonly schema: object;
-  /** What was sent, for a form that is kept to be read. */
+  /** Submitted value of a read-only form. */
   readonly sent?: Readonly<Record<string, unknown>> | undefined;
-  /** `filled`: what was filled in, in the words of the form. */
-  /** What the button says; absent: that it is sent. */
+  /** `filled`: the entered values in the words of the form. */
+  /** Label of the submit button. The default is the label for sending. */
   readonly submitLabel?: string;
   readonly onSubmit: (value: Record<string, unknown>, filled?: readonly string[]) => void;
 }
 
-/** A form drawn from a JSON Schema. What the schema says beyond what is drawn is checked by the service. */
+/** A form generated from a JSON Schema. The service checks rules that the form does not support. */
 export function SchemaForm({ schema, sent, submitLabel, onSubmit }: SchemaFormProps) {
   const strings = useStrings();
   const formsStrings = useFormsStrings();
@@ -70,7 +70,7 @@ export function SchemaForm({ schema, sent, submitLabel, onSubmit }: SchemaFormPr
 
 const maxButtons = 8;
 
-/** A form of one choice is drawn as a button for each option. */
+/** Returns the only field if it is a choice. Its options are drawn as buttons. */
 function findOnlyChoice(fields: readonly Field[]): (Field & { readonly kind: 'choice' | 'choices' }) | undefined {
   const [field] = fields;
   if (fields.length !== 1 || field?.kind !== 'choice') return undefined;
@@ -104,7 +104,7 @@ function JsonForm({ sent, submitLabel, onSubmit }: SchemaFormProps) {
   );
 }
 
-/** What was filled in as the form says it: each field by its title, each choice by its own. */
+/** Describes the entered values with the titles of fields and options. */
 export function describeValue(
   fields: readonly Field[],
   value: Readonly<Record<string, unknown>>,

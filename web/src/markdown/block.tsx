@@ -9,19 +9,21 @@ import type { MathToken } from './lexer.ts';
 
 interface BlockProps {
   readonly token: Token;
-  /** It may still grow. */
+  /** Whether the block may still grow. */
   readonly isOpen: boolean;
-  /** Whether a list item or a quote decides on its direction. An element with `dir` does not count for the `dir` of its parent. */
+  /**
+   * Whether a list item or a quote decides on its direction. An element with `dir` does not count for the `dir` of its parent.
+   */
   readonly isInner?: boolean;
 }
 
-/** One block of a text, drawn anew only where it has changed. */
+/** A block of a text, drawn again only when it changes. */
 export const Block = memo(
   ({ token, isOpen, isInner = false }: BlockProps) => drawBlock(token, isOpen, isInner),
   (before, after) => before.isOpen === after.isOpen && isSame(before.token, after.token),
 );
 
-/** Whether two blocks are drawn alike. */
+/** Whether two blocks look the same. */
 export function isSame(left: Token, right: Token | undefined): boolean {
   return left === right || left.raw === right?.raw;
 }
@@ -70,7 +72,7 @@ function drawBlock(token: Token, isOpen: boolean, isInner: boolean): ReactNode {
   }
 }
 
-/** Headings of an answer stand below those of the page. */
+/** Headings of an answer rank below those of the page. */
 function Heading({ token: { depth, tokens } }: { readonly token: Tokens.Heading }) {
   const Tag = `h${Math.min(depth + 2, 6)}` as 'h3';
   return (
@@ -82,7 +84,7 @@ function Heading({ token: { depth, tokens } }: { readonly token: Tokens.Heading 
 
 const itemsInPiece = 50;
 
-/** A long list in pieces, as if it were several: only those near the view are drawn. */
+/** Splits a long list into several, so that only those near the view are drawn. */
 function List({ token }: { readonly token: Tokens.List }) {
   const { items, start } = token;
   if (items.length <= itemsInPiece) return <Items {...token} />;
@@ -139,7 +141,7 @@ const Item = memo(
 
 const initialRows = 100;
 
-/** Of a long table the beginning; the rest when it is asked for. */
+/** Shows the first rows of a long table, and more on demand. */
 function Table({ token: { header, rows, align } }: { readonly token: Tokens.Table }) {
   const { strings, language } = useLanguage();
   const [showsAll, setShowsAll] = useState(false);
@@ -147,7 +149,7 @@ function Table({ token: { header, rows, align } }: { readonly token: Tokens.Tabl
   const hidden = rows.length - visibleRows.length;
   return (
     <>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be reached by the keyboard */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll container must be reachable by keyboard */}
       <div className="table-frame" tabIndex={0}>
         <table dir={isRightToLeft(header.map(({ text }) => text).join(' ')) ? 'rtl' : undefined}>
           <thead>

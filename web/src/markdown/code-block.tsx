@@ -7,18 +7,18 @@ import type { ColouredCode } from './colours.ts';
 
 interface CodeBlockProps {
   readonly text: string;
-  /** As it stands behind the fence; '' where nothing does. */
+  /** Info string of the fence, or ''. */
   readonly language: string;
-  /** No more of it comes: only then is it coloured. */
+  /** Whether the code is complete. Only complete code is highlighted. */
   readonly isComplete: boolean;
-  /** What people wrote, whose lines are long: it is wrapped from the beginning. */
+  /** Whether the text is prose with long lines, which wraps by default. */
   readonly isProse?: boolean;
 }
 
 const maxColouredChars = 30_000;
 const linesInPiece = 100;
 
-/** Endings of files where they are not the name of the language. */
+/** File extensions that differ from the language name. */
 const extensions: Readonly<Record<string, string>> = {
   ...{ javascript: 'js', typescript: 'ts', python: 'py', ruby: 'rb', rust: 'rs', shell: 'sh', bash: 'sh', markdown: 'md' },
   ...{ yaml: 'yml', csharp: 'cs', kotlin: 'kt', plaintext: 'txt', text: 'txt' },
@@ -29,7 +29,7 @@ function getExtension(language: string): string {
   return extensions[name] ?? (/^[a-z\d]{1,10}$/.test(name) ? name : 'txt');
 }
 
-/** Code with its language, to be copied, saved, and read without scrolling. */
+/** A code block with its language, copy and save buttons, and line wrapping. */
 export function CodeBlock({ text, language, isComplete, isProse = false }: CodeBlockProps) {
   const strings = useStrings();
   const [isWrapped, setIsWrapped] = useState(isProse);
@@ -57,7 +57,7 @@ export function CodeBlock({ text, language, isComplete, isProse = false }: CodeB
           <CopyButton text={() => text} />
         </span>
       </div>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be reached by the keyboard */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll container must be reachable by keyboard */}
       <pre tabIndex={0}>
         <code>{coloured === undefined ? <Pieces text={text} /> : draw(coloured)}</code>
       </pre>
@@ -65,7 +65,7 @@ export function CodeBlock({ text, language, isComplete, isProse = false }: CodeB
   );
 }
 
-/** Long code in pieces: while it grows, only the last of them is drawn anew. */
+/** Splits long code, so that growing code draws only its last part again. */
 function Pieces({ text }: { readonly text: string }) {
   const pieces = useMemo(() => {
     const lines = text.split('\n');
@@ -78,7 +78,7 @@ function Pieces({ text }: { readonly text: string }) {
 
 const Piece = memo(({ text }: { readonly text: string }) => <span className="code-piece">{text}</span>);
 
-/** Undefined until the colours are there, and where the language is not known. */
+/** Undefined until highlighting is loaded, or if the language is unknown. */
 function useColours(text: string, language: string): ColouredCode | undefined {
   const [coloured, setColoured] = useState<{ readonly text: string; readonly root: ColouredCode }>();
   useEffect(() => {

@@ -2,10 +2,10 @@ import { common, createLowlight } from 'lowlight';
 
 const lowlight = createLowlight(common);
 
-/** Code cut into what it is made of. */
+/** Highlighted code. */
 export type ColouredCode = ReturnType<typeof lowlight.highlight>;
 
-/** Undefined where the language is not known. */
+/** Returns undefined if the language is unknown. */
 export function colour(text: string, language: string): ColouredCode | undefined {
   const name = language.toLowerCase();
   return lowlight.registered(name) ? lowlight.highlight(name, text) : undefined;

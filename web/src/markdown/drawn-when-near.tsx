@@ -1,9 +1,9 @@
 import { type ReactNode, useLayoutEffect, useRef, useState } from 'react';
 
 interface DrawnWhenNearProps {
-  /** The source of what is drawn; it stands in its place until then, so that it can be found and read. */
+  /** Source text, shown until the content is drawn, so that it can be found and read. */
   readonly text: string;
-  /** At once, wherever it is. */
+  /** Whether to draw immediately at any position. */
   readonly isDrawn: boolean;
   readonly children: () => ReactNode;
 }
@@ -11,12 +11,12 @@ interface DrawnWhenNearProps {
 const charsInLine = 90;
 const lineHeightEm = 1.6;
 
-/** A part of something long, drawn when it comes near the view, and from then on; what is out of sight is not laid out. */
+/** Draws a part of long content when it comes near the view, and keeps it. Content out of view has no layout. */
 export function DrawnWhenNear({ text, isDrawn, children }: DrawnWhenNearProps) {
   const element = useRef<HTMLDivElement>(null);
   const [wasNear, setWasNear] = useState(isDrawn || !canDetectVisibility());
   const shows = wasNear || isDrawn;
-  // Before the browser looks what is near, which it tells once.
+  // A layout effect runs before the browser reports visible elements, which it does only once.
   useLayoutEffect(() => {
     if (isDrawn) setWasNear(true);
     const part = element.current;
@@ -34,7 +34,7 @@ export function DrawnWhenNear({ text, isDrawn, children }: DrawnWhenNearProps) {
   );
 }
 
-/** Browsers that do not tell what comes near get everything at once. */
+/** Whether the browser can report elements near the view. Otherwise everything is drawn immediately. */
 function canDetectVisibility(): boolean {
   return 'ContentVisibilityAutoStateChangeEvent' in globalThis;
 }

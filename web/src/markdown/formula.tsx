@@ -6,10 +6,10 @@ interface FormulaProps {
 }
 
 const maxChars = 5000;
-/** Asked for once, however many formulas there are: each import would look through the whole page for its style sheet. */
+/** Loaded once for all formulas, because each import would search the complete page for its style sheet. */
 const SetFormula = lazy(() => import('./set-formula.tsx').then(({ SetFormula: view }) => ({ default: view })));
 
-/** A formula; its source is shown until it is set, and where it cannot be. */
+/** A formula. Its source is shown until it is rendered, and if rendering fails. */
 export function Formula({ text, isBlock }: FormulaProps) {
   return (
     <span className={isBlock ? 'formula block' : 'formula'}>

@@ -2,13 +2,13 @@ import { createContext } from 'react';
 
 const maxMsPerFrame = 8;
 
-/** Work that can wait a moment: as much of it in each frame as leaves the frame in time. */
+/** Spreads deferrable work over frames, as much as fits into each. */
 export class FrameWork {
   readonly #waiting = new Set<() => void>();
   #spentMs = 0;
   #frame: number | undefined;
 
-  /** Done at once while there is time, else in one of the next frames. Gives what takes it back. */
+  /** Runs the action now if there is time, otherwise in one of the next frames. Returns a function that cancels it. */
   add(act: () => void): () => void {
     if (this.#waiting.size === 0 && this.#spentMs < maxMsPerFrame) this.#do(act);
     else this.#waiting.add(act);
@@ -34,5 +34,5 @@ export class FrameWork {
   }
 }
 
-/** Shared by what is drawn in one text. */
+/** Shared by the parts of one text. */
 export const FrameWorkContext = createContext<FrameWork | undefined>(undefined);

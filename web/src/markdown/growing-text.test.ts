@@ -11,8 +11,8 @@ const text = [
 const shapeOf = (tokens: readonly { type: string; raw: string }[]) =>
   tokens.filter(({ type }) => type !== 'space').map(({ type, raw }) => [type, raw.trim()]);
 
-describe('the blocks of a text that grows', () => {
-  it('are those of the whole text, however it is cut', () => {
+describe('GrowingBlocks', () => {
+  it('returns the blocks of the complete text for any split', () => {
     for (const step of [1, 3, 7, 40]) {
       const growing = new GrowingBlocks();
       for (let at = step; at < text.length; at += step) growing.read(text.slice(0, at), true);
@@ -20,19 +20,19 @@ describe('the blocks of a text that grows', () => {
     }
   });
 
-  it('keep their identity once another has begun', () => {
+  it('keeps the identity of settled blocks', () => {
     const growing = new GrowingBlocks();
     const [first] = growing.read('One.\n\nTwo', true);
     expect(growing.read('One.\n\nTwo and more', true)[0]).toBe(first);
   });
 
-  it('begin anew where the text is another', () => {
+  it('starts over if the text changes', () => {
     const growing = new GrowingBlocks();
     growing.read('One.\n\nTwo.\n\nThree.', true);
     expect(shapeOf(growing.read('Other.', true))).toEqual([['paragraph', 'Other.']]);
   });
 
-  it('know links that are defined later, once the text is whole', () => {
+  it('resolves links that are defined later when the text is complete', () => {
     const [paragraph] = new GrowingBlocks().read('See [this][r].\n\n[r]: https://example.com\n', false);
     expect(JSON.stringify(paragraph)).toContain('"href":"https://example.com"');
   });
@@ -45,8 +45,8 @@ const long: readonly (readonly [string, string])[] = [
   ['block of code', `\`\`\`ts\n${'const a = `b`;\n'.repeat(3000)}\`\`\`\n\nBehind.`],
 ];
 
-describe('one long block that grows', () => {
-  it.each(long)('%s: is read about once, and is what it is as a whole', (_, whole) => {
+describe('one long growing block', () => {
+  it.each(long)('is parsed about once with the same result: %s', (_, whole) => {
     let chars = 0;
     const growing = new GrowingBlocks((part) => {
       chars += part.length;
@@ -58,7 +58,7 @@ describe('one long block that grows', () => {
     expect(partsOf(blocks)).toEqual(partsOf(toBlocks(whole)));
   });
 
-  it('ends where its text does, whatever is behind it', () => {
+  it('ends with its text regardless of the following text', () => {
     const fenced = '~~~\ncode\n```\nmore\n~~~ \nBehind.';
     const items = '- one\n- two\n- three\n- four\n\n- five\n* other\n\n1. first\n2. second\n3. third\nlazy\n\nBehind.';
     const table = '| a |\n|---|\n| 1 |\n| 2 |\n| 3 |\n> quoted\n\n| not one |\n';
@@ -70,7 +70,7 @@ describe('one long block that grows', () => {
   });
 });
 
-/** Each block with its rows, its items or its text. */
+/** Returns each block with its rows, its items, or its text. */
 function partsOf(blocks: readonly object[]): readonly unknown[] {
   const shown = blocks as readonly { type: string; raw: string; text?: string; rows?: { text: string }[][]; items?: object[] }[];
   return shown
@@ -87,16 +87,16 @@ describe('formulas', () => {
     ['$x$', 'mathText'],
     ['\\(x\\)', 'mathText'],
     ['$$x$$ in a text', 'mathText'],
-  ])('%s is one', (source, type) => {
+  ])('include %s', (source, type) => {
     expect(JSON.stringify(toBlocks(`So ${source} is`))).toContain(`"type":"${type}"`);
   });
 
-  it.each(['$5 and $6', 'a $ b $ c', '`$x$`', '\\$x\\$'])('%s is none', (source) => {
+  it.each(['$5 and $6', 'a $ b $ c', '`$x$`', '\\$x\\$'])('exclude %s', (source) => {
     expect(JSON.stringify(toBlocks(source))).not.toContain('math');
   });
 
   it.each(['$'.repeat(20_000), '\\('.repeat(20_000), `$${'a'.repeat(50_000)}`, `$$${'\\a'.repeat(30_000)}`])(
-    'of hostile length are read in bounded time',
+    'are parsed in bounded time even if they are hostile',
     (source) => {
       const began = performance.now();
       toBlocks(source.slice(0, 60_000));
@@ -105,16 +105,16 @@ describe('formulas', () => {
   );
 });
 
-/** What is added in each of some frames that take so long. */
+/** Returns the number of characters added in each of several frames of a given duration. */
 function added(pace: Pace, frames: number, frameMs: number): readonly number[] {
   return Array.from({ length: frames }, (_, at) => pace.frame(at * frameMs, 3000, false));
 }
 
-it('More is added at once while frames are in time, up to what there is', () => {
+it('adds more per frame while frames are in time, up to the waiting text', () => {
   expect(added(new Pace(), 9, 16)).toEqual([400, 0, 800, 0, 1600, 0, 3000, 0, 3000]);
 });
 
-it('What takes long is followed by less, after a pause as long', () => {
+it('adds less after a slow frame, and pauses for its duration', () => {
   const pace = new Pace();
   expect(pace.frame(0, 3000, false)).toBe(400);
   pace.frame(16, 3000, false);
@@ -125,18 +125,18 @@ it('What takes long is followed by less, after a pause as long', () => {
   expect(pace.frame(432, 3000, false)).toBe(400);
 });
 
-it('Pieces that are small for want of text do not make the next ones larger', () => {
+it('does not grow after pieces that were small for lack of text', () => {
   const pace = new Pace();
   for (let at = 0; at < 20; at += 1) pace.frame(at * 16, 50, false);
   expect(pace.frame(20 * 16, 3000, false)).toBe(400);
 });
 
-it('The more waits, the more is added at once', () => {
+it('adds more per frame if more text waits', () => {
   expect(new Pace().frame(0, 16_000, false)).toBe(2000);
   expect(new Pace().frame(0, 1_000_000, false)).toBe(8000);
 });
 
-it('A text that is whole comes in large pieces', () => {
+it('adds complete text in large pieces', () => {
   expect(new Pace().frame(0, 1_000_000, true)).toBe(16_000);
   expect(new Pace().frame(0, 70, true)).toBe(70);
 });

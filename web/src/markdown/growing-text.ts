@@ -2,39 +2,39 @@ import type { Token, Tokens } from 'marked';
 import { useEffect, useRef, useState } from 'react';
 import { toBlocks } from './lexer.ts';
 
-/** Definitions of links stand anywhere and hold everywhere, so that only the whole text tells what a link means. */
+/** Link definitions can be anywhere and apply everywhere, so links need the complete text. */
 // Pattern bound: linear. It starts at a line break and ends before the next one.
 const hasDefinitions = /^ {0,3}\[[^\]\n]+\]:\s*\S/m;
 
-/** A number of which the dot is yet to come: with it, it goes on with the list before. */
+/** A number that becomes an item of the previous list if a dot follows. */
 const mayBecomeItem = /^ {0,3}\d{1,9}$/;
 const initialChars = 8000;
-/** Characters that are added at once. */
+/** Minimum number of characters to add. */
 const minChars = 400;
 const maxChars = 8000;
 const maxCompleteChars = 16_000;
-/** Of two frames: all was drawn in time, or far from it. */
+/** Durations of two frames: drawn in time, and far too slow. */
 const goodMs = 42;
 const poorMs = 60;
 
 /**
- * The blocks of a text that grows at its end. Only what is not settled is read anew; blocks that are settled keep their identity,
- * so that what draws them need not draw again.
+ * Blocks of a text that grows at its end. Only unsettled blocks are parsed again. Settled blocks keep their identity, so that
+ * they are not drawn again.
  */
 export class GrowingBlocks {
   readonly #lex: typeof toBlocks;
   #text = '';
   #settled: readonly Token[] = [];
   #settledChars = 0;
-  /** The first block that is not settled, as it was read last. */
+  /** First unsettled block, as last parsed. */
   #first: Token | undefined;
 
-  /** `lex`: reads a text anew. */
+  /** `lex` parses a complete text. */
   constructor(lex: typeof toBlocks = toBlocks) {
     this.#lex = lex;
   }
 
-  /** `isGrowing`: more may come. */
+  /** `isGrowing`: more text may follow. */
   read(source: string, isGrowing: boolean): readonly Token[] {
     const text = source.includes('\r') ? source.replace(/\r\n?/g, '\n') : source;
     if (!text.startsWith(this.#text)) this.#forget();
@@ -63,8 +63,8 @@ export class GrowingBlocks {
 type Lex = (text: string) => readonly Token[];
 
 /**
- * The blocks of `text`, which begins with a block that was read before and has grown since: of a long table, list or block of
- * code only the end is read. Undefined where all of it has to be read.
+ * Parses `text`, which starts with a known block that has grown. Of a long table, list, or code block, only the end is parsed.
+ * Returns undefined if all of it must be parsed.
  */
 function parseGrown(block: Token | undefined, text: string, lex: Lex): readonly Token[] | undefined {
   if (block?.type === 'table') return parseGrownTable(block as Tokens.Table, text, lex);
@@ -72,7 +72,7 @@ function parseGrown(block: Token | undefined, text: string, lex: Lex): readonly 
   return block?.type === 'code' ? parseGrownCode(block as Tokens.Code, text) : undefined;
 }
 
-/** Rows stand for themselves: the last one, which may have been cut, is read with what came behind it. */
+/** Rows are independent. The last row may have been incomplete, so it is parsed with the text after it. */
 function parseGrownTable(table: Tokens.Table, text: string, lex: Lex): readonly Token[] | undefined {
   // Pattern bound: the user's own tab: one block of an answer.
   const lines = table.raw.replace(/\n+$/, '').split('\n');
@@ -86,7 +86,7 @@ function parseGrownTable(table: Tokens.Table, text: string, lex: Lex): readonly 
   return [{ ...table, raw: unchanged + raw.slice(head.length), rows: [...table.rows.slice(0, -1), ...rows] }, ...following];
 }
 
-/** Whether items have room between them is known by two of them. */
+/** Two items are needed to know whether a list is loose. */
 function parseGrownList(list: Tokens.List, text: string, lex: Lex): readonly Token[] | undefined {
   const unchanged = list.items.slice(0, -2);
   const chars = unchanged.reduce((sum, { raw }) => sum + raw.length, 0);
@@ -100,7 +100,7 @@ function parseGrownList(list: Tokens.List, text: string, lex: Lex): readonly Tok
 // Pattern bound: the user's own tab: one block of an answer.
 const opening = /^(`{3,}|~{3,})[^\n]*\n/;
 
-/** Until its fence comes, all that follows is code. */
+/** All text is code until the closing fence. */
 function parseGrownCode(code: Tokens.Code, text: string): readonly Token[] | undefined {
   const [line, fence = ''] = opening.exec(code.raw) ?? [];
   if (line === undefined || !text.startsWith(code.raw) || code.text.length + line.length < code.raw.length - 1) return undefined;
@@ -109,7 +109,7 @@ function parseGrownCode(code: Tokens.Code, text: string): readonly Token[] | und
   return [{ ...code, raw: text, text: text.slice(line.length).replace(/\n$/, '') }];
 }
 
-/** A text that may grow, as much of it as is to be drawn now. */
+/** Returns the part of a growing text to draw now. */
 export function usePacedText(text: string, isComplete: boolean): string {
   const [pace] = useState(() => new Pace());
   const [visibleChars, setVisibleChars] = useState(Math.min(text.length, initialChars));
@@ -129,20 +129,20 @@ export function usePacedText(text: string, isComplete: boolean): string {
 }
 
 /**
- * How much of a text that waits is drawn with the next frame: the more, the sooner the last piece was drawn, and the more waits.
- * A piece that took long is followed by a pause of the same length.
+ * Computes how many waiting characters the next frame draws. The number doubles after a fast drawing, halves after a slow one, and
+ * grows with the waiting text. A slow drawing is followed by a pause of the same length.
  */
 export class Pace {
   #chars = minChars;
   #added: { readonly atMs: number; readonly isFull: boolean; frames: number } | undefined;
   #notBeforeMs = 0;
 
-  /** How long the last piece takes is not known yet. */
+  /** Whether the duration of the last drawing is still unknown. */
   get isMeasuring(): boolean {
     return this.#added !== undefined;
   }
 
-  /** Called in each frame; gives how many characters are added in it. `isWhole`: no more of them come. */
+  /** Called in each frame. Returns the number of characters to add. `isComplete`: no more text follows. */
   frame(nowMs: number, waitingChars: number, isComplete: boolean): number {
     if (!this.#isDrawn(nowMs) || waitingChars <= 0 || nowMs < this.#notBeforeMs) return 0;
     const minimum = Math.min(maxChars, waitingChars / 8);
@@ -151,7 +151,7 @@ export class Pace {
     return chars;
   }
 
-  /** A piece is drawn in the frame behind the one that added it. */
+  /** Text is drawn in the frame after the one that added it. */
   #isDrawn(nowMs: number): boolean {
     const added = this.#added;
     if (added === undefined) return true;

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { safeLink } from './inline.tsx';
 
-it.each(['https://example.com/a?b#c', 'HTTP://example.com', 'mailto:someone@example.com'])('%s may be followed', (href) => {
+it.each(['https://example.com/a?b#c', 'HTTP://example.com', 'mailto:someone@example.com'])('allows the link %s', (href) => {
   expect(safeLink(href)).toBe(href);
 });
 
@@ -18,6 +18,6 @@ it.each([
   '#key=x',
   'https://',
   '',
-])('%j may not', (href) => {
+])('rejects the link %j', (href) => {
   expect(safeLink(href)).toBeUndefined();
 });

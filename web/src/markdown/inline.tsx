@@ -8,7 +8,7 @@ import type { MathToken } from './lexer.ts';
 import { SourcesContext } from './sources.ts';
 import { toText } from './to-text.ts';
 
-/** The parts of a line of text. */
+/** Inline parts of a text. */
 export function Inline({ tokens }: { readonly tokens: readonly Token[] }): ReactNode {
   // biome-ignore lint/suspicious/noArrayIndexKey: parts have no other identity and never move
   return tokens.map((token, at) => <Part key={at} token={token} />);
@@ -44,7 +44,7 @@ function Part({ token }: { readonly token: Token }): ReactNode {
   }
 }
 
-/** Only what has marks is more than a text: an answer may have thousands of pieces. */
+/** Only text with citation marks gets more elements, because an answer can have thousands of text parts. */
 function drawText(text: string): ReactNode {
   return text.search(citationMarks) === -1 ? text : <CitedText text={text} />;
 }
@@ -60,7 +60,9 @@ function Link({ token: { href }, children }: { readonly token: Tokens.Link; read
   );
 }
 
-/** A picture inside the text itself is shown; one that lies elsewhere would tell its owner who reads, so it is only named. */
+/**
+ * Shows pictures with embedded data. A picture on another host would reveal the reader to its owner, so only its name is shown.
+ */
 function Picture({ token: { href, text } }: { readonly token: Tokens.Image }) {
   const strings = useStrings();
   if (/^data:image\/(png|jpe?g|gif|webp);base64,/i.test(href)) return <img src={href} alt={text} />;
@@ -75,11 +77,11 @@ function Picture({ token: { href, text } }: { readonly token: Tokens.Image }) {
   );
 }
 
-/** Of one piece of text; what has more is not for reading. */
+/** Maximum number of marks in one text. Texts with more marks are not meant for reading. */
 const maxMarks = 100;
 const maxNameLength = 80;
 
-/** A text whose marks lead to what they cite. */
+/** A text whose citation marks are links. */
 function CitedText({ text }: { readonly text: string }): ReactNode {
   if (use(SourcesContext) === undefined) return text;
   const parts: ReactNode[] = [];
@@ -91,7 +93,7 @@ function CitedText({ text }: { readonly text: string }): ReactNode {
   return [...parts, text.slice(end)];
 }
 
-/** A mark of one number is a button as a whole, so that it is easy to hit. */
+/** A mark with a single number is one button, so that it is easy to press. */
 function Mark({ mark }: { readonly mark: string }): ReactNode {
   const parts = mark.split(/(\d+)/);
   if (parts.length === 3 || mark.startsWith('【')) return <Lead number={Number(parts[1])} text={mark} />;
@@ -112,10 +114,10 @@ function Lead({ number, text }: { readonly number: number; readonly text: string
   );
 }
 
-/** The address of a link that may be followed; undefined for every scheme but these. */
+/** Returns the address of a link with an allowed scheme, otherwise undefined. */
 export function safeLink(href: string): string | undefined {
-  // Browsers pass over control characters inside a scheme.
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  // Browsers ignore control characters inside a scheme.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern removes control characters
   const address = href.replace(/[\u0000-\u0020\u007f]/g, '');
   if (!/^(https?:\/\/|mailto:)/i.test(address)) return undefined;
   return URL.canParse(address) ? address : undefined;

@@ -78,7 +78,7 @@ const cjkEmphasis: MarkedExtension = {
   },
 };
 
-/** A tokenizer gets the rules of marked with each text that it reads. */
+/** Marked gives a tokenizer its rules with each text. */
 function setRules(tokenizer: { rules: Tokenizer['rules'] }): void {
   if (tokenizer.rules.inline !== inlineRules) tokenizer.rules = { ...tokenizer.rules, inline: inlineRules };
 }
@@ -91,7 +91,7 @@ function toBefore(source: string, masked: string, before = ''): string {
   return before !== '' && cjkCharacter.test(character) ? ' ' : before;
 }
 
-/** A formula: `$$…$$` and `\[…\]` in a line of their own, `$…$` and `\(…\)` in a text. */
+/** A formula: `$$…$$` and `\[…\]` on their own lines, `$…$` and `\(…\)` within text. */
 export interface MathToken {
   readonly type: 'mathBlock' | 'mathText';
   readonly raw: string;
@@ -117,15 +117,15 @@ const mathText: TokenizerAndRendererExtension = {
   name: 'mathText',
   level: 'inline',
   start(source) {
-    // A bounded look ahead, which cuts long texts in pieces: without it hostile texts take the square of their length.
+    // The bounded look-ahead splits long texts. Without it, hostile texts would take quadratic time.
     const at = source.slice(0, lookAheadChars).search(/\$|\\\(/);
     return at === -1 && source.length > lookAheadChars ? lookAheadChars : at;
   },
   tokenizer(source) {
-    // Marks without end are no formula either; told at once, or each of them would be looked at anew.
+    // Unclosed marks are not a formula. Reporting the complete run avoids another search for each of them.
     const run = /^\${3,}/.exec(source);
     if (run !== null) return { type: 'text', raw: run[0], text: run[0] };
-    // A sum of money is no formula: no blank inside the marks, no digit behind them.
+    // An amount of money is not a formula, so marks have no space inside and no digit after them.
     const match =
       /^(?:\$\$([^$\n]{1,2000}?)\$\$|\$(?![\s$])((?:[^$\\\n]|\\.){0,2000}?[^\s$\\])\$(?!\d)|\\\(([^\n]{1,2000}?)\\\))/.exec(
         source,
@@ -138,7 +138,7 @@ const mathText: TokenizerAndRendererExtension = {
 
 const marked = new Marked({ gfm: true, extensions: [mathBlock, mathText] }, cjkEmphasis);
 
-/** The blocks of a markdown text. */
+/** Parses the blocks of a markdown text. */
 export function toBlocks(text: string): readonly Token[] {
   return marked.lexer(text);
 }

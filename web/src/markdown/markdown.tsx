@@ -8,13 +8,13 @@ import { GrowingBlocks, usePacedText } from './growing-text.ts';
 
 interface MarkdownProps {
   readonly text: string;
-  /** More of it may come. */
+  /** Whether more text may follow. */
   readonly isGrowing: boolean;
-  /** Nothing of it is drawn until it comes near the view. */
+  /** Whether drawing waits until the text comes near the view. */
   readonly isLate?: boolean;
 }
 
-/** Markdown of somebody who is not trusted: HTML in it is shown as text, links lead to the web alone, pictures of others are not loaded. */
+/** Untrusted markdown: HTML is shown as text, links lead only to web addresses, and pictures on other hosts are not loaded. */
 export const Markdown = memo(function Markdown({ text, isGrowing, isLate = false }: MarkdownProps) {
   const [wasLate] = useState(isLate);
   if (!wasLate) return <Text {...{ text, isGrowing }} />;
@@ -27,7 +27,7 @@ export const Markdown = memo(function Markdown({ text, isGrowing, isLate = false
   );
 });
 
-/** Parts at each end that are drawn at once. */
+/** Number of parts at each end that are drawn immediately. */
 const drawnAtStart = 2;
 const drawnAtEnd = 2;
 
@@ -36,7 +36,7 @@ function Text({ text, isGrowing }: MarkdownProps) {
   const [work] = useState(() => new FrameWork());
   const visibleText = usePacedText(text, !isGrowing);
   const isUnfinished = isGrowing || visibleText.length < text.length;
-  // What is whole stands below as its source until it is read.
+  // A complete text is shown as its source below until it is parsed.
   const isEndInSight = isGrowing || !isUnfinished;
   const tokens = useMemo(() => blocks.read(visibleText, isUnfinished), [blocks, visibleText, isUnfinished]);
   const parts = useMemo(() => toParts(tokens), [tokens]);
@@ -68,7 +68,7 @@ function Text({ text, isGrowing }: MarkdownProps) {
 
 const charsInPiece = 8000;
 
-/** What is not read yet, as its source; in pieces, of which those out of sight are not laid out. */
+/** Source of the unparsed text, in parts. Parts out of view have no layout. */
 function Rest({ text, from }: { readonly text: string; readonly from: number }) {
   const first = Math.floor(from / charsInPiece);
   const count = Math.ceil(text.length / charsInPiece);
@@ -90,9 +90,9 @@ const Source = memo(({ text }: { readonly text: string }) => (
 
 interface PartProps {
   readonly tokens: readonly Token[];
-  /** Its last block may still grow. */
+  /** Whether the last block may still grow. */
   readonly isOpen: boolean;
-  /** Wherever it is. */
+  /** Whether to draw immediately at any position. */
   readonly isDrawn: boolean;
 }
 
@@ -118,7 +118,7 @@ const Part = memo(
 const maxBlocks = 24;
 const maxChars = 1200;
 
-/** Blocks in groups that are drawn as one. A text that grows at its end keeps its groups, but for the last. */
+/** Groups blocks that are drawn as one. A growing text keeps its groups, except for the last. */
 function toParts(tokens: readonly Token[]): readonly (readonly Token[])[] {
   const parts: Token[][] = [];
   let chars = Number.POSITIVE_INFINITY;

@@ -3,7 +3,7 @@ import { use, useLayoutEffect, useRef } from 'react';
 import { FrameWorkContext } from './frame-work.ts';
 import 'katex/dist/katex.min.css';
 
-/** A formula as it is printed; its source until its turn comes. Nothing it says can load or link anything. */
+/** Renders a formula. Its source is shown until its turn. Formulas cannot load or link anything. */
 export function SetFormula({ text, isBlock }: { readonly text: string; readonly isBlock: boolean }) {
   const element = useRef<HTMLSpanElement>(null);
   const work = use(FrameWorkContext);

@@ -1,11 +1,11 @@
 import { createContext } from 'react';
 
-/** What numbers in a text lead to. */
+/** Targets of citation numbers. */
 export interface Sources {
-  /** What a number stands for; undefined for nothing. */
+  /** Returns the name of a source, or undefined. */
   readonly getName: (number: number) => string | undefined;
   readonly show: (number: number) => void;
 }
 
-/** Undefined where numbers are but numbers. */
+/** Undefined if numbers are not citations. */
 export const SourcesContext = createContext<Sources | undefined>(undefined);

@@ -3,7 +3,7 @@ import { useDisplayStrings } from '../display/display-strings.ts';
 import { Segments } from '../parts/segments.tsx';
 import { canNotify, setNotices, wantsNotices } from './notices.ts';
 
-/** Whether to be told of answers while looking at something else; nothing where the browser has no notifications. */
+/** Setting for notifications about answers. Not rendered if the browser has no notifications. */
 export function NoticeChoice() {
   const strings = useDisplayStrings();
   const [isOn, setIsOn] = useState(wantsNotices);

@@ -4,7 +4,7 @@ import { useGetName, usePage } from '../page/page.tsx';
 import { useStrings } from '../strings/strings.tsx';
 import { wantsNotices } from './notices.ts';
 
-/** Notifies one who looks at something else that an answer has come, or failed; a click leads to it. */
+/** Notifies a user who looks at something else about a complete or failed answer. A click opens it. */
 export function ReadyNotices(): null {
   const strings = useStrings();
   const getName = useGetName();
@@ -29,6 +29,6 @@ function notify(title: string, options: NotificationOptions, open: () => void): 
       open();
     };
   } catch {
-    // A browser that takes notifications of workers alone says nothing: see the choice.
+    // Browsers that allow notifications only from workers show none. See the setting.
   }
 }

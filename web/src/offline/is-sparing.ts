@@ -1,4 +1,4 @@
-/** The user asks the browser to load little. */
+/** Whether the user asks the browser to save data. */
 export function isSparing(): boolean {
   const { connection } = navigator as { connection?: { readonly saveData?: boolean } };
   return connection?.saveData === true;

@@ -2,9 +2,9 @@ import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts'
 import { readBrand } from '../page/brand.ts';
 import type { Deployment } from '../service/deployments.ts';
 
-/** What the service last said of the user who is signed in with this browser, for times when it cannot be asked. */
+/** Last known data of the signed-in user, for times without the service. */
 export interface KnownUser {
-  /** As the service names them; '' where it does not. */
+  /** Name at the service, or ''. */
   readonly user: string;
   readonly info: JsonObject;
   readonly deployments: readonly Deployment[];
@@ -12,13 +12,13 @@ export interface KnownUser {
 
 const storageKey = 'parley known';
 
-/** Keeps it until the user signs out; nothing where the operator wants browsers to keep nothing. */
+/** Stores the data until the user signs out. Stores nothing if the operator forbids storage in browsers. */
 export function saveKnownUser(knownUser: KnownUser): void {
   if (readBrand().offline === false) return;
   try {
     localStorage.setItem(storageKey, JSON.stringify(knownUser));
   } catch {
-    // More than the browser keeps: without a network there is nothing to begin with.
+    // The data exceeds the storage quota. Without it, the page cannot open offline.
     localStorage.removeItem(storageKey);
   }
 }
@@ -30,7 +30,7 @@ export function readKnownUser(): KnownUser | undefined {
   return isValid ? (stored as unknown as KnownUser) : undefined;
 }
 
-/** Another user of the same browser stays known; nobody does where no user is named. */
+/** Other users of the same browser stay known. Without an argument, all are removed. */
 export function deleteKnownUser(user?: string): void {
   if (user === undefined || readKnownUser()?.user === user) localStorage.removeItem(storageKey);
 }

@@ -1,10 +1,10 @@
-/** What is said where conversations are read without a network. Another language has the same keys. */
+/** Texts of the page that shows saved chats without a network. Each other language has the same keys. */
 export const offlineEnglish = {
   away: (isOffline: boolean) =>
-    `${isOffline ? 'You are offline.' : 'The service cannot be reached.'} These are the conversations this browser has, for reading.`,
-  back: 'The service can be reached again. Sign in to go on writing.',
-  choose: 'Choose a conversation to read it.',
-  noConversations: 'This browser has no conversation of yours.',
+    `${isOffline ? 'You are offline.' : 'The service cannot be reached.'} You can read the chats saved in this browser.`,
+  back: 'The service can be reached again. Sign in to continue writing.',
+  choose: 'Choose a chat to read it.',
+  noConversations: 'No chats are saved in this browser.',
 };
 
 export type OfflineStrings = typeof offlineEnglish;

@@ -4,7 +4,7 @@ import { Icon } from '../parts/icon.tsx';
 import { useIsUnreachable } from '../service/use-is-unreachable.ts';
 import { useStrings } from '../strings/strings.tsx';
 
-/** Says that the service cannot be reached, for as long as it cannot; learns anew what is open to the user when it can. */
+/** A note while the service is unreachable. When it returns, the list of deployments is reloaded. */
 export function OfflineNote() {
   const strings = useStrings();
   const { service, refresh } = usePage();

@@ -20,10 +20,10 @@ import { offlineFrench } from './offline-french.ts';
 import { offlineGerman } from './offline-german.ts';
 import { offlineSpanish } from './offline-spanish.ts';
 
-/** Turns that are drawn before anybody scrolls. */
+/** Number of turns that are drawn before the user scrolls. */
 const drawnTurns = 6;
 
-/** Conversations of the one who was here last, without a sign-in: they are read, and nothing is changed. */
+/** Shows the chats of the last user without a sign-in, read-only. */
 export function OfflinePage({ close }: { readonly close: () => void }) {
   const [knownUser] = useState(readKnownUser);
   return knownUser && <Reader {...{ knownUser, close }} />;
@@ -108,7 +108,7 @@ function OfflineThread({ conversation }: { readonly conversation: Conversation }
   const { strings } = useLanguage();
   return (
     <div className="thread-frame">
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be reached by the keyboard */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll container must be reachable by keyboard */}
       <section className="thread" aria-label={strings.conversation} tabIndex={0}>
         <div className="turns">
           <p className="kept-title" aria-hidden="true">
@@ -123,7 +123,7 @@ function OfflineThread({ conversation }: { readonly conversation: Conversation }
   );
 }
 
-/** What the views of a conversation need to know, with nobody signed in: nothing can be asked, and nothing is written. */
+/** The page context for reading chats without a user. It cannot send or write anything. */
 function useReadOnlyPage({ user, deployments }: KnownUser, close: () => void): Page {
   return useMemo(() => {
     const service = new Service({ getHeaders: async () => ({}), renew: async () => false });
@@ -138,13 +138,13 @@ function useReadOnlyPage({ user, deployments }: KnownUser, close: () => void): P
 }
 
 interface OfflineChats {
-  /** Those that can be read here, the latest first; undefined until they are known. */
+  /** Readable chats, the latest first. Undefined until they are loaded. */
   readonly summaries: readonly ConversationSummary[] | undefined;
-  /** The one that is open; undefined while it is read, and where none is. */
+  /** The open chat. Undefined while it loads, and if none is open. */
   readonly open: Conversation | undefined;
 }
 
-/** What the browser has of a user’s conversations, and one of them. */
+/** Chats of a user in this browser, and the open one. */
 function useOfflineChats(user: string, id: string | undefined): OfflineChats {
   const [database, setDatabase] = useState<Database>();
   const [summaries, setSummaries] = useState<readonly ConversationSummary[]>();
@@ -171,7 +171,7 @@ function useOfflineChats(user: string, id: string | undefined): OfflineChats {
   return { summaries, open };
 }
 
-/** What is said where conversations are read without a network; apart from the other words, so that only who reads so loads it. */
+/** Texts of the offline page, in a separate chunk that only this page loads. */
 function useOfflineStrings(): OfflineStrings {
   return useLocalizedStrings({ en: offlineEnglish, de: offlineGerman, fr: offlineFrench, es: offlineSpanish });
 }

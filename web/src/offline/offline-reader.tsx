@@ -3,7 +3,7 @@ import { Guard, lazyView, MissingPart } from '../parts/lazy-view.tsx';
 
 const OfflinePage = lazyView(() => import('./offline-page.tsx').then(({ OfflinePage: view }) => view));
 
-/** What the browser has of the one who was here last, for reading. */
+/** Shows the chats of the last user in this browser, read-only. */
 export function OfflineReader({ close }: { readonly close: () => void }) {
   return (
     <Guard fallback={<MissingPart />}>

@@ -1,2 +1,2 @@
-/** Begins the name of each cache that holds the page as it was built. */
+/** Name prefix of each cache that contains a built page. */
 export const shellCaches = 'parley page ';

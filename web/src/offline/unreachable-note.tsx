@@ -2,7 +2,7 @@ import { Icon } from '../parts/icon.tsx';
 import { useStrings } from '../strings/strings.tsx';
 import { readKnownUser } from './known-user.ts';
 
-/** Says that nobody can sign in, and leads to what the browser has. */
+/** A note that the user cannot sign in, with a link to the saved chats. */
 export function UnreachableNote({ onReadOffline }: { readonly onReadOffline: () => void }) {
   const strings = useStrings();
   return (

@@ -5,17 +5,17 @@ import { isSparing } from './is-sparing.ts';
 import { deleteKnownUser } from './known-user.ts';
 import { shellCaches } from './shell-caches.ts';
 
-/** So long after somebody came in, and nobody waits for it. */
+/** Delay after the sign-in, when no other work waits. */
 const installAfterMs = 3_000;
 
-/** Keeps the page in the browser of one who signed in; gives up what is kept, whoever comes, where the operator says so. */
+/** Stores the page in the browser after the sign-in. Removes it for all users if the operator forbids storage. */
 export function useOfflineShell(isSignedIn: boolean): void {
   const isRequested = useRef(false);
   useEffect(() => {
     if (!import.meta.env.PROD) return;
-    // A browser that does not let it be kept has the page all the same.
+    // A browser that rejects the change still shows the page.
     if (readBrand().offline === false) return void removeShell().catch(() => undefined);
-    // Once for each load of the page: who signs in again has it, and its policy cannot be made twice.
+    // Runs once per load. A second sign-in finds the page stored, and its policy cannot be created twice.
     if (!isSignedIn || isRequested.current) return;
     const timer = setTimeout(() => {
       isRequested.current = true;
@@ -31,17 +31,17 @@ interface ScriptPolicies {
   createPolicy(name: string, rules: { createScriptURL: () => string }): { createScriptURL(address: string): string };
 }
 
-/** Has the browser keep the page, so that it opens without a network. */
+/** Registers the service worker, so that the page opens without a network. */
 async function installShell(): Promise<void> {
   const { serviceWorker: workers } = navigator;
   if (workers === undefined || isSparing()) return;
   const { trustedTypes } = globalThis as { trustedTypes?: ScriptPolicies };
-  // The one script that a worker may be made of, whatever is asked for: see the policy of the page.
+  // Only this script can become a worker. See the policy of the page.
   const policy = trustedTypes?.createPolicy('parley-worker', { createScriptURL: () => address });
   await workers.register(policy?.createScriptURL(address) ?? address, { updateViaCache: 'none' });
 }
 
-/** Has the browser keep nothing of the page any more, and of whoever was here. */
+/** Removes the stored page and the data of its users. */
 async function removeShell(): Promise<void> {
   deleteKnownUser();
   deleteAllDrafts();

@@ -13,19 +13,19 @@ import { toMoment } from './to-moment.ts';
 const kinds = ['consent', 'application', 'configuration', 'credentials'] as const;
 
 interface AuditSectionProps {
-  /** Grows when everything is to be read anew. */
+  /** Increments on a manual refresh. */
   readonly round: number;
-  /** What the rest of the page shows: another object each time that it is brought up to date. */
+  /** Data of the other sections. A new object after each refresh. */
   readonly latest: object | undefined;
 }
 
-/** What was done that somebody may have to answer for, the newest first. What comes while it is read is offered, not put above it. */
+/** Audit records, the newest first. New records are offered with a button, so that the list does not move while it is read. */
 export function AuditSection({ round, latest }: AuditSectionProps) {
   const strings = useOperationsStrings();
   const { service } = usePage();
   const [kind, setKind] = useState('');
   const field = useId();
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another round reads anew
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new round reads again
   const load = useCallback((signal: AbortSignal) => readAudit(service, { kind, signal }), [service, kind, round]);
   const { value: first, error, isLoading, reload } = useLoaded(load);
   const hasNewer = useHasNewer({ first, kind, latest });
@@ -84,11 +84,11 @@ interface NewerOptions {
   readonly latest: object | undefined;
 }
 
-/** Whether there is a record that was not there when the first page was read; looked for each time the rest is brought up to date. */
+/** Whether a newer record exists than on the first page. Checked on each refresh of the other sections. */
 function useHasNewer({ first, kind, latest }: NewerOptions): boolean {
   const { service } = usePage();
   const [newer, setNewer] = useState<AuditPage>();
-  // biome-ignore lint/correctness/useExhaustiveDependencies: looked for anew each time
+  // biome-ignore lint/correctness/useExhaustiveDependencies: checked again on each refresh
   useEffect(() => {
     if (first === undefined || latest === undefined || newer === first) return;
     const controller = new AbortController();
@@ -134,7 +134,7 @@ function Records({ records }: { readonly records: readonly AuditRecord[] }) {
   );
 }
 
-/** Consents and applications are of a deployment. */
+/** Only consents and applications refer to a deployment. */
 function Target({ action, object }: AuditRecord) {
   return /^(consent|application)\./.test(action) ? <DeploymentName id={object} /> : object;
 }

@@ -13,12 +13,12 @@ const node = (fields: Partial<NodeState> = {}): NodeState => ({
   ...fields,
 });
 
-it('an upstream is good only if nothing was wrong with it last', () => {
+it('rates an upstream as good only without recent problems', () => {
   const looks = [{}, { refusedStatus: 401 }, { refusedStatus: 429 }, { failuresInARow: 1 }, { state: 'failing' } as const];
   expect(looks.map((fields) => getSeverity(upstream('a', fields)))).toEqual(['good', 'bad', 'doubtful', 'doubtful', 'doubtful']);
 });
 
-it('a node is well only if nothing at all is wrong', () => {
+it('rates a node as healthy only without any problem', () => {
   const reason = { code: 'c', message: 'm' };
   expect(findIssues(node({ upstreams: [upstream('a')] })).severity).toBe('good');
   expect(findIssues(node({ upstreams: [upstream('a', { refusedStatus: 401 })] }))).toMatchObject({
@@ -30,7 +30,7 @@ it('a node is well only if nothing at all is wrong', () => {
   expect(findIssues(node({ reasons: [reason], notReadyReasons: [reason] })).severity).toBe('bad');
 });
 
-it('trouble stands first, but what was shown keeps its place', () => {
+it('sorts problems first but keeps the displayed order', () => {
   const all = [upstream('a'), upstream('b', { failuresInARow: 1 }), upstream('c', { refusedStatus: 403 }), upstream('d')];
   const ids = (before: readonly string[]) =>
     sortUpstreams(all, before)

@@ -1,15 +1,15 @@
 import type { NodeState, Upstream } from './read-operations.ts';
 
-/** How bad something is. */
+/** Severity of a state. */
 export type Severity = 'good' | 'doubtful' | 'bad';
 
-/** An upstream that refuses its key needs somebody; one that is left alone, or failed last, may come back by itself. */
+/** An upstream that rejects its key needs attention. A paused or recently failed one may recover automatically. */
 export function getSeverity({ state, failuresInARow, refusedStatus }: Upstream): Severity {
   if (refusedStatus !== undefined && refusedStatus !== 429) return 'bad';
   return state !== 'ok' || failuresInARow > 0 || refusedStatus !== undefined ? 'doubtful' : 'good';
 }
 
-/** What is wrong beside the reasons that the node itself gives. */
+/** Problems in addition to the reasons that the node reports. */
 export interface Issues {
   readonly upstreams: number;
   readonly isConfigurationRefused: boolean;
@@ -27,7 +27,7 @@ export function findIssues({ upstreams, notReadyReasons, reasons, stores, refuse
 
 const ranks: Readonly<Record<Severity, number>> = { bad: 0, doubtful: 1, good: 2 };
 
-/** Those in trouble first; ones that stood in an order already keep it, so that nothing moves that is being read. */
+/** Sorts upstreams with problems first. A previous order is kept, so that the list does not move while it is read. */
 export function sortUpstreams(upstreams: readonly Upstream[], before: readonly string[]): readonly Upstream[] {
   const positions = new Map(before.map((id, at) => [id, at]));
   return upstreams.toSorted((left, right) => {

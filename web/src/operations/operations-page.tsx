@@ -16,21 +16,21 @@ import { toMoment } from './to-moment.ts';
 
 const refreshMs = 15_000;
 
-/** How the service is, for those who look after it: what is wrong first, and brought up to date by itself. */
+/** State of the service for administrators: problems first, refreshed automatically. */
 export function OperationsPage({ openMenu }: { readonly openMenu: () => void }) {
   const { language } = useLanguage();
   const strings = useOperationsStrings();
   const { service, announce } = usePage();
-  /** Grows when it is asked for, and everything may stand in another order. */
+  /** Increments on a manual refresh, which may change the order. */
   const [round, setRound] = useState(0);
   const [isOn, setIsOn] = useState(true);
   const load = useCallback(async (signal: AbortSignal) => ({ ...(await readState(service, signal)), round }), [service, round]);
   const { value: state, error, isLoading, reload } = useLoaded(load);
   useRefreshing(reload, { everyMs: refreshMs, isOn });
   const asOfText = state && strings.asOf(new Date(state.nowMs).toLocaleTimeString(language));
-  // What comes by itself is not read out again and again.
+  // Automatic refreshes are not announced again and again.
   const visibleRound = state?.round ?? 0;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each round
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs once per round
   useEffect(() => {
     if (visibleRound > 0 && asOfText !== undefined) announce(asOfText);
   }, [visibleRound]);
@@ -65,7 +65,7 @@ export function OperationsPage({ openMenu }: { readonly openMenu: () => void }) 
   );
 }
 
-/** What is in force since when, what was refused, and where it is at fault. */
+/** The current configuration, and a rejected change with its errors. */
 function ConfigurationSection({ state }: { readonly state: NodeState }) {
   const strings = useOperationsStrings();
   const { language } = useLanguage();
@@ -111,7 +111,7 @@ function ConfigurationIssues({ title, issues }: { readonly title: string; readon
   );
 }
 
-/** Whether all is well, and if not, why. */
+/** Health of the service, with the reasons for problems. */
 function HealthSection({ state }: { readonly state: NodeState }) {
   const strings = useOperationsStrings();
   const { language } = useLanguage();
@@ -164,7 +164,7 @@ interface SectionLinkProps {
   readonly children: string;
 }
 
-/** Leads to the part of the page that has more of it. */
+/** Links to the section with details. */
 function SectionLink({ section, children }: SectionLinkProps) {
   const go = (): void => {
     const heading = document.querySelector<HTMLElement>(`.operations-${section} h2`);
@@ -180,15 +180,15 @@ function SectionLink({ section, children }: SectionLinkProps) {
 
 const knownNames = ['records', 'files', 'limits', 'sqlite', 'postgres', 'disk', 's3', 'memory', 'redis'] as const;
 
-/** In words; a word that this page does not know yet, as it is. */
+/** Returns the text of a code, or the unknown code itself. */
 function getName(strings: OperationsStrings, name: string): string {
   const key = knownNames.find((candidate) => candidate === name);
   return key === undefined ? name : strings[key];
 }
 
 /**
- * Calls `refresh` every so often while the page is seen, and as it comes to be seen again after that time; not while something of
- * it is marked, as text is that somebody is about to copy.
+ * Calls `refresh` at an interval while the page is visible, and when it becomes visible after that time. Pauses while text is
+ * selected, because the user may be about to copy it.
  */
 function useRefreshing(refresh: () => void, { everyMs, isOn }: { everyMs: number; isOn: boolean }): void {
   const latest = useRef(refresh);

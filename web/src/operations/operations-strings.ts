@@ -4,7 +4,7 @@ import { operationsFrench } from './operations-french.ts';
 import { operationsGerman } from './operations-german.ts';
 import { operationsSpanish } from './operations-spanish.ts';
 
-/** What the page of operations says; apart from the other words, so that only who looks at it loads it. */
+/** Texts of the operations page, in a separate chunk that only this page loads. */
 export function useOperationsStrings(): OperationsStrings {
   return useLocalizedStrings({ en: operationsEnglish, de: operationsGerman, fr: operationsFrench, es: operationsSpanish });
 }

@@ -5,14 +5,14 @@ export interface Upstream {
   readonly id: string;
   readonly deployment: string;
   readonly protocol: string;
-  /** '' where it has no address. */
+  /** '' if it has no address. */
   readonly origin: string;
   readonly model: string;
   readonly tier: number;
   readonly weight: number;
   readonly state: 'ok' | 'rate_limited' | 'failing';
   readonly failuresInARow: number;
-  /** Of its last answer, if that refused the key or the account it is asked with, or was one too many. */
+  /** Status of the last response if it rejected the key or the account, or was a rate limit. */
   readonly refusedStatus: number | undefined;
   readonly offUntilMs: number | undefined;
 }
@@ -29,14 +29,14 @@ interface Reason {
   readonly message: string;
 }
 
-/** How the node that answered is. */
+/** State of the node that responded. */
 export interface NodeState {
   readonly version: string;
   readonly runtime: string;
   readonly startedAtMs: number;
   readonly nowMs: number;
   readonly reasons: readonly Reason[];
-  /** Why it takes no calls. */
+  /** Why it does not accept calls. */
   readonly notReadyReasons: readonly Reason[];
   readonly stores: readonly { readonly holds: string; readonly kind: string; readonly isAway: boolean }[];
   readonly upstreams: readonly Upstream[];
@@ -51,7 +51,7 @@ export interface AuditRecord {
   readonly id: string;
   readonly atMs: number;
   readonly action: string;
-  /** '' where nobody is known. */
+  /** '' if unknown. */
   readonly user: string;
   readonly object: string;
   readonly requestId: string;
@@ -60,11 +60,11 @@ export interface AuditRecord {
 
 export interface AuditPage {
   readonly records: readonly AuditRecord[];
-  /** For the next page; undefined where none is left. */
+  /** Token of the next page. Undefined after the last page. */
   readonly next: string | undefined;
 }
 
-/** Throws ServiceFault. */
+/** Throws `ServiceError`. */
 export async function readState(service: Service, signal: AbortSignal): Promise<NodeState> {
   const body = toObject(await service.json('v1/admin/state', { signal }));
   const [node, configuration] = [toObject(body.node), toObject(body.configuration)];
@@ -89,7 +89,7 @@ export async function readState(service: Service, signal: AbortSignal): Promise<
   };
 }
 
-/** One page of the audit log, the newest first. `kind` '' stands for all. Throws ServiceFault. */
+/** Loads one page of the audit log, the newest first. `kind` '' means all. Throws `ServiceError`. */
 export async function readAudit(
   service: Service,
   { kind, token, limit = 50, signal }: { kind: string; token?: string; limit?: number; signal?: AbortSignal },

@@ -1,4 +1,4 @@
-/** A moment with its day, in the zone of the one who reads it. */
+/** Formats a time with its day in the local time zone. */
 export function toMoment(atMs: number, language: string): string {
   return new Date(atMs).toLocaleString(language, { dateStyle: 'medium', timeStyle: 'medium' });
 }

@@ -9,16 +9,16 @@ import { useOperationsStrings } from './operations-strings.ts';
 import type { Upstream } from './read-operations.ts';
 import { toMoment } from './to-moment.ts';
 
-/** From so many on they can be filtered. */
+/** Minimum number of upstreams that shows the filter. */
 const filterThreshold = 6;
 
 interface UpstreamsSectionProps {
   readonly upstreams: readonly Upstream[];
-  /** Of one round all keep their places. */
+  /** Upstreams keep their order within a round. */
   readonly round: number;
 }
 
-/** Every upstream of the configuration, and whether it is asked at present; those in trouble first. */
+/** All configured upstreams with their current state, those with problems first. */
 export function UpstreamsSection({ upstreams, round }: UpstreamsSectionProps) {
   const strings = useOperationsStrings();
   const { language } = useLanguage();
@@ -82,7 +82,7 @@ export function UpstreamsSection({ upstreams, round }: UpstreamsSectionProps) {
   );
 }
 
-/** In the order that they had first in this round. */
+/** Keeps the first order of this round. */
 function useStableOrder(upstreams: readonly Upstream[], round: number): readonly Upstream[] {
   const visible = useRef({ round, ids: [] as readonly string[] });
   const rows = sortUpstreams(upstreams, visible.current.round === round ? visible.current.ids : []);

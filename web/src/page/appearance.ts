@@ -5,7 +5,6 @@ export type Appearance = (typeof appearances)[number];
 
 const storageKey = 'parley appearance';
 
-/** Light, dark, or as the system has it. */
 export function useAppearance(): readonly [Appearance, (next: Appearance) => void] {
   const [appearance, setAppearance] = useState<Appearance>(getInitialAppearance);
   useEffect(() => {

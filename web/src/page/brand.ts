@@ -1,12 +1,12 @@
 import { isJsonObject, tryParseJson } from '#base/json/json.ts';
 
-/** What the operator has given the page; it came with it. */
+/** Branding of the operator, embedded in the page. */
 export interface Brand {
   readonly name?: string;
-  /** The address of a picture, of this service. */
+  /** Address of a picture at this service. */
   readonly logo?: string;
   readonly notice?: string;
-  /** `false`: browsers are to keep nothing of the page. */
+  /** `false`: browsers must not store the page. */
   readonly offline?: boolean;
 }
 

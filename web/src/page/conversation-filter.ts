@@ -1,14 +1,14 @@
 import type { ConversationSummary } from '../conversation/database.ts';
 
-/** Which conversations are listed: of a tag, the archived ones, or all that are not archived. */
+/** The listed chats: those with a tag, archived ones, or all that are not archived. */
 export type ConversationFilter = { readonly tag: string } | 'archived' | 'all';
 
-/** All tags of conversations, in the order of the alphabet. */
+/** Lists all tags in alphabetical order. */
 export function listTags(summaries: readonly ConversationSummary[]): readonly string[] {
   return [...new Set(summaries.flatMap(({ tags = [] }) => tags))].sort((left, right) => left.localeCompare(right));
 }
 
-/** The heads that are listed; a search looks through the archived ones too. */
+/** Filters the listed chats. A search includes archived ones. */
 export function filterConversations(
   summaries: readonly ConversationSummary[],
   filter: ConversationFilter,

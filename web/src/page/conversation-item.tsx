@@ -13,12 +13,12 @@ const ExcerptLine = lazyView(() => import('../search/excerpt-line.tsx').then(({ 
 
 interface ConversationItemProps {
   readonly summary: ConversationSummary;
-  /** What is searched for; '' for nothing. */
+  /** Search text, or ''. */
   readonly query: string;
   readonly excerpt: string | undefined;
 }
 
-/** One conversation of the list: the way to it, what is going on in it, and what can be done with it. */
+/** A chat in the list with its state and its actions. */
 export function ConversationItem({ summary, query, excerpt }: ConversationItemProps) {
   const strings = useStrings();
   const { route, library, go, offerUndo } = usePage();
@@ -117,7 +117,7 @@ function RenameField({ summary, onEnd }: { readonly summary: ConversationSummary
   );
 }
 
-/** Whether an answer is coming into a conversation, or came while the user was elsewhere. */
+/** Whether an answer of the chat is in progress, or arrived while the user was elsewhere. */
 function useReplyStatus(id: string, isOpen: boolean): 'still' | 'answering' | 'answered' {
   const { library, replyRunner } = usePage();
   const isAnswering = useSyncExternalStore(library.subscribe, () => replyRunner.isAnswering(id));

@@ -8,7 +8,7 @@ const head = (id: string, at: Date, fields: Partial<ConversationSummary> = {}): 
   ...fields,
 });
 
-it('conversations are listed by when they were gone on with, pinned ones first, archived ones last', () => {
+it('sorts chats by their last activity, pinned ones first and archived ones last', () => {
   const heads = [
     head('shelved', new Date(2026, 2, 10, 14), { archived: true }),
     head('now', new Date(2026, 2, 10, 0)),

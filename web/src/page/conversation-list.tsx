@@ -14,14 +14,14 @@ const noExcerpts: Excerpts = new Map();
 interface ConversationListProps {
   readonly summaries: readonly ConversationSummary[];
   readonly excerpts: Excerpts;
-  /** What is searched for; '' for nothing. */
+  /** Search text, or ''. */
   readonly query: string;
   readonly empty: string;
-  /** Any moment of it, the same one until tomorrow. */
+  /** Any time of today. It stays the same until tomorrow. */
   readonly todayMs: number;
 }
 
-/** Conversations by day, each with what is going on in it; as many as were scrolled to. Drawn anew only if they change. */
+/** Chats by day, as many as the user scrolled to. Drawn again only if they change. */
 export const ConversationList = memo(function HeadList({ summaries, excerpts, query, empty, todayMs }: ConversationListProps) {
   const { language, strings } = useLanguage();
   const [limit, setLimit] = useState(pageSize);
@@ -70,7 +70,7 @@ function takeFirst(groups: readonly SummaryGroup[], limit: number): readonly Sum
   });
 }
 
-/** What one group of the list is: a time from today back, or a month by its first moment. */
+/** A group of the list: a period before today, or a month by its first millisecond. */
 type GroupName = 'pinned' | 'today' | 'yesterday' | 'week' | 'month' | 'archived' | number;
 
 interface SummaryGroup {
@@ -78,7 +78,7 @@ interface SummaryGroup {
   readonly items: readonly ConversationSummary[];
 }
 
-/** Heads, the latest first, as they are listed: pinned ones, then by day and by month, archived ones last. */
+/** Groups chats: pinned ones, then by day and month, the latest first, and archived ones last. */
 export function groupSummaries(summaries: readonly ConversationSummary[], nowMs: number): readonly SummaryGroup[] {
   const getGroup = createGrouper(nowMs);
   const groups = Map.groupBy(summaries, (head) => {
@@ -113,23 +113,23 @@ function createGrouper(nowMs: number): (atMs: number) => GroupName {
   };
 }
 
-/** Lines around what was searched for, by the ids of conversations. */
+/** Excerpts around the matches, by chat ID. */
 type Excerpts = ReadonlyMap<string, string>;
 
 interface SearchResult {
   readonly summaries: readonly ConversationSummary[];
   readonly excerpts: Excerpts;
-  /** There may be more of them. */
+  /** Whether more results may follow. */
   readonly isSearching: boolean;
 }
 
-/** The conversations in which every word of the query stands: at once by their beginnings, then by all that was said. */
+/** Returns the chats that contain every word of the query: first from their summaries, then from all texts. */
 export function useSearchResult(query: string): SearchResult {
   const { library } = usePage();
   const summaries = useSummaries();
   const deferredQuery = useDeferredValue(query);
   const [deepResults, setDeepResults] = useState(noResults);
-  // Those of the search before stay until this one is done: a line that goes and comes moves the list.
+  // Excerpts of the previous search stay until this one ends, so that the list does not jump.
   const [excerpts, setExcerpts] = useState(noExcerpts);
   useEffect(() => {
     if (deferredQuery.trim() === '') return setExcerpts(noExcerpts);

@@ -6,7 +6,7 @@ import './conversation-menu.css';
 import type { Arrangement } from '../conversation/arrangement.ts';
 import { usePage } from './page.tsx';
 
-/** What is done with a conversation of the list. */
+/** An action on a listed chat. */
 export type ConversationAction = 'rename' | 'tag' | 'delete';
 
 interface ConversationMenuProps {
@@ -15,7 +15,7 @@ interface ConversationMenuProps {
   readonly onSelect: (action: ConversationAction) => void;
 }
 
-/** What can be done with a conversation of the list. Escape and a press elsewhere fold it. */
+/** Actions of a listed chat. Escape and a click elsewhere close the menu. */
 export function ConversationMenu({ summary, title, onSelect }: ConversationMenuProps) {
   const strings = useStrings();
   const [isOpen, setIsOpen] = useState(false);
@@ -70,7 +70,7 @@ function Choices({ id, summary, title, onSelect, button, close }: ChoicesProps) 
       {...{ id, ref: list, className: 'head-choices', popover: 'auto' as const }}
       onToggle={({ newState }) => newState === 'closed' && close()}
       onKeyDown={(event) => {
-        // An Escape that folds the choices leaves the drawer they are in open.
+        // An Escape that closes the menu must not close the drawer around it.
         if (event.key === 'Escape') event.nativeEvent.stopImmediatePropagation();
         moveFocusInMenu(event.key, event.currentTarget);
       }}
@@ -92,7 +92,7 @@ function Choices({ id, summary, title, onSelect, button, close }: ChoicesProps) 
   );
 }
 
-/** Shows the choices beside their button, within the window. */
+/** Places the menu next to its button, within the window. */
 function showMenu(list: HTMLElement, button: HTMLElement): void {
   list.showPopover();
   const { bottom, top, right } = button.getBoundingClientRect();
@@ -109,7 +109,7 @@ function moveFocusInMenu(key: string, list: HTMLElement): void {
   if (by !== 0) buttons.at((current + by) % buttons.length)?.focus();
 }
 
-/** Changes how a conversation stands in the list; resolves with whether that is done, and says so where it is not. */
+/** Changes list attributes of a chat. Resolves with whether it succeeded, and reports a failure. */
 export function useUpdateAttributes({ id }: ConversationSummary): (attributes: Partial<Arrangement>) => Promise<boolean> {
   const strings = useStrings();
   const { library, announce } = usePage();

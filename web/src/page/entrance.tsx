@@ -26,16 +26,16 @@ interface ActiveSession {
   readonly visitor: Visitor;
 }
 
-/** Shows the page to those whom the service knows, the others the ways in. */
+/** Shows the page to signed-in users, and the sign-in view to others. */
 export function Entrance() {
   const strings = useStrings();
   const [active, setActive] = useState<ActiveSession>();
   const [failure, setFailure] = useState<SignInFailure>();
   const [{ loadFirst, linkedKey: firstLinked }] = useState(findFirstVisitor);
-  /** The key of a link, until it is used or declined. */
+  /** Key from the link, until it is used or declined. */
   const [linkedKey, setLinkedKey] = useState(firstLinked);
   const [isTrying, setIsTrying] = useState(true);
-  /** Whoever opened the page may be let in without a word. */
+  /** Whether the stored sign-in is being restored. */
   const [isRestoring, setIsRestoring] = useState(loadFirst !== undefined);
   const [isReadingOffline, setIsReadingOffline] = useState(false);
   const [providerSignOut, setProviderSignOut] = useState<{ name: string; address: string }>();
@@ -53,7 +53,7 @@ export function Entrance() {
         .catch((error): SignInFailure => ({ message: getReason(error, strings) }));
       if ('message' in result) {
         setFailure(result);
-        // Only a session that is over may be replaced without a question.
+        // Only an ended session may be replaced without a question.
         if (result.isRejected !== true) setLinkedKey(undefined);
       } else setActive(result);
       setIsTrying(false);
@@ -62,7 +62,7 @@ export function Entrance() {
     [strings],
   );
 
-  // Whoever opened the page is let in once, whatever changes afterwards.
+  // The visitor who opened the page is signed in only once, regardless of later changes.
   // biome-ignore lint/correctness/useExhaustiveDependencies: see above
   useEffect(() => {
     if (loadFirst === undefined) setIsTrying(false);
@@ -132,7 +132,7 @@ export function Entrance() {
   );
 }
 
-/** Keeps in the tab who is inside until another is, or nobody; tells whether their sign-in is over. */
+/** Stores the active user in the tab until it changes. Returns whether the session has ended. */
 function useActiveSession(active: ActiveSession | undefined): boolean {
   const [endedVisitor, setEndedVisitor] = useState<Visitor>();
   useEffect(() => {
@@ -149,7 +149,7 @@ function useActiveSession(active: ActiveSession | undefined): boolean {
   return endedVisitor !== undefined && endedVisitor === active?.visitor;
 }
 
-/** What is there for the visitor, or what to tell one whom the service does not know. */
+/** Opens a session, or returns the reason for an unknown visitor. */
 async function signInVisitor(visitor: Visitor, strings: Strings): Promise<ActiveSession | SignInFailure> {
   try {
     return { visitor, session: await openSession(new Service(visitor), visitor.knownUser) };
@@ -171,9 +171,9 @@ function getReason(error: unknown, strings: Strings): SignInFailure['message'] {
 }
 
 interface FirstVisitor {
-  /** Gives the visitor, and may be called more than once. Undefined if the page does not know one. */
+  /** Returns the visitor, and can be called repeatedly. Undefined if the page does not know a visitor. */
   readonly loadFirst: (() => Promise<Visitor>) | undefined;
-  /** The key of a link that the page was opened by, while the tab knows another visitor. */
+  /** Key of the link that opened the page, if the tab knows another visitor. */
   readonly linkedKey: string | undefined;
 }
 
@@ -185,7 +185,7 @@ function findFirstVisitor(): FirstVisitor {
   const linkedKey = consumeLinkedKey();
   const loadKnown = findKnownVisitor();
   if (loadKnown !== undefined || linkedKey === undefined) return { loadFirst: loadKnown, linkedKey };
-  // A reload while the service is away must not lose it.
+  // A reload while the service is unreachable must not lose the key.
   storeKey(linkedKey);
   return { loadFirst: async () => createKeyVisitor(linkedKey), linkedKey: undefined };
 }

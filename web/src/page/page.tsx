@@ -10,39 +10,39 @@ import type { Service } from '../service/service.ts';
 import type { Route } from './route.ts';
 import type { UndoOffer } from './undo-offer.ts';
 
-/** What every part of the page may use once somebody has signed in. */
+/** Context that all parts of the page share after the sign-in. */
 export interface Page {
   readonly service: Service;
   readonly library: Library;
   readonly replyRunner: ReplyRunner;
-  /** Messages that wait for an answer to end. */
+  /** Messages that wait for an answer. */
   readonly outbox: Outbox;
   readonly deployments: readonly Deployment[];
-  /** Who signed in, as the service names them. */
+  /** Name of the user at the service. */
   readonly user: string;
-  /** The model that names conversations, where one is set and open to the user. */
+  /** The model that names chats, if one is configured and available to the user. */
   readonly titleModel?: string;
-  /** Whether conversations can be shared by links. */
+  /** Whether chats can be shared with links. */
   readonly sharesChats: boolean;
-  /** Whether the user may see how everybody uses the service, and how it is. */
+  /** Whether the user may see the usage of all users and the operations page. */
   readonly isAdmin: boolean;
-  /** Learns anew what is open to the user. */
+  /** Reloads the list of deployments. */
   readonly refresh: () => Promise<void>;
   readonly route: Route;
   readonly go: (route: Route) => void;
-  /** From now on it is asked, with the address that leads away, whether the place stays as it is; undefined ends that. */
+  /** Sets a function that decides for each new address whether the user stays. Undefined removes it. */
   readonly blockNavigation?: (shouldStay: ((hash: string) => boolean) | undefined) => void;
   readonly signOut: () => void;
-  /** Says something to people who listen to the page. */
+  /** Announces a text to screen readers. */
   readonly announce: (text: string) => void;
-  /** Offers to take back what was just done. */
+  /** Offers to undo the last action. */
   readonly offerUndo: (offer: UndoOffer) => void;
   readonly isStorageUnavailable: boolean;
-  /** What the palette offers beside conversations, deployments and pages. */
+  /** Commands of the palette, in addition to chats, deployments, and pages. */
   readonly commands: CommandRegistry;
-  /** Whether an application is tried here that is being built. */
+  /** Whether this is the test chat of an application. */
   readonly isTest?: boolean;
-  /** Whether what is said here is to be kept nowhere. */
+  /** Whether the chat is not stored. */
   readonly isTemporary?: boolean;
 }
 
@@ -50,7 +50,7 @@ export const PageContext = createContext<Page | undefined>(undefined);
 
 export function usePage(): Page {
   const page = useContext(PageContext);
-  if (page === undefined) throw new Error('outside of the page');
+  if (page === undefined) throw new Error('The page context is missing');
   return page;
 }
 
@@ -64,7 +64,7 @@ export function useConversation(id: string): Conversation | undefined {
   return useSyncExternalStore(library.subscribe, () => library.find(id));
 }
 
-/** The name of a deployment as people know it; its id where it is not offered to the user. */
+/** Returns a function that returns the name of a deployment, or its ID if it is not available to the user. */
 export function useGetName(): (id: string) => string {
   const { deployments } = usePage();
   return (id) => deployments.find((deployment) => deployment.id === id)?.name ?? getPlainName(id);

@@ -17,23 +17,23 @@ it.each<[string, Route]>([
   ['#/operations', { at: 'operations' }],
   ['#/consent/applications/x%20y', { at: 'consent', deployment: 'applications/x y' }],
   ['#/consent/app?back=1', { at: 'consent', deployment: 'app', back: '1' }],
-])('%s is a place', (hash, place) => {
+])('parses and formats %s', (hash, place) => {
   expect(parseRoute(hash)).toEqual(place);
   expect(formatRoute(place)).toBe(hash);
 });
 
-it.each(['', '#', '#key=parley-1'])('%j leads to the beginning', (hash) => {
+it.each(['', '#', '#key=parley-1'])('opens a new chat for %j', (hash) => {
   expect(parseRoute(hash)).toEqual({ at: 'new' });
 });
 
 it.each(['#/nowhere', '#/chat/', '#/chat/%E0%A4%A', '#/usage2'])(
-  '%j leads to the beginning, which says that there is no such view',
+  'opens a new chat with a notice for the unknown view %j',
   (hash) => {
     expect(parseRoute(hash)).toEqual({ at: 'new', missingTarget: 'view' });
   },
 );
 
-it('a conversation that is not there leads to the beginning, which says so', () => {
+it('opens a new chat with a notice if a chat does not exist', () => {
   expect(parseRoute(formatRoute({ at: 'new', missingTarget: 'conversation' }))).toEqual({
     at: 'new',
     missingTarget: 'conversation',

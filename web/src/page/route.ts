@@ -1,24 +1,24 @@
-/** Where in the page the user is. Kept in the address behind `#`, so that no path of the API is taken. */
+/** Location within the page. It is stored after `#`, so that it does not conflict with API paths. */
 export type Route =
-  /** `lost`: the user came for a conversation, or a view, that is not there. */
+  /** `missingTarget`: the user requested a chat or a view that does not exist. */
   | { readonly at: 'new'; readonly deployment?: string; readonly missingTarget?: MissingTarget }
-  /** `find`: words that are marked in it. */
+  /** `find`: search words to highlight. */
   | { readonly at: 'conversation'; readonly id: string; readonly find?: string }
-  /** A conversation that is kept nowhere; `deployment` it is to begin with. */
+  /** A chat that is not stored. `deployment` is the initial one. */
   | { readonly at: 'temporary'; readonly deployment?: string }
-  /** What somebody shared by a link. */
+  /** A chat that someone shared with a link. */
   | { readonly at: 'shared'; readonly token: string }
   | { readonly at: 'consents' }
-  /** The user's stored files; `folder` without a slash at its end, absent for all. */
+  /** The user's stored files. `folder` has no trailing slash, and is undefined for all files. */
   | { readonly at: 'files'; readonly folder?: string }
   | { readonly at: 'usage' }
-  /** What is answered in the background; `id` of the response that is open. */
+  /** Background answers. `id` of the open response. */
   | { readonly at: 'background'; readonly id?: string }
-  /** For administrators alone. */
+  /** Only for administrators. */
   | { readonly at: 'operations' }
-  /** The user's own applications; `id` of the one that is open, '' for one that is yet to be made. */
+  /** The user's applications. `id` of the open one, '' for a new one. */
   | { readonly at: 'applications'; readonly id?: string }
-  /** `back`: the conversation the user came from. */
+  /** `back`: the previous chat. */
   | { readonly at: 'consent'; readonly deployment: string; readonly back?: string };
 
 export type MissingTarget = 'conversation' | 'view';
@@ -40,7 +40,7 @@ export function parseRoute(hash: string): Route {
   return parseNewRoute(path, fields);
 }
 
-/** A link with a key is taken elsewhere, and leads to a new conversation. */
+/** The key of a link is handled elsewhere. The link opens a new chat. */
 function parseNewRoute(path: string, fields: URLSearchParams): Route {
   if (path !== '' && !path.startsWith('key=')) return { at: 'new', missingTarget: 'view' };
   return {

@@ -15,36 +15,36 @@ import { isGatewayError } from '../service/is-gateway-error.ts';
 import type { Service } from '../service/service.ts';
 import { toErrorDetails } from '../service/service-error.ts';
 
-/** What is there from signing in to signing out. */
+/** Data from the sign-in to the sign-out. */
 export interface Session {
   readonly service: Service;
   readonly library: Library;
   readonly replyRunner: ReplyRunner;
   readonly outbox: Outbox;
   readonly deployments: readonly Deployment[];
-  /** As the service names them. */
+  /** Name of the user at the service. */
   readonly user: string;
-  /** The model that names conversations, where one is set and open to the user. */
+  /** The model that names chats, if one is configured and available to the user. */
   readonly titleModel?: string;
-  /** Whether conversations can be shared by links. */
+  /** Whether chats can be shared with links. */
   readonly sharesChats: boolean;
-  /** Has the role `admin`. */
+  /** Whether the user has the role `admin`. */
   readonly isAdmin: boolean;
-  /** Sends what the service has not yet, and leaves nothing of it in this browser. */
+  /** Sends pending changes and removes the chats from this browser. */
   readonly close: () => void;
-  /** The browser lets the page keep nothing. */
+  /** Whether the browser forbids storage. */
   readonly isStorageUnavailable: boolean;
 }
 
 const hiddenFrameMs = 400;
-/** The page is shown with what the browser has if the service takes longer. */
+/** Maximum time to wait for the service before the page shows the browser's data. */
 const maxStartMs = 1500;
-/** By then the page can be used. */
+/** Delay before search data is loaded, so that the page is usable first. */
 const prepareAfterMs = 1000;
 
 /**
- * Learns who the user is and what is open to them. If the service cannot be reached, that is what it said last, as far as it said
- * so of the same sign-in (`knownAs`). Throws ServiceFault.
+ * Loads the user and the available deployments. If the service cannot be reached, uses the last known data, provided that it
+ * belongs to the same sign-in (`knownUser`). Throws `ServiceError`.
  */
 export async function openSession(service: Service, knownUser: string | undefined): Promise<Session> {
   const { user, info, deployments } = await loadUser(service, knownUser);
@@ -106,14 +106,17 @@ async function loadUser(service: Service, knownUser: string | undefined): Promis
   }
 }
 
-/** A title is no reason for a fault: where it cannot be had, the old one stays. */
+/** A failure is not an error. The old title stays. */
 async function createTitle(options: NamingOptions, conversationId: string): Promise<void> {
   await import('../conversation/name-conversation.ts')
     .then(({ nameConversation }) => nameConversation(options, conversationId))
     .catch(() => undefined);
 }
 
-/** Has the library the same on every device; gives what ends that. Resolves when it knows what there is, or after a short while. */
+/**
+ * Synchronizes the library between devices. Returns a function that ends this. Resolves when the list is known, or after a short
+ * time.
+ */
 async function startSync(service: Service, database: Database, library: Library): Promise<() => void> {
   const sync = new ServerSync({ chats: new Chats(service), database, onChange: (id) => void library.applyRemoteChange(id) });
   library.follow(sync);
@@ -129,7 +132,7 @@ async function startSync(service: Service, database: Database, library: Library)
   };
 }
 
-/** A page in the background draws no frames; what comes is taken in nevertheless. */
+/** A background page draws no frames, so that a timer replaces them. */
 export function nextFrame(act: () => void): void {
   if (document.hidden) setTimeout(act, hiddenFrameMs);
   else requestAnimationFrame(() => act());

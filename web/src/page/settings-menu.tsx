@@ -18,12 +18,12 @@ interface SettingsMenuProps {
 
 const keyPrefix = 'key:';
 
-/** Who signed in: all keys of a project are one user (docs/wire.md, Credentials). */
+/** All keys of a project are one user (docs/wire.md, Credentials). */
 function formatUser(user: string, strings: Strings): string {
   return user.startsWith(keyPrefix) ? strings.signedInWithKey(user.slice(keyPrefix.length)) : strings.signedInAs(user);
 }
 
-/** How the page looks and speaks, and the way out. */
+/** Appearance, language, and sign-out. */
 export function SettingsMenu({ appearance, setAppearance }: SettingsMenuProps) {
   const { strings, language, setLanguage } = useLanguage();
   const { signOut, library, replyRunner, go, user } = usePage();
@@ -39,7 +39,7 @@ export function SettingsMenu({ appearance, setAppearance }: SettingsMenuProps) {
   };
   const menu = useRef<HTMLDetailsElement>(null);
   const open = (): void => {
-    // Where the sidebar is a drawer, it has to be open first.
+    // If the sidebar is a drawer, it must be opened first.
     const drawer = document.querySelector<HTMLElement>('.page-header .narrow-only');
     if (drawer?.checkVisibility()) drawer.click();
     requestAnimationFrame(() => {

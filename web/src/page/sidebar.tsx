@@ -19,7 +19,7 @@ interface SidebarProps {
   readonly setAppearance: (next: Appearance) => void;
 }
 
-/** The user's conversations and the way to everything else; on narrow screens a drawer. */
+/** Chats and navigation. On narrow screens, it is a drawer. */
 export function Sidebar({ isMenuOpen, closeMenu, openPalette, appearance, setAppearance }: SidebarProps) {
   const strings = useStrings();
   const { route, isAdmin, isStorageUnavailable, library } = usePage();
@@ -127,11 +127,11 @@ export function Sidebar({ isMenuOpen, closeMenu, openPalette, appearance, setApp
   );
 }
 
-/** Whoever begins a conversation, or opens one from elsewhere, finds it in the list: what kept it out is taken back. */
+/** Clears the filter if it hides a chat that was just started or opened. */
 function useClearFilter({ isListed, unfilter }: { readonly isListed: boolean; readonly unfilter: () => void }): void {
   const { route } = usePage();
   const target = route.at === 'conversation' ? route.id : route.at;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each place, not for each letter that is searched for
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs once per route, not for each letter of a search
   useEffect(() => {
     if (target === 'new' || !isListed) unfilter();
   }, [target]);
@@ -158,7 +158,7 @@ interface FilterListProps {
   readonly onSelect: (filter: ConversationFilter) => void;
 }
 
-/** Tags and the archive, to list only what is in one; nothing before there is any. */
+/** Filters for tags and the archive. Not rendered if there are none. */
 function FilterList({ filter, onSelect }: FilterListProps) {
   const strings = useStrings();
   const summaries = useSummaries();
@@ -191,10 +191,10 @@ function FilterList({ filter, onSelect }: FilterListProps) {
   );
 }
 
-/** So long after the page is there, and nobody waits for it. */
+/** Delay after the page is loaded, when no other work waits. */
 const checkDelayMs = 1_500;
 
-/** Whether anything was answered in the background for the user: most people never meet it, and need no way there. */
+/** Whether the user has background answers. The link is hidden otherwise, because most users have none. */
 function useHasBackground(): boolean {
   const { service, route } = usePage();
   const [hasResponses, setHasResponses] = useState(false);
@@ -217,11 +217,11 @@ interface ModalPanel {
   readonly panel: RefObject<HTMLElement | null>;
   readonly isOpen: boolean;
   readonly close: () => void;
-  /** Where the focus goes at the end if what had it before is gone. */
+  /** Focus target if the previously focused element no longer exists. */
   readonly fallbackSelector: string;
 }
 
-/** While a panel is open, nothing beside it can be reached; Escape closes it, and the focus goes back to where it was. */
+/** While a panel is open, other elements cannot be reached. Escape closes it and restores the focus. */
 function useModalPanel({ panel, isOpen, close, fallbackSelector }: ModalPanel): void {
   const onKeyDown = useEffectEvent(({ key }: KeyboardEvent) => key === 'Escape' && close());
   useEffect(() => {
@@ -242,7 +242,7 @@ function useModalPanel({ panel, isOpen, close, fallbackSelector }: ModalPanel): 
   }, [panel, isOpen, fallbackSelector]);
 }
 
-/** Everything outside of an element, but for the curtain that closes it. */
+/** Lists all elements outside the panel, except for the backdrop that closes it. */
 function listOutsideElements(panel: HTMLElement): readonly HTMLElement[] {
   const outsideElements: HTMLElement[] = [];
   for (

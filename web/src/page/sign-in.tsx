@@ -10,13 +10,13 @@ import { useStrings } from '../strings/strings.tsx';
 import { readBrand } from './brand.ts';
 import { parseRoute } from './route.ts';
 
-/** Why nobody was let in. */
+/** Why the sign-in failed. */
 export interface SignInFailure {
-  /** What is said of it, or what came of a sign-in with an identity provider. */
+  /** A text, or a problem of an identity provider sign-in. */
   readonly message: string | SignInProblem;
-  /** It is the key that is not taken. */
+  /** Whether the key was rejected. */
   readonly isKeyFailure?: boolean;
-  /** The service does not accept the credentials, so their session is over. */
+  /** Whether the service rejects the credentials, so that their session has ended. */
   readonly isRejected?: boolean;
 }
 
@@ -25,13 +25,13 @@ interface SignInProps {
   readonly failure: SignInFailure | undefined;
   readonly onFailure: (failure: SignInFailure | undefined) => void;
   readonly onKey: (key: string) => void;
-  /** Where the one who signed out here can sign out as well. */
+  /** Where the signed-out user can also sign out of the provider. */
   readonly providerSignOut: { readonly name: string; readonly address: string } | undefined;
-  /** Shows what the browser has, where nobody can sign in. */
+  /** Shows the saved chats if the user cannot sign in. */
   readonly onReadOffline: () => void;
 }
 
-/** The ways in: the identity providers that are configured, and a key. */
+/** Sign-in options: the configured identity providers, and a key. */
 export function SignIn({ isTrying, failure, onFailure, onKey, providerSignOut, onReadOffline }: SignInProps) {
   const signInStrings = useSignInStrings();
   const [{ name }] = useState(readBrand);

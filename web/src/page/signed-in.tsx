@@ -33,7 +33,7 @@ interface SignedInProps {
   readonly setAppearance: (next: Appearance) => void;
 }
 
-/** The page of one who signed in. */
+/** The page of a signed-in user. */
 export function SignedIn({ session, signOut, appearance, setAppearance }: SignedInProps) {
   const strings = useStrings();
   const [route, setRoute] = useState<Route>(() => parseRoute(location.hash));
@@ -132,7 +132,7 @@ function Content({ route, openMenu }: { readonly route: Route; readonly openMenu
   );
 }
 
-/** What is loaded when somebody comes to it. */
+/** Content that is loaded on demand. */
 function renderLazyContent(route: Route, isAdmin: boolean, openMenu: () => void) {
   if (route.at === 'consents') return <ConsentsPage openMenu={openMenu} />;
   if (route.at === 'consent') return <ConsentPage key={route.deployment} {...{ openMenu }} {...route} />;
@@ -150,7 +150,7 @@ function focusMessage(): void {
   document.getElementById('message')?.focus();
 }
 
-/** Says that the service has a new version of the page. Nothing is reloaded by itself, and nothing while an answer is coming. */
+/** A note about a new version of the page. It is never reloaded automatically, and not while an answer is in progress. */
 function VersionNote() {
   const strings = useStrings();
   const { library, replyRunner } = usePage();
@@ -178,7 +178,7 @@ function VersionNote() {
   );
 }
 
-/** Whether the service has another version of the page than this one; looked at now and then, and when somebody comes back to it. */
+/** Whether the service has another version of the page. Checked at intervals, and when the page becomes visible. */
 function useNewVersion(): boolean {
   const [isNew, setIsNew] = useState(false);
   useEffect(() => {
@@ -196,7 +196,7 @@ function useNewVersion(): boolean {
   return isNew;
 }
 
-/** The names of built scripts change with what is in them. False where that cannot be told. */
+/** Built scripts have content-based names. Returns false if the check fails. */
 async function isNewVersionServed(): Promise<boolean> {
   const currentScript = document.querySelector('script[type="module"][src*="/assets/"]')?.getAttribute('src');
   const answer = await fetch('./', { cache: 'no-cache', credentials: 'omit' }).catch(() => undefined);

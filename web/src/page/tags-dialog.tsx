@@ -19,7 +19,7 @@ interface TagsDialogProps {
   readonly onClose: () => void;
 }
 
-/** Which tags a conversation has: those that are there to tick, and a new one. */
+/** Tags of a chat: existing ones with checkboxes, and a new one. */
 export function TagsDialog({ summary, title, onClose }: TagsDialogProps) {
   const tagsStrings = useTagsStrings();
   const updateAttributes = useUpdateAttributes(summary);
@@ -80,7 +80,7 @@ export function TagsDialog({ summary, title, onClose }: TagsDialogProps) {
   );
 }
 
-/** What the tags of a conversation say; apart from the other words, so that it is loaded with them. */
+/** Texts of the tags dialog, in a separate chunk. */
 function useTagsStrings(): TagsStrings {
   return useLocalizedStrings({ en: tagsEnglish, de: tagsGerman, fr: tagsFrench, es: tagsSpanish });
 }

@@ -1,6 +1,6 @@
-/** Something that was done a moment ago. */
+/** An action that can be undone. */
 export interface UndoOffer {
-  /** What was done. */
+  /** Description of the action. */
   readonly message: string;
   readonly undo: () => void;
   /** Called if it is not undone. */

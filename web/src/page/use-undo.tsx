@@ -4,7 +4,7 @@ import { useStrings } from '../strings/strings.tsx';
 import type { UndoOffer } from './undo-offer.ts';
 import './undo-note.css';
 
-/** The offer to take back what was done last; another one settles it. `note` is to be drawn somewhere. */
+/** Offers to undo the last action. A new offer ends the previous one. The caller renders `note`. */
 export function useUndo(): { readonly offerUndo: (offer: UndoOffer) => void; readonly note: ReactNode } {
   const [offer, setOffer] = useState<UndoOffer>();
   const currentOffer = useRef<UndoOffer>(undefined);
@@ -26,8 +26,8 @@ export function useUndo(): { readonly offerUndo: (offer: UndoOffer) => void; rea
 const visibleMs = 8000;
 
 /**
- * Says what was done, and takes it back for those who ask within some seconds; another offer, or leaving the page, settles it. The
- * hand on the note stops the clock.
+ * Describes an action and offers to undo it for some seconds. Another offer or leaving the page ends this. Hovering over the note
+ * stops the timer.
  */
 function UndoNote({ offer, close }: { readonly offer: UndoOffer; readonly close: () => void }) {
   const strings = useStrings();
@@ -52,7 +52,7 @@ function UndoNote({ offer, close }: { readonly offer: UndoOffer; readonly close:
   };
   useCommands(() => [{ id: 'undo', title: `${strings.undo}: ${offer.message}`, kind: 'action', icon: 'again', run: undo }]);
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: it only notices that somebody is at the button inside
+    // biome-ignore lint/a11y/noStaticElementInteractions: it only observes interaction with the button inside
     <div
       {...{ className: 'undo-note', role: 'status' }}
       onPointerEnter={() => setIsPaused(true)}

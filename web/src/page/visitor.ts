@@ -6,34 +6,34 @@ import type { Strings } from '../strings/english.ts';
 const keyStorageKey = 'parley key';
 const userStorageKey = 'parley key of';
 
-/** Somebody at the entrance: with a key, or back from an identity provider. */
+/** A person who opens the page: with a key, or back from an identity provider. */
 export interface Visitor extends Credentials {
-  /** Who the service said this is when this tab last kept the same credentials. */
+  /** User that the service returned when this tab last stored the same credentials. */
   readonly knownUser: string | undefined;
-  /** Keeps the credentials, and whose they are, in this tab until it is closed. */
+  /** Stores the credentials and their user in this tab until it is closed. */
   store(user: string): void;
-  /** Forgets them; what is still under way keeps them no more. */
+  /** Removes the credentials. Pending requests do not store them again. */
   clear(): void;
-  /** What to say where the service does not take them; `why` in its words. */
+  /** Describes a rejection of the credentials. `why` is the message of the service. */
   describeRejection(strings: Strings, why: string): string;
-  /** Present for those who came from an identity provider. */
+  /** Set for visitors from an identity provider. */
   readonly provider?: VisitorProvider;
 }
 
-/** The identity provider that somebody came from. */
+/** The identity provider of a visitor. */
 export interface VisitorProvider {
   readonly displayName: string;
-  /** Where the browser goes to sign out of the provider itself; undefined where there is no such place. */
+  /** Returns the sign-out address of the provider, or undefined if it has none. */
   getSignOutUrl(): string | undefined;
-  /** Tells the provider that its tokens are used no more, those that are under way as well. Never rejects. */
+  /** Revokes the tokens at the provider, including those that are still being requested. Never rejects. */
   signOut(): Promise<void>;
-  /** Where the browser goes to sign in again, and come back to where it is. */
+  /** Returns the address for a new sign-in that returns to the current place. */
   getSignInUrl(): Promise<string>;
-  /** Called when the sign-in is over: its tokens are refused, and there are no new ones. */
+  /** Called when the sign-in has ended: its tokens are rejected and cannot be renewed. */
   onEnd(listener: () => void): void;
 }
 
-/** Somebody with a key. */
+/** A visitor with a key. */
 export function createKeyVisitor(key: string): Visitor {
   return {
     getHeaders: async () => ({ 'api-key': key }),
@@ -60,18 +60,18 @@ export function consumeLinkedKey(): string | undefined {
   return key === '' ? undefined : key;
 }
 
-/** The key that this tab keeps. */
+/** Returns the stored key of this tab. */
 export function loadKey(): string | undefined {
   return sessionStorage.getItem(keyStorageKey) ?? undefined;
 }
 
-/** Keeps the key until the tab is closed, and whose it is as soon as that is known. */
+/** Stores the key until the tab is closed, and its user as soon as it is known. */
 export function storeKey(key: string, user?: string): void {
   sessionStorage.setItem(keyStorageKey, key);
   if (user !== undefined) sessionStorage.setItem(userStorageKey, JSON.stringify([key, user]));
 }
 
-/** Whose the key is, if this tab was told. */
+/** Returns the user of the key, if this tab knows it. */
 function findUserOfKey(key: string): string | undefined {
   const stored = tryParseJson(sessionStorage.getItem(userStorageKey) ?? '');
   return Array.isArray(stored) && stored[0] === key ? String(stored[1]) : undefined;

@@ -1,8 +1,8 @@
 import type { IconName } from '../parts/icon.tsx';
 
-/** Something that can be done, or gone to, by its name. */
+/** A named action or navigation target. */
 export interface Command {
-  /** Unique among all of them. */
+  /** Unique among all commands. */
   readonly id: string;
   readonly title: string;
   readonly kind: 'action' | 'view' | 'deployment' | 'conversation';
@@ -10,11 +10,11 @@ export interface Command {
   readonly run: () => void;
 }
 
-/** The commands of the parts that are shown; asked for when somebody looks for one. */
+/** Commands of the visible parts of the page. They are collected when the palette opens. */
 export class CommandRegistry {
   readonly #sources = new Set<() => readonly Command[]>();
 
-  /** Gives what takes them away again. */
+  /** Adds a source of commands. Returns a function that removes it. */
   add(source: () => readonly Command[]): () => void {
     this.#sources.add(source);
     return () => this.#sources.delete(source);

@@ -5,22 +5,22 @@ import { LazyDialog } from '../parts/lazy-view.tsx';
 import { useCommands } from './use-commands.ts';
 
 interface DialogButtonProps {
-  /** Of the command in the palette. */
+  /** ID of the command in the palette. */
   readonly id: string;
   readonly icon: IconName;
   readonly title: string;
-  /** What the button says where that is more than the title. */
+  /** Label of the button if it differs from the title. */
   readonly label?: string;
-  /** A `line` of a menu has its words beside the icon. */
+  /** A `line` of a menu shows a text next to the icon. */
   readonly form: 'icon' | 'line';
   readonly isMarked?: boolean;
-  /** In a narrow window the palette alone opens it. */
+  /** Whether narrow windows open it only from the palette. */
   readonly isWideOnly?: boolean;
-  /** The dialog, loaded when it is opened. */
+  /** The dialog, loaded on demand. */
   readonly children: (close: () => void) => ReactNode;
 }
 
-/** Opens a dialog, as a command of the palette does. */
+/** A button that opens a dialog. It is also a palette command. */
 export function DialogButton({
   id,
   icon,
@@ -46,7 +46,7 @@ export function DialogButton({
         <Icon name={icon} />
         {isLine && label}
       </button>
-      {/* Not inside a menu that may be folded, or a drawer that is shut: nothing of it would be seen. */}
+      {/* Rendered outside closed menus and drawers, which would hide it. */}
       {isOpen && createPortal(<LazyDialog onClose={close}>{children(close)}</LazyDialog>, document.body)}
     </>
   );

@@ -1,4 +1,4 @@
-/** Keys as this machine names them: `Mod` is ⌘ on a Mac, and Ctrl elsewhere. */
+/** Returns the key names of this system: `Mod` is ⌘ on a Mac, and Ctrl elsewhere. */
 export function toKeys(keys: string): readonly string[] {
   const isMac = /Mac|iP(hone|ad|od)/.test(navigator.userAgent);
   const names: Readonly<Record<string, string>> = isMac ? { Mod: '⌘', Shift: '⇧' } : { Mod: 'Ctrl' };

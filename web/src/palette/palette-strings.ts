@@ -4,7 +4,7 @@ import { paletteFrench } from './palette-french.ts';
 import { paletteGerman } from './palette-german.ts';
 import { paletteSpanish } from './palette-spanish.ts';
 
-/** What the palette says; apart from the other words, so that only who opens it loads it. */
+/** Texts of the palette, in a separate chunk that only the palette loads. */
 export function usePaletteStrings(): PaletteStrings {
   return useLocalizedStrings({ en: paletteEnglish, de: paletteGerman, fr: paletteFrench, es: paletteSpanish });
 }

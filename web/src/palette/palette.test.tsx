@@ -7,28 +7,28 @@ const titles = (query: string, ...all: readonly string[]): readonly string[] =>
     query,
   ).map(({ title }) => title);
 
-it('What begins with the words comes before what has them within, and that before their letters alone', () => {
+it('ranks prefixes before inner words, and inner words before single letters', () => {
   const all = ['Big use of letters', 'My reusable lists', 'Usual limits', 'The use of it'];
   expect(titles('us', ...all)).toEqual(['Usual limits', 'The use of it', 'Big use of letters', 'My reusable lists']);
 });
 
-it('A whole word comes before the beginning of a longer one', () => {
-  expect(titles('share', 'Shared links', 'Share by a link')).toEqual(['Share by a link', 'Shared links']);
+it('ranks a complete word before a prefix', () => {
+  expect(titles('share', 'Shared links', 'Share with a link')).toEqual(['Share with a link', 'Shared links']);
 });
 
-it('Letters that were left out, and accents, do not matter', () => {
-  expect(titles('nwcv', 'New conversation', 'Now')).toEqual(['New conversation']);
+it('ignores omitted letters and accents', () => {
+  expect(titles('nwct', 'New chat', 'Now')).toEqual(['New chat']);
   expect(titles('resume', 'Résumé of the year')).toEqual(['Résumé of the year']);
   expect(titles('gpt-4', 'GPT-4', 'Learning C++')).toEqual(['GPT-4']);
   expect(titles('c++ (', 'Learning C++ (again)')).toEqual(['Learning C++ (again)']);
 });
 
-it('Every word has to fit, in any order', () => {
+it('requires every word, in any order', () => {
   expect(titles('list shop', 'Shopping list', 'A list')).toEqual(['Shopping list']);
   expect(titles('zebra', 'Shopping list')).toEqual([]);
 });
 
-it('What fits alike stays in its order', () => {
+it('keeps the order of equal matches', () => {
   expect(titles('', 'bcd', 'abc')).toEqual(['bcd', 'abc']);
   expect(titles('note', 'Notes 2', 'Notes 1')).toEqual(['Notes 2', 'Notes 1']);
 });

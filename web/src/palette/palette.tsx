@@ -14,10 +14,10 @@ import { useStrings } from '../strings/strings.tsx';
 import { useFollow } from './use-follow.ts';
 
 const maxItems = 40;
-/** Of each kind, before anything is written. */
+/** Maximum number of entries per kind for an empty query. */
 const maxPerKind = 5;
 
-/** Everything that can be done or gone to, found by a few letters of its name. */
+/** Finds commands and pages by a few letters of their name. */
 export function Palette({ close }: { readonly close: () => void }) {
   const strings = usePaletteStrings();
   const all = useAllCommands();
@@ -87,7 +87,7 @@ export function Palette({ close }: { readonly close: () => void }) {
   );
 }
 
-/** What is gone back to most comes first. */
+/** Sorts the most used kinds first. */
 function listDefaults(all: readonly Command[]): readonly Command[] {
   const byKind = (wantedKind: Command['kind']): readonly Command[] => all.filter(({ kind }) => kind === wantedKind);
   const topCommands = (['conversation', 'deployment'] as const).flatMap((kind) => byKind(kind).slice(0, maxPerKind));
@@ -97,14 +97,14 @@ function listDefaults(all: readonly Command[]): readonly Command[] {
   return [...(newCommand === undefined ? [] : [newCommand]), ...topCommands, ...byKind('view'), ...actions];
 }
 
-/** A word of what is written. */
+/** A word of the query. */
 interface QueryWord {
   readonly word: string;
-  /** Its letters one after the other from the beginning of a word on, with no more than a few left out between two. */
+  /** Matches its letters in order from the start of a word, with at most a few skipped letters in between. */
   readonly letters: RegExp | undefined;
 }
 
-/** Those that fit, the best first; of those that fit alike, the earlier ones first. */
+/** Returns the matching items, the best first. Items with equal rank keep their order. */
 export function findBest<Item extends { readonly title: string }>(items: readonly Item[], query: string): readonly Item[] {
   const queryWords = toPlain(query).split(/\s+/).filter(Boolean).map(toQueryWord);
   const fits = items.flatMap((item) => {
@@ -121,7 +121,7 @@ function toQueryWord(word: string): QueryWord {
   return { word, letters };
 }
 
-/** How well a text fits what is written; undefined where a word of it does not fit at all. The more, the better. */
+/** Rates how well a text matches. Higher is better. Returns undefined if a word does not match. */
 function toFit(text: string, queryWords: readonly QueryWord[]): number | undefined {
   const plain = toPlain(text);
   let fit = 0;
@@ -130,7 +130,7 @@ function toFit(text: string, queryWords: readonly QueryWord[]): number | undefin
     if (wordFit === 0) return undefined;
     fit += wordFit;
   }
-  // Of two that fit alike, the shorter one says less that was not asked for.
+  // Of two equal matches, the shorter one is more specific.
   return fit - Math.min(plain.length, 500) / 1000;
 }
 
@@ -143,12 +143,12 @@ function rateWord(text: string, { word, letters }: QueryWord): number {
   return words.some((part) => part.startsWith(word)) ? 6 + exactBonus : 3;
 }
 
-/** Without accents, and small. */
+/** Removes accents and converts to lowercase. */
 function toPlain(text: string): string {
   return text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase();
 }
 
-/** All there is, as it is when somebody begins to look: what can be done, pages, conversations, whom to talk to. */
+/** Collects all entries when the palette opens: actions, pages, chats, and deployments. */
 function useAllCommands(): readonly Command[] {
   const strings = useStrings();
   const { commands, library, deployments, isAdmin } = usePage();

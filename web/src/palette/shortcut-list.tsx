@@ -10,7 +10,7 @@ import './palette.css';
 type Shortcut = readonly [says: keyof PaletteStrings & StringKey, ...ways: readonly string[]];
 type StringKey = { [key in keyof PaletteStrings]: PaletteStrings[key] extends string ? key : never }[keyof PaletteStrings];
 
-/** Keys that are pressed together stand in one text, with spaces between. */
+/** Keys that are pressed together are one text, separated by spaces. */
 const groups: readonly (readonly [StringKey, readonly Shortcut[]])[] = [
   [
     'everywhere',
@@ -41,7 +41,7 @@ const groups: readonly (readonly [StringKey, readonly Shortcut[]])[] = [
   ],
 ];
 
-/** What the keys do. */
+/** Lists the keyboard shortcuts. */
 export function ShortcutList({ close }: { readonly close: () => void }) {
   const strings = useStrings();
   const paletteStrings = usePaletteStrings();

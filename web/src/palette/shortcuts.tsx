@@ -9,7 +9,7 @@ import { useFollow } from './use-follow.ts';
 const Palette = lazyView(() => import('./palette.tsx').then(({ Palette: view }) => view));
 const ShortcutList = lazyView(() => import('./shortcut-list.tsx').then(({ ShortcutList: view }) => view));
 
-/** What the keys of the whole page open. `opening` counts how often the palette was asked for otherwise. */
+/** Handles the shortcuts of the complete page. `opening` counts requests to open the palette from elsewhere. */
 export function Shortcuts({ opening }: { readonly opening: number }) {
   const strings = useStrings();
   const follow = useFollow();

@@ -2,7 +2,7 @@ import { useEffect, useRef } from 'react';
 import { usePage } from '../page/page.tsx';
 import type { Command } from './command-registry.ts';
 
-/** Adds the commands of a part of the page to the palette for as long as that part is shown. */
+/** Adds the commands of a part of the page to the palette while the part is rendered. */
 export function useCommands(source: () => readonly Command[]): void {
   const { commands } = usePage();
   const latest = useRef(source);

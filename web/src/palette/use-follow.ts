@@ -1,7 +1,7 @@
 import { usePage } from '../page/page.tsx';
 import { formatRoute, type Route } from '../page/route.ts';
 
-/** Goes to a place as a link would, so that whoever asks before something unsaved is left is asked. */
+/** Navigates like a link, so that guards for unsaved changes can ask. */
 export function useFollow(): (route: Route) => void {
   const { go } = usePage();
   return (route) => {

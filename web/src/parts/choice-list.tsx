@@ -1,9 +1,9 @@
 import { type KeyboardEvent, type RefObject, useId, useImperativeHandle, useState } from 'react';
 import './choice-list.css';
 
-/** What the field does with its keys while the choice is open. */
+/** Key handling while the list is open. */
 export interface ChoiceKeys {
-  /** Whether the key was meant for the choice. */
+  /** Returns whether the list handled the key. */
   readonly handleKey: (event: KeyboardEvent) => boolean;
 }
 
@@ -18,11 +18,11 @@ interface ChoiceListProps {
   readonly keys: RefObject<ChoiceKeys | null>;
   readonly onSelect: (index: number) => void;
   readonly onClose: () => void;
-  /** Whether the last one leads to something else. */
+  /** Whether the last entry is an action of another kind. */
   readonly isLastOther?: boolean;
 }
 
-/** A list above the message, whose keys go through it while the message keeps the focus. */
+/** A list above the message input. Keys move through it while the input keeps the focus. */
 export function ChoiceList({ label, items, keys, onSelect, onClose, isLastOther = false }: ChoiceListProps) {
   const id = useId();
   const [position, setPosition] = useState(0);

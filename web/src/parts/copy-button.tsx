@@ -4,7 +4,7 @@ import { Icon } from './icon.tsx';
 
 const visibleMs = 1600;
 
-/** Puts a text on the clipboard, and says so for a moment. */
+/** Copies a text to the clipboard and confirms it briefly. */
 export function CopyButton({ text, label }: { readonly text: () => string; readonly label?: string }) {
   const strings = useStrings();
   const [isCopied, setIsCopied] = useState(false);

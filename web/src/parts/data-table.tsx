@@ -9,20 +9,20 @@ export interface Column<Row> {
 
 interface DataTableProps<Row> {
   readonly label: string;
-  /** The first one names the row. */
+  /** The first column names the row. */
   readonly columns: readonly [Column<Row>, ...Column<Row>[]];
   readonly rows: readonly Row[];
   readonly getKey: (row: Row) => string;
-  /** Where the window is narrow, each row is a card. */
+  /** Whether rows become cards in a narrow window. */
   readonly isStacked?: boolean;
 }
 
-/** Rows under their heads; where the window is narrow it scrolls by itself, or is stacked. */
+/** A table with headers. In a narrow window it scrolls or is stacked. */
 export function DataTable<Row>({ label, columns, rows, getKey, isStacked }: DataTableProps<Row>) {
   const [firstColumn, ...otherColumns] = columns;
   const getClassName = ({ isNumber }: Column<Row>): string | undefined => (isNumber ? 'number' : undefined);
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be reached by the keyboard
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll container must be reachable by keyboard
     <section className="table-frame" tabIndex={0} aria-label={label}>
       <table className={isStacked ? 'data-table stacked' : 'data-table'}>
         <thead>

@@ -1,6 +1,6 @@
 import { usePage } from '../page/page.tsx';
 
-/** The name of a deployment, its id in small type below; of one that is not open to the user, what its id ends with. */
+/** The name of a deployment with its ID in small type. For an unavailable deployment, the end of its ID. */
 export function DeploymentName({ id }: { readonly id: string }) {
   const { deployments } = usePage();
   const deployment = deployments.find((option) => option.id === id);

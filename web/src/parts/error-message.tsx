@@ -3,7 +3,7 @@ import { describeError } from '../strings/describe-error.ts';
 import { useLanguage, useStrings } from '../strings/strings.tsx';
 import { suggestAction } from '../strings/suggest-action.ts';
 
-/** What went wrong in words, and what helps; nothing where nothing did. */
+/** An error and a suggested action. Renders nothing without an error. */
 export function ErrorMessage({ error }: { readonly error: ErrorDetails | undefined }) {
   const { strings, language } = useLanguage();
   if (error === undefined) return null;
@@ -19,7 +19,7 @@ export function ErrorMessage({ error }: { readonly error: ErrorDetails | undefin
   );
 }
 
-/** What the people who run the service want to know of a fault. */
+/** Error details for support. */
 export function ErrorSupport({ error: { code, message, requestId } }: { readonly error: ErrorDetails }) {
   const strings = useStrings();
   return (

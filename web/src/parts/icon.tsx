@@ -52,7 +52,7 @@ const paths = {
 
 export type IconName = keyof typeof paths;
 
-/** A drawing beside words or inside a button that has a name; it says nothing itself. */
+/** A decorative icon next to a text or inside a labeled button. Screen readers ignore it. */
 export function Icon({ name }: { readonly name: IconName }) {
   return (
     <svg className="icon" viewBox="0 0 24 24" aria-hidden="true">

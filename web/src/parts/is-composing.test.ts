@@ -7,7 +7,7 @@ describe('isComposing', () => {
     ['the Enter that confirms a candidate, before compositionend (Chromium, Firefox)', { isComposing: true, keyCode: 229 }, true],
     ['the same in Firefox before version 65', { isComposing: true, keyCode: 13 }, true],
     ['the same after compositionend (Safari)', { isComposing: false, keyCode: 229 }, true],
-  ])('tells what %s is', (_what, event, expected) => {
+  ])('classifies %s', (_what, event, expected) => {
     expect(isComposing(event)).toBe(expected);
   });
 });

@@ -5,9 +5,9 @@ import './question-dialog.css';
 
 const retryDelayMs = 1_000;
 
-/** A part of the page that did not come, also when it was asked for once more. */
+/** A part of the page that failed to load twice. */
 class MissingPartError extends Error {
-  /** Lets the part be asked for anew when it is shown again. */
+  /** Allows another attempt when the part is rendered again. */
   readonly reset: () => void;
 
   constructor(reset: () => void, cause: unknown) {
@@ -16,7 +16,7 @@ class MissingPartError extends Error {
   }
 }
 
-/** A part of the page that is loaded when it is first shown; what does not come is asked for once more before it fails. */
+/** Loads a part of the page on demand. A failed load is repeated once. */
 export function lazyView<Props extends object>(load: () => Promise<ComponentType<Props>>): ComponentType<Props> {
   const createLazy = (): ComponentType<Props> =>
     lazy(async () => {
@@ -42,12 +42,12 @@ function waitForRetry(): Promise<void> {
 }
 
 interface GuardProps {
-  /** Shown where the rest cannot be drawn. */
+  /** Shown if the children fail to render. */
   readonly fallback: ReactNode;
   readonly children: ReactNode;
 }
 
-/** Keeps what cannot be drawn from taking the page with it. */
+/** An error boundary. */
 export class Guard extends Component<GuardProps, { readonly hasFailed: boolean }> {
   override state = { hasFailed: false };
 
@@ -64,7 +64,7 @@ export class Guard extends Component<GuardProps, { readonly hasFailed: boolean }
   }
 }
 
-/** Stands where a part of the page cannot be shown: it could not be loaded, or failed. */
+/** Shown if a part of the page failed to load or render. */
 export function MissingPart() {
   const strings = useStrings();
   return (
@@ -85,7 +85,7 @@ interface LazyDialogProps {
   readonly children: ReactNode;
 }
 
-/** Around a dialog that is loaded when it is opened: one that does not come is said to be missing, and takes nothing with it. */
+/** An error boundary for a dialog that is loaded on demand. It shows that a dialog is missing. */
 export function LazyDialog({ onClose, children }: LazyDialogProps) {
   return (
     <Guard fallback={<MissingDialog close={onClose} />}>

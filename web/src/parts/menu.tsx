@@ -7,7 +7,7 @@ interface MenuProps {
   readonly children: ReactNode;
 }
 
-/** A button that unfolds others; a choice, Escape or a look elsewhere folds them again. */
+/** A button with a menu. A choice, Escape, or losing the focus closes it. */
 export function Menu({ label, icon, children }: MenuProps) {
   const menu = useRef<HTMLDetailsElement>(null);
   const fold = (): void => {

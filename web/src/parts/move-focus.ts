@@ -1,6 +1,9 @@
 import type { KeyboardEvent } from 'react';
 
-/** From one of them, the arrow keys go through the elements below that fit the selector, Home and End to the ends; in a field those two stay its own. */
+/**
+ * Moves the focus between matching elements: arrow keys to the neighbors, Home and End to the ends. In a text field, Home and End
+ * keep their function.
+ */
 export function moveFocus(event: KeyboardEvent<HTMLElement>, selector: string): void {
   const stops = [...event.currentTarget.querySelectorAll<HTMLElement>(selector)];
   const next = findNextIndex(event, stops);

@@ -3,16 +3,16 @@ import { useStrings } from '../strings/strings.tsx';
 import { Icon } from './icon.tsx';
 
 interface NamedPageProps {
-  /** In the line above the content. */
+  /** Heading above the content. */
   readonly name: string;
-  /** Of the window; absent: the name. */
+  /** Window title. The default is the name. */
   readonly title?: string;
   readonly isBusy?: boolean;
   readonly openMenu: () => void;
   readonly children: ReactNode;
 }
 
-/** A page beside the conversations, with its name above it. */
+/** A page other than a chat, with its name above it. */
 export function NamedPage({ name, title = name, isBusy, openMenu, children }: NamedPageProps) {
   useTitle(title);
   return (
@@ -25,7 +25,7 @@ export function NamedPage({ name, title = name, isBusy, openMenu, children }: Na
   );
 }
 
-/** The line above the content; on narrow screens with the way to the conversations. */
+/** The header above the content. On narrow screens it has a button for the chat list. */
 export function PageHeader({ openMenu, children }: { readonly openMenu: () => void; readonly children: ReactNode }) {
   const strings = useStrings();
   return (
@@ -44,7 +44,7 @@ export function PageHeader({ openMenu, children }: { readonly openMenu: () => vo
   );
 }
 
-/** Names the window by what it shows, and the product. */
+/** Sets the window title to the content and the product. */
 export function useTitle(title: string): void {
   const { product } = useStrings();
   useEffect(() => {

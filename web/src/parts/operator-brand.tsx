@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { readBrand } from '../page/brand.ts';
 
-/** The operator's logo, else the sign of Parley. */
+/** The operator's logo, or the Parley icon. */
 export function Mark({ size }: { readonly size: number }) {
   const [{ logo }] = useState(readBrand);
   if (logo !== undefined) return <img className="mark logo" src={logo} alt="" height={size} />;
@@ -14,7 +14,7 @@ export function Mark({ size }: { readonly size: number }) {
   );
 }
 
-/** What the operator has to say to everybody. */
+/** A message of the operator to all users. */
 export function Notice() {
   const [{ notice }] = useState(readBrand);
   return notice === undefined ? null : <p className="operator-notice small">{notice}</p>;

@@ -6,7 +6,7 @@ import { createPortal } from 'react-dom';
 
 interface QuestionDialogProps {
   readonly question: string;
-  /** What the button says that does it. Absent: the dialog only says something. */
+  /** Label of the confirm button. Without it, the dialog only shows a message. */
   readonly confirmLabel?: string;
   readonly onConfirm?: () => void;
   /** Label of the second button. The default is the label for cancel. */
@@ -14,7 +14,7 @@ interface QuestionDialogProps {
   readonly onClose: () => void;
 }
 
-/** Asks before something is done that cannot be undone. Escape, Cancel and a click beside it leave everything as it was. */
+/** Asks before an action that cannot be undone. Escape, Cancel, and a click outside change nothing. */
 export function QuestionDialog({ question, confirmLabel, onConfirm, cancelLabel, onClose }: QuestionDialogProps) {
   const strings = useStrings();
   const { dialog, closeDialog } = useModalDialog(onClose);
@@ -43,12 +43,12 @@ export function QuestionDialog({ question, confirmLabel, onConfirm, cancelLabel,
 
 interface Question {
   readonly question: string;
-  /** What the button says that does it. */
+  /** Label of the confirm button. */
   readonly confirmLabel: string;
   readonly onSettle: (isConfirmed: boolean) => void;
 }
 
-/** Asks before something is done that cannot be undone; resolves with what was answered. `dialog` is to be drawn somewhere. */
+/** Asks before an action that cannot be undone. Resolves with the answer. The caller renders `dialog`. */
 export function useConfirmation(): {
   readonly askConfirmation: (question: string, confirmLabel: string) => Promise<boolean>;
   readonly dialog: ReactNode;
@@ -64,7 +64,7 @@ export function useConfirmation(): {
     setPending(undefined);
   };
   const onConfirm = (): void => pending?.onSettle(true);
-  // Not inside a menu that may be folded, or a drawer that is shut: nothing of it would be seen.
+  // Rendered outside closed menus and drawers, which would hide it.
   return {
     askConfirmation,
     dialog: pending && createPortal(<QuestionDialog {...pending} {...{ onConfirm, onClose }} />, document.body),

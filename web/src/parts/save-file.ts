@@ -1,4 +1,4 @@
-/** Hands a file to the user; nothing of it is opened in the page. */
+/** Saves a file on the user's device. The page never opens it. */
 export function saveFile(name: string, content: Blob): void {
   const url = URL.createObjectURL(content);
   const link = document.createElement('a');
@@ -8,7 +8,7 @@ export function saveFile(name: string, content: Blob): void {
   setTimeout(() => URL.revokeObjectURL(url), 60_000);
 }
 
-/** A name that every system takes. */
+/** Returns a file name that is valid on every system. */
 export function toFileName(title: string, extension: string): string {
   const stem =
     title

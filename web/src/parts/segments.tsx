@@ -7,7 +7,7 @@ interface SegmentsProps<Value extends string> {
   readonly onSelect: (value: Value) => void;
 }
 
-/** One of a few, side by side. */
+/** A choice between a few options side by side. */
 export function Segments<Value extends string>({ name, value, options, onSelect }: SegmentsProps<Value>) {
   const group = useId();
   return (

@@ -2,18 +2,18 @@ import { useCallback, useEffect, useState } from 'react';
 import { type ErrorDetails, toErrorDetails } from '../service/service-error.ts';
 
 interface Loaded<Value> {
-  /** Of the last time that went well; stays while another is on its way. */
+  /** Last loaded value. It stays during a reload. */
   readonly value: Value | undefined;
   readonly error: ErrorDetails | undefined;
   readonly isLoading: boolean;
   readonly reload: () => void;
 }
 
-/** What `load` gives, asked anew whenever `load` is another, and on demand; an answer that comes too late is left out. */
+/** Calls `load` when it changes and on demand. Ignores outdated results. */
 export function useLoaded<Value>(load: (signal: AbortSignal) => Promise<Value>): Loaded<Value> {
   const [state, setState] = useState<Omit<Loaded<Value>, 'reload'>>({ value: undefined, error: undefined, isLoading: true });
   const [attempt, setAttempt] = useState(0);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another round asks anew
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new round loads again
   useEffect(() => {
     const controller = new AbortController();
     const settle = (next: { value?: Value; error?: ErrorDetails }): void => {

@@ -2,14 +2,14 @@ import { type RefObject, useEffectEvent, useLayoutEffect, useRef } from 'react';
 
 export interface ModalDialog {
   readonly dialog: RefObject<HTMLDialogElement | null>;
-  /** Gives the focus back to where it was, and calls `close`. */
+  /** Restores the focus, and calls `close`. */
   readonly closeDialog: () => void;
 }
 
 /**
- * For a dialog that is drawn when it is wanted: it lies over the page, and has the focus, before anything else is typed. `close`
- * is called once it is left, and draws it no more. The browser tells of a closed dialog a moment later, and a key pressed
- * meanwhile would find it still drawn: so whoever leaves it by Escape or by a button does not wait for that.
+ * Opens a rendered dialog as modal and focuses it before further input. `close` is called when the dialog closes, and stops
+ * rendering it. The browser reports a closed dialog with a delay, in which keys would still reach it. Escape and the buttons
+ * therefore close it without waiting for the report.
  */
 export function useModalDialog(onDialogClose: () => void): ModalDialog {
   const dialog = useRef<HTMLDialogElement>(null);
@@ -24,7 +24,7 @@ export function useModalDialog(onDialogClose: () => void): ModalDialog {
     if (element === null) return;
     element.showModal();
     const events = new AbortController();
-    // A choice of files that is left says so to all around it.
+    // A canceled file picker also sends this event.
     element.addEventListener('cancel', ({ target }) => target === element && onCancel(), events);
     element.addEventListener('close', () => onClose(), events);
     return () => events.abort();

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { nextPlaceholder } from './placeholder.ts';
 
-it('The places of a prompt follow one another; braces that hold nothing are none', () => {
+it('finds placeholders one after the other and skips empty braces', () => {
   const text = 'From {{one}} to {{the other}}; {{}} {{a\nb}} {x}';
   expect(nextPlaceholder(text)).toEqual({ start: 5, end: 12 });
   expect(nextPlaceholder(text, 12)).toEqual({ start: 16, end: 29 });

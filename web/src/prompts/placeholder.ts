@@ -1,4 +1,4 @@
-/** The next place of a prompt that is to be filled in, such as `{{city}}`, from a place of the text on; undefined for none. */
+/** Returns the next placeholder of a prompt, such as `{{city}}`, after a position. Undefined if there is none. */
 export function nextPlaceholder(text: string, from = 0): { readonly start: number; readonly end: number } | undefined {
   const pattern = /\{\{[^{}\n]{1,60}\}\}/g;
   pattern.lastIndex = from;

@@ -8,24 +8,24 @@ import { usePromptsStrings } from './prompts-strings.ts';
 import './prompts.css';
 
 interface PromptChoiceProps {
-  /** What is written behind the slash. */
+  /** Text after the slash. */
   readonly query: string;
   readonly keys: RefObject<ChoiceKeys | null>;
-  /** Takes the text of the prompt. */
+  /** Inserts the text of the prompt. */
   readonly use: (text: string) => void;
   readonly close: () => void;
 }
 
 const maxItems = 8;
 
-/** The user's prompts that fit what is written behind a slash, and the way to all of them. */
+/** Prompts that match the text after a slash, and a link to all of them. */
 export function PromptChoice({ query, keys, use, close }: PromptChoiceProps) {
   const promptsStrings = usePromptsStrings();
   const { service } = usePage();
   const { names, load } = useNames();
   const [isManaging, setIsManaging] = useState(false);
   const matches = names.filter((name) => name.toLowerCase().includes(query.toLowerCase())).slice(0, maxItems);
-  // What fits no prompt is a message that begins with a slash.
+  // Text that matches no prompt is a message that starts with a slash.
   const isOpen = matches.length > 0 || query === '';
   const pick = (index: number): void => {
     const name = matches[index];
@@ -60,7 +60,7 @@ function useNames() {
   const { service } = usePage();
   const [names, setNames] = useState<readonly string[]>([]);
   const load = async (): Promise<void> => setNames(await listPrompts(service, 'said').catch(() => []));
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each time that the choice is opened
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs each time the list opens
   useEffect(() => void load(), []);
   return { names, load };
 }

@@ -3,7 +3,7 @@ import { findFreeName, readPromptFile, toPromptFile } from './prompt-file.ts';
 
 const prompts = [{ name: 'Greeting', content: 'Hello {{name}}' }];
 
-it('a file of this page brings back what was written', async () => {
+it('reads the prompts of an exported file', async () => {
   expect(readPromptFile(await toPromptFile(prompts).text())).toEqual(prompts);
 });
 
@@ -12,15 +12,18 @@ it.each([
   ['Open WebUI, newer', [{ command: 'greeting', name: 'Greeting', content: 'Hello {{name}}', is_active: true }]],
   ['LibreChat', { promptGroups: [{ name: 'Greeting', productionPrompt: { prompt: 'Hello {{name}}', type: 'text' } }] }],
   ['DIAL', { version: 4, prompts: [{ id: 'x', folderId: 'y', name: 'Greeting', content: 'Hello {{name}}' }], folders: [] }],
-])('one of %s is read', (_name, file) => {
+])('reads a file of %s', (_name, file) => {
   expect(readPromptFile(JSON.stringify(file))).toEqual(prompts);
 });
 
-it.each(['', 'text', '{}', '[]', '[5]', '[{"name":"x"}]', '{"prompts":{}}'])('what has none is refused: %s', (text) => {
-  expect(readPromptFile(text)).toBeUndefined();
-});
+it.each(['', 'text', '{}', '[]', '[5]', '[{"name":"x"}]', '{"prompts":{}}'])(
+  'returns undefined for a file without prompts: %s',
+  (text) => {
+    expect(readPromptFile(text)).toBeUndefined();
+  },
+);
 
-it('a name that is taken gets a number, and stays short', () => {
+it('adds a number to a used name within the maximum length', () => {
   expect(findFreeName('a', new Set(['a', 'a (2)']))).toBe('a (3)');
   expect(findFreeName('x'.repeat(60), new Set(['x'.repeat(60)]))).toHaveLength(60);
 });

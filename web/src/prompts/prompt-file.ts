@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
 import { maxNameLength } from './prompts.ts';
 
-/** A prompt as a file has it. */
+/** A prompt in a file. */
 export interface PromptFileEntry {
   readonly name: string;
   readonly content: string;
@@ -11,15 +11,16 @@ const format = 'parley-prompts';
 const maxPrompts = 500;
 export const maxPromptFileBytes = 16 * 1024 ** 2;
 
-/** A file that another user brings in. */
+/** Builds a file that another user can import. */
 export function toPromptFile(prompts: readonly PromptFileEntry[]): Blob {
   const text = JSON.stringify({ format, version: 1, prompts: prompts.map(({ name, content }) => ({ name, content })) }, null, 2);
   return new Blob([text, '\n'], { type: 'application/json' });
 }
 
 /**
- * The prompts of a file: one of this page, of DIAL's chat (`prompts` with `name` and `content`), of Open WebUI (a list with
- * `command`, `title` or `name`, and `content`) or of LibreChat's API (groups with a `productionPrompt`). Undefined if it has none.
+ * Reads the prompts of a file: from this page, from DIAL's chat (`prompts` with `name` and `content`), from Open WebUI (a list
+ * with `command`, `title` or `name`, and `content`), or from LibreChat's API (groups with a `productionPrompt`). Returns
+ * undefined if it contains none.
  */
 export function readPromptFile(text: string): readonly PromptFileEntry[] | undefined {
   const value = tryParseJson(text);
@@ -39,7 +40,7 @@ function isText(value: unknown): value is string {
   return typeof value === 'string' && value.trim() !== '';
 }
 
-/** A name that is not taken: that of the file, or the same with a number. */
+/** Returns a free name: the name of the file, or the same with a number. */
 export function findFreeName(name: string, usedNames: ReadonlySet<string>): string {
   for (let number = 2, next = name; ; number += 1) {
     if (!usedNames.has(next)) return next;

@@ -19,7 +19,7 @@ interface PromptsDialogProps {
   readonly close: () => void;
 }
 
-/** All of the user's prompts: to add, to change and to delete. */
+/** Lists the user's prompts for adding, editing, and deleting. */
 export function PromptsDialog({ names, onChange, close }: PromptsDialogProps) {
   const strings = useStrings();
   const promptsStrings = usePromptsStrings();
@@ -41,7 +41,7 @@ export function PromptsDialog({ names, onChange, close }: PromptsDialogProps) {
   const edit = (name: string): void => attempt(readPrompt(service, 'said', name).then(setDraft));
   return (
     <dialog {...{ ref: dialog, className: 'question-dialog prompts-dialog', 'aria-labelledby': id, closedby: 'any' }}>
-      {/* The message is a form of its own, in whose place nothing may be sent from here. */}
+      {/* The message input is a form, and nested forms are not allowed. */}
       <h2 id={id}>{promptsStrings.prompts}</h2>
       <p className="soft small">{promptsStrings.promptsHint}</p>
       <ul>
@@ -101,11 +101,11 @@ export function PromptsDialog({ names, onChange, close }: PromptsDialogProps) {
 
 interface PromptTransferProps {
   readonly names: readonly string[];
-  /** Runs what may fail, and lists anew what there is. */
+  /** Runs an action that may fail, and reloads the list. */
   readonly attempt: (act: Promise<unknown>) => void;
 }
 
-/** Hands prompts out as a file, all of them or one, and takes those of a file in: that is how they get to a colleague. */
+/** Exports all prompts or one, and imports prompts of a file, so that users can exchange them. */
 function PromptTransfer({ names, attempt }: PromptTransferProps) {
   const strings = usePromptsStrings();
   const { service } = usePage();
@@ -144,14 +144,14 @@ function PromptTransfer({ names, attempt }: PromptTransferProps) {
   );
 }
 
-/** Hands out some prompts as one file. Throws ServiceFault. */
+/** Exports prompts to one file. Throws `ServiceError`. */
 async function savePrompts(service: Service, names: readonly string[], title: string): Promise<void> {
   const prompts: PromptFileEntry[] = [];
   for (const name of names) prompts.push(await readPrompt(service, 'said', name));
   saveFile(toFileName(title, 'json'), toPromptFile(prompts));
 }
 
-/** Adds those that are not there, each under a name that is not taken; gives how many. Throws ServiceFault. */
+/** Adds missing prompts under free names. Returns their number. Throws `ServiceError`. */
 async function addPrompts(service: Service, imported: readonly PromptFileEntry[], names: readonly string[]): Promise<number> {
   const usedNames = new Set(names);
   let added = 0;

@@ -4,24 +4,24 @@ import { readBucket } from '../service/deployments.ts';
 import { encodePath, type Service } from '../service/service.ts';
 import { toErrorDetails } from '../service/service-error.ts';
 
-/** Characters of the name of what is kept. */
+/** Maximum length of a name. */
 export const maxNameLength = 60;
 
-/** Something the user keeps to say or to set again. */
+/** A text or preset that the user stores for reuse. */
 export interface StoredPrompt {
   readonly name: string;
   readonly content: string;
-  /** Of a preset: what it sets beside its content, the instructions. */
+  /** For a preset: settings in addition to the content, which contains the instructions. */
   readonly settings?: Omit<ChatSettings, 'instructions'>;
 }
 
-/** Where prompts lie in the user's bucket: those of the one folder are said, those of the other are set. */
+/** Folders in the user's bucket: prompts for messages, and presets for settings. */
 export type PromptFolder = 'said' | 'presets';
 
 const folderPath = async (service: Service, folder: PromptFolder): Promise<string> =>
   `prompts/${encodePath(await readBucket(service))}/${folder}/`;
 
-/** The names of what is kept in a folder, in their order. Throws ServiceFault. */
+/** Lists the names in a folder in order. Throws `ServiceError`. */
 export async function listPrompts(service: Service, folder: PromptFolder): Promise<readonly string[]> {
   const answer = await service.json(`v1/metadata/${await folderPath(service, folder)}`).catch((error: unknown) => {
     if (isMissing(error)) return undefined;
@@ -32,7 +32,7 @@ export async function listPrompts(service: Service, folder: PromptFolder): Promi
   return names.sort((left, right) => left.localeCompare(right));
 }
 
-/** Throws ServiceFault. */
+/** Throws `ServiceError`. */
 export async function readPrompt(service: Service, folder: PromptFolder, name: string): Promise<StoredPrompt> {
   const answer = await service.json(`v1/${await folderPath(service, folder)}${encodeURIComponent(name)}`);
   const { content, settings } = isJsonObject(answer) ? answer : {};
@@ -43,7 +43,7 @@ export async function readPrompt(service: Service, folder: PromptFolder, name: s
   };
 }
 
-/** Puts it in the place of one of the same name. Throws ServiceFault. */
+/** Saves an entry and replaces one with the same name. Throws `ServiceError`. */
 export async function savePrompt(service: Service, folder: PromptFolder, prompt: StoredPrompt): Promise<void> {
   const path = await folderPath(service, folder);
   const body = { id: `${path}${prompt.name}`, folderId: path.slice(0, -1), ...prompt };

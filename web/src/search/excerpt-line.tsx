@@ -4,11 +4,11 @@ import './excerpt-line.css';
 
 interface ExcerptLineProps {
   readonly text: string;
-  /** What was searched for. */
+  /** Search text. */
   readonly query: string;
 }
 
-/** What was said where a search has found something, with the words marked. */
+/** An excerpt around a match with the words highlighted. */
 export function ExcerptLine({ text, query }: ExcerptLineProps) {
   const pattern = toWordPattern(splitWords(query));
   const matches = pattern === undefined ? [] : [...text.matchAll(pattern)];

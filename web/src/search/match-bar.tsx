@@ -11,11 +11,11 @@ import { searchSpanish } from './search-spanish.ts';
 
 interface MatchBarProps {
   readonly conversation: Conversation;
-  /** What was searched for. */
+  /** Search text. */
   readonly query: string;
 }
 
-/** Says how often the words of a search stand in a conversation, which marks them, and leads from one to the next. */
+/** Counts the matches in a chat, highlights them, and moves between them. */
 export function MatchBar({ conversation, query }: MatchBarProps) {
   const strings = useSearchStrings();
   const { go } = usePage();
@@ -47,7 +47,7 @@ export function MatchBar({ conversation, query }: MatchBarProps) {
   );
 }
 
-/** What is said of what a search has found; apart from the other words, so that only who opens it loads it. */
+/** Texts of the search, in a separate chunk that only the search loads. */
 function useSearchStrings(): SearchStrings {
   return useLocalizedStrings({ en: searchEnglish, de: searchGerman, fr: searchFrench, es: searchSpanish });
 }

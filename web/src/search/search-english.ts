@@ -1,10 +1,10 @@
 export const searchEnglish = {
-  inConversation: 'Found in this conversation',
+  inConversation: 'Found in this chat',
   position: (at: number, count: number) => `${at} of ${count}`,
-  notInText: 'in its title alone',
-  earlier: 'The place before',
-  later: 'The next place',
-  markNoMore: 'Mark the words no more',
+  notInText: 'only in the title',
+  earlier: 'Previous match',
+  later: 'Next match',
+  markNoMore: 'Remove highlights',
 };
 
 export type SearchStrings = typeof searchEnglish;

@@ -5,20 +5,20 @@ import { splitWords } from '../conversation/split-words.ts';
 import { usePage } from '../page/page.tsx';
 import { toWordPattern } from './word-pattern.ts';
 
-/** Names of highlights in the style of the marks. */
+/** Highlight names in the style sheet. */
 const [everywhere, here] = ['found', 'found-here'];
-/** What comes near the view is drawn late, and moves what is below. */
+/** Content near the view is drawn late and moves the content below it. */
 const settleMs = 2000;
 const updateAfterMs = 100;
 
 interface Marks {
   readonly count: number;
-  /** Which one is in view, from 0 on. */
+  /** Zero-based index of the match in view. */
   readonly at: number;
   readonly goTo: (at: number) => void;
 }
 
-/** Marks the words in what is drawn of a conversation, and brings the first place into view where most of them stand. */
+/** Highlights the words in a chat and scrolls to the first match in the turn with most of the words. */
 export function useMarks(conversation: Conversation, query: string): Marks {
   const { library } = usePage();
   const words = useMemo(() => splitWords(query), [query]);
@@ -36,7 +36,7 @@ export function useMarks(conversation: Conversation, query: string): Marks {
     range.startContainer.parentElement?.scrollIntoView({ block: 'center' });
   };
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each conversation and each search
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs once per chat and search
   useEffect(() => {
     const [best, root, pattern] = [findBestTurn(latest.current, words), document.querySelector('.turns'), toWordPattern(words)];
     if (best === undefined || root === null || pattern === undefined) return setCount(0);
@@ -82,10 +82,10 @@ export function useMarks(conversation: Conversation, query: string): Marks {
   return { count, at, goTo };
 }
 
-/** Whoever does any of these goes where they like. */
+/** After one of these events, the user controls the scroll position. */
 const readerEvents = ['wheel', 'touchmove', 'keydown', 'pointerdown'] as const;
 
-/** Browsers without highlights mark nothing; the place is brought into view all the same. */
+/** Browsers without the highlight API mark nothing, but still scroll to the match. */
 function highlight(name: string, ranges: readonly Range[]): void {
   if (!('highlights' in CSS)) return;
   if (ranges.length === 0) CSS.highlights.delete(name);
@@ -105,7 +105,7 @@ function throttle(ms: number, act: () => void): { readonly call: () => void; rea
   };
 }
 
-/** The first turn in which as many of the words stand as in any: one that is shown, if it has as many. Undefined for none. */
+/** Returns the first turn with the highest number of different words, preferably a visible one. Undefined if no turn matches. */
 function findBestTurn(conversation: Conversation, words: readonly string[]): Turn | undefined {
   const visibleTurns = listVisibleTurns(conversation);
   const ids = new Set(visibleTurns.map(({ id }) => id));
@@ -119,10 +119,10 @@ function findBestTurn(conversation: Conversation, words: readonly string[]): Tur
 }
 
 const maxRanges = 1000;
-/** What was said; not names, buttons and lines about it. */
+/** Message texts, without names, buttons, and notes. */
 const textSelector = '.markdown, .question-text';
 
-/** Where words stand in what is drawn of a conversation, in the order of reading. */
+/** Finds the matches in reading order. */
 function findRanges(root: Element, pattern: RegExp): readonly Range[] {
   const ranges: Range[] = [];
   const blocks = [...root.querySelectorAll(textSelector)].filter((block) => block.parentElement?.closest(textSelector) === null);

@@ -1,4 +1,4 @@
-/** Finds words in texts, whatever their case, the longest first; undefined for none. */
+/** Builds a case-insensitive pattern of words, the longest first. Undefined if there are none. */
 export function toWordPattern(words: readonly string[]): RegExp | undefined {
   const sortedWords = words.toSorted((left, right) => right.length - left.length);
   const patterns = sortedWords.map((word) => word.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&'));

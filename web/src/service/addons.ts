@@ -1,14 +1,14 @@
 import { isJsonObject } from '#base/json/json.ts';
 import type { Service } from './service.ts';
 
-/** Tools of the service that a model can be given for a question. */
+/** A tool of the service that a model can use for a question. */
 export interface Addon {
   readonly id: string;
   readonly name: string;
   readonly description: string;
 }
 
-/** Throws ServiceFault. */
+/** Throws `ServiceError`. */
 export async function listAddons(service: Service): Promise<readonly Addon[]> {
   const answer = await service.json('openai/addons');
   const items = isJsonObject(answer) && Array.isArray(answer.data) ? answer.data.filter(isJsonObject) : [];

@@ -6,19 +6,19 @@ import { ServiceError } from './service-error.ts';
 export interface UploadOptions {
   readonly onProgress: (share: number) => void;
   readonly signal: AbortSignal;
-  /** Nothing is to be stored. */
+  /** Whether storing is forbidden. */
   readonly isTemporary?: boolean;
 }
 
-/** The code of a fault: the file would have to be stored. */
+/** Error code: the file would have to be stored. */
 export const fileNotStored = 'file_not_kept';
-/** What is not larger goes along inside the message; the rest is stored and referred to. */
+/** Maximum size of inline content. Larger files are stored and referenced. */
 const maxInlineBytes = 512 * 1024;
 const textTypes = /^(text\/|application\/(json|xml|yaml|x-yaml|[^;]*\+json|[^;]*\+xml)(;|$))/i;
 const textNames =
   /\.(md|txt|csv|tsv|log|json|jsonl|ya?ml|xml|html?|css|[jt]sx?|py|rb|go|rs|java|kt|c|h|cpp|sh|sql|toml|ini|env)$/i;
 
-/** Makes an attachment of a file. Throws ServiceFault. */
+/** Creates an attachment from a file. Throws `ServiceError`. */
 export async function attachFile(service: Service, file: File, options: UploadOptions): Promise<Attachment> {
   const { name: title, size } = file;
   const isText = textTypes.test(file.type) || (file.type === '' && textNames.test(title));

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import type { Service } from './service.ts';
 
-/** A chat as the service lists it; `deleted` where it was deleted. */
+/** A listed chat. `deleted` is set if it was deleted. */
 export interface ChatSummary {
   readonly id: string;
   readonly revision: number;
@@ -12,7 +12,7 @@ export interface ChatSummary {
   readonly tags?: readonly string[];
   readonly deployment?: string;
   readonly updatedAtMs?: number;
-  /** Of one that was found: a line around the words. */
+  /** Text around a search match. */
   readonly excerpt?: string;
 }
 
@@ -30,7 +30,7 @@ interface ChatChanges {
   readonly reset: boolean;
 }
 
-/** The conversations that the service keeps for the user (docs/wire.md, Chats). All of it throws ServiceFault. */
+/** Chats of the user at the service (docs/wire.md, Chats). All methods throw `ServiceError`. */
 export class Chats {
   readonly #service: Service;
 
@@ -46,12 +46,15 @@ export class Chats {
     return this.#json<ChatChanges>(`v1/chat-changes?since=${since}&limit=500`);
   }
 
-  /** With the turns that were written after a revision. */
+  /** Reads a chat with the turns after a revision. */
   read(id: string, since: number): Promise<JsonObject> {
     return this.#json<JsonObject>(`v1/chats/${encodeURIComponent(id)}?since=${since}`);
   }
 
-  /** Writes if it is still of this revision, or not there if there is none; else the fault has the status 412. */
+  /**
+   * Writes only if the stored chat has this revision, or does not exist if the revision is undefined. Otherwise the error has
+   * status 412.
+   */
   write(id: string, body: object, revision: number | undefined): Promise<ChatSummary> {
     const headers = revision === undefined ? { 'if-none-match': '*' } : { 'if-match': `"${revision}"` };
     return this.#json<ChatSummary>(`v1/chats/${encodeURIComponent(id)}`, { method: 'POST', body, headers });

@@ -1,12 +1,12 @@
 import { isJsonObject } from '#base/json/json.ts';
 import { encodePath, type Service } from './service.ts';
 
-/** Whom a deployment reaches, and who of them asks first; by id. */
+/** Deployments that a deployment reaches, by ID, with whether they require consent. */
 export type ConsentForm = ReadonlyMap<string, boolean>;
 
 export interface ConsentStatus {
   readonly isAccepted: boolean;
-  /** Empty where the service left it out: there is nothing to ask. */
+  /** Empty if the service omitted it, because no consent is needed. */
   readonly form: ConsentForm;
 }
 
@@ -22,7 +22,7 @@ export async function readConsent(service: Service, id: string): Promise<Consent
   return { isAccepted: body.accepted === true, form: toForm(body.consent) };
 }
 
-/** Stores the form as it was shown. Throws ServiceFault `consent_outdated` where it has changed since. */
+/** Accepts the displayed form. Throws `ServiceError` with `consent_outdated` if it has changed. */
 export async function acceptConsent(service: Service, id: string, form: ConsentForm): Promise<void> {
   const consent = Object.fromEntries([...form].map(([id, consentRequired]) => [id, { consentRequired }]));
   await service.send(`v1/consent/${encodePath(id)}`, { method: 'POST', body: { consent } });

@@ -1,9 +1,9 @@
-/** Header fields that tell the service who asks. */
+/** Header fields that authenticate the user. */
 export type AuthHeaders = Readonly<Record<string, string>>;
 
-/** What the page shows the service with each request. */
+/** Credentials for each request to the service. */
 export interface Credentials {
   getHeaders(): Promise<AuthHeaders>;
-  /** Whether there are others now in the place of those that were refused. */
+  /** Returns whether new credentials replaced the rejected ones. */
   renew(rejected: AuthHeaders): Promise<boolean>;
 }

@@ -4,7 +4,7 @@ import { encodePath, type Service } from './service.ts';
 export const makers = ['operator', 'self', 'other'] as const;
 type Maker = (typeof makers)[number];
 
-/** A model or application that the signed-in user may talk to. */
+/** A model or application that the signed-in user may use. */
 export interface Deployment {
   readonly id: string;
   readonly name: string;
@@ -12,27 +12,27 @@ export interface Deployment {
   readonly description: string;
   readonly iconUrl: string | undefined;
   readonly isApplication: boolean;
-  /** Who has set it up: those who run the service, the user, or another user. */
+  /** Owner: the operator, the user, or another user. */
   readonly maker: Maker;
-  /** Place among all that the service lists: those of the configuration stand in its order. */
+  /** Position in the list of the service. Configured deployments keep their order. */
   readonly place: number;
   readonly requiresConsent: boolean;
   readonly dependencies: readonly string[];
-  /** MIME types it takes as attachments; undefined where it does not say. */
+  /** Accepted MIME types of attachments. Undefined if unknown. */
   readonly attachmentTypes: readonly string[] | undefined;
-  /** Whether it calls tools of its caller. */
+  /** Whether it calls client tools. */
   readonly hasTools: boolean;
-  /** Whether it thinks before it answers, as much as it is told to. */
+  /** Whether it thinks before it answers, with an adjustable effort. */
   readonly reasons: boolean;
-  /** How many tokens it takes; undefined where it does not say. */
+  /** Context window in tokens. Undefined if unknown. */
   readonly contextTokens: number | undefined;
-  /** USD for a token. */
+  /** USD per token. */
   readonly pricing: { readonly prompt: number; readonly completion: number } | undefined;
 }
 
 const savedByUsers = 'applications/';
 
-/** What the user may talk to: what the service offers, then their own, then that of others, each by name. */
+/** Lists the user's deployments: those of the service, then the user's own, then shared ones, each sorted by name. */
 export async function listDeployments(service: Service): Promise<readonly Deployment[]> {
   const answer = await service.json('openai/deployments');
   const items = isJsonObject(answer) && Array.isArray(answer.data) ? answer.data.filter(isJsonObject) : [];
@@ -44,7 +44,7 @@ export async function listDeployments(service: Service): Promise<readonly Deploy
     .sort((left, right) => getRank(left) - getRank(right) || left.name.localeCompare(right.name));
 }
 
-/** The user's part of what is kept for users. Throws ServiceFault 404 where the service keeps nothing for them. */
+/** Returns the user's bucket. Throws `ServiceError` with status 404 if the service stores no user data. */
 export async function readBucket(service: Service): Promise<string> {
   const answer = await service.json('v1/bucket');
   return isJsonObject(answer) ? String(answer.bucket) : '';
@@ -68,7 +68,7 @@ export async function readStarters(
   return isJsonObject(form) ? toTexts(form.starters) : [];
 }
 
-/** `own`: how the ids of what the user saved begin. */
+/** `ownPrefix`: ID prefix of the user's own deployments. */
 function toDeployment(item: JsonObject, position: number, ownPrefix: string): Deployment {
   const features = isJsonObject(item.features) ? item.features : {};
   const id = toText(item.id) ?? '';
@@ -91,7 +91,7 @@ function toDeployment(item: JsonObject, position: number, ownPrefix: string): De
   };
 }
 
-/** Of an id what people may read: of what users saved without a name, the end of its address. */
+/** Returns a readable name for an ID. For unnamed deployments of users, it is the last part. */
 export function getPlainName(id: string): string {
   const last = id.startsWith(savedByUsers) ? (id.split('/').at(-1) ?? id) : id;
   try {

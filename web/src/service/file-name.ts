@@ -1,4 +1,4 @@
-/** The name of a stored file, out of its reference. */
+/** Returns the file name of a reference. */
 export function getFileName(reference: string): string {
   const [path = ''] = reference.split('#', 1);
   const last = path.split('/').at(-1) ?? path;

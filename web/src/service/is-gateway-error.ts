@@ -1,4 +1,4 @@
-/** Whether a status is of somebody between the page and the service, who does not find it. */
+/** Whether a status comes from a proxy that cannot reach the service. */
 export function isGatewayError(status: number): boolean {
   return status >= 502 && status <= 504;
 }

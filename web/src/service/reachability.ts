@@ -3,8 +3,8 @@ import { isGatewayError } from './is-gateway-error.ts';
 const recheckAfterMs = 5_000;
 
 /**
- * Whether the service can be reached. A request that found nobody is a doubt, which another one settles: what stops a single
- * request does not make the page offline. While somebody watches, it is asked again until it answers.
+ * Whether the service can be reached. A failed request is only a hint, which another request confirms, because a single blocked
+ * request does not make the page offline. While there are listeners, the check repeats until the service responds.
  */
 export class Reachability {
   readonly #listeners = new Set<() => void>();
@@ -30,13 +30,13 @@ export class Reachability {
 
   readonly isUnreachable = (): boolean => this.#isUnreachable;
 
-  /** Looks whether it can be reached. */
+  /** Checks whether the service can be reached. */
   readonly check = (): void => {
     clearTimeout(this.#timer);
     if (!this.#isProbing) void this.#probe();
   };
 
-  /** It is known to be out of reach. */
+  /** Reports that the service is known to be unreachable. */
   reportUnreachable(): void {
     this.#isUnreachable = true;
   }

@@ -1,24 +1,24 @@
 import { isJsonObject } from '#base/json/json.ts';
 
-/** Something that failed, as it is kept in a conversation and shown. */
+/** An error as stored in a chat and displayed. */
 export interface ErrorDetails {
-  /** Of the HTTP answer; 0 where none came, 200 where the stream failed in the middle. */
+  /** HTTP status. 0 without a response, and 200 for an error within a stream. */
   readonly status: number;
   /** A code of docs/errors.md, or `connection_lost` and `broke_off` of this page. */
   readonly code: string;
-  /** As the service said it; '' where it said nothing. */
+  /** Message of the service, or ''. */
   readonly message: string;
-  /** What the one who failed would have people told. */
+  /** Message that the failed deployment provides for users. */
   readonly displayMessage?: string;
-  /** JSON path of the field at fault. */
+  /** JSON path of the invalid field. */
   readonly param?: string;
   readonly retryAfterSeconds?: number;
   readonly requestId?: string;
-  /** What `consent_required` asks for: whom, and of the others that it reaches, who asks first. */
+  /** Required consent: the deployment, and which of the deployments that it reaches require consent. */
   readonly consent?: { readonly deployment: string; readonly form: Readonly<Record<string, boolean>> };
 }
 
-/** Thrown by everything that speaks to the service. */
+/** Thrown by all calls of the service. */
 export class ServiceError extends Error {
   readonly details: ErrorDetails;
 
@@ -29,7 +29,7 @@ export class ServiceError extends Error {
   }
 }
 
-/** The fault in the body `{"error": {…}}` of an answer, or of one event of a stream. */
+/** Parses `{"error": {…}}` from a response body or a stream event. */
 export function parseErrorDetails(body: unknown, status: number): ErrorDetails {
   const error = isJsonObject(body) && isJsonObject(body.error) ? body.error : {};
   const text = (value: unknown): string => (typeof value === 'string' ? value : '');
@@ -50,7 +50,7 @@ function toForm(consent: object): Readonly<Record<string, boolean>> {
   return Object.fromEntries(Object.entries(consent).map(([id, item]) => [id, requiresConsent(item)]));
 }
 
-/** The fault of anything thrown. */
+/** Converts any thrown value. */
 export function toErrorDetails(error: unknown): ErrorDetails {
   if (error instanceof ServiceError) return error.details;
   return { status: 0, code: 'connection_lost', message: '' };

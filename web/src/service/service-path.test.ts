@@ -56,7 +56,7 @@ describe('toReferencePath', () => {
     ['files/b/a.pdf#page=3', 'v1/files/b/a.pdf'],
     ['files/b/a.pdf#/../../user/keys?x', 'v1/files/b/a.pdf'],
     ['shared-chats/token/files/0', 'v1/shared-chats/token/files/0'],
-  ])('turns %j into the one spelling of its path', (reference, path) => {
+  ])('converts %j to its canonical path', (reference, path) => {
     expect(toReferencePath(reference)).toBe(path);
     expect(new URL(path, `${origin}/`).pathname).toBe(`/${path}`);
   });

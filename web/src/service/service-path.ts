@@ -1,4 +1,4 @@
-/** Targets that a reference may have: stored files, and the files of a shared conversation. */
+/** Kinds of reference targets: stored files, and the files of a shared chat. */
 const referenceKinds: ReadonlySet<string> = new Set(['files', 'shared-chats']);
 // biome-ignore lint/suspicious/noControlCharactersInRegex: browsers drop some of them from an address
 const hasControl = /[\u0000-\u001f\u007f-\u009f]/;
@@ -20,7 +20,7 @@ export function toReferencePath(reference: string): string | undefined {
   return `v1/${segments.map(encodeURIComponent).join('/')}`;
 }
 
-/** Whether a browser asks exactly this path of the service, without resolving it to another one. */
+/** Whether a browser requests exactly this path of the service, without resolving it to another one. */
 export function isServicePath(path: string): boolean {
   const [location = ''] = path.split(/[?#]/, 1);
   const [first = '', ...rest] = location.split('/');

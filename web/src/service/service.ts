@@ -7,19 +7,19 @@ import { isServicePath, toReferencePath } from './service-path.ts';
 export interface ServiceRequest {
   readonly method?: string;
   readonly body?: unknown;
-  /** In place of a body: text, whose type is among the headers. */
+  /** Text body. Its type is in the headers. */
   readonly text?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
 }
 
-/** Who sends a file. */
+/** Options for uploads. */
 interface UploadProgress {
   readonly onProgress: (share: number) => void;
   readonly signal: AbortSignal;
 }
 
-/** The service behind the page, asked with the credentials of the one who signed in. */
+/** The service behind the page, called with the credentials of the user. */
 export class Service {
   readonly reach = new Reachability();
   readonly #credentials: Credentials;
@@ -28,7 +28,7 @@ export class Service {
     this.#credentials = credentials;
   }
 
-  /** The whole answer. Throws ServiceFault for every status but 2xx, and where none comes. */
+  /** Returns the complete response. Throws `ServiceError` for every status other than 2xx, and if there is no response. */
   async send(path: string, request: ServiceRequest = {}): Promise<Response> {
     if (!isServicePath(path)) rejectPath();
     const authHeaders = await this.#credentials.getHeaders();
@@ -39,7 +39,7 @@ export class Service {
     return response;
   }
 
-  /** The content of a file that a message refers to. Throws ServiceFault, also for a text that is no reference. */
+  /** Loads the content of a file reference. Throws `ServiceError`, also if the text is not a reference. */
   async sendReference(reference: string, request?: ServiceRequest): Promise<Response> {
     return this.send(toReferencePath(reference) ?? rejectPath(), request);
   }
@@ -54,7 +54,7 @@ export class Service {
     return answer;
   }
 
-  /** Sends a file, telling how much of it has gone, from 0 to 1. */
+  /** Uploads a file, and reports the sent fraction from 0 to 1. */
   async upload(path: string, file: Blob, progress: UploadProgress): Promise<unknown> {
     if (!isServicePath(path)) rejectPath();
     const authHeaders = await this.#credentials.getHeaders();
@@ -120,7 +120,7 @@ function putFile(
   });
 }
 
-/** An id of several segments in a path. */
+/** Encodes an ID with several segments. */
 export function encodePath(id: string): string {
   return id.split('/').map(encodeURIComponent).join('/');
 }

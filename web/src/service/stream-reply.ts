@@ -10,11 +10,11 @@ export interface ReplyRequest {
   readonly messages: readonly Message[];
   readonly signal: AbortSignal;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Further fields of the request. */
+  /** Additional fields of the request. */
   readonly fields?: object;
 }
 
-/** The chunks of a reply as they come. Ends where the service says so; throws ServiceFault where it fails or breaks off. */
+/** Streams the chunks of a reply until the service ends it. Throws `ServiceError` if it fails or is interrupted. */
 export async function* streamReply(service: Service, request: ReplyRequest): AsyncGenerator<Chunk> {
   const { deployment, messages, signal, headers = {}, fields = {} } = request;
   const path = `openai/deployments/${encodePath(deployment)}/chat/completions`;
@@ -22,11 +22,11 @@ export async function* streamReply(service: Service, request: ReplyRequest): Asy
   for await (const data of readEvents(response, signal)) yield toChunk(data);
 }
 
-/** The data of each event of an answer. Ends where the service says so; throws ServiceFault where the stream breaks off. */
+/** Streams the data of each event until the service ends the stream. Throws `ServiceError` if the stream is interrupted. */
 export async function* readEvents(response: Response, signal: AbortSignal): AsyncGenerator<string> {
   const splitter = new EventSplitter();
   let isDone = false;
-  // Read to its very end: leaving before would look to the service as if the user had gone.
+  // Reads to the very end. Leaving earlier would look like a disconnect to the service.
   for await (const text of readText(response, signal)) {
     for (const data of listEventData(splitter.push(text))) {
       if (data === '[DONE]') isDone = true;

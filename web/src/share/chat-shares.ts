@@ -2,7 +2,7 @@ import { isJsonObject } from '#base/json/json.ts';
 import type { Turn } from '../conversation/conversation.ts';
 import type { Service } from '../service/service.ts';
 
-/** What the user shares. */
+/** A shared chat of the user. */
 export interface ChatShare {
   readonly id: string;
   readonly chat: string;
@@ -11,14 +11,14 @@ export interface ChatShare {
   readonly expiresAtMs: number;
 }
 
-/** A stored file that a link to a conversation would share. */
+/** A stored file that a link to a chat would share. */
 export interface ShareableFile {
   readonly path: string;
   readonly title: string;
   readonly from: 'question' | 'reply';
 }
 
-/** What somebody shared, as it was then. */
+/** A snapshot of a chat that someone shared. */
 export interface SharedChat {
   readonly from: string;
   readonly title: string;
@@ -28,7 +28,7 @@ export interface SharedChat {
   readonly turns: readonly Turn[];
 }
 
-/** Conversations that are shared by links (docs/wire.md, Shared chats). All of it throws ServiceFault. */
+/** Chats that are shared with links (docs/wire.md, Shared chats). All methods throw `ServiceError`. */
 export class ChatShares {
   readonly #service: Service;
 
@@ -41,13 +41,13 @@ export class ChatShares {
     return isJsonObject(response) && Array.isArray(response.data) ? (response.data as readonly ChatShare[]) : [];
   }
 
-  /** Lists the files that a link to a conversation would share now. */
+  /** Lists the files that a new link would share. */
   async files(chat: string): Promise<readonly ShareableFile[]> {
     const response = await this.#service.json(`v1/chats/${encodeURIComponent(chat)}/shared-files`);
     return isJsonObject(response) && Array.isArray(response.data) ? (response.data as readonly ShareableFile[]) : [];
   }
 
-  /** The token of the link is told once. */
+  /** The service returns the token of the link only once. */
   async share(chat: string, expiresInDays: number): Promise<ChatShare & { readonly token: string }> {
     const body = { expiresInDays };
     const share = await this.#service.json(`v1/chats/${encodeURIComponent(chat)}/shares`, { method: 'POST', body });
@@ -63,7 +63,7 @@ export class ChatShares {
   }
 }
 
-/** A user as people know them: keys of a project are told by its name. */
+/** Returns the displayed name of a user. Users with a project key have the name of the project. */
 export function toPersonName(user: string): string {
   return user.replace(/^key:/, '');
 }

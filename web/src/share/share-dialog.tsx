@@ -13,12 +13,12 @@ import '../parts/question-dialog.css';
 import './share.css';
 
 interface ShareDialogProps {
-  /** Undefined: only what is shared already is shown. */
+  /** Undefined: show only existing links. */
   readonly conversation: string | undefined;
   readonly close: () => void;
 }
 
-/** Makes a link to a conversation, and shows those there are. */
+/** Creates a link to a chat and lists existing links. */
 export function ShareDialog({ conversation, close }: ShareDialogProps) {
   const strings = useShareStrings();
   const { close: closeWord } = useStrings();
@@ -52,7 +52,7 @@ interface NewLinkProps {
   readonly onCreated: () => void;
 }
 
-/** What is shared, for how long, and then the link. */
+/** The shared content, the lifetime, and the created link. */
 function NewLink({ shares, conversation, onCreated }: NewLinkProps) {
   const strings = useShareStrings();
   const { library, user } = usePage();
@@ -144,12 +144,12 @@ function CreatedLink({ link }: { readonly link: string }) {
 interface ShareListProps {
   readonly shares: ChatShares;
   readonly links: readonly ChatShare[];
-  /** Whether nothing else is shown beside it. */
+  /** Whether the dialog shows only this list. */
   readonly isAlone: boolean;
   readonly onChange: () => void;
 }
 
-/** The user's links; each can be revoked. */
+/** The user's links, each with a button to revoke it. */
 function ShareList({ shares, links, isAlone, onChange }: ShareListProps) {
   const strings = useShareStrings();
   const { language, strings: common } = useLanguage();

@@ -4,7 +4,7 @@ import { shareFrench } from './share-french.ts';
 import { shareGerman } from './share-german.ts';
 import { shareSpanish } from './share-spanish.ts';
 
-/** What is said of shared conversations; apart from the other words, so that only who shares loads it. */
+/** Texts of sharing, in a separate chunk that only the dialogs load. */
 export function useShareStrings(): ShareStrings {
   return useLocalizedStrings({ en: shareEnglish, de: shareGerman, fr: shareFrench, es: shareSpanish });
 }

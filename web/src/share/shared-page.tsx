@@ -16,10 +16,10 @@ import type { Conversation, Turn } from '../conversation/conversation.ts';
 import { attachFile } from '../service/attach-file.ts';
 import type { Service } from '../service/service.ts';
 
-/** Turns that are drawn before anybody scrolls. */
+/** Number of turns that are drawn before the user scrolls. */
 const drawnTurns = 6;
 
-/** A conversation that somebody shared: read only, and the way to go on from it. */
+/** A shared chat, read-only, with a button to continue in a copy. */
 export function SharedPage({ token, openMenu }: { readonly token: string; readonly openMenu: () => void }) {
   const { shared: name } = useShareStrings();
   const { service } = usePage();
@@ -66,7 +66,7 @@ function SharedThread({ shared }: { readonly shared: SharedChat }) {
   const { title, turns, createdAtMs, expiresAtMs } = shared;
   return (
     <div className="thread-frame">
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be reached by the keyboard */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll container must be reachable by keyboard */}
       <section className="thread" aria-label={common.conversation} tabIndex={0}>
         <div className="turns">
           <div className="shared-head">
@@ -83,7 +83,7 @@ function SharedThread({ shared }: { readonly shared: SharedChat }) {
   );
 }
 
-/** Makes a conversation of the user's own of it. */
+/** Copies the shared chat into a chat of the user. */
 function CopyBar({ shared }: { readonly shared: SharedChat }) {
   const strings = useShareStrings();
   const { service, library, go, announce } = usePage();
@@ -123,13 +123,13 @@ function CopyBar({ shared }: { readonly shared: SharedChat }) {
 
 interface ChatCopy {
   readonly conversation: Conversation;
-  /** Files that are not shared any more. */
+  /** Number of files that are no longer shared. */
   readonly missingFiles: number;
 }
 
 const ofShare = /^shared-chats\//;
 
-/** A conversation of the user's own with what was shared, its files too. Throws ServiceFault where these cannot be taken along. */
+/** Builds a chat of the user from the shared one, including its files. Throws `ServiceError` if the files cannot be copied. */
 async function toCopy(service: Service, shared: SharedChat, signal: AbortSignal): Promise<ChatCopy> {
   const files = new CopiedFiles(service, signal);
   const turns: [string, Turn][] = [];
@@ -144,7 +144,7 @@ async function toCopy(service: Service, shared: SharedChat, signal: AbortSignal)
   return { conversation, missingFiles: files.missingFiles };
 }
 
-/** Each file once, however often it is shown. */
+/** Copies each file once, even if it appears several times. */
 class CopiedFiles {
   missingFiles = 0;
   readonly #service: Service;

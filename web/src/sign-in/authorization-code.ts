@@ -4,7 +4,7 @@ import { SignInError } from './sign-in-error.ts';
 import { type PendingSignIn, type ReadyProvider, type StoredSignIn, storePending } from './sign-in-storage.ts';
 import { decodeClaims, requestTokens } from './tokens.ts';
 
-/** Begins to sign in; gives the address where the browser goes for that. Throws SignInFault. */
+/** Starts a sign-in. Returns the address of the provider. Throws `SignInError`. */
 export async function startSignIn(provider: SignInWay): Promise<string> {
   const { displayName: name, endpoints } = provider;
   if (endpoints === null || !/^https?:/.test(endpoints.authorization)) throw new SignInError({ kind: 'unavailable', name });
@@ -20,7 +20,7 @@ export async function startSignIn(provider: SignInWay): Promise<string> {
   return address;
 }
 
-/** Exchanges what a provider sent the browser back with for tokens. Throws SignInFault. */
+/** Exchanges the response of a provider for tokens. Throws `SignInError`. */
 export async function redeem({ query, pending }: ProviderResponse): Promise<StoredSignIn> {
   if (pending === undefined || query.get('state') !== pending.state) throw new SignInError({ kind: 'stale', name: '' });
   const { way, verifier, redirectUri } = pending;
@@ -39,7 +39,7 @@ export async function redeem({ query, pending }: ProviderResponse): Promise<Stor
   return { way, tokens };
 }
 
-/** Where the browser goes to sign in; what the configuration adds never takes the place of what the page says. */
+/** Builds the authorization address. Parameters of the configuration never replace those of the page. */
 async function buildAuthorizationUrl({ way, state, nonce, verifier, redirectUri }: PendingSignIn): Promise<string> {
   const url = new URL(way.endpoints.authorization);
   const parameters = {
@@ -56,7 +56,10 @@ async function buildAuthorizationUrl({ way, state, nonce, verifier, redirectUri 
   return url.href;
 }
 
-/** Whether an id_token was made for this sign-in. It came from the provider itself; the service verifies what it is sent. */
+/**
+ * Whether an id_token was issued for this sign-in. It comes directly from the provider, and the service verifies the token that
+ * it receives.
+ */
 function isForSignIn(idToken: string, { way, nonce }: { readonly way: ReadyProvider; readonly nonce: string }): boolean {
   const { iss, aud, nonce: tokenNonce } = decodeClaims(idToken);
   return iss === way.issuer && [aud].flat().includes(way.clientId) && tokenNonce === nonce;

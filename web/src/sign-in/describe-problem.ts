@@ -3,7 +3,7 @@ import type { SignInProblem } from './sign-in-error.ts';
 
 const maxDetailChars = 300;
 
-/** Says what happened and what to do. */
+/** Describes a problem and suggests an action. */
 export function describeProblem({ kind, name, code = '', detail = '' }: SignInProblem, strings: SignInStrings): string {
   if (kind === 'stale') return strings.signInStale;
   if (kind === 'foreign') return strings.signInForeign(name);

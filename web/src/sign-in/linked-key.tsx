@@ -8,7 +8,7 @@ import type { SignInStrings } from './sign-in-english.ts';
 import { useSignInStrings } from './sign-in-strings.ts';
 
 interface LinkedKeyProps {
-  /** The key of the link. */
+  /** Key of the link. */
   readonly linkedKey: string;
   /** Signed-in visitor. `user` is the name that the service returned. */
   readonly visitor: Visitor;

@@ -1,7 +1,7 @@
 import { isJsonObject, tryParseJson } from '#base/json/json.ts';
 import type { SignInWay } from '#contract/page/sign-in-way.ts';
 
-/** The identity providers that the service offers. Rejects where it cannot be reached. */
+/** Lists the identity providers of the service. Rejects if the service cannot be reached. */
 export async function listProviders(): Promise<readonly SignInWay[]> {
   const response = await fetch('v1/sign-in', { credentials: 'omit', cache: 'no-store', redirect: 'error' });
   const answer = tryParseJson(await response.text());

@@ -10,7 +10,7 @@ interface ProviderButtonsProps {
   readonly onProblem: (problem: { readonly message: string | SignInProblem } | undefined) => void;
 }
 
-/** A button for each identity provider. It leads away from the page. */
+/** A button for each identity provider, which leaves the page. */
 export function ProviderButtons({ providers, onProblem }: ProviderButtonsProps) {
   const strings = useStrings();
   const signInStrings = useSignInStrings();
@@ -37,7 +37,7 @@ export function ProviderButtons({ providers, onProblem }: ProviderButtonsProps) 
   );
 }
 
-/** A provider that could not be asked when the page was opened may be back. */
+/** Reloads a provider that was unavailable when the page opened. */
 async function reloadProvider(provider: SignInWay): Promise<SignInWay> {
   return (await listProviders()).find(({ name }) => name === provider.name) ?? provider;
 }

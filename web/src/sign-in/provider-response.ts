@@ -1,13 +1,13 @@
 import { consumePending, type PendingSignIn } from './sign-in-storage.ts';
 
-/** What an identity provider sent the browser back with. */
+/** Response of an identity provider in the address. */
 export interface ProviderResponse {
   readonly query: URLSearchParams;
-  /** What was begun in this tab; undefined where nothing was. */
+  /** The sign-in that was started in this tab, or undefined. */
   readonly pending: PendingSignIn | undefined;
 }
 
-/** The provider's answer out of the address, which it leaves at once: the user is again where the sign-in was begun. */
+/** Reads the response from the address and immediately removes it. The user then is at the place where the sign-in started. */
 export function consumeProviderResponse(): ProviderResponse | undefined {
   const query = new URLSearchParams(location.search);
   if (!query.has('state') || !(query.has('code') || query.has('error'))) return undefined;

@@ -4,7 +4,7 @@ import { Icon } from '../parts/icon.tsx';
 import { type Language, useLanguage } from '../strings/strings.tsx';
 import { SignInError, type SignInProblem } from './sign-in-error.ts';
 
-/** Says that the sign-in has ended and leads to a new one, from which one comes back to the same place. */
+/** A note that the session has ended, with a link to a new sign-in that returns to the same place. */
 export function SessionEndedNote({ provider }: { readonly provider: VisitorProvider }) {
   const { strings, language } = useLanguage();
   const [message, setMessage] = useState('');

@@ -6,22 +6,22 @@ import { signInGerman as german } from './sign-in-german.ts';
 
 const refused = (code: string, detail = ''): SignInProblem => ({ kind: 'refused', name: 'Corp', code, detail });
 
-describe('a sign-in that failed', () => {
+describe('describeProblem', () => {
   it.each<[SignInProblem, RegExp]>([
-    [{ kind: 'unavailable', name: 'Corp' }, /^Corp cannot be reached just now/],
-    [{ kind: 'unreachable', name: 'Corp' }, /^Corp does not answer this page/],
-    [{ kind: 'unusable', name: 'Corp' }, /^Corp gave nothing/],
-    [{ kind: 'stale', name: '' }, /^This sign-in was not begun in this tab/],
-    [{ kind: 'foreign', name: 'Corp' }, /does not come from Corp/],
-    [{ kind: 'insecure', name: 'Corp' }, /https only/],
-    [refused('access_denied', 'No.'), /^The sign-in was cancelled or declined at Corp\.$/],
-    [refused('temporarily_unavailable'), /just now/],
-    [refused('server_error'), /just now/],
+    [{ kind: 'unavailable', name: 'Corp' }, /^Corp cannot be reached right now/],
+    [{ kind: 'unreachable', name: 'Corp' }, /^Corp does not respond to this page/],
+    [{ kind: 'unusable', name: 'Corp' }, /^The sign-in response from Corp cannot be used/],
+    [{ kind: 'stale', name: '' }, /^This sign-in was not started in this tab/],
+    [{ kind: 'foreign', name: 'Corp' }, /is not from Corp/],
+    [{ kind: 'insecure', name: 'Corp' }, /only over HTTPS/],
+    [refused('access_denied', 'No.'), /^The sign-in was canceled or declined at Corp\.$/],
+    [refused('temporarily_unavailable'), /right now/],
+    [refused('server_error'), /right now/],
     [refused('invalid_grant', 'code is over'), /took too long/],
-    [refused('invalid_scope', 'no such scope'), /^Corp refused the sign-in: no such scope \(invalid_scope\)$/],
-    [refused('unauthorized_client'), /^Corp refused the sign-in: unauthorized_client$/],
+    [refused('invalid_scope', 'no such scope'), /^Corp rejected the sign-in: no such scope \(invalid_scope\)$/],
+    [refused('unauthorized_client'), /^Corp rejected the sign-in: unauthorized_client$/],
     [refused('x', 'long '.repeat(1_000)), /^.{300,340}$/],
-  ])('is told in words: %j', (trouble, words) => {
+  ])('describes %j', (trouble, words) => {
     expect(describeProblem(trouble, english)).toMatch(words);
     expect(describeProblem(trouble, german)).not.toBe(describeProblem(trouble, english));
   });

@@ -1,19 +1,19 @@
 export interface SignInProblem {
   /**
-   * `unavailable`: the service could not ask the provider where to go. `unreachable`: the provider did not answer the page.
-   * `refused`: it answered with an error. `unusable`: it gave no token, or one that was not asked for. `stale`: nothing that was
-   * begun here. `foreign`: the answer names another provider. `insecure`: the browser gives no cryptography to this address.
+   * `unavailable`: the service could not reach the provider. `unreachable`: the provider did not respond to the page. `refused`:
+   * it responded with an error. `unusable`: it returned no token, or an unrequested one. `stale`: no sign-in was started here.
+   * `foreign`: the response names another provider. `insecure`: the browser offers no cryptography for this address.
    */
   readonly kind: 'unavailable' | 'unreachable' | 'refused' | 'unusable' | 'stale' | 'foreign' | 'insecure';
-  /** How people call the provider. */
+  /** Display name of the provider. */
   readonly name: string;
-  /** The provider's code of the error (RFC 6749, 4.1.2.1 and 5.2). */
+  /** Error code of the provider (RFC 6749, 4.1.2.1 and 5.2). */
   readonly code?: string;
-  /** What the provider said. */
+  /** Message of the provider. */
   readonly detail?: string;
 }
 
-/** A sign-in that came to nothing. */
+/** A failed sign-in. */
 export class SignInError extends Error {
   readonly problem: SignInProblem;
 

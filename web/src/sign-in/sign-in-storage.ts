@@ -1,36 +1,36 @@
 import { isJsonObject, tryParseJson } from '#base/json/json.ts';
 import type { SignInEndpoints, SignInWay } from '#contract/page/sign-in-way.ts';
 
-/** A way whose provider could be asked. */
+/** A sign-in option with known endpoints of the provider. */
 export type ReadyProvider = SignInWay & { readonly endpoints: SignInEndpoints };
 
-/** What the tab remembers while the browser is at the provider. */
+/** State in the tab while the browser is at the provider. */
 export interface PendingSignIn {
   readonly way: ReadyProvider;
   readonly state: string;
   readonly nonce: string;
   readonly verifier: string;
   readonly redirectUri: string;
-  /** Where in the page the user was, as the address says it: `#/…`. */
+  /** Hash of the address where the user was: `#/…`. */
   readonly place: string;
 }
 
-/** What a provider gave, as it is kept. */
+/** Tokens of a provider as stored. */
 export interface Tokens {
-  /** The one that the service is sent. */
+  /** Token for the service. */
   readonly sent: string;
   readonly refresh: string | undefined;
-  /** Tells the provider who signs out. */
+  /** Identifies the user to the provider at sign-out. */
   readonly id: string | undefined;
-  /** From then on new ones are fetched before the next request; null where nobody said how long these live. */
+  /** Time from which the next request first renews the tokens. Null if their lifetime is unknown. */
   readonly renewAtMs: number | null;
 }
 
-/** A sign-in that holds in this tab. */
+/** A sign-in that is stored in this tab. */
 export interface StoredSignIn {
   readonly way: ReadyProvider;
   readonly tokens: Tokens;
-  /** Whose sign-in it is, as the service names them; absent until it was asked. */
+  /** Name of the user at the service. Undefined before the first request. */
   readonly user?: string;
 }
 
@@ -41,7 +41,7 @@ export function storePending(pending: PendingSignIn): void {
   sessionStorage.setItem(pendingKey, JSON.stringify(pending));
 }
 
-/** What was begun in this tab, which is good once. */
+/** Returns the sign-in that was started in this tab. It can be read once. */
 export function consumePending(): PendingSignIn | undefined {
   const pending = loadObject(pendingKey, 'state');
   sessionStorage.removeItem(pendingKey);

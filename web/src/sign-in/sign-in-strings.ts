@@ -4,7 +4,7 @@ import { signInFrench } from './sign-in-french.ts';
 import { signInGerman } from './sign-in-german.ts';
 import { signInSpanish } from './sign-in-spanish.ts';
 
-/** What the ways in say; apart from the other words, so that only who is not known yet loads them. */
+/** Texts of the sign-in, in a separate chunk that only unknown visitors load. */
 export const signInStrings: Readonly<Record<Language, SignInStrings>> = {
   ...{ en: signInEnglish, de: signInGerman, fr: signInFrench, es: signInSpanish },
 };

@@ -7,11 +7,11 @@ import { clearSignIn, type StoredSignIn, storeSignIn } from './sign-in-storage.t
 import { requestTokens, revokeToken } from './tokens.ts';
 
 export interface TokenVisitorOptions {
-  /** Whether the tab knew the tokens before, so that they may have become old. */
+  /** Whether the tab already had the tokens, so that they may be outdated. */
   readonly isResumed: boolean;
 }
 
-/** Somebody with tokens of an identity provider, which are renewed before they end, and where the service refuses them. */
+/** A visitor with tokens of an identity provider. They are renewed before they expire, and when the service rejects them. */
 export class TokenVisitor implements Visitor, VisitorProvider {
   readonly #isResumed: boolean;
   #signIn: StoredSignIn;
@@ -92,7 +92,7 @@ export class TokenVisitor implements Visitor, VisitorProvider {
     this.#onEnd = listener;
   }
 
-  /** One at a time: a provider may take a refresh token that comes twice for a stolen one. */
+  /** Renews one at a time, because a provider may treat a repeated refresh token as stolen. */
   #renew(): Promise<boolean> {
     this.#renewal ??= this.#fetchTokens().finally(() => {
       this.#renewal = undefined;
@@ -108,7 +108,7 @@ export class TokenVisitor implements Visitor, VisitorProvider {
       const tokens = await requestTokens(way, { grant_type: 'refresh_token', refresh_token: old.refresh });
       this.#signIn = { ...rest, tokens: { ...tokens, refresh: tokens.refresh ?? old.refresh, id: tokens.id ?? old.id } };
     } catch (error) {
-      // A provider that is out of reach may be back for the next request.
+      // An unreachable provider may be available for the next request.
       this.#isEnded = error instanceof SignInError && /^(refused|unusable)$/.test(error.problem.kind);
       return false;
     }

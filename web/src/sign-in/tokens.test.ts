@@ -14,40 +14,43 @@ function tokenWith(claims: object): string {
   return `e30.${payload.replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')}.c2ln`;
 }
 
-describe('tokens of a provider', () => {
+describe('toTokens', () => {
   it.each<[what: string, body: object, way: ReadyProvider, renewAtMs: number | null]>([
-    ['half a minute before they end', { access_token: 'a', expires_in: 600 }, way, 571_000],
-    ['after three quarters of a short life', { access_token: 'a', expires_in: 8 }, way, 7_000],
-    ['by a number that is text', { access_token: 'a', expires_in: '600' }, way, 571_000],
-    ['by their own claims where nothing is said of it', { access_token: tokenWith({ iat: 50, exp: 650 }) }, way, 571_000],
-    ['not before they are refused where nobody says', { access_token: 'opaque' }, way, null],
-    ['not before they are refused where that is no number', { access_token: 'a', expires_in: 'soon' }, way, null],
-    ['not before they are refused where they are over at once', { access_token: 'a', expires_in: 0 }, way, null],
-    ['by the claims of the one that is sent', { id_token: tokenWith({ iat: 0, exp: 8 }), expires_in: 600 }, idWay, 7_000],
-  ])('are renewed %s', (_what, body, itsWay, renewAtMs) => {
+    ['half a minute before the expiry', { access_token: 'a', expires_in: 600 }, way, 571_000],
+    ['after three quarters of a short lifetime', { access_token: 'a', expires_in: 8 }, way, 7_000],
+    ['from a number in text form', { access_token: 'a', expires_in: '600' }, way, 571_000],
+    ['from their claims without an explicit lifetime', { access_token: tokenWith({ iat: 50, exp: 650 }) }, way, 571_000],
+    ['only after a rejection without a known lifetime', { access_token: 'opaque' }, way, null],
+    ['only after a rejection with an invalid lifetime', { access_token: 'a', expires_in: 'soon' }, way, null],
+    ['only after a rejection with a lifetime of 0', { access_token: 'a', expires_in: 0 }, way, null],
+    ['from the claims of the token for the service', { id_token: tokenWith({ iat: 0, exp: 8 }), expires_in: 600 }, idWay, 7_000],
+  ])('sets the renewal time: %s', (_what, body, itsWay, renewAtMs) => {
     expect(toTokens({ ...body }, itsWay, 1_000).renewAtMs).toBe(renewAtMs);
   });
 
-  it('are kept with what renews them and what signs out', () => {
+  it('keeps the refresh token and the ID token', () => {
     const body = { access_token: 'a', refresh_token: 'r', id_token: 'i', token_type: 'Bearer' };
     expect(toTokens(body, way, 0)).toMatchObject({ sent: 'a', refresh: 'r', id: 'i' });
     expect(toTokens(body, idWay, 0)).toMatchObject({ sent: 'i', refresh: 'r', id: 'i' });
   });
 
   it.each([{}, { access_token: '' }, { access_token: 7 }, { id_token: 'i' }])(
-    'without the one to be sent are none: %j',
+    'throws if the token for the service is missing: %j',
     (body) => {
       expect(() => toTokens(body, way, 0)).toThrow(expect.objectContaining({ problem: { kind: 'unusable', name: 'Corp' } }));
     },
   );
 });
 
-describe('the claims of a token', () => {
-  it('are read from its payload, in any script', () => {
+describe('decodeClaims', () => {
+  it('reads the payload in any script', () => {
     expect(decodeClaims(tokenWith({ sub: 'Ådå ✓', aud: ['a'] }))).toEqual({ sub: 'Ådå ✓', aud: ['a'] });
   });
 
-  it.each(['', 'opaque', 'a.b', 'a.%%.c', `a.${btoa('[1]')}.c`, `a.${btoa('{"__proto__":1}')}.c`])('are none in %j', (token) => {
-    expect(decodeClaims(token)).toEqual({});
-  });
+  it.each(['', 'opaque', 'a.b', 'a.%%.c', `a.${btoa('[1]')}.c`, `a.${btoa('{"__proto__":1}')}.c`])(
+    'returns no claims for %j',
+    (token) => {
+      expect(decodeClaims(token)).toEqual({});
+    },
+  );
 });

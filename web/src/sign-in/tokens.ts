@@ -5,7 +5,7 @@ import type { ReadyProvider, Tokens } from './sign-in-storage.ts';
 const timeoutMs = 20_000;
 const maxMarginMs = 30_000;
 
-/** Asks the token endpoint of a provider. Throws SignInFault. */
+/** Calls the token endpoint of a provider. Throws `SignInError`. */
 export async function requestTokens(provider: ReadyProvider, form: Readonly<Record<string, string>>): Promise<Tokens> {
   const { displayName: name, clientId, parameters, endpoints } = provider;
   const resource = parameters.resource === undefined ? {} : { resource: parameters.resource };
@@ -29,8 +29,8 @@ export async function requestTokens(provider: ReadyProvider, form: Readonly<Reco
 }
 
 /**
- * Tells a provider that a refresh token is used no more (RFC 7009), also while the browser leaves the page. Never rejects: who
- * signs out does so whether or not the provider learns of it.
+ * Revokes a refresh token at the provider (RFC 7009), also while the page closes. Never rejects, because the user signs out
+ * regardless of the result.
  */
 export async function revokeToken({ clientId, endpoints }: ReadyProvider, refresh: string): Promise<void> {
   if (endpoints.revocation === undefined) return;
@@ -48,7 +48,7 @@ function toOAuthError({ error, error_description: detail }: JsonObject): { code:
   return { code: toText(error) ?? 'invalid_request', detail: toText(detail) ?? '' };
 }
 
-/** Reads the answer of a token endpoint. Throws SignInFault where the token that is to be sent is not in it. */
+/** Parses the response of a token endpoint. Throws `SignInError` if it lacks the token for the service. */
 export function toTokens(body: JsonObject, { token, displayName: name }: ReadyProvider, nowMs: number): Tokens {
   const sentToken = toText(body[token]);
   if (sentToken === undefined) throw new SignInError({ kind: 'unusable', name });
@@ -63,7 +63,7 @@ export function toTokens(body: JsonObject, { token, displayName: name }: ReadyPr
   };
 }
 
-/** The claims of a token, which nobody has verified; none where it has none to read. */
+/** Returns the unverified claims of a token. Empty if they cannot be read. */
 export function decodeClaims(token: string): JsonObject {
   const [, payload = ''] = token.split('.');
   try {
@@ -75,7 +75,7 @@ export function decodeClaims(token: string): JsonObject {
   }
 }
 
-/** By the clock of the provider alone, as that of the browser may be wrong. */
+/** Uses only the clock of the provider, because the browser clock may be wrong. */
 function computeLifetimeSeconds(token: string): number {
   const { exp, iat } = decodeClaims(token);
   return Number(exp) - Number(iat);

@@ -4,13 +4,13 @@ import { Reachability } from '../service/reachability.ts';
 import { listProviders } from './list-providers.ts';
 
 interface ProvidersState {
-  /** Undefined until they are known. */
+  /** Undefined until they are loaded. */
   readonly providers: readonly SignInWay[] | undefined;
-  /** The service cannot be reached, so that nobody can sign in. */
+  /** Whether the service cannot be reached, so that the user cannot sign in. */
   readonly isUnreachable: boolean;
 }
 
-/** The identity providers that the service offers; asked for again when it can be reached again. */
+/** Identity providers of the service, loaded again when the service becomes reachable. */
 export function useProviders(): ProvidersState {
   const [reachability] = useState(() => new Reachability());
   const [providers, setProviders] = useState<readonly SignInWay[]>();

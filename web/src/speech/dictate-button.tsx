@@ -9,12 +9,12 @@ import { dictationGerman } from './dictation-german.ts';
 import { dictationSpanish } from './dictation-spanish.ts';
 
 interface DictateButtonProps {
-  /** What is written already. */
+  /** Text in the input. */
   readonly text: string;
   readonly setText: (text: string) => void;
 }
 
-/** Writes what is said behind what is written, and stops; nothing where speech may not, or cannot, become text. */
+/** Starts and stops dictation, which appends to the text. Not rendered if dictation is off or unavailable. */
 export function DictateButton({ text, setText }: DictateButtonProps) {
   const { language } = useLanguage();
   const strings = useDictationStrings();
@@ -65,7 +65,7 @@ export function DictateButton({ text, setText }: DictateButtonProps) {
   );
 }
 
-/** Apart from the other words, so that only who dictates loads them. */
+/** Loaded in a separate chunk for users who dictate. */
 function useDictationStrings(): DictationStrings {
   return useLocalizedStrings({ en: dictationEnglish, de: dictationGerman, fr: dictationFrench, es: dictationSpanish });
 }

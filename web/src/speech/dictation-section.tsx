@@ -3,7 +3,7 @@ import { useDisplayStrings } from '../display/display-strings.ts';
 import { Segments } from '../parts/segments.tsx';
 import { canRecognizeSpeech, chooseDictation, type DictationChoice, readDictation } from './recognition.ts';
 
-/** Whether messages are dictated, and where speech may become text; nothing where the browser takes no dictation. */
+/** Setting for dictation and its mode. Not rendered if the browser does not support dictation. */
 export function DictationSection() {
   const strings = useDisplayStrings();
   const [choice, setChoice] = useState(readDictation);

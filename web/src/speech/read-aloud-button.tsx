@@ -2,7 +2,7 @@ import { useEffect, useRef, useState, useSyncExternalStore } from 'react';
 import { Icon } from '../parts/icon.tsx';
 import { useLanguage } from '../strings/strings.tsx';
 
-/** Reads a markdown text aloud, and stops; nothing where the machine has no voice of its own. */
+/** Reads a markdown text aloud, and stops it. Not rendered if the device has no local voice. */
 export function ReadAloudButton({ text }: { readonly text: string }) {
   const { strings, language } = useLanguage();
   const hasVoice = useSyncExternalStore(subscribeToVoices, () => findVoice(language) !== undefined);
@@ -37,16 +37,13 @@ export function ReadAloudButton({ text }: { readonly text: string }) {
 }
 
 function subscribeToVoices(view: () => void): () => void {
-  // Not every browser tells that it has found voices.
+  // Some browsers do not report that voices have loaded.
   const { speechSynthesis: synthesis } = globalThis as { speechSynthesis?: SpeechSynthesis };
   synthesis?.addEventListener?.('voiceschanged', view);
   return () => synthesis?.removeEventListener?.('voiceschanged', view);
 }
 
-/**
- * A voice of this machine for a language, another one of this machine where it has none of that; voices that send what they read
- * to somebody else are not taken.
- */
+/** Returns a local voice for the language, or another local voice. Voices that send the text to another party are not used. */
 function findVoice(language: string): SpeechSynthesisVoice | undefined {
   const localVoices = (globalThis.speechSynthesis?.getVoices() ?? []).filter(({ localService }) => localService);
   return (
@@ -56,7 +53,7 @@ function findVoice(language: string): SpeechSynthesisVoice | undefined {
   );
 }
 
-/** Reads sentences until the signal comes, or something else is read. */
+/** Reads sentences until the signal aborts or another text is read. */
 async function speak(sentences: readonly string[], language: string, signal: AbortSignal): Promise<void> {
   speechSynthesis.cancel();
   const voice = findVoice(language);
@@ -66,7 +63,7 @@ async function speak(sentences: readonly string[], language: string, signal: Abo
   signal.removeEventListener('abort', stop);
 }
 
-/** Resolves with whether it was read to its end. */
+/** Resolves with whether the sentence was read to its end. */
 function speakSentence(sentence: string, voice: SpeechSynthesisVoice | undefined): Promise<boolean> {
   return new Promise((resolve) => {
     const utterance = new SpeechSynthesisUtterance(sentence);

@@ -1,9 +1,9 @@
-/** What this page uses of the browser's speech recognition; not all that browsers have of it is in the types of the DOM. */
+/** The used part of the browser's speech recognition, which the DOM types do not fully cover. */
 interface Recognition extends EventTarget {
   lang: string;
   continuous: boolean;
   interimResults: boolean;
-  /** Whether nothing leaves this machine; browsers that do not know it ignore it. */
+  /** Whether speech stays on this device. Browsers without this option ignore it. */
   processLocally?: boolean;
   start(): void;
   stop(): void;
@@ -14,15 +14,15 @@ interface RecognitionClass {
   available?(options: { readonly langs: readonly string[]; readonly processLocally: boolean }): Promise<string>;
 }
 
-/** Of an event `result`: everything that was heard, best guess first. */
+/** Event `result` with all recognized speech, the best guess first. */
 interface RecognitionResultEvent extends Event {
   readonly results: ArrayLike<ArrayLike<{ readonly transcript: string }>>;
 }
 
-/** Where speech becomes text: on this machine, or with the maker of the browser. */
+/** Where speech is recognized: on this device, or by the browser's maker. */
 export type RecognitionMode = 'machine' | 'maker';
 
-/** Where the user lets it become text: nowhere unless they said so. */
+/** The user's choice. Dictation is off by default. */
 export type DictationChoice = 'off' | RecognitionMode;
 
 const storageKey = 'parley dictation';
@@ -46,18 +46,21 @@ export function readDictation(): DictationChoice {
 
 export function chooseDictation(choice: DictationChoice): void {
   localStorage.setItem(storageKey, choice);
-  // Other tabs hear of it by themselves.
+  // Other tabs receive this event from the browser.
   dispatchEvent(new StorageEvent('storage', { key: storageKey }));
 }
 
-/** Calls back when the user chose otherwise, here or in another tab, until what is returned is called. */
+/** Calls the listener when the choice changes, here or in another tab. Returns a function that unsubscribes. */
 export function onDictationChange(listener: () => void): () => void {
   const onStorage = ({ key }: StorageEvent): unknown => key === storageKey && listener();
   addEventListener('storage', onStorage);
   return () => removeEventListener('storage', onStorage);
 }
 
-/** Where a language would be heard; undefined where it may not, or cannot be. Browsers without the service behind it may fail badly when asked, so nobody is asked who did not choose it. */
+/**
+ * Returns where a language is recognized, or undefined if it is not allowed or available. The browser is queried only if the user
+ * enabled dictation, because browsers without a speech service may fail badly.
+ */
 export async function findRecognitionMode(language: string): Promise<RecognitionMode | undefined> {
   const recognitionClass = findRecognitionClass();
   const choice = readDictation();
@@ -72,11 +75,14 @@ interface ListenOptions {
   readonly language: string;
   readonly mode: RecognitionMode;
   readonly signal: AbortSignal;
-  /** Called with everything that was understood so far. */
+  /** Called with all text recognized so far. */
   readonly onText: (text: string) => void;
 }
 
-/** Listens until the signal comes, or the browser ends it. Rejects with the browser's code, such as `not-allowed`. */
+/**
+ * Listens until the signal aborts or the browser ends the recognition. Rejects with the code of the browser, such as
+ * `not-allowed`.
+ */
 export function listen({ language, mode, signal, onText }: ListenOptions): Promise<void> {
   const RecognitionConstructor = findRecognitionClass();
   if (RecognitionConstructor === undefined) return Promise.resolve();

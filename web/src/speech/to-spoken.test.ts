@@ -1,16 +1,16 @@
 import { expect, it } from 'vitest';
 import { toSpoken } from './to-spoken.ts';
 
-it('is heard sentence by sentence, without marks and addresses', () => {
+it('splits sentences and omits citation marks and addresses', () => {
   const text = '# A *title*\n\nOne **strong** &amp; [linked](https://example.com) thing [1]. `Two`!\n\n> Quoted';
   expect(toSpoken(text, 'en')).toEqual(['A title', 'One strong & linked thing .', 'Two!', 'Quoted']);
 });
 
-it('leaves out code, formulas in lines of their own and rules', () => {
+it('omits code, display formulas, and rules', () => {
   expect(toSpoken('Before\n\n```js\nrun();\n```\n\n$$a+b$$\n\n---\n\nAfter', 'en')).toEqual(['Before', 'After']);
 });
 
-it('reads lists by items, and tables by rows', () => {
+it('reads lists by item and tables by row', () => {
   const text = '- one\n- two\n  - inner\n\n| a | b |\n|---|---|\n| 1 | 2 |';
   expect(toSpoken(text, 'en')).toEqual(['one', 'two', 'inner', 'a, b', '1, 2']);
 });

@@ -3,7 +3,7 @@ import { citationMarks } from '../attachments/cited.ts';
 import { toBlocks } from '../markdown/lexer.ts';
 import { toText } from '../markdown/to-text.ts';
 
-/** A markdown text as sentences to be heard: without code, formulas in lines of their own, marks of sources and addresses. */
+/** Converts markdown to sentences for reading aloud, without code, display formulas, citation marks, and addresses. */
 export function toSpoken(markdown: string, language: string): readonly string[] {
   const sentences = new Intl.Segmenter(language, { granularity: 'sentence' });
   return toBlocks(markdown)

@@ -3,7 +3,7 @@ import type { Strings } from './english.ts';
 
 type StringByCode = Readonly<Record<string, keyof Strings>>;
 
-/** By code of docs/errors.md: the word for what happened, for people who do not run the service. */
+/** Texts for users by code of docs/errors.md. */
 const commonErrors: StringByCode = {
   token_limit_exceeded: 'errorLimit',
   request_limit_exceeded: 'errorLimit',
@@ -30,7 +30,7 @@ const commonErrors: StringByCode = {
   connection_lost: 'unreachable',
 };
 
-/** Where a model answers, these can mean it alone. */
+/** Codes that have this meaning only for an answer. */
 const answerErrors: StringByCode = {
   ...commonErrors,
   unknown_addon: 'errorToolRemoved',
@@ -43,14 +43,14 @@ const answerErrors: StringByCode = {
   broke_off: 'brokeOff',
 };
 
-/** What happened, in plain words where there are any for it; else as the service said it. */
+/** Describes an error in plain words, or with the message of the service if the code is unknown. */
 export function describeError({ code, message }: Pick<ErrorDetails, 'code' | 'message'>, strings: Strings): string {
   return findString(code, strings, commonErrors) ?? (message || `${strings.errorTitle} (${code}).`);
 }
 
 /**
- * What happened instead of an answer, or ended it: as the one who failed would have people told, else in plain words by the code
- * or, for codes of upstreams that nobody here knows, by the status. What the service said stands among the details.
+ * Describes why an answer failed: with the display message of the failed deployment, else in plain words by the code or, for
+ * unknown codes of upstreams, by the status. The message of the service appears only in the details.
  */
 export function describeAnswerError(error: Pick<ErrorDetails, 'status' | 'code' | 'displayMessage'>, strings: Strings): string {
   const { status, code, displayMessage } = error;

@@ -3,7 +3,7 @@ import type { Strings } from './english.ts';
 
 const visibleOwnerChars = 8;
 
-/** Who shared what another user saved, and what tells it from others of its name; '' for everything else. */
+/** Describes the owner and the ID of a deployment that another user shared. '' for all others. */
 export function formatSharedBy({ maker, id }: Pick<Deployment, 'maker' | 'id'>, strings: Strings): string {
   if (maker !== 'other') return '';
   const [, owner = '', ...path] = id.split('/');

@@ -5,7 +5,7 @@ const steps: readonly (readonly [unit: Intl.RelativeTimeFormatUnit, seconds: num
   ['second', 1],
 ];
 
-/** A moment to come as people say it, such as “in 3 hours”; never sooner than it is. */
+/** Formats a future time, such as “in 3 hours”, rounded up. */
 export function formatTimeUntil(atMs: number, nowMs: number, language: string): string {
   const seconds = Math.max(0, Math.ceil((atMs - nowMs) / 1000));
   const [unit, size] = steps.find(([, stepSeconds]) => seconds >= stepSeconds) ?? ['second', 1];

@@ -6,7 +6,7 @@ import { german } from './german.ts';
 import { spanish } from './spanish.ts';
 
 const others = ['german', 'french', 'spanish'] as const;
-/** The files of words, by path: those of the page, and those that the parts bring. */
+/** Catalogs by path: of the page, and of its parts. */
 const files = import.meta.glob<Record<string, unknown>>(
   ['../**/english.ts', '../**/*-english.ts', '../**/*german.ts', '../**/*french.ts', '../**/*spanish.ts'],
   { eager: true },
@@ -14,17 +14,17 @@ const files = import.meta.glob<Record<string, unknown>>(
 const schemas = Object.keys(files).filter((path) => path.includes('/schema-'));
 const parts = Object.keys(files).filter((path) => path.endsWith('english.ts'));
 
-/** The dictionary that a file exports. */
+/** Returns the catalog of a file. */
 function wordsIn(path: string): object {
   const words = Object.values(files[path] ?? {}).find((value) => typeof value === 'object' && value !== null);
   if (words === undefined || words === null) throw new Error(`${path} has no words`);
   return words;
 }
 
-/** What is given to the one saying that puts names of its own into words. */
+/** Arguments of the only text that translates its arguments. */
 const namesFor: Readonly<Record<string, readonly unknown[]>> = { limitName: ['Token', 'day'] };
 
-/** Each saying of a dictionary by its key; functions are asked with values that can be found again. */
+/** Lists the texts of a catalog by key. Functions are called with recognizable values. */
 function sayingsOf(words: object, values: readonly unknown[], path = ''): [key: string, text: string][] {
   return Object.entries(words).flatMap(([key, said]) => {
     if (typeof said === 'function') {
@@ -35,7 +35,7 @@ function sayingsOf(words: object, values: readonly unknown[], path = ''): [key: 
   });
 }
 
-/** What a saying holds that is the same in every language: the values given, and the places in braces. */
+/** Lists the parts of a text that must be equal in every language: the values, and placeholders in braces. */
 function placesIn(text: string): string[] {
   return [...new Set(text.match(/\d{3}\b/g) ?? []), ...(text.match(/\{\{/g) ?? [])].sort();
 }
@@ -45,7 +45,7 @@ const many = [711, 822, 933];
 describe.each(parts)('%s', (path) => {
   const inEnglish = wordsIn(path);
 
-  it.each(others)('is in %s as well, every word and every value', (language) => {
+  it.each(others)('has the same keys and values in %s', (language) => {
     const there = wordsIn(path.replace('english.ts', `${language}.ts`));
     const spoken = new Map(sayingsOf(there, many));
     const wanted = sayingsOf(inEnglish, many);
@@ -57,9 +57,9 @@ describe.each(parts)('%s', (path) => {
     }
   });
 
-  it.each(others)('has nothing left in English in %s', (language) => {
+  it.each(others)('has no English texts in %s', (language) => {
     const spoken = new Map(sayingsOf(wordsIn(path.replace('english.ts', `${language}.ts`)), many));
-    // A sentence is never the same in two languages; single words may be.
+    // A sentence differs between two languages. Single words may be equal.
     const left = sayingsOf(inEnglish, many).filter(
       ([key, text]) => spoken.get(key) === text && /\p{L}{2,} \p{Ll}{2,}/u.test(text.replace(/711|822|933/g, '')),
     );
@@ -69,10 +69,10 @@ describe.each(parts)('%s', (path) => {
   });
 });
 
-describe('French', () => {
+describe('French texts', () => {
   const paths = Object.keys(files).filter((path) => path.endsWith('french.ts'));
 
-  it.each(paths)('keeps its marks with their words, and says vous, in %s', (path) => {
+  it.each(paths)('use no-break spaces and the formal address in %s', (path) => {
     const said = sayingsOf(wordsIn(path), many);
     expect(said.length).toBeGreaterThan(3);
     expect(said.filter(([, text]) => /« | [»?!;:]|\S[?!;]|[^\s\d/]:(?:\s|$)/.test(marked(text)))).toEqual([]);
@@ -80,13 +80,13 @@ describe('French', () => {
   });
 });
 
-/** Without the marks that keep to their word by a space that does not break, and without what is code. */
+/** Removes punctuation that follows a no-break space, and code. */
 function marked(text: string): string {
   return text.replace(/\u00a0[»?!;:%]|«\u00a0|"\w+":|background: true/g, '');
 }
 
 it.each(Object.keys(files).filter((path) => path.endsWith('spanish.ts')))(
-  'Spanish opens what it asks, and says tú, in %s',
+  'Spanish texts use opening question marks and the informal address in %s',
   (path) => {
     const said = sayingsOf(wordsIn(path), many);
     expect(said.filter(([, text]) => (text.match(/\?/g)?.length ?? 0) !== (text.match(/¿/g)?.length ?? 0))).toEqual([]);
@@ -94,20 +94,23 @@ it.each(Object.keys(files).filter((path) => path.endsWith('spanish.ts')))(
   },
 );
 
-it.each(Object.keys(files).filter((path) => path.endsWith('german.ts')))('German says du, in %s', (path) => {
-  const said = sayingsOf(wordsIn(path), many);
-  // Where a sentence begins, the word may be another.
-  expect(said.filter(([, text]) => /[\p{L},] (?:Sie|Ihnen|Ihr(?:e[mnrs]?)?)(?!\p{L})/u.test(text))).toEqual([]);
-});
+it.each(Object.keys(files).filter((path) => path.endsWith('german.ts')))(
+  'German texts use the informal address in %s',
+  (path) => {
+    const said = sayingsOf(wordsIn(path), many);
+    // At the start of a sentence, the word may have another meaning.
+    expect(said.filter(([, text]) => /[\p{L},] (?:Sie|Ihnen|Ihr(?:e[mnrs]?)?)(?!\p{L})/u.test(text))).toEqual([]);
+  },
+);
 
-it('The words of the schema are there in each language', () => {
+it('translates the schema to each language', () => {
   expect(schemas.map((path) => path.replace(/.*schema-(\w+)\.ts/, '$1')).sort()).toEqual([...others].sort());
   const keys = schemas.map((path) => Object.keys(wordsIn(path)).sort());
   for (const each of keys) expect(each).toEqual(keys[0]);
 });
 
-describe('One is told from many', () => {
-  it('in English', () => {
+describe('plural forms', () => {
+  it('are correct in English', () => {
     const counted = [
       english.tokens('1'),
       english.moreRows('1'),
@@ -119,7 +122,7 @@ describe('One is told from many', () => {
     expect([english.tokens('2'), formsEnglish.shortEnough(2)]).toEqual(['2 tokens', 'At most 2 characters.']);
   });
 
-  it('in the other languages, as each of them does', () => {
+  it('follow the rules of the other languages', () => {
     expect(german.moreRows('1')).toContain('1 weitere Zeile ist');
     expect([0, 1, 2].map(french.answerDone)).toEqual([
       'La réponse est complète, 0 mot.',

@@ -2,7 +2,7 @@ import { createContext, type ReactNode, useContext, useEffect, useMemo, useState
 import { readBrand } from '../page/brand.ts';
 import { english, type Strings } from './english.ts';
 
-/** Each language by its name in itself; words of others than English are loaded when somebody speaks it. */
+/** Languages by their own name. Catalogs other than English are loaded on demand. */
 const dictionaries = {
   en: { name: 'English', load: async (): Promise<Strings> => english },
   de: { name: 'Deutsch', load: (): Promise<Strings> => import('./german.ts').then(({ german }) => german) },
@@ -12,7 +12,7 @@ const dictionaries = {
 export type Language = keyof typeof dictionaries;
 export const languages = Object.keys(dictionaries) as readonly Language[];
 
-/** The language of the page, its words, and how to change it. */
+/** The language of the page, its texts, and a setter. */
 interface LanguageChoice {
   readonly language: Language;
   readonly strings: Strings;
@@ -22,12 +22,12 @@ interface LanguageChoice {
 const LanguageContext = createContext<LanguageChoice>({ language: 'en', strings: english, setLanguage: () => undefined });
 const languageKey = 'parley language';
 
-/** The name a language has in itself. */
+/** Returns the name of a language in that language. */
 export function getLanguageName(language: Language): string {
   return dictionaries[language].name;
 }
 
-/** Gives the page its language: the chosen one, else the browser's. */
+/** Provides the chosen language, or the language of the browser. */
 export function LanguageProvider({ children }: { readonly children: ReactNode }) {
   const [selected, setSelected] = useState<Language>(getInitialLanguage);
   const [loaded, setLoaded] = useState<Pick<LanguageChoice, 'language' | 'strings'> | undefined>(
@@ -38,7 +38,7 @@ export function LanguageProvider({ children }: { readonly children: ReactNode })
     const apply = (language: Language, strings: Strings): void => {
       if (!isCanceled) setLoaded((now) => (now?.language === language ? now : { language, strings }));
     };
-    // A language that does not come is no reason to show nothing.
+    // If a language fails to load, the page stays usable.
     dictionaries[selected].load().then(
       (strings) => apply(selected, strings),
       () => apply('en', english),
@@ -74,7 +74,7 @@ export function useStrings(): Strings {
   return useLanguage().strings;
 }
 
-/** Those of the language of the page, among the words of a part that brings its own; each language must have them. */
+/** Returns the texts of a part in the language of the page. Every language is required. */
 export function useLocalizedStrings<PartStrings>(dictionary: Readonly<Record<Language, PartStrings>>): PartStrings {
   return dictionary[useLanguage().language];
 }

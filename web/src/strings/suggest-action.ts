@@ -2,14 +2,14 @@ import type { ErrorDetails } from '../service/service-error.ts';
 import type { Strings } from './english.ts';
 import { formatTimeUntil } from './format-time-until.ts';
 
-/** In whose words, and when the fault came. */
+/** Language context, and the time of the error. */
 interface SuggestionContext {
   readonly strings: Strings;
   readonly language: string;
   readonly atMs?: number;
 }
 
-/** What to do, by code, else by status. */
+/** Suggests an action by code, else by status. */
 export function suggestAction(error: ErrorDetails, context: SuggestionContext): string {
   const { status, code } = error;
   const { strings } = context;
@@ -23,14 +23,14 @@ export function suggestAction(error: ErrorDetails, context: SuggestionContext): 
   if (status === 0) return strings.adviceConnection;
   if (status === 401) return strings.adviceSignIn;
   if (code === 'route_not_found' || code === 'method_not_allowed') return strings.adviceOff;
-  // Of what is not there another one is no help, unless it was to answer.
+  // If an object other than the answering deployment is missing, another deployment does not help.
   if (/_not_found$/.test(code) && !/^(?:deployment|model)_/.test(code)) return '';
   if (status === 403 || status === 404) return strings.adviceAccess;
   if (status === 400 || status === 413 || status === 415) return strings.adviceRequest;
   return strings.adviceRetry;
 }
 
-/** When it goes on, as people say it, such as “in 3 hours (18:05)”; undefined where nobody knows, or it is over by now. */
+/** Formats the retry time, such as “in 3 hours (18:05)”. Returns undefined if it is unknown or in the past. */
 function formatRetryTime(
   { retryAfterSeconds }: ErrorDetails,
   { language, atMs = Date.now() }: SuggestionContext,

@@ -14,18 +14,18 @@ import { temporaryGerman } from './temporary-german.ts';
 import { temporarySpanish } from './temporary-spanish.ts';
 
 interface TemporaryChatProps {
-  /** The deployment that it is to begin with. */
+  /** Initial deployment. */
   readonly deployment: string | undefined;
   readonly openMenu: () => void;
 }
 
-/** A conversation that is kept nowhere: it lives in memory, for as long as it is shown. */
+/** A chat that is not stored. It exists in memory while it is shown. */
 export function TemporaryChat({ deployment, openMenu }: TemporaryChatProps) {
   const strings = useTemporaryStrings();
   const { user } = usePage();
   const [id, setId] = useState<string>();
   const page = useTemporaryPage(setId);
-  // What was written before this was chosen comes along, and stays nowhere either.
+  // Text that was entered before is kept, and is not stored either.
   const [firstText] = useState(() => readDraft(user, 'new'));
   useEffect(() => saveDraft(user, 'new', ''), [user]);
   const question = useLeaveQuestion(id !== undefined, strings.leaveQuestion, strings.confirmLeave);
@@ -49,7 +49,7 @@ export function TemporaryChat({ deployment, openMenu }: TemporaryChatProps) {
   );
 }
 
-/** The page, with nothing to keep; a conversation that begins is shown here, at no address of its own. */
+/** The page context without storage. A started chat is shown here and has no address. */
 function useTemporaryPage(show: (id: string) => void): Page {
   const page = usePage();
   const { service, deployments } = page;
@@ -69,8 +69,8 @@ function useTemporaryPage(show: (id: string) => void): Page {
 }
 
 /**
- * Asks before the place is left, by whatever leads away: a link, a key, the browser's way back. The address is put back first, and
- * followed once that was answered. Gives the question, which is to be drawn.
+ * Asks before the user leaves by a link, a key, or the back button. The address is restored first, and followed after
+ * confirmation. Returns the dialog to render.
  */
 function useLeaveQuestion(isOn: boolean, question: string, answer: string): ReactNode {
   const { blockNavigation: hold } = usePage();
@@ -97,7 +97,7 @@ function useLeaveQuestion(isOn: boolean, question: string, answer: string): Reac
   return dialog;
 }
 
-/** What is said of a chat that is kept nowhere; apart from the other words, so that only who chooses one loads it. */
+/** Texts of temporary chats, in a separate chunk that only temporary chats load. */
 function useTemporaryStrings(): TemporaryStrings {
   return useLocalizedStrings({ en: temporaryEnglish, de: temporaryGerman, fr: temporaryFrench, es: temporarySpanish });
 }

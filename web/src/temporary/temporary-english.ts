@@ -1,7 +1,7 @@
-/** What is said of a chat that is kept nowhere. */
+/** Texts of a temporary chat. */
 export const temporaryEnglish = {
-  strip: 'This chat is kept nowhere: not in this browser, not by the service. It is gone when you leave it.',
-  leaveQuestion: 'Leave this temporary chat? What was said in it is kept nowhere and will be gone.',
+  strip: 'This chat is not saved, neither in this browser nor by the service. It disappears when you leave it.',
+  leaveQuestion: 'Leave this temporary chat? It is not saved and will be lost.',
   confirmLeave: 'Leave',
   leaveTitle: 'Leave the temporary chat',
 };

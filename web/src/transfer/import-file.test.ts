@@ -43,8 +43,8 @@ const node = (id: string, parent: string | null, role: string, fields: object = 
   },
 ];
 
-describe('a file of this page', () => {
-  it('brings back what was written, with everything', async () => {
+describe('a Parley export', () => {
+  it('restores complete chats', async () => {
     const all = [own, { ...own, id: 'own-2' }];
     const { file } = await exportAll({
       ids: ['own-1', 'gone', 'own-2'],
@@ -59,19 +59,19 @@ describe('a file of this page', () => {
   });
 
   it.each([
-    ['an id that is none', { ...own, id: '../x' }],
-    ['a turn under another id', { ...own, turns: { x: own.turns.q } }],
+    ['an invalid ID', { ...own, id: '../x' }],
+    ['a turn under another ID', { ...own, turns: { x: own.turns.q } }],
     ['a turn without a text', { ...own, turns: { q: { ...own.turns.q, text: 5 } } }],
-    ['an attachment that is none', { ...own, turns: { q: { ...own.turns.q, attachments: [null] } } }],
-    ['stages that are none', { ...own, turns: { r: { ...own.turns.r, custom: { stages: ['x'] } } } }],
-    ['a time beyond all time', { ...own, updatedAtMs: 1e300 }],
-  ])('is refused with %s', async (_name, conversation) => {
+    ['an invalid attachment', { ...own, turns: { q: { ...own.turns.q, attachments: [null] } } }],
+    ['invalid stages', { ...own, turns: { r: { ...own.turns.r, custom: { stages: ['x'] } } } }],
+    ['a time outside the valid range', { ...own, updatedAtMs: 1e300 }],
+  ])('is rejected with %s', async (_name, conversation) => {
     const item = { format: 'parley-conversation', version: 1, ...conversation };
     expect((await readFile([item])).report).toMatchObject({ added: 0, rejected: 1 });
   });
 });
 
-describe('a file of ChatGPT', () => {
+describe('a ChatGPT export', () => {
   const mapping = Object.fromEntries([
     ['root', { id: 'root', message: null, parent: null, children: ['s'] }],
     node('s', 'root', 'system'),
@@ -85,7 +85,7 @@ describe('a file of ChatGPT', () => {
   ]);
   const conversation = { conversation_id: 'c-1', title: 'Trip', create_time: 1_700_000_000, update_time: 1_700_000_100 };
 
-  it('becomes a tree of questions and answers, in the branch that was looked at, and says what is lost', async () => {
+  it('becomes a tree of turns with the last viewed branch, and reports dropped content', async () => {
     const { conversations, report } = await readFile([{ ...conversation, mapping, current_node: 'q2' }]);
     const [read] = conversations;
     if (read === undefined) throw new Error('nothing was read');
@@ -100,14 +100,14 @@ describe('a file of ChatGPT', () => {
     expect(report).toMatchObject({ added: 1, dropped: { files: 1, steps: 2 } });
   });
 
-  it('is refused where it has no messages, or only such that lead in a circle', async () => {
+  it('is rejected without messages or with only cyclic messages', async () => {
     const circle = Object.fromEntries([node('a', 'b', 'user'), node('b', 'a', 'assistant')]);
     const { report } = await readFile([{ ...conversation, mapping: circle }, conversation, 5, { ...conversation, mapping: {} }]);
     expect(report).toMatchObject({ added: 0, rejected: 4 });
   });
 });
 
-describe('a file of LibreChat', () => {
+describe('a LibreChat export', () => {
   const message = (messageId: string, parentMessageId: string, fields: object) => ({ messageId, parentMessageId, ...fields });
   const first = '00000000-0000-0000-0000-000000000000';
   const question = message('q', first, {
@@ -142,7 +142,7 @@ describe('a file of LibreChat', () => {
     expect(report.dropped).toEqual({ files: 1, steps: 1 });
   });
 
-  it('is read however deep its tree is, within bounds', async () => {
+  it('is read at any depth up to the limit', async () => {
     const deep = (levels: number): object =>
       levels === 0 ? { ...answer, children: [] } : { ...question, messageId: `q${levels}`, children: [deep(levels - 1)] };
     expect((await readFile({ conversationId: 'c', messages: [deep(400)] })).report.added).toBe(1);
@@ -151,7 +151,7 @@ describe('a file of LibreChat', () => {
   });
 });
 
-describe('a file of Open WebUI', () => {
+describe('an Open WebUI export', () => {
   const message = (id: string, parentId: string | null, fields: object) => [id, { id, parentId, childrenIds: [], ...fields }];
   const call = { type: 'function_call', name: 'search_notes', arguments: '{}' };
   const messages = Object.fromEntries([
@@ -171,7 +171,7 @@ describe('a file of Open WebUI', () => {
     ...{ pinned: true, archived: false, chat: { title: 'Cat', models: ['demo'], history: { currentId: 'a', messages } } },
   };
 
-  it('becomes a tree of questions and answers, in the branch that was looked at, and says what is lost', async () => {
+  it('becomes a tree of turns with the last viewed branch, and reports dropped content', async () => {
     const { conversations, report } = await readFile([item]);
     const [read] = conversations;
     expect(read).toMatchObject({ id: item.id, title: 'Cat', pinned: true, deployment: 'for older' });
@@ -186,7 +186,7 @@ describe('a file of Open WebUI', () => {
     expect(report).toMatchObject({ added: 1, rejected: 0, dropped: { files: 1, steps: 3 } });
   });
 
-  it('is refused where nothing was said', async () => {
+  it('is rejected without messages', async () => {
     const empty = { ...item, chat: { history: { messages: {} } } };
     expect((await readFile([empty, { ...item, chat: [] }, { ...item, chat: { history: [] } }])).report.rejected).toBe(3);
   });

@@ -13,39 +13,39 @@ import {
 import { ItemSplitter, UnreadableFile } from './item-splitter.ts';
 import { readParleyExport } from './read-parley-export.ts';
 
-/** Steps and thoughts, which versions before its lists of outputs wrote into the text. */
+/** Steps and thoughts, which old versions without output lists wrote into the text. */
 // Pattern bound: a message of the user's own export file, in the user's own browser.
 const foldedDetails = /<details type="[a-z_]+"[^>]*>[\s\S]*?<\/details>\s*/g;
 
-/** What came of a file. */
+/** Result of an import. */
 export interface ImportReport {
   added: number;
-  /** Conversations that were there and got further turns. */
+  /** Existing chats that got more turns. */
   merged: number;
-  /** Those that were there with all that the file has. */
+  /** Existing chats that already contained everything. */
   same: number;
-  /** Items of the file that are no conversation, or none that can be read. */
+  /** Items that are not readable chats. */
   rejected: number;
-  /** Whether there were more than are taken of one file. */
+  /** Whether the file contained more chats than one import accepts. */
   isTruncated: boolean;
   readonly dropped: DroppedContent;
 }
 
 interface ImportParts {
   readonly store: (conversation: Conversation) => Promise<'added' | 'merged' | 'same'>;
-  /** The deployment that an imported conversation goes on with, by the name of its model. */
+  /** Returns the deployment for an imported chat by the name of its model. */
   readonly getDeployment: (model: string) => string;
   readonly onProgress: (share: number, report: ImportReport) => void;
   readonly signal: AbortSignal;
 }
 
-/** What the service stores of one conversation at most. */
+/** Maximum size of a chat at the service. */
 const maxItemChars = 32 * 1024 ** 2;
 const maxFileBytes = 1024 ** 3;
 const maxConversations = 50_000;
 const bounds = { maxDepth: 2000, maxNodes: 2_000_000 };
 
-/** Takes in every conversation of a file, one after the other. Throws UnreadableFile if it is none of a known form. */
+/** Imports every chat of a file, one after the other. Throws `UnreadableFile` if the format is unknown. */
 export async function importFile(file: Blob, parts: ImportParts): Promise<ImportReport> {
   if (file.size > maxFileBytes) throw new UnreadableFile('large');
   const report: ImportReport = { added: 0, merged: 0, same: 0, rejected: 0, isTruncated: false, dropped: { files: 0, steps: 0 } };
@@ -92,7 +92,7 @@ function readItem(item: string): ImportedConversation | undefined {
   return readChatGpt(value, nowMs) ?? readLibreChat(value, nowMs) ?? readOpenWebUi(value, nowMs);
 }
 
-/** A conversation of LibreChat's export, flat or as a tree; undefined if it has none of its form. */
+/** Reads a chat of a LibreChat export, flat or as a tree. Returns undefined for other formats. */
 function readLibreChat(item: JsonObject, nowMs: number): ImportedConversation | undefined {
   const top = item.messagesTree ?? item.messages;
   if (typeof item.conversationId !== 'string' || !Array.isArray(top)) return undefined;
@@ -152,7 +152,7 @@ function getPartText({ type, text }: JsonObject): string {
   return isJsonObject(text) && typeof text.value === 'string' ? text.value : '';
 }
 
-/** A conversation of ChatGPT's export; undefined if it has none of its form. */
+/** Reads a chat of a ChatGPT export. Returns undefined for other formats. */
 function readChatGpt(item: JsonObject, nowMs: number): ImportedConversation | undefined {
   const { mapping, title, create_time, update_time, is_archived, current_node } = item;
   if (!isJsonObject(mapping)) return undefined;
@@ -199,7 +199,7 @@ function toChatGptMessage(id: string, { message, parent }: JsonObject, dropped: 
   };
 }
 
-/** A conversation of Open WebUI's export; undefined if it has none of its form. */
+/** Reads a chat of an Open WebUI export. Returns undefined for other formats. */
 function readOpenWebUi(item: JsonObject, nowMs: number): ImportedConversation | undefined {
   const chat = isJsonObject(item.chat) ? item.chat : {};
   const history = isJsonObject(chat.history) ? chat.history : {};

@@ -1,25 +1,24 @@
 import type { Conversation, Question, Reply, Turn } from '../conversation/conversation.ts';
 
-/** What a file had that conversations here have no place for. */
+/** Content of a file that chats here do not support. */
 export interface DroppedContent {
-  /** Files and pictures. */
   files: number;
-  /** Calls of tools, what they gave, and what a model thought. */
+  /** Tool calls, their results, and thoughts. */
   steps: number;
 }
 
-/** A conversation as it was read. */
+/** A chat as read from a file. */
 export interface ImportedConversation {
   readonly conversation: Conversation;
   readonly dropped: DroppedContent;
-  /** The model that answered last, in the name the file has for it. */
+  /** Last answering model, by its name in the file. */
   readonly model: string;
 }
 
-/** A message of another product; what is neither said nor answered has no `kind`. */
+/** A message of another product. Messages that are neither questions nor answers have no `kind`. */
 export interface ImportedMessage {
   readonly id: string;
-  /** The message before it; '' for the first. */
+  /** The previous message, or '' for the first. */
   readonly parent: string;
   readonly kind?: Turn['kind'];
   readonly text: string;
@@ -30,12 +29,12 @@ export interface ImportedMessage {
 export const maxTurns = 20_000;
 const idForm = /^[A-Za-z0-9_-]{1,64}$/;
 
-/** Whether the service takes it as an id. */
+/** Whether the service accepts it as an ID. */
 export function isId(id: unknown): id is string {
   return typeof id === 'string' && idForm.test(id);
 }
 
-/** The branch that leads to the message that was looked at last. */
+/** Selects the branch with the last viewed message. */
 export function selectBranch(
   last: string,
   messages: ReadonlyMap<string, ImportedMessage>,
@@ -51,18 +50,21 @@ export function selectBranch(
   return selected;
 }
 
-/** A time of a file, which counts seconds. */
+/** Converts a time in seconds. */
 export function toMs(seconds: unknown): number | undefined {
   const isTime = typeof seconds === 'number' && seconds >= 0 && seconds < 8_640_000_000_000;
   return isTime ? Math.round(seconds * 1000) : undefined;
 }
 
-/** An id that the service takes: the one of the file, if that will do. */
+/** Returns an ID that the service accepts: the ID of the file if it is valid. */
 export function toId(id: unknown): string {
   return isId(id) ? id : crypto.randomUUID();
 }
 
-/** Messages as turns: those in between left out, what one side says in a row as one, each later than what it follows. */
+/**
+ * Converts messages to turns. Omits messages in between, merges consecutive messages of one side, and makes each turn later than
+ * its parent.
+ */
 export function toTurns(messages: ReadonlyMap<string, ImportedMessage>, startMs: number): Record<string, Turn> {
   const resolvedParents = new Map<string, string>();
   const turns: Record<string, Turn> = {};
@@ -92,7 +94,7 @@ function toTurn(message: ImportedMessage, position: { id: string; parent: string
   return { kind: 'reply', ...position, state: 'done', deployment: model, text, custom: {}, stageTimes: {} } satisfies Reply;
 }
 
-/** The nearest message before that is kept; '' if there is none. Chains that lead back to themselves end. */
+/** Returns the closest retained ancestor, or '' if there is none. Stops at cycles. */
 function findTurnParent(id: string, messages: ReadonlyMap<string, ImportedMessage>, resolved: Map<string, string>): string {
   const visited = new Set<string>();
   let currentId = id;
@@ -111,7 +113,7 @@ function findTurnParent(id: string, messages: ReadonlyMap<string, ImportedMessag
   return currentId;
 }
 
-/** Parents before what follows them; those that follow nobody that leads to a first one are left out. */
+/** Sorts parents before their children. Omits messages without a path to a first message. */
 function sortByParent(
   messages: readonly ImportedMessage[],
   getParent: (message: ImportedMessage) => string,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ItemSplitter, UnreadableFile } from './item-splitter.ts';
 
-/** The items of a text that comes in pieces of a length. */
+/** Returns the items of a text that arrives in pieces of a given length. */
 function itemsOf(text: string, length: number, maxItemChars = 1000): readonly string[] {
   const splitter = new ItemSplitter(maxItemChars);
   const items: string[] = [];
@@ -11,21 +11,21 @@ function itemsOf(text: string, length: number, maxItemChars = 1000): readonly st
 
 const items = ['{"a":"x,]}\\"\\\\"}', '[1,[2]]', '"te\\\\"', '5'];
 
-describe.each([1, 2, 3, 7, 1000])('a list in pieces of %i', (length) => {
-  it('is cut where its items end, whatever their texts hold', () => {
+describe.each([1, 2, 3, 7, 1000])('ItemSplitter with pieces of %i', (length) => {
+  it('splits a list at the ends of its items regardless of their texts', () => {
     expect(itemsOf(`\uFEFF [ ${items.join(' ,\n')} ] `, length)).toEqual(items);
     expect(itemsOf('[]', length)).toEqual([]);
   });
 
-  it('gives something else as one item', () => {
+  it('returns other JSON as one item', () => {
     expect(itemsOf(' {"a":[1,2],"b":"]"} ', length)).toEqual(['{"a":[1,2],"b":"]"}']);
   });
 
-  it('keeps nothing of an item that is too large', () => {
+  it('drops an item that is too large', () => {
     expect(itemsOf(`[1,"${'x'.repeat(50)}",{"a":2}]`, length, 20)).toEqual(['1', '', '{"a":2}']);
   });
 
-  it.each(['', 'text', '[1', '{"a":"', '[{}'])('is refused if it is none or ends too early: %s', (text) => {
+  it.each(['', 'text', '[1', '{"a":"', '[{}'])('throws for invalid or incomplete text: %s', (text) => {
     expect(() => itemsOf(text, length)).toThrow(UnreadableFile);
   });
 });

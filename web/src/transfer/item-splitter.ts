@@ -1,7 +1,7 @@
 const opening = /[[{]/;
 const structuralChars = /["[\]{}\\,]/g;
 
-/** A file that is none of those that can be read, or larger than is read. */
+/** Thrown if the format of a file is unknown, or if the file is too large. */
 export class UnreadableFile extends Error {
   readonly reason: 'form' | 'large';
 
@@ -12,7 +12,7 @@ export class UnreadableFile extends Error {
   }
 }
 
-/** Cuts the text of a JSON list into the texts of its items, piece by piece as it comes; anything but a list is one item. */
+/** Splits the text of a JSON list into its items while it arrives. A file without a list is one item. */
 export class ItemSplitter {
   readonly #maxItemChars: number;
   #isList: boolean | undefined;
@@ -26,12 +26,12 @@ export class ItemSplitter {
     this.#maxItemChars = maxItemChars;
   }
 
-  /** The items that are complete now; '' for one that is too large. Throws UnreadableFile. */
+  /** Returns the items that are complete now, with '' for an item that is too large. Throws `UnreadableFile`. */
   push(piece: string): readonly string[] {
     let start = this.#isList === undefined ? this.#start(piece) : 0;
     const items: string[] = [];
     if (this.#isList === undefined || piece === '') return items;
-    // What an escape of the piece before is about means nothing.
+    // An escape in the previous piece applies to the first character.
     let position = this.#isEscaped ? start + 1 : start;
     this.#isEscaped = false;
     for (;;) {
@@ -52,7 +52,7 @@ export class ItemSplitter {
     return items;
   }
 
-  /** The last item, of what is no list. Throws UnreadableFile if the text ends before its end. */
+  /** Returns the last item of a file without a list. Throws `UnreadableFile` if the text is incomplete. */
   end(): readonly string[] {
     if (this.#isList === undefined || this.#depth > 0 || this.#isText) throw new UnreadableFile('form');
     return this.#isList ? [] : this.#flush();
@@ -67,7 +67,7 @@ export class ItemSplitter {
     return this.#isList ? start + 1 : start;
   }
 
-  /** Takes one char that means something; whether an item of the list ends before it. */
+  /** Processes one significant character. Returns whether an item of the list ends before it. */
   #endsItem(mark: string): boolean {
     if (mark === '"') this.#isText = !this.#isText;
     if (this.#isText || mark === '"') return false;

@@ -6,7 +6,7 @@ import { type ImportedConversation, isId, maxTurns } from './imported-conversati
 const states: readonly unknown[] = ['running', 'done', 'stopped', 'failed', 'interrupted'];
 const maxTimeMs = 8_640_000_000_000_000;
 
-/** A conversation of a file that this page has written; undefined if anything of it is not as the page writes it. */
+/** Reads a chat of a file from this page. Returns undefined if any part differs from the format. */
 export function readParleyExport(item: JsonObject): ImportedConversation | undefined {
   const { format: _, version, turns, ...fields } = item;
   if (version !== 1 || !isJsonObject(turns) || !isSummary(fields)) return undefined;

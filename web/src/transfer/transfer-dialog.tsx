@@ -10,7 +10,7 @@ import { transferFrench } from './transfer-french.ts';
 import { transferGerman } from './transfer-german.ts';
 import { transferSpanish } from './transfer-spanish.ts';
 
-/** Takes all conversations along in a file, and brings them from one. */
+/** Exports all chats to a file, and imports chats from one. */
 export function TransferDialog({ close: onClose }: { readonly close: () => void }) {
   const strings = useTransferStrings();
   const { storageFailed, stop: stopLabel, close: closeLabel } = useStrings();
@@ -83,7 +83,7 @@ function State({ transfer }: { readonly transfer: TransferState }) {
   );
 }
 
-/** What came of it, in words. */
+/** Describes the result. */
 function toReportLines(transfer: TransferState, strings: TransferStrings): readonly string[] {
   if (transfer.at === 'failed')
     return [{ form: strings.unknownForm, large: strings.tooLarge, other: strings.transferFailed }[transfer.reason]];
@@ -106,7 +106,7 @@ function toReportLines(transfer: TransferState, strings: TransferStrings): reado
   ];
 }
 
-/** What the dialog for taking conversations along says; apart from the other words, so that only who opens it loads it. */
+/** Texts of the transfer dialog, in a separate chunk that only the dialog loads. */
 function useTransferStrings(): TransferStrings {
   return useLocalizedStrings({ en: transferEnglish, de: transferGerman, fr: transferFrench, es: transferSpanish });
 }

@@ -4,7 +4,7 @@ import { useStrings } from '../strings/strings.tsx';
 
 const TransferDialog = lazyView(() => import('./transfer-dialog.tsx').then(({ TransferDialog: view }) => view));
 
-/** Opens how conversations are taken along and brought in. */
+/** Opens the import and export dialog. */
 export function TransferItem() {
   const strings = useStrings();
   return (

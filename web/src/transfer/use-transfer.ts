@@ -6,7 +6,7 @@ import { saveFile } from '../parts/save-file.ts';
 import { type ImportReport, importFile } from './import-file.ts';
 import { UnreadableFile } from './item-splitter.ts';
 
-/** How far conversations are on their way, or what came of it. */
+/** Progress or result of a transfer. */
 export type TransferState =
   | { readonly at: 'nothing' }
   | { readonly at: 'reading' | 'writing'; readonly share: number; readonly count: number }
@@ -23,7 +23,7 @@ interface TransferTools {
 
 const drawIntervalMs = 100;
 
-/** Writes all conversations to a file, and reads those of one. */
+/** Exports all chats to a file, and imports those of a file. */
 export function useTransfer(): TransferTools {
   const { library, deployments } = usePage();
   const [transfer, setTransfer] = useState<TransferState>({ at: 'nothing' });
@@ -79,13 +79,13 @@ export function useTransfer(): TransferTools {
 
 interface ExportParts {
   readonly ids: readonly string[];
-  /** Undefined if it was deleted meanwhile. */
+  /** Undefined if the chat was deleted in the meantime. */
   readonly loadConversation: (id: string) => Promise<Conversation | undefined>;
   readonly onProgress: (share: number) => void;
   readonly signal: AbortSignal;
 }
 
-/** A file with all conversations, each with all its branches: a list of what is written for a single one. */
+/** Builds a file with all chats and their branches: a list of single exports. */
 export async function exportAll({
   ids,
   loadConversation,
@@ -98,7 +98,7 @@ export async function exportAll({
     signal.throwIfAborted();
     const conversation = await loadConversation(id);
     if (conversation === undefined) missing += 1;
-    // Texts are given out of memory as they are written.
+    // Blobs move written texts out of memory.
     else pieces.push(new Blob([pieces.length === 0 ? '[' : ',', toExportJson(conversation)]));
     onProgress((index + 1) / ids.length);
   }

@@ -2,10 +2,10 @@ import { useEffect } from 'react';
 import { isSparing } from '../offline/is-sparing.ts';
 import file from './public-sans.woff2?url';
 
-/** So long after the page can be used, and nothing that it needs waits for the same network. */
+/** Delay after the page is usable, when no required data waits for the network. */
 const afterMs = 1_000;
 
-/** Brings the typeface of the page once that can be used; at once where the browser keeps the page. */
+/** Loads the typeface after the page is usable, or immediately if the browser stores the page. */
 export function useTypeface(isUsable: boolean): void {
   useEffect(() => {
     if (navigator.serviceWorker?.controller) void bring();
@@ -16,7 +16,7 @@ export function useTypeface(isUsable: boolean): void {
   }, [isUsable]);
 }
 
-/** Once and no more. The page is read in another font where it cannot be had. */
+/** Loads it once. If this fails, the page keeps the fallback font. */
 async function bring(): Promise<void> {
   const { fonts } = document;
   const isThere = (): boolean => [...fonts].some(({ family }) => /^"?Public Sans"?$/.test(family));
@@ -26,7 +26,7 @@ async function bring(): Promise<void> {
     () => true,
     () => false,
   );
-  // An answer that is being written is not drawn anew in the middle: frames would be lost.
+  // The typeface waits for the end of an answer, because drawing it again would lose frames.
   while (isLoaded && document.querySelector('.markdown[aria-busy="true"]') !== null) await pause();
   if (isLoaded && !isThere()) fonts.add(face);
 }

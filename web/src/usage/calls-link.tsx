@@ -4,12 +4,12 @@ import type { CallsFilter } from './read-calls.ts';
 interface CallsLinkProps {
   readonly of: CallsFilter;
   readonly open: (of: CallsFilter) => void;
-  /** What is heard; what is seen stands in it. */
+  /** Label for screen readers, which contains the visible text. */
   readonly label: string;
   readonly children: ReactNode;
 }
 
-/** A name or a number of the sums that leads to the single calls behind it. */
+/** A name or sum that opens the individual calls. */
 export function CallsLink({ of, open, label, children }: CallsLinkProps) {
   return (
     <button
@@ -22,7 +22,7 @@ export function CallsLink({ of, open, label, children }: CallsLinkProps) {
   );
 }
 
-/** Goes back to where calls were opened, if it is there. */
+/** Focuses the element that opened the calls, if it still exists. */
 export function focusLink(of: CallsFilter): void {
   const links = [...document.querySelectorAll<HTMLElement>('.calls-link')];
   links.find(({ dataset }) => dataset.calls === toKey(of))?.focus();

@@ -19,7 +19,7 @@ interface CallsSectionProps {
   readonly close: () => void;
 }
 
-/** The single calls behind a sum, the newest first. */
+/** Individual calls of a sum, the newest first. */
 export function CallsSection({ scope, of, choose, close }: CallsSectionProps) {
   const strings = useUsageStrings();
   const { service } = usePage();
@@ -71,7 +71,7 @@ export function CallsSection({ scope, of, choose, close }: CallsSectionProps) {
   );
 }
 
-/** What they are the calls of, and of which days. */
+/** The filter and the days of the calls. */
 function CallsName({ of: { deployment, user, project, from, to } }: { readonly of: CallsFilter }) {
   const strings = useUsageStrings();
   const { language } = useLanguage();

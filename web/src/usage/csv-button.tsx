@@ -9,10 +9,10 @@ import type { DayRange } from './days.ts';
 import { readUsage, type Scope, type UsageRow } from './read-usage.ts';
 import { useUsageStrings } from './usage-strings.ts';
 
-/** As many as the service gives at once. */
+/** Maximum number of rows of one request. */
 const maxRows = 10_000;
 
-/** Hands what was used to the user as separated values, by day and deployment, and of everybody by person as well. */
+/** Downloads the usage as CSV, by day and deployment. For all users, also by user. */
 export function CsvButton({ scope, range }: { readonly scope: Scope; readonly range: DayRange }) {
   const strings = useUsageStrings();
   const { language } = useLanguage();
@@ -48,7 +48,7 @@ export function CsvButton({ scope, range }: { readonly scope: Scope; readonly ra
   );
 }
 
-/** Rows of usage as separated values (RFC 4180). A text that a spreadsheet would take for a formula gets an apostrophe in front. */
+/** Formats usage rows as CSV (RFC 4180). A text that a spreadsheet would treat as a formula gets a leading apostrophe. */
 export function toCsv(rows: readonly UsageRow[], withUser: boolean): string {
   const columns = ['day', 'deployment', ...(withUser ? ['user'] : [])];
   const lines = rows.map(({ day, deployment, user, calls, failedCalls, refusedCalls, promptTokens, completionTokens, cost }) => [

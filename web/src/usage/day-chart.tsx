@@ -8,9 +8,9 @@ import '../attachments/chart.css';
 
 export interface DaySeries {
   readonly name: string;
-  /** Which of the colours of charts. */
+  /** Index of the chart color. */
   readonly colour: number;
-  /** One for each day. */
+  /** One value per day. */
   readonly values: readonly number[];
 }
 
@@ -19,14 +19,14 @@ interface DayChartProps {
   readonly measure: Measure;
   readonly days: readonly string[];
   readonly series: readonly DaySeries[];
-  /** Shows the calls of a day, and of a series if one is meant. */
+  /** Opens the calls of a day, optionally of one series. */
   readonly open: (day: string, series?: number) => void;
 }
 
 const [height, left, bottom, top] = [230, 54, 26, 10];
 const labelWidth = 62;
 
-/** Bars of days, one series upon the other, as wide as there is room; the same numbers in a table below. */
+/** Stacked bars per day, as wide as the available space, with a table of the same numbers below. */
 export function DayChart({ title, measure, days, series, open }: DayChartProps) {
   const strings = useUsageStrings();
   const { language } = useLanguage();
@@ -110,7 +110,7 @@ function Drawing({ title, measure, rows, toName, colours, open }: DrawingProps) 
         </g>
       ))}
       {rows.map(({ day, values }, at) => (
-        // biome-ignore lint/a11y/noStaticElementInteractions: by keyboard the days of the table below do the same
+        // biome-ignore lint/a11y/noStaticElementInteractions: keyboard users use the days of the table below
         <g key={day} onClick={({ target }) => open(day, findSeries(target))}>
           <title>{`${toName(day)}: ${formatValue(measure, computeSum(values), language)}`}</title>
           <rect className="day-room" x={left + at * slot} y={top} width={slot} height={height - top - bottom} />
@@ -136,7 +136,7 @@ function Drawing({ title, measure, rows, toName, colours, open }: DrawingProps) 
   );
 }
 
-/** Which series a part of a bar is of; undefined beside the bars. */
+/** Returns the series of a bar segment. Undefined outside the bars. */
 function findSeries(target: EventTarget): number | undefined {
   const index = target instanceof SVGElement ? target.dataset.series : undefined;
   return index === undefined ? undefined : Number(index);
@@ -147,7 +147,7 @@ function toTick(measure: Measure, value: number, language: string): string {
   return value.toLocaleString(language, { ...money, notation: 'compact', maximumSignificantDigits: 3 });
 }
 
-/** How wide an element is, in pixels, for as long as it is there. */
+/** Returns a ref and the width of its element in pixels. */
 function useWidth(): readonly [(element: Element | null) => (() => void) | undefined, number] {
   const [width, setWidth] = useState(640);
   const watch = useCallback((element: Element | null) => {

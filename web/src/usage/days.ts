@@ -1,26 +1,26 @@
-/** Days as `YYYY-MM-DD` in UTC, as the service counts them. */
+/** Days as `YYYY-MM-DD` in UTC, like those of the service. */
 export interface DayRange {
   readonly from: string;
-  /** Included. */
+  /** Inclusive. */
   readonly to: string;
 }
 
 const dayMs = 86_400_000;
-/** As many as the service sums up at once. */
+/** Maximum number of days of one request. */
 const maxDays = 366;
 
-/** The last so many days, up to the one of `nowMs`. */
+/** Returns the last days, including the day of `nowMs`. */
 export function getLastDays(count: number, nowMs: number): DayRange {
   return { from: toDay(nowMs - (count - 1) * dayMs), to: toDay(nowMs) };
 }
 
-/** The month of `nowMs`, up to its day. */
+/** Returns the month of `nowMs`, up to its day. */
 export function getThisMonth(nowMs: number): DayRange {
   const to = toDay(nowMs);
   return { from: `${to.slice(0, 7)}-01`, to };
 }
 
-/** Every day of a range in its order; none where it is none, or too long. */
+/** Lists the days of a range in order. Empty if the range is invalid or too long. */
 export function listDays({ from, to }: DayRange): readonly string[] {
   const [first, last] = [Date.parse(from), Date.parse(to)];
   const count = Math.round((last - first) / dayMs) + 1;

@@ -12,7 +12,7 @@ import { useUsageStrings } from './usage-strings.ts';
 const visibleGroups = 4;
 const scarceShare = 0.8;
 
-/** The limits that hold for the user, and what is left of them. */
+/** The user's limits and remaining amounts. */
 export function LimitsSection() {
   const strings = useUsageStrings();
   const { service } = usePage();

@@ -1,6 +1,6 @@
 import type { Amounts } from './read-usage.ts';
 
-/** What of the usage is looked at. */
+/** Displayed measure of the usage. */
 export type Measure = 'cost' | 'tokens' | 'calls';
 
 export function getAmount(measure: Measure, { cost, promptTokens, completionTokens, calls }: Amounts): number {
@@ -8,19 +8,19 @@ export function getAmount(measure: Measure, { cost, promptTokens, completionToke
   return measure === 'tokens' ? promptTokens + completionTokens : calls;
 }
 
-/** USD as people read it: cents where there are some, else as many digits as tell something. */
+/** Formats USD: with cents if there are any, and small amounts with significant digits. */
 export function toMoney(usd: number, language: string): string {
   const hasCents = usd === 0 || Math.abs(usd) >= 0.01;
   const digits = hasCents ? { maximumFractionDigits: 2 } : { maximumSignificantDigits: 2 };
   return usd.toLocaleString(language, { style: 'currency', currency: 'USD', ...digits });
 }
 
-/** A value with its unit, where it has one. */
+/** Formats a value with its unit, if it has one. */
 export function formatValue(measure: Measure, value: number, language: string): string {
   return measure === 'cost' ? toMoney(value, language) : value.toLocaleString(language);
 }
 
-/** A step of 1, 2 or 5 and noughts, so that about four of them reach a value. */
+/** Returns a step of 1, 2, or 5 times a power of ten, so that about four steps reach the value. */
 export function computeStep(highest: number, isInteger: boolean): number {
   const rough = highest / 4;
   if (!(rough > 0)) return 1;

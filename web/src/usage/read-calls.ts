@@ -3,11 +3,11 @@ import type { Service } from '../service/service.ts';
 import type { DayRange } from './days.ts';
 import type { Scope } from './read-usage.ts';
 
-/** How calls end, as the service says it. */
+/** Outcomes of calls, as named by the service. */
 export const outcomes = ['ok', 'refused', 'failed', 'left'] as const;
 export type Outcome = (typeof outcomes)[number];
 
-/** Which calls are looked at; what is undefined is not asked for. */
+/** Filter for calls. Undefined fields do not filter. */
 export interface CallsFilter extends DayRange {
   readonly deployment?: string;
   readonly user?: string;
@@ -15,13 +15,13 @@ export interface CallsFilter extends DayRange {
   readonly outcome?: Outcome;
 }
 
-/** One call, and nothing of what was said in it. */
+/** Metadata of a call, without its content. */
 export interface Call {
   readonly id: string;
   readonly atMs: number;
   readonly user: string;
   readonly deployment: string;
-  /** The application that called it; '' for one that was asked for itself. */
+  /** The calling application. '' for a direct call. */
   readonly calledBy: string;
   readonly outcome: Outcome;
   readonly status: number;
@@ -35,7 +35,7 @@ export interface Call {
 
 export interface CallsPage {
   readonly calls: readonly Call[];
-  /** For the next page; undefined where none is left. */
+  /** Token of the next page. Undefined after the last page. */
   readonly next: string | undefined;
 }
 
@@ -46,7 +46,7 @@ interface CallsQuery {
   readonly signal?: AbortSignal;
 }
 
-/** One page of single calls, the newest first. Throws ServiceFault. */
+/** Loads one page of calls, the newest first. Throws `ServiceError`. */
 export async function readCalls(service: Service, { scope, of, token = '', signal }: CallsQuery): Promise<CallsPage> {
   const query = new URLSearchParams({ ...of, limit: '50', token });
   const path = scope === 'all' ? 'v1/admin/calls' : 'v1/user/calls';

@@ -4,26 +4,26 @@ import { encodePath, type Service } from '../service/service.ts';
 export type LimitKind = 'Token' | 'Request' | 'Cost';
 export type Period = 'minute' | 'hour' | 'day' | 'week' | 'month';
 
-/** How far one limit is used. */
+/** Status of a limit. */
 export interface LimitStatus {
   readonly kind: LimitKind;
   readonly period: Period;
-  /** Tokens, requests or USD. */
+  /** Tokens, requests, or USD. */
   readonly total: number;
   readonly used: number;
   readonly resetsAtMs: number;
 }
 
 export interface OwnLimits {
-  /** Of all deployments together. */
+  /** Cost limits of all deployments together. */
   readonly cost: readonly LimitStatus[];
-  /** By deployment, the most used first; those without limits are left out. */
+  /** By deployment, the most used first. Deployments without limits are omitted. */
   readonly deployments: readonly { readonly id: string; readonly name: string; readonly statuses: readonly LimitStatus[] }[];
 }
 
 const maxConcurrent = 8;
 
-/** The limits that hold for the user, and how they stand. Throws ServiceFault. */
+/** Loads the user's limits and their status. Throws `ServiceError`. */
 export async function readLimits(service: Service, signal: AbortSignal): Promise<OwnLimits> {
   const waiting = await listAll(service, signal);
   const results: (OwnLimits['deployments'][number] & { readonly cost: readonly LimitStatus[] })[] = [];

@@ -5,7 +5,7 @@ import type { DayRange } from './days.ts';
 export interface Amounts {
   readonly calls: number;
   readonly failedCalls: number;
-  /** Asked for and not answered, such as for a limit. */
+  /** Rejected calls, for example because of a limit. */
   readonly refusedCalls: number;
   readonly promptTokens: number;
   readonly completionTokens: number;
@@ -14,7 +14,7 @@ export interface Amounts {
 }
 
 export interface UsageRow extends Amounts {
-  /** Each '' where it was not asked for. */
+  /** '' if the request does not group by it. */
   readonly day: string;
   readonly deployment: string;
   readonly user: string;
@@ -24,11 +24,11 @@ export interface UsageRow extends Amounts {
 export interface Usage {
   readonly rows: readonly UsageRow[];
   readonly total: Amounts;
-  /** There are more rows than were asked for. */
+  /** Whether there are more rows than requested. */
   readonly isTruncated: boolean;
 }
 
-/** Of the user alone, or of all, which only administrators are told. */
+/** The user's own usage, or that of all users, which only administrators receive. */
 export type Scope = 'own' | 'all';
 
 export interface UsageQuery extends DayRange {
@@ -38,7 +38,7 @@ export interface UsageQuery extends DayRange {
   readonly signal?: AbortSignal;
 }
 
-/** Sums of usage. Throws ServiceFault. */
+/** Loads usage sums. Throws `ServiceError`. */
 export async function readUsage(service: Service, { scope, from, to, by, limit, signal }: UsageQuery): Promise<Usage> {
   const query = new URLSearchParams({ from, to, by: by.join(','), limit: String(limit) });
   const path = scope === 'all' ? 'v1/admin/usage' : 'v1/user/usage';

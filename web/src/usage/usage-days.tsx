@@ -7,23 +7,23 @@ import type { Usage, UsageRow } from './read-usage.ts';
 import type { UsageStrings } from './usage-english.ts';
 import { useUsageStrings } from './usage-strings.ts';
 
-/** What the bars of a day are made of; `kind`: tokens read and written, calls answered, refused and failed. */
+/** Grouping of the bars. `kind`: tokens by input and output, calls by outcome. */
 export const stacks = ['deployment', 'kind', 'user', 'project'] as const;
 export type Stack = (typeof stacks)[number];
 
-/** As many as charts have colours, less one for all others. */
+/** Number of chart colors without the color for all others. */
 const maxSeries = 5;
 
 interface UsageDaysProps {
   readonly usage: Usage;
-  /** Shows the calls of a day, and of what a part of its bar stands for. */
+  /** Opens the calls of a day, and of a bar segment. */
   readonly open: (of: CallsFilter) => void;
   readonly range: DayRange;
   readonly stack: Stack;
   readonly measure: Measure;
 }
 
-/** What was used day by day, in one chart. */
+/** Usage by day in one chart. */
 export function UsageDays({ usage, range, stack, measure, open }: UsageDaysProps) {
   const strings = useUsageStrings();
   const getName = useGetName();
@@ -56,7 +56,7 @@ export function UsageDays({ usage, range, stack, measure, open }: UsageDaysProps
   );
 }
 
-/** The names that have most of the measure, the largest first. */
+/** Returns the names with the highest values, the largest first. */
 function findLargest(rows: readonly UsageRow[], stack: Exclude<Stack, 'kind'>, measure: Measure) {
   const sums = new Map<string, number>();
   for (const row of rows) sums.set(row[stack], (sums.get(row[stack]) ?? 0) + getAmount(measure, row));
@@ -64,7 +64,7 @@ function findLargest(rows: readonly UsageRow[], stack: Exclude<Stack, 'kind'>, m
   return { first: names.slice(0, maxSeries), isMore: names.length > maxSeries };
 }
 
-/** What the part of a bar stands for; of all others together nothing can be asked for. */
+/** Returns the filter of a bar segment. The sum of all others has none. */
 function toNameFilter(
   rows: readonly UsageRow[],
   { stack, measure, index }: { stack: Exclude<Stack, 'kind'>; measure: Measure; index: number },
@@ -73,7 +73,7 @@ function toNameFilter(
   return name === undefined ? {} : { [stack]: name };
 }
 
-/** Calls are stacked by how they ended, in this order. */
+/** Call segments are ordered by outcome. */
 function toKindFilter(measure: Measure, index: number): Partial<CallsFilter> {
   const outcome = measure === 'calls' ? ([undefined, 'refused', 'failed'] as const)[index] : undefined;
   return outcome === undefined ? {} : { outcome };

@@ -23,7 +23,7 @@ export const usageFrench: UsageStrings = {
   remaining: (amount) => `reste ${amount}`,
   usedUp: 'épuisé',
   resets: (when) => `se renouvelle ${when}`,
-  moreLimits: (count) => (count === 1 ? 'Un modèle de plus' : `${count} modèles de plus`),
+  moreLimits: (count) => (count === 1 ? 'Un autre modèle ou une autre application' : `${count} autres modèles et applications`),
 
   used: 'Ce qui a été utilisé',
   scope: 'Par qui',

@@ -21,7 +21,7 @@ export const usageGerman: UsageStrings = {
   remaining: (amount) => `${amount} übrig`,
   usedUp: 'verbraucht',
   resets: (when) => `beginnt neu ${when}`,
-  moreLimits: (count) => (count === 1 ? 'Noch eines' : `Noch ${count} weitere`),
+  moreLimits: (count) => (count === 1 ? 'Noch ein Modell oder eine Anwendung' : `Noch ${count} Modelle und Anwendungen`),
 
   used: 'Was verbraucht wurde',
   scope: 'Wessen',

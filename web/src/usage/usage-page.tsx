@@ -4,7 +4,7 @@ import { UsageSection } from './usage-section.tsx';
 import { useUsageStrings } from './usage-strings.ts';
 import './usage.css';
 
-/** What was used, and what the user may still use. */
+/** The usage and the limits of the user. */
 export function UsagePage({ openMenu }: { readonly openMenu: () => void }) {
   const { title } = useUsageStrings();
   return (

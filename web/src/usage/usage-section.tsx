@@ -16,10 +16,10 @@ import { type Stack, stacks, UsageDays } from './usage-days.tsx';
 import { useUsageStrings } from './usage-strings.ts';
 
 const rowsOfTable = 100;
-/** A month of a few dozen deployments. */
+/** Enough for a month with a few dozen deployments. */
 const maxRows = 1000;
 
-/** What was used, by day, deployment and person; by administrators seen of everybody. */
+/** Usage by day, deployment, and user. Administrators see all users. */
 export function UsageSection() {
   const strings = useUsageStrings();
   const { isAdmin, service } = usePage();
@@ -27,7 +27,7 @@ export function UsageSection() {
   const [range, setRange] = useState<DayRange>(() => getLastDays(30, Date.now()));
   const [selectedMeasure, setMeasure] = useState<Measure>();
   const [selectedStack, setStack] = useState<Stack>('deployment');
-  // Only all of them are told by person and project.
+  // Only the usage of all users is grouped by user and project.
   const stack = scope === 'all' || selectedStack === 'kind' ? selectedStack : 'deployment';
   const load = useCallback(
     async (signal: AbortSignal) => {
@@ -44,7 +44,7 @@ export function UsageSection() {
   );
   const { value, error, isLoading } = useLoaded(load);
   const [calls, setCalls] = useState<{ scope: Scope; range: DayRange; of: CallsFilter; from: CallsFilter }>();
-  // Others are looked at now: sums come first again.
+  // If another scope or range is selected, the sums are shown again.
   const visibleCalls = calls?.scope === scope && calls.range === range ? calls : undefined;
   const open = (of: CallsFilter): void => setCalls({ scope, range, of, from: of });
   const close = (): void => {
@@ -95,7 +95,7 @@ interface SumsProps {
   readonly open: (of: CallsFilter) => void;
 }
 
-/** What was used by deployment; of everybody by person and project as well. */
+/** Usage by deployment. For all users, also by user and project. */
 function Sums({ value: { deployments, people, projects, range }, measure, open }: SumsProps) {
   const strings = useUsageStrings();
   return (
@@ -159,7 +159,7 @@ function Summary({ total }: { readonly total: Amounts }) {
 const lengths = ['7', '30', '90'] as const;
 type RangeOption = (typeof lengths)[number] | 'month' | 'custom';
 
-/** The last days, those of this month, or a first and a last one. Tells only ranges that can be asked for. */
+/** The last days, this month, or a custom range. Reports only valid ranges. */
 function RangeChoice({ range, choose }: { readonly range: DayRange; readonly choose: (range: DayRange) => void }) {
   const strings = useUsageStrings();
   const [selected, setSelected] = useState<RangeOption>('30');
@@ -225,7 +225,7 @@ interface UsageTableProps {
   readonly open: (of: CallsFilter) => void;
 }
 
-/** Sums by deployment, person or project, the largest first, each with its bar and the way to its calls. */
+/** Sums by deployment, user, or project, the largest first, each with a bar and a link to its calls. */
 function UsageTable({ usage, by, range, measure, open }: UsageTableProps) {
   const strings = useUsageStrings();
   const { language } = useLanguage();

@@ -23,7 +23,7 @@ export const usageSpanish: UsageStrings = {
   remaining: (amount) => `quedan ${amount}`,
   usedUp: 'agotado',
   resets: (when) => `se renueva ${when}`,
-  moreLimits: (count) => (count === 1 ? 'Un modelo más' : `${count} modelos más`),
+  moreLimits: (count) => (count === 1 ? 'Un modelo o una aplicación más' : `${count} modelos y aplicaciones más`),
 
   used: 'Lo que se ha usado',
   scope: 'De quién',

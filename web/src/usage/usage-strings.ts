@@ -4,7 +4,7 @@ import { usageFrench } from './usage-french.ts';
 import { usageGerman } from './usage-german.ts';
 import { usageSpanish } from './usage-spanish.ts';
 
-/** What the page of usage says; apart from the other words, so that only who looks at it loads it. */
+/** Texts of the usage page, in a separate chunk that only this page loads. */
 export function useUsageStrings(): UsageStrings {
   return useLocalizedStrings({ en: usageEnglish, de: usageGerman, fr: usageFrench, es: usageSpanish });
 }

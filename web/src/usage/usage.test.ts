@@ -12,14 +12,14 @@ const row: UsageRow = {
   ...{ calls: 2, failedCalls: 1, refusedCalls: 1, promptTokens: 10, completionTokens: 5, cost: 0.1 + 0.2 },
 };
 
-describe('days', () => {
-  it('are counted back from today, in UTC', () => {
+describe('day ranges', () => {
+  it('are counted back from today in UTC', () => {
     expect(getLastDays(1, Date.parse('2026-03-01T23:59:59Z'))).toEqual({ from: '2026-03-01', to: '2026-03-01' });
     expect(getThisMonth(Date.parse('2026-11-25T12:00:00Z'))).toEqual({ from: '2026-11-01', to: '2026-11-25' });
     expect(getLastDays(30, Date.parse('2024-03-01T00:00:00Z'))).toEqual({ from: '2024-02-01', to: '2024-03-01' });
   });
 
-  it('of a range are all of it, and none of what is no range', () => {
+  it('contain all days of a valid range and no days otherwise', () => {
     expect(listDays({ from: '2024-02-28', to: '2024-03-01' })).toEqual(['2024-02-28', '2024-02-29', '2024-03-01']);
     expect(listDays({ from: '2025-01-01', to: '2026-01-01' })).toHaveLength(366);
     for (const [from, to] of [
@@ -31,8 +31,8 @@ describe('days', () => {
   });
 });
 
-describe('separated values', () => {
-  it('have a head, and a person where everybody’s are asked for', () => {
+describe('toCsv', () => {
+  it('writes a header, and the user for all users', () => {
     const tail = 'calls,failed_calls,refused_calls,prompt_tokens,completion_tokens,cost_usd\r\n';
     expect(toCsv([row], true)).toBe(`day,deployment,user,${tail}2026-03-01,model,ada,2,1,1,10,5,0.3\r\n`);
     expect(toCsv([row], false)).toBe(`day,deployment,${tail}2026-03-01,model,2,1,1,10,5,0.3\r\n`);
@@ -47,13 +47,13 @@ describe('separated values', () => {
     ['-1', "'-1"],
     ['@SUM(A1)', "'@SUM(A1)"],
     ['\tcmd', "'\tcmd"],
-  ])('keep %j from being anything but text', (user, cell) => {
+  ])('marks %j as text', (user, cell) => {
     expect(toCsv([{ ...row, user }], true).split('\r\n')[1]).toBe(`2026-03-01,model,${cell},2,1,1,10,5,0.3`);
   });
 });
 
-describe('values', () => {
-  it('of money have cents, or what is left of them', () => {
+describe('displayed values', () => {
+  it('show money with cents or significant digits', () => {
     const money = [0, 1234.5, 0.1, 0.0042, 0.00069].map((usd) => toMoney(usd, 'en'));
     expect(money).toEqual(['$0.00', '$1,234.50', '$0.10', '$0.0042', '$0.00069']);
   });
@@ -65,18 +65,18 @@ describe('values', () => {
     [437, true, 200],
     [0.44, false, 0.2],
     [1_000_000, true, 500_000],
-  ])('up to %d have steps that are easy to read', (highest, isWhole, step) => {
+  ])('have readable steps up to %d', (highest, isWhole, step) => {
     expect(computeStep(highest, isWhole)).toBeCloseTo(step, 9);
   });
 
-  it('of time are never sooner than they are', () => {
+  it('round times up', () => {
     const said = [0, 1, 59_001, 61_000, 3_600_001, 90_000_000].map((ms) => formatTimeUntil(ms, 0, 'en'));
     expect(said).toEqual(['in 0 seconds', 'in 1 second', 'in 1 minute', 'in 2 minutes', 'in 2 hours', 'in 2 days']);
     expect(formatTimeUntil(0, 5000, 'de')).toBe('in 0 Sekunden');
   });
 });
 
-it('Limits are named in both languages', () => {
+it('names limits in both languages', () => {
   expect(usageEnglish.limitName('Token', 'minute')).toBe('tokens a minute');
   expect(usageEnglish.limitName('Cost', 'month')).toBe('USD a month');
   expect(usageGerman.limitName('Request', 'day')).toBe('Anfragen am Tag');

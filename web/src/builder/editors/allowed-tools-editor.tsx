@@ -11,18 +11,18 @@ import { ToolTest } from './tool-test.tsx';
 import { tryTool } from './tool-trial.ts';
 
 interface AllowedToolsProps extends Pick<EditorProps, 'value' | 'path' | 'form' | 'label' | 'hint'> {
-  /** The entry of the server. */
+  /** Entry of the server. */
   readonly toolset: JsonObject;
 }
 
-/** The tools of an MCP server, as it offers them now, each to be ticked; ticks of tools that it does not offer stay. */
+/** Checkboxes for the tools that an MCP server currently offers. Selected tools that it does not offer stay listed. */
 export function AllowedToolsEditor({ toolset, value, path, form, label }: AllowedToolsProps) {
   const strings = useBuilderStrings().live;
   const { service } = usePage();
   const { isLoading, list, error, load } = useToolList(toolset, form.saved?.id);
   const selected = Array.isArray(value) ? value.map(String) : undefined;
   const offeredTools = list?.tools ?? [];
-  // What is unticked stays in sight, to be ticked again.
+  // A deselected tool stays visible, so that it can be selected again.
   const [initiallySelected] = useState(selected ?? []);
   const missingNames = [...new Set([...initiallySelected, ...(selected ?? [])])].filter(
     (name) => !offeredTools.some((tool) => tool.name === name),
@@ -34,7 +34,7 @@ export function AllowedToolsEditor({ toolset, value, path, form, label }: Allowe
     change(isSelected ? [...current, name] : current.filter((selectedName) => selectedName !== name));
   };
   const { allowed_tools: _allowedTools, ...toolsetWithoutTools } = toolset;
-  // What is not ticked yet may be tried as well.
+  // Tools that are not selected can also be tested.
   const server = { toolset: { ...toolsetWithoutTools, name: toolsetWithoutTools.name || 'MCP' }, application: form.saved?.id };
   const isLoaded = list !== undefined && list.failure === undefined;
   return (
@@ -130,7 +130,7 @@ function OfferedToolView({ tool: { name, title, description, isReadOnly, require
   );
 }
 
-/** What keeps the server from being used, what to do about it, and folded what it said. */
+/** Why the server cannot be used, a suggested action, and its own message in a collapsed section. */
 function Failure({ failure: { reason, message } }: { readonly failure: NonNullable<ToolList['failure']> }) {
   const strings = useBuilderStrings().live;
   const reasons: Readonly<Record<string, string>> = strings.reasons;
@@ -147,13 +147,13 @@ function Failure({ failure: { reason, message } }: { readonly failure: NonNullab
 }
 
 interface LoadedTools {
-  /** What was asked, as text: another server has other tools. */
+  /** Serialized request. Another server has other tools. */
   readonly key: string;
   readonly list: ToolList | undefined;
   readonly error: ErrorDetails | undefined;
 }
 
-/** What a server offers, once it was asked. */
+/** Tools of a server after the request. */
 interface ToolListState {
   readonly isLoading: boolean;
   readonly list: ToolList | undefined;
@@ -161,7 +161,7 @@ interface ToolListState {
   readonly load: () => void;
 }
 
-/** Asks a server for its tools when told to; what it said is forgotten once its settings are others. */
+/** Requests the tools of a server on demand. A change of its settings discards the result. */
 function useToolList(toolset: JsonObject, application: string | undefined): ToolListState {
   const { service } = usePage();
   const [loaded, setLoaded] = useState<LoadedTools>();
@@ -180,7 +180,7 @@ function useToolList(toolset: JsonObject, application: string | undefined): Tool
       setIsLoading(false);
     };
     setIsLoading(true);
-    // One that has no name yet may be asked as well.
+    // A server without a name can also be queried.
     listTools(service, { toolset: { ...server, name: server.name || 'MCP' }, application, signal: controller.signal }).then(
       (list) => onLoaded({ list, error: undefined }),
       (error: unknown) => onLoaded({ list: undefined, error: toErrorDetails(error) }),
@@ -190,36 +190,35 @@ function useToolList(toolset: JsonObject, application: string | undefined): Tool
   return { isLoading, list: isCurrent ? loaded.list : undefined, error: isCurrent ? loaded.error : undefined, load };
 }
 
-/** A tool that a server offers. */
 interface OfferedTool {
   readonly name: string;
-  /** For people; '' where there is none. */
+  /** Display title. '' if there is none. */
   readonly title: string;
   readonly description: string;
   readonly isReadOnly: boolean;
   readonly required: readonly string[];
   readonly optional: readonly string[];
-  /** JSON Schema of the arguments; undefined where it was too long to be told. */
+  /** JSON Schema of the arguments. Undefined if it was too long to be sent. */
   readonly parameters: JsonObject | undefined;
 }
 
-/** What a server offers now, or why it cannot be used. */
+/** Tools of a server, or the reason why it cannot be used. */
 interface ToolList {
   readonly tools: readonly OfferedTool[];
-  /** How many it has. */
+  /** Total number of tools. */
   readonly count: number;
-  /** `reason` is a word of `failure.reason` (docs/quick-apps.md, MCP servers). */
+  /** `reason` is a value of `failure.reason` (docs/quick-apps.md, MCP servers). */
   readonly failure: { readonly reason: string; readonly message: string } | undefined;
 }
 
 interface ListToolsOptions {
   readonly toolset: JsonObject;
-  /** Id of the application as it is stored, whose secrets stand for those that are hidden. */
+  /** ID of the stored application, whose secrets replace the hidden ones. */
   readonly application: string | undefined;
   readonly signal: AbortSignal;
 }
 
-/** Throws ServiceFault. */
+/** Throws `ServiceError`. */
 async function listTools(service: Service, { toolset, application, signal }: ListToolsOptions): Promise<ToolList> {
   const body = { toolset, ...(application !== undefined && { application }) };
   const answer = await service.json('v1/tools/list', { method: 'POST', body, signal });

@@ -16,7 +16,7 @@ it.each<[readonly object[], readonly string[]]>([
   [[{ condition_type: 'eq', property_name: 'display_name', const: 'Mail' }], ['mailbox']],
   [[{ condition_type: 'match', property_name: 'application', expression: 'false' }], ['demo']],
   [[{ condition_type: 'match', property_name: 'id', expression: 'z' }], []],
-])('%j finds %j', (conditions, ids) => {
+])('returns the matches of %j: %j', (conditions, ids) => {
   expect(findMatching(conditions, all)?.map(({ id }) => id)).toEqual(ids);
 });
 
@@ -26,6 +26,6 @@ it.each<[readonly unknown[]]>([
   [[{ condition_type: 'match', property_name: 'id', expression: '[' }]],
   [[{ condition_type: 'eq', property_name: 'id' }]],
   [['id']],
-])('%j finds nothing to tell', (conditions) => {
+])('returns undefined for %j', (conditions) => {
   expect(findMatching(conditions, all)).toBeUndefined();
 });

@@ -21,7 +21,7 @@ interface ConditionsEditorProps {
   readonly remove: () => void;
 }
 
-/** Conditions that must all hold, and beside them what meets them now. */
+/** A group of conditions that must all match, with the current matches. */
 export function ConditionsEditor({ form, value, path, name, remove }: ConditionsEditorProps) {
   const strings = useBuilderStrings();
   const conditions: readonly unknown[] = isJsonObject(value) && Array.isArray(value.conditions) ? value.conditions : [];
@@ -161,7 +161,7 @@ function toKind(value: unknown): string {
   return value === true || value === 'true' || value === 'application' ? 'application' : 'model';
 }
 
-/** The deployments that meet every condition; undefined if there is none, or one is not whole yet. */
+/** Returns the deployments that meet every condition. Returns undefined if there are no conditions, or if one is incomplete. */
 export function findMatching(
   conditions: readonly unknown[],
   deployments: readonly Deployment[],
@@ -171,7 +171,7 @@ export function findMatching(
   return deployments.filter(({ name: displayName, ...deployment }) => isMatch({ ...deployment, displayName }));
 }
 
-/** Whether a condition of the form, which only writes known properties, is one that the service takes. */
+/** Whether a condition of the form is complete and valid. The form writes only known properties. */
 function isComplete(condition: unknown): condition is Condition {
   if (!isJsonObject(condition)) return false;
   const { condition_type: type, const: expected, expression } = condition;

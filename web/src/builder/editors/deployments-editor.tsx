@@ -16,7 +16,7 @@ import { tryDeployment } from './tool-trial.ts';
 
 const maxOffered = 8;
 
-/** Other deployments as tools: some chosen by name, others found by conditions. */
+/** Other deployments as tools, selected by name or by conditions. */
 export function DeploymentsEditor({ value, path, form, label, hint, isLabelHidden }: EditorProps) {
   const strings = useBuilderStrings();
   const getName = useGetName();
@@ -70,7 +70,7 @@ export function DeploymentsEditor({ value, path, form, label, hint, isLabelHidde
   );
 }
 
-/** Each of them can be asked as the application would. */
+/** Tests each deployment as the application would call it. */
 function DeploymentTests({ ids }: { readonly ids: readonly string[] }) {
   const { trial } = useBuilderStrings();
   const { service } = usePage();
@@ -85,7 +85,7 @@ function DeploymentTests({ ids }: { readonly ids: readonly string[] }) {
   ));
 }
 
-/** Beside the name of what another user saved. */
+/** The owner of a deployment that another user shared. */
 function SharedBy({ id }: { readonly id: string }) {
   const strings = useStrings();
   const { deployments } = usePage();

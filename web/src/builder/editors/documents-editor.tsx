@@ -18,13 +18,13 @@ import './documents.css';
 interface Sending {
   readonly id: string;
   readonly name: string;
-  /** From 0 to 1. */
+  /** Fraction from 0 to 1. */
   readonly share: number;
   /** Why it was not stored. */
   readonly problem?: string;
 }
 
-/** Documents that answers are looked up in: uploaded here, kept in the files of the user. */
+/** Documents for search, uploaded here into the user's files. */
 export function DocumentsEditor({ value, path, form, label, isLabelHidden }: EditorProps) {
   const strings = useStrings();
   const builderStrings = useBuilderStrings();
@@ -99,7 +99,7 @@ export function DocumentsEditor({ value, path, form, label, isLabelHidden }: Edi
   );
 }
 
-/** Looks something up in the documents as they stand in the form, as a model would. */
+/** Searches the documents in the form as a model would. */
 function DocumentsTest({ references, path, form, label }: Pick<EditorProps, 'path' | 'form' | 'label'> & TestedDocuments) {
   const { trial } = useBuilderStrings();
   const { service } = usePage();
@@ -159,13 +159,13 @@ interface DocumentItemProps {
   readonly id: string;
   readonly name: string;
   readonly reference: string;
-  /** Undefined for what is not saved yet. */
+  /** Undefined until the document is saved. */
   readonly state: DocumentState | undefined;
   readonly remove: () => void;
   readonly children: ReactNode;
 }
 
-/** A document of the application, and how far the service is with reading it. */
+/** A document of the application with its indexing progress. */
 function DocumentItem({ id, name, reference, state, remove, children }: DocumentItemProps) {
   const hasFailed = state?.state === 'failed';
   return (
@@ -197,13 +197,13 @@ function StateLine({ name, state: { state, reason, done, total } }: { readonly n
 const pollIntervalMs = 1500;
 const noStates: DocumentStates = new Map();
 
-/** How far the documents of an application are, as it is saved; asked again and again for as long as some are on their way. */
+/** Returns the indexing state of the saved documents. Polls while indexing is in progress. */
 function useDocumentStates(saved: SavedForm | undefined): DocumentStates {
   const { service, announce } = usePage();
   const { documentsRead } = useBuilderStrings();
   const [states, setStates] = useState(noStates);
   const [id, etag] = [saved?.id, saved?.etag];
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another etag is another application
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new etag means a changed application
   useEffect(() => {
     if (id === undefined) return undefined;
     const controller = new AbortController();
@@ -216,7 +216,7 @@ function useDocumentStates(saved: SavedForm | undefined): DocumentStates {
       const isDone = ![...now.values()].some(isInProgress);
       if (isDone && wasInProgress) announce(documentsRead);
       wasInProgress = !isDone;
-      // What cannot be asked for is not shown: the answers do not depend on it.
+      // A failed request is ignored, because answers do not depend on this state.
       if (!isDone) timer = setTimeout(() => void poll().catch(() => undefined), pollIntervalMs);
     };
     void poll().catch(() => undefined);
@@ -228,14 +228,14 @@ function useDocumentStates(saved: SavedForm | undefined): DocumentStates {
   return states;
 }
 
-/** How far the service is with reading a document. */
+/** Indexing progress of a document. */
 interface DocumentState {
   readonly state: 'waiting' | 'indexing' | 'ready' | 'failed';
-  /** Why it failed, or what of it could not be read; '' where all is well. */
+  /** Why indexing failed, or which part could not be read. '' if there are no problems. */
   readonly reason: string;
-  /** Passages that are found by what they mean. */
+  /** Number of indexed passages. */
   readonly done: number;
-  /** Undefined until it was read. */
+  /** Undefined until the document was read. */
   readonly total: number | undefined;
 }
 
@@ -244,7 +244,7 @@ type DocumentStates = ReadonlyMap<string, DocumentState>;
 
 const states = new Set(['waiting', 'indexing', 'ready', 'failed']);
 
-/** How far the documents of one's own application are. Throws ServiceFault. */
+/** Loads the indexing state of the user's own application. Throws `ServiceError`. */
 async function readDocumentStates(service: Service, id: string, signal: AbortSignal): Promise<DocumentStates> {
   const answer = await service.json(`v1/deployments/${encodePath(id)}/documents`, { signal });
   const items = isJsonObject(answer) && Array.isArray(answer.data) ? answer.data.filter(isJsonObject) : [];

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { listErrorsUnder, toFieldErrors } from './field-errors.ts';
 
-describe('the faults of a refusal', () => {
-  it('stand at their fields', () => {
+describe('toFieldErrors', () => {
+  it('assigns errors to their fields', () => {
     const message =
       'applicationProperties.model is required; applicationProperties.mcp_toolset[0].mcp_server_info.url must be an address that begins with http:// or https://; and 2 more.';
     expect([...toFieldErrors(message, 'applicationProperties.model')]).toEqual([
@@ -11,27 +11,27 @@ describe('the faults of a refusal', () => {
     ]);
   });
 
-  it('are not torn where a message has a semicolon', () => {
+  it('does not split a message at its semicolons', () => {
     const message = 'applicationProperties.starters must be a list; a text is not enough.';
     expect([...toFieldErrors(message, 'applicationProperties.starters')]).toEqual([
       ['applicationProperties.starters', 'must be a list; a text is not enough.'],
     ]);
   });
 
-  it('know keys in quotes', () => {
+  it('parses quoted keys', () => {
     const field = 'applicationProperties["a; b"].c';
     expect([...toFieldErrors(`${field} is unknown.`, field)]).toEqual([[field, 'is unknown.']]);
   });
 
-  it('stand at the named field where the message is another sentence', () => {
+  it('assigns any other message to the named field', () => {
     expect([...toFieldErrors('Something is wrong', 'displayName')]).toEqual([['displayName', 'Something is wrong']]);
   });
 
-  it.each(['The body must be an object.', 'Nothing of use', ''])('%j names no field', (message) => {
+  it.each(['The body must be an object.', 'Nothing of use', ''])('finds no field in %j', (message) => {
     expect([...toFieldErrors(message, undefined).keys()]).toEqual([]);
   });
 
-  it('are told of a field and of all below it', () => {
+  it('lists the errors of a field and of all fields below it', () => {
     const faults = new Map([
       ['a', 'is wrong.'],
       ['a.b[0]', 'is wrong too.'],

@@ -1,14 +1,14 @@
-/** What is wrong, by the path of the field as the service writes it. */
+/** Error messages by field path, in the notation of the service. */
 export type FieldErrors = ReadonlyMap<string, string>;
 
 const path = String.raw`[A-Za-z_$][\w$-]*(?:\.[A-Za-z_$][\w$-]*|\[\d+\]|\["(?:[^"\\]|\\.)*"\])*`;
-/** Each sentence begins with the path of its field; a message may hold a semicolon of its own. */
+/** Each sentence starts with the path of its field. A message can contain semicolons. */
 // Pattern bound: the user's own tab: one error message.
 const separator = new RegExp(String.raw`; (?=(?:${path}) (?:must|is|cannot|names|has|needs|takes|was|may)\b)`);
 // Pattern bound: the user's own tab: one error message.
 const sentence = new RegExp(`^(${path}) (.*)$`, 's');
 
-/** The faults that a refusal names, out of its message; `param` is the field of the first. */
+/** Extracts the errors of a rejected request from its message. `param` is the field of the first error. */
 export function toFieldErrors(message: string, param: string | undefined): FieldErrors {
   const errors = new Map<string, string>();
   for (const part of message
@@ -24,7 +24,7 @@ export function toFieldErrors(message: string, param: string | undefined): Field
   return errors;
 }
 
-/** What is wrong at a path and below it, the latter with where. */
+/** Lists the errors at a path and below it. Errors below it include their path. */
 export function listErrorsUnder(errors: FieldErrors, base: string): readonly string[] {
   return [...errors].flatMap(([path, description]) => {
     if (path === base) return [description];

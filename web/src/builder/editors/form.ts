@@ -3,28 +3,28 @@ import type { JsonObject } from '#base/json/json.ts';
 import { formatPath, type Path } from '#contract/configuration/issue.ts';
 import type { FieldErrors } from './field-errors.ts';
 
-/** An application as it is stored. */
+/** A stored application. */
 export interface SavedForm {
   readonly id: string;
-  /** Another whenever it was saved. */
+  /** Changes with each save. */
   readonly etag: string;
 }
 
-/** What all editors of one application share. */
+/** State that all editors of one application share. */
 export interface BuilderForm {
   readonly id: string;
   readonly errors: FieldErrors;
-  /** Undefined as long as it was never saved. */
+  /** Undefined until the application is saved. */
   readonly saved: SavedForm | undefined;
-  /** What stands at a place now. */
+  /** Returns the current value at a path. */
   readonly read: (path: Path) => unknown;
-  /** Puts a value in its place; undefined takes it away. */
+  /** Sets the value at a path. Undefined removes it. */
   readonly change: (path: Path, value: unknown) => void;
-  /** The editor of any value; editors of what has parts draw these with it. */
+  /** The generic editor, which editors of composite values use for their parts. */
   readonly Value: ComponentType<EditorProps>;
 }
 
-/** What every editor is given. */
+/** Properties of every editor. */
 export interface EditorProps {
   readonly schema: JsonObject;
   readonly value: unknown;
@@ -33,11 +33,11 @@ export interface EditorProps {
   readonly isRequired: boolean;
   readonly label: string;
   readonly hint: string;
-  /** What stands around it says the label already: it is there for those who listen. */
+  /** Whether the surrounding element already shows the label. It then stays only for screen readers. */
   readonly isLabelHidden?: boolean | undefined;
 }
 
-/** The id of the element in which a place is edited. */
+/** Returns the ID of the element that edits a path. */
 export function elementId(form: BuilderForm, path: Path): string {
   return `${form.id}${formatPath(path)}`;
 }
@@ -45,7 +45,7 @@ export function elementId(form: BuilderForm, path: Path): string {
 // Pattern bound: the path of a field in an error.
 const lastKey = /(\.[^.[\]]*|\[[^[\]]*\])$/;
 
-/** Unfolds what a field is folded in, and goes there; where the very field is not drawn, to what it is part of. */
+/** Opens the sections around a field and focuses it. If the field is not rendered, focuses the closest rendered parent. */
 export function goToField(formId: string, field: string): void {
   for (let current = field, before = ''; current !== before; [before, current] = [current, current.replace(lastKey, '')]) {
     const element = document.getElementById(`${formId}${current}`);

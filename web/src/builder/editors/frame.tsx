@@ -4,7 +4,7 @@ import { useFormsStrings } from '../../forms/forms-strings.ts';
 import { listErrorsUnder } from './field-errors.ts';
 import { type BuilderForm, type EditorProps, elementId } from './form.ts';
 
-/** What the element that is written in must carry. */
+/** Attributes of the input element. */
 interface ControlProps {
   readonly id: string;
   readonly 'aria-invalid': boolean;
@@ -19,12 +19,12 @@ interface FieldFrameProps {
   readonly isRequired?: boolean;
   readonly isSwitch?: boolean;
   readonly isLabelHidden?: boolean | undefined;
-  /** What is wrong before the service is asked. */
+  /** Error found before the request. */
   readonly error?: string | undefined;
   readonly children: (control: ControlProps) => ReactNode;
 }
 
-/** A label, a hint, what is written, and what is wrong with it. */
+/** A label, a hint, an input, and an error. */
 export function FieldFrame({
   form,
   path,
@@ -67,7 +67,7 @@ interface FieldGroupProps extends Pick<EditorProps, 'form' | 'path' | 'label' | 
   readonly children: ReactNode;
 }
 
-/** What has several fields: its label, a hint, what is wrong with the whole, and the fields. */
+/** A group of fields with a label, a hint, and an error for the complete group. */
 export function FieldGroup({ form, path, label, isLabelHidden, className, hint = '', children }: FieldGroupProps) {
   return (
     <fieldset className={className} id={elementId(form, path)}>
@@ -83,13 +83,13 @@ export function FieldGroup({ form, path, label, isLabelHidden, className, hint =
   );
 }
 
-/** What is wrong at the very place, where no field shows it. */
+/** An error at exactly this path, which no field shows. */
 export function FieldError({ form, path }: { readonly form: BuilderForm; readonly path: Path }) {
   const error = form.errors.get(formatPath(path));
   return error === undefined ? null : <p className="trouble">{error}</p>;
 }
 
-/** A text of the schema; what stands between backticks is code. */
+/** A text of the schema. Text in backticks is code. */
 function Hint({ text }: { readonly text: string }) {
   // biome-ignore lint/suspicious/noArrayIndexKey: the parts of one text never move
   return text.split('`').map((part, index) => (index % 2 === 1 ? <code key={index}>{part}</code> : part));

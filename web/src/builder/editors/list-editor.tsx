@@ -15,13 +15,16 @@ import { useItemKeys } from './use-item-keys.ts';
 
 interface ListEditorProps extends EditorProps {
   readonly item: JsonObject;
-  /** What one begins with that is added; absent: its first form, empty. */
+  /** Initial value of a new item. The default is the first variant, empty. */
   readonly initialValue?: unknown;
-  /** Another way to add, which stands above the plain one. */
+  /** Another control to add items, above the default one. */
   readonly alternative?: ReactNode;
 }
 
-/** A list: texts in lines, objects in cards that fold; operations of a web API are many, and folded to begin with. */
+/**
+ * A list editor. Texts are lines, and objects are collapsible cards. Operations of a web API start collapsed, because there can
+ * be many.
+ */
 export function ListEditor({
   item,
   value,
@@ -42,7 +45,7 @@ export function ListEditor({
   const id = elementId(form, path);
   const isTextList = toShape(item).kind === 'text';
   const add = (): void => {
-    // Drawn at once, so that whoever types on already types into it.
+    // Rendered synchronously, so that continued typing goes into the new item.
     flushSync(() => form.change([...path, items.length], initialValue ?? getFirstItem(item)));
     focusLast(id);
   };

@@ -1,16 +1,16 @@
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import './operation-line.css';
 
-/** One operation of a web API, as people tell it from others. */
+/** Display data of a web API operation. */
 interface Operation {
-  /** In capitals; '' where it is not said. */
+  /** Uppercase. '' if there is none. */
   readonly method: string;
   readonly address: string;
   readonly name: string;
   readonly description: string;
 }
 
-/** Undefined for what is no operation of a web API. */
+/** Returns undefined if the value is not a web API operation. */
 export function toOperation(value: unknown): Operation | undefined {
   if (!isJsonObject(value) || !isJsonObject(value.rest_api_method_info)) return undefined;
   const { method_type: method, method_url: address } = value.rest_api_method_info;
@@ -21,11 +21,11 @@ export function toOperation(value: unknown): Operation | undefined {
 
 interface OperationLineProps {
   readonly operation: Operation;
-  /** Stands for it where it has no name yet. */
+  /** Used while the operation has no name. */
   readonly fallback: string;
 }
 
-/** Method, name and what it does, in one line; what does not fit is read in the operation itself. */
+/** Method, name, and description in one truncated line. */
 export function OperationLine({ operation: { method, name, description }, fallback }: OperationLineProps) {
   return (
     <span className="operation-line">

@@ -13,7 +13,7 @@ const types = ['string', 'number', 'integer', 'boolean', 'object', 'array'];
 const locations = ['query', 'path', 'header', 'body', 'whole_body'] as const;
 const styles = ['form', 'spaceDelimited', 'pipeDelimited', 'deepObject'] as const;
 
-/** Whether a schema is that of the parameters of an operation: a JSON Schema that says where each value goes. */
+/** Whether a schema describes operation parameters: a JSON Schema with a location for each value. */
 export function isParameters({ properties }: JsonObject): boolean {
   const propertySchema =
     isJsonObject(properties) && isJsonObject(properties.properties) ? properties.properties.additionalProperties : {};
@@ -24,7 +24,7 @@ export function isParameters({ properties }: JsonObject): boolean {
   );
 }
 
-/** The parameters of an operation, a card each. What of their JSON Schema is not shown stays as it is. */
+/** A card for each parameter of an operation. Parts of the JSON Schema that are not shown are preserved. */
 export function ParametersEditor({ value, path, form }: EditorProps) {
   const strings = useBuilderStrings();
   const parameters = isJsonObject(value) ? value : {};
@@ -58,7 +58,7 @@ export function ParametersEditor({ value, path, form }: EditorProps) {
       (candidate) => !names.has(candidate),
     );
     if (name === undefined) return;
-    // Drawn at once, so that whoever types on already gives it its name.
+    // Rendered synchronously, so that continued typing goes into the name.
     flushSync(() => put([...entries, [name, { type: 'string', description: '' }]], [...required, name]));
     openLast(elementId(form, path));
   };
@@ -90,7 +90,7 @@ export function ParametersEditor({ value, path, form }: EditorProps) {
   );
 }
 
-/** Unfolds the last parameter of a list, its name selected. */
+/** Opens the last parameter of a list and selects its name. */
 function openLast(listId: string): void {
   const card = document.getElementById(listId)?.querySelector<HTMLDetailsElement>(':scope > ul > li:last-child > details');
   if (card != null) card.open = true;
@@ -213,7 +213,7 @@ function ParameterFields({ form, path, name, property, isRequired, change }: Par
   );
 }
 
-/** A fixed value as it was written; of another type than text where it can be read as that. */
+/** Parses a fixed value by the type of the parameter. Falls back to the text. */
 function toFixed(text: string, type: unknown): unknown {
   if (text === '') return undefined;
   return type === 'string' ? text : (tryParseJson(text) ?? text);

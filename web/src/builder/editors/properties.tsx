@@ -13,10 +13,10 @@ import type { Property as ShapeProperty } from './shape.ts';
 import { ToolTest } from './tool-test.tsx';
 import { tryTool } from './tool-trial.ts';
 
-/** What the schema says of a property that is taken for the sake of others, and is of no use to who fills in a form. */
+/** Schema text of a property that is accepted only for compatibility. */
 const noEffect = 'Has no effect.';
 
-/** The properties of an object, one below the other; what is always the same is not shown. */
+/** The properties of an object. Constants are not shown. */
 export function Properties({
   properties,
   value,
@@ -46,7 +46,7 @@ export function Properties({
   ));
 }
 
-/** What is chosen among the tools of a server needs the server. */
+/** The tool selection of a server also needs the server. */
 function Property({ within, ...props }: EditorProps & { readonly within: JsonObject }) {
   if (props.path.at(-1) === 'allowed_tools') return <AllowedToolsEditor {...props} toolset={within} />;
   return <props.form.Value {...props} />;
@@ -63,12 +63,12 @@ function toText(value: unknown): string {
 interface OperationTestProps {
   /** One operation of a web API. */
   readonly tool: JsonObject;
-  /** Of the operation, within the tools of its web API. */
+  /** Path of the operation within the tools of its web API. */
   readonly path: Path;
   readonly form: BuilderForm;
 }
 
-/** Runs one operation of a web API, as it stands in the form. */
+/** Runs one operation of a web API with the values of the form. */
 function OperationTest({ tool, path, form }: OperationTestProps) {
   const { service } = usePage();
   const isObsolete = isObsoleteOperation(path);
@@ -82,7 +82,7 @@ function OperationTest({ tool, path, form }: OperationTestProps) {
       }
       run={(args, signal) => {
         const parentToolset = form.read(path.slice(0, -2));
-        // Other operations may be half written.
+        // Other operations may be incomplete.
         const toolset = { ...(isJsonObject(parentToolset) ? parentToolset : {}), [isObsolete ? obsolete : 'tools']: [tool] };
         return tryTool(service, { toolset, tool: name, args, application: form.saved?.id }, signal);
       }}
@@ -92,12 +92,12 @@ function OperationTest({ tool, path, form }: OperationTestProps) {
 
 const obsolete = 'tool_endpoints';
 
-/** Whether a path leads to an operation of a web API in the obsolete form. */
+/** Whether a path leads to an operation in the obsolete format. */
 function isObsoleteOperation(path: Path): boolean {
   return path.at(-2) === obsolete;
 }
 
-/** Parameters of the obsolete form as a schema; all that are not fixed are needed. */
+/** Converts parameters of the obsolete format to a schema. All parameters without a fixed value are required. */
 function toObsoleteSchema(parameters: unknown): object {
   const listed = Array.isArray(parameters) ? parameters.filter(isJsonObject) : [];
   const open = listed.filter(({ constant_value }) => constant_value === undefined || constant_value === null);
@@ -105,7 +105,7 @@ function toObsoleteSchema(parameters: unknown): object {
   return { type: 'object', properties: Object.fromEntries(properties), required: open.map(({ name }) => String(name)) };
 }
 
-/** What is fixed is not asked for. */
+/** Removes parameters with a fixed value. */
 function toSchema(parameters: unknown): object {
   const { properties, required }: JsonObject = isJsonObject(parameters) ? parameters : {};
   const all = isJsonObject(properties) ? Object.entries(properties) : [];
@@ -124,7 +124,7 @@ interface UnfilledPlaceholdersProps {
 const request = 'rest_api_method_info';
 const parametersPath = ['open_ai_tool', 'function', 'parameters'];
 
-/** Says which places of an address, such as `{id}`, no parameter fills, and offers to make it. */
+/** Lists address placeholders, such as `{id}`, without a parameter, and offers to add it. */
 function UnfilledPlaceholders({ tool, path, form }: UnfilledPlaceholdersProps) {
   const strings = useBuilderStrings();
   const parameters = getValueAt(tool, parametersPath);
@@ -155,7 +155,7 @@ function findUnfilled(tool: JsonObject): readonly string[] {
   return [...new Set(placeholders)].filter((name) => !filledNames.has(name));
 }
 
-/** What a parameter is called in an address. */
+/** Returns the names of a parameter in an address. */
 function listNames([name, property]: readonly [string, unknown]): readonly string[] {
   const key = getValueAt(property, ['parameter_info', 'key']);
   return typeof key === 'string' ? [key] : [name];

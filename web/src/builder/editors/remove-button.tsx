@@ -2,7 +2,7 @@ import { Icon, type IconName } from '../../parts/icon.tsx';
 import { useBuilderStrings } from '../strings/builder-strings.ts';
 
 interface RemoveButtonProps {
-  /** Of what is taken away. */
+  /** Name of the removed item. */
   readonly name: string;
   readonly icon?: IconName;
   readonly remove: () => void;

@@ -16,7 +16,7 @@ export function TextEditor(props: Scalar<'text'>) {
   const key = path.at(-1);
   const text = typeof value === 'string' ? value : '';
   const isLong = longTextKeys.has(String(key));
-  // Prose may be empty: there must be a text, and any will do.
+  // Prose may be empty. The text must exist, but any value is valid.
   const isRequired = props.isRequired && !(isLong && schema.minLength === undefined);
   const change = (next: string): void => form.change(path, next === '' && !props.isRequired ? undefined : next);
   if (props.shape.isSecret) return <SecretEditor {...props} />;
@@ -46,7 +46,7 @@ export function TextEditor(props: Scalar<'text'>) {
   );
 }
 
-/** Shows that a secret is stored, never which; what is typed takes its place, what is emptied again gives it back. */
+/** Shows that a secret is stored, without the secret. Typing replaces it, and clearing the input restores it. */
 function SecretEditor({ value, path, form, isRequired, label, hint, isLabelHidden }: EditorProps) {
   const strings = useBuilderStrings();
   const [isStored, setIsStored] = useState(value === hiddenSecret);
@@ -156,7 +156,7 @@ export function ChoiceEditor({ shape, value, path, form, label, hint, isRequired
   );
 }
 
-/** What no other editor fits, as JSON; nothing of it is lost. */
+/** Edits a value that no other editor supports as JSON, without losing any of it. */
 export function JsonEditor({ value, path, form, label, hint, isRequired }: EditorProps) {
   const strings = useFormsStrings();
   const builderStrings = useBuilderStrings();

@@ -11,10 +11,10 @@ import { findVariant, getInitialValue, toShape } from './shape.ts';
 
 const schema = quickAppJsonSchema('https://parley.example');
 
-/** Kinds of tools with editors of their own, which say everything in their own words. */
+/** Tools with custom editors, which have their own texts. */
 const ownWords = new Set(['applications_as_tools', 'document_relative_url']);
 
-/** Every text that a form drawn from a schema shows. */
+/** Yields every text of a form generated from a schema. */
 function* textsOf(part: JsonObject): Iterable<string> {
   for (const text of [part.title, part.description]) if (typeof text === 'string') yield text;
   const shape = toShape(part);
@@ -34,12 +34,12 @@ describe('the schema of quick apps', () => {
     ['German', schemaGerman],
     ['French', schemaFrench],
     ['Spanish', schemaSpanish],
-  ])('is said in %s, all of it', (_language, words) => {
+  ])('is completely translated to %s', (_language, words) => {
     const { title: _title, description: _description, ...drawn } = schema;
     expect([...new Set(textsOf(drawn))].filter((text) => !Object.hasOwn(words, text))).toEqual([]);
   });
 
-  it('is drawn in its own order, with an editor for each setting', () => {
+  it('has an editor for each setting, in schema order', () => {
     const shape = toShape(schema);
     expect(shape.kind === 'group' && shape.properties.map(({ name, schema: part }) => [name, toShape(part).kind])).toEqual([
       ['instructions', 'text'],
@@ -61,14 +61,14 @@ describe('the schema of quick apps', () => {
     ['client_toolset', { name: '', description: '', parameters: [] }],
     ['web_api_toolset', { type: 'rest-api', name: '', tools: [] }],
     ['mcp_toolset', { type: 'mcp', name: '', mcp_server_info: { url: '', protocol: 'streamable_http' } }],
-  ])('begins an entry of %s with all that it needs', (name, entry) => {
+  ])('has a complete initial value for %s', (name, entry) => {
     const list = toShape(getValueAt(schema, ['properties', name]) as JsonObject);
     if (list.kind !== 'list') throw new Error('no list');
     const item = toShape(list.item);
     expect(getInitialValue(item.kind === 'variants' ? (item.variants[0]?.schema ?? {}) : list.item)).toEqual(entry);
   });
 
-  it('tells the ways to say who calls by their mark', () => {
+  it('distinguishes kinds of authorization by their discriminator', () => {
     const authorization = getValueAt(schema, [
       ...['properties', 'mcp_toolset', 'items', 'properties', 'mcp_server_info', 'properties', 'authorization'],
     ]);
@@ -81,7 +81,7 @@ describe('the schema of quick apps', () => {
   });
 });
 
-describe('a copy', () => {
+describe('emptySecrets', () => {
   const server = (token: string): JsonObject => ({
     name: 'Board',
     mcp_server_info: { url: 'https://mcp.test/', protocol: 'sse', authorization: { type: 'bearer', token } },
@@ -91,16 +91,16 @@ describe('a copy', () => {
     applicationProperties: { instructions: '***', mcp_toolset: [{ type: 'mcp', ...server(token) }] },
   });
 
-  it('leaves stored secrets behind, and nothing else', () => {
+  it('removes only stored secrets', () => {
     expect(withoutHiddenSecrets(schema, entry('***'))).toEqual({ entry: entry(''), isChanged: true });
   });
 
-  it('keeps what was typed', () => {
+  it('keeps entered secrets', () => {
     expect(withoutHiddenSecrets(schema, entry('typed'))).toEqual({ entry: entry('typed'), isChanged: false });
   });
 });
 
-describe('a schema of any kind', () => {
+describe('toShape', () => {
   it.each<[object, string]>([
     [{}, 'json'],
     [{ type: 'object' }, 'json'],
@@ -111,24 +111,24 @@ describe('a schema of any kind', () => {
     [{ type: ['string', 'null'] }, 'json'],
     [{ enum: [1, 2] }, 'json'],
     [{ type: 'string', format: 'password' }, 'text'],
-  ])('%j is edited as %s', (part, kind) => {
+  ])('maps %j to %s', (part, kind) => {
     expect(toShape(part as JsonObject).kind).toBe(kind);
   });
 });
 
-describe('a value', () => {
-  it('is changed in one place, and stays what it was', () => {
+describe('withValueAt', () => {
+  it('returns a changed copy and leaves the original unchanged', () => {
     const before = { a: [{ b: 1 }], c: 2 };
     expect(withValueAt(before, ['a', 0, 'b'], 3)).toEqual({ a: [{ b: 3 }], c: 2 });
     expect(before).toEqual({ a: [{ b: 1 }], c: 2 });
   });
 
-  it('gets what was not there, and loses what is taken away', () => {
+  it('adds missing keys and removes keys', () => {
     expect(withValueAt({}, ['a', 0, 'b'], 1)).toEqual({ a: [{ b: 1 }] });
     expect(withValueAt({ a: { b: 1, c: 2 } }, ['a', 'b'], undefined)).toEqual({ a: { c: 2 } });
   });
 
-  it('has no keys that its prototype has', () => {
+  it('ignores keys of the prototype', () => {
     expect(getValueAt({}, ['constructor'])).toBeUndefined();
     const changed = withValueAt({}, ['__proto__', 'polluted'], true);
     expect(isJsonObject(changed) && Object.hasOwn(changed, '__proto__')).toBe(true);

@@ -1,9 +1,9 @@
 import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 
-/** One of several forms that a value may have. */
+/** One of several formats of a value. */
 export interface Variant {
   readonly schema: JsonObject;
-  /** What tells it from the others: the constants of its keys. */
+  /** Constants that distinguish the variant. */
   readonly constants: JsonObject;
   readonly hint: string;
 }
@@ -14,7 +14,7 @@ export interface Property {
   readonly isRequired: boolean;
 }
 
-/** How the value of a JSON Schema is edited. `json`: as text, for what nothing else fits. */
+/** How the value of a JSON Schema is edited. `json`: as text, if no other editor fits. */
 export type Shape =
   | { readonly kind: 'text'; readonly isSecret: boolean }
   | { readonly kind: 'number'; readonly isInteger: boolean; readonly min?: number; readonly max?: number }
@@ -26,7 +26,7 @@ export type Shape =
   | { readonly kind: 'variants'; readonly variants: readonly Variant[]; readonly isNullable: boolean }
   | { readonly kind: 'json' };
 
-/** Never throws, whatever the schema is. */
+/** Never throws, even for an invalid schema. */
 export function toShape(schema: JsonObject): Shape {
   if (Object.hasOwn(schema, 'const')) return { kind: 'fixed', value: schema.const };
   if (Array.isArray(schema.enum) && schema.enum.every((item) => typeof item === 'string')) {
@@ -55,7 +55,7 @@ export function toShape(schema: JsonObject): Shape {
   }
 }
 
-/** Only what takes no further keys is drawn: in a group they could not be seen. */
+/** Only objects without further keys are drawn. A group could not show further keys. */
 function toGroup(schema: JsonObject): Shape {
   if (!isJsonObject(schema.properties) || schema.additionalProperties !== false) return { kind: 'json' };
   const required: readonly unknown[] = Array.isArray(schema.required) ? schema.required : [];
@@ -89,7 +89,7 @@ function toVariant(schema: JsonObject): Variant {
   return { schema, constants: Object.fromEntries(constants), hint: toText(schema.description) };
 }
 
-/** Which form a value has; undefined for what has none. */
+/** Returns the variant of a value, or undefined if it matches none. */
 export function findVariant(variants: readonly Variant[], value: unknown): Variant | undefined {
   if (!isJsonObject(value)) return undefined;
   const isMatch = ({ schema, constants }: Variant): boolean => {
@@ -100,7 +100,7 @@ export function findVariant(variants: readonly Variant[], value: unknown): Varia
   return variants.find(isMatch);
 }
 
-/** What a value begins with: everything that is needed, empty but for examples. */
+/** Returns the initial value: all required parts, empty except for examples. */
 export function getInitialValue(schema: JsonObject): unknown {
   if (Object.hasOwn(schema, 'default')) return schema.default;
   const shape = toShape(schema);
@@ -128,7 +128,7 @@ export function getInitialValue(schema: JsonObject): unknown {
   }
 }
 
-/** What an item of a list begins with: of several forms the first. */
+/** Returns the initial value of a list item, using the first variant. */
 export function getFirstItem(item: JsonObject): unknown {
   const shape = toShape(item);
   return shape.kind === 'variants' && shape.variants[0] !== undefined
@@ -136,10 +136,10 @@ export function getFirstItem(item: JsonObject): unknown {
     : getInitialValue(item);
 }
 
-/** Stands for a secret that is stored and not shown. */
+/** Placeholder for a stored secret. */
 export const hiddenSecret = '***';
 
-/** The value with every secret emptied that `isGone` names, as the schema knows them. */
+/** Returns the value with empty text for every secret, as defined by the schema, that `shouldEmpty` accepts. */
 export function emptySecrets(schema: JsonObject, value: unknown, shouldEmpty: (secret: string) => boolean): unknown {
   const shape = toShape(schema);
   if (shape.kind === 'text' && shape.isSecret) return typeof value === 'string' && shouldEmpty(value) ? '' : value;

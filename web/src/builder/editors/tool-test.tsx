@@ -11,18 +11,18 @@ import { useEffect, useRef, useState } from 'react';
 import { type ErrorDetails, toErrorDetails } from '../../service/service-error.ts';
 
 interface ToolTestProps {
-  /** Of the tool, for those who listen. */
+  /** Name of the tool for screen readers. */
   readonly name: string;
-  /** Nothing around it names it. */
+  /** Whether to show the name, because the surrounding elements do not. */
   readonly shouldShowName?: boolean;
-  /** JSON Schema of what it takes. */
+  /** JSON Schema of the arguments. */
   readonly schema: object;
-  /** The server says that it changes nothing. */
+  /** Whether the server declares the tool read-only. */
   readonly isReadOnly?: boolean;
   readonly run: (args: JsonObject, signal: AbortSignal) => Promise<ToolTrialResult>;
 }
 
-/** Runs one tool with what is filled in, and shows what a model would be told. */
+/** Runs one tool with the entered arguments and shows the result for the model. */
 export function ToolTest({ name, shouldShowName = false, schema, isReadOnly = false, run }: ToolTestProps) {
   const strings = useBuilderStrings().trial;
   const { isRunning, result, error, run: start, stop } = useTrial();
@@ -92,7 +92,7 @@ interface Trial {
   readonly stop: () => void;
 }
 
-/** One run at a time; leaving ends it. */
+/** Runs at most one test at a time. Unmounting aborts it. */
 function useTrial(): Trial {
   const [isRunning, setIsRunning] = useState(false);
   const [state, setState] = useState<Pick<Trial, 'result' | 'error'>>({ result: undefined, error: undefined });

@@ -3,15 +3,15 @@ import { encodePath, type Service } from '../../service/service.ts';
 
 const outcomes = ['answered', 'failed', 'not_run', 'asks'] as const;
 
-/** What came of one run of a tool. */
+/** Result of one tool run. */
 export interface ToolTrialResult {
   readonly outcome: (typeof outcomes)[number];
-  /** What a model would be told. */
+  /** Text for the model. */
   readonly text: string;
-  /** How many files it gave beside. */
+  /** Number of files in the result. */
   readonly attachments: number;
   readonly durationMs: number;
-  /** A word of `failure.reason` where its server cannot be used. */
+  /** A value of `failure.reason` if the server cannot be used. */
   readonly reason?: string | undefined;
 }
 
@@ -19,11 +19,11 @@ interface ToolsetTrial {
   readonly toolset: JsonObject;
   readonly tool: string;
   readonly args: JsonObject;
-  /** Id of the application as it is stored, whose secrets stand for those that are hidden. */
+  /** ID of the stored application, whose secrets replace the hidden ones. */
   readonly application: string | undefined;
 }
 
-/** Throws ServiceFault. */
+/** Throws `ServiceError`. */
 export async function tryTool(
   service: Service,
   { toolset, tool, args, application }: ToolsetTrial,
@@ -41,7 +41,7 @@ export async function tryTool(
   };
 }
 
-/** Asks another deployment as an application would that has it as a tool. Throws ServiceFault. */
+/** Calls another deployment as an application would call it as a tool. Throws `ServiceError`. */
 export async function tryDeployment(service: Service, id: string, query: string, signal: AbortSignal): Promise<ToolTrialResult> {
   const startMs = performance.now();
   const body = { messages: [{ role: 'user', content: query }] };

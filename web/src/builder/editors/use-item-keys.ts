@@ -1,6 +1,6 @@
 import { useState } from 'react';
 
-/** Keys that stay with the items of a list while others come and go. */
+/** Keys that stay with list items while items are added and removed. */
 export function useItemKeys(count: number): { readonly keys: readonly number[]; readonly removeKey: (index: number) => void } {
   const [{ keys, next }, setState] = useState(() => ({ keys: [...Array(count).keys()], next: count }));
   if (keys.length !== count) {

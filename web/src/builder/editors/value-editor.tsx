@@ -9,11 +9,11 @@ import { Properties } from './properties.tsx';
 import { ChoiceEditor, JsonEditor, NumberEditor, SwitchEditor, TextEditor } from './scalar-editor.tsx';
 import { findVariant, getInitialValue, type Property, type Shape, toShape } from './shape.ts';
 
-/** The schema leaves open how these are written, and has no list of them. The obsolete form has fewer. */
+/** The schema does not list the HTTP methods. The obsolete format supports fewer. */
 const obsoleteMethods: Shape & { readonly kind: 'choice' } = { kind: 'choice', options: ['get', 'post', 'put', 'delete'] };
 const methods: typeof obsoleteMethods = { kind: 'choice', options: ['get', 'post', 'put', 'patch', 'delete'] };
 
-/** The editor of any value, drawn from its JSON Schema. */
+/** The editor of any value, generated from its JSON Schema. */
 export function ValueEditor(props: EditorProps) {
   if (props.path.at(-1) === 'method_type')
     return <ChoiceEditor {...props} hint="" shape={props.path.includes('tool_endpoints') ? obsoleteMethods : methods} />;
@@ -45,7 +45,7 @@ function GroupEditor({ properties, label, hint, ...props }: EditorProps & { read
   const { form, path } = props;
   const visibleProperties = properties.filter(({ schema }) => toShape(schema).kind !== 'fixed');
   const [onlyProperty] = visibleProperties;
-  // A frame around nothing but a frame is left out.
+  // A group that contains only another group is skipped.
   if (onlyProperty !== undefined && visibleProperties.length === 1 && toShape(onlyProperty.schema).kind === 'group') {
     return (
       <>
@@ -62,7 +62,7 @@ function GroupEditor({ properties, label, hint, ...props }: EditorProps & { read
 }
 
 const noVariant = -1;
-/** What the schema says of a form that is read for the sake of what was written in it. */
+/** Schema text of a format that is supported only for existing entries. */
 const obsolete = /\bobsolete\b/;
 
 function VariantsEditor({
@@ -100,7 +100,7 @@ function VariantsEditor({
       </>
     );
   }
-  // A value that has none of the forms is shown as it is.
+  // A value that matches no variant is shown unchanged.
   const isUnmatched = current === undefined && value !== undefined && value !== null;
   return (
     <FieldGroup {...{ form, path, label, hint, className: 'field-group' }}>

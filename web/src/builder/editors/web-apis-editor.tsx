@@ -16,7 +16,7 @@ interface ImportResult {
   readonly notes: readonly string[];
 }
 
-/** Web APIs, written by hand or taken out of an OpenAPI document. */
+/** Web APIs, entered manually or imported from an OpenAPI document. */
 export function WebApisEditor(props: EditorProps) {
   const { schema, value, path, form } = props;
   const { newWebApi } = useBuilderStrings();
@@ -38,13 +38,13 @@ export function WebApisEditor(props: EditorProps) {
   );
 }
 
-/** `New web API`, `New web API 2`, … */
+/** Returns `New web API`, `New web API 2`, and so on. */
 function unusedName(name: string, usedNames: readonly string[]): string {
   const names = [name, ...usedNames.map((_, index) => `${name} ${index + 2}`)];
   return names.find((candidate) => !usedNames.includes(candidate)) ?? name;
 }
 
-/** Stands for a secret that the document only names. */
+/** Whether a secret is a placeholder from the document. */
 function isPlaceholder(secret: string): boolean {
   return /^\$\{\w+\}$/.test(secret);
 }
@@ -119,7 +119,7 @@ interface OperationsProps {
   readonly onAdd: (toolsets: readonly JsonObject[], count: number) => void;
 }
 
-/** What the document offers, each to be chosen or left. */
+/** Operations of the document with checkboxes. */
 function Operations({ imported: { toolsets, notes }, onAdd }: OperationsProps) {
   const builderStrings = useBuilderStrings();
   const [excludedKeys, setExcludedKeys] = useState<ReadonlySet<string>>(new Set());

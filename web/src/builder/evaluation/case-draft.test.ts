@@ -21,12 +21,12 @@ const whole: JsonObject = {
   ],
 };
 
-describe('a case that is written', () => {
-  it('is the same case once it is saved again, whatever checks it has', () => {
+describe('case drafts', () => {
+  it('preserve a case with any checks', () => {
     expect(toCaseEntry(toDraft(whole))).toEqual({ entry: whole });
   });
 
-  it('offers each check that there is, with the fields it has', () => {
+  it('offer each check type with its fields', () => {
     const known = Object.entries(checkForms).map(([type, { properties }]) => [
       type,
       Object.keys(properties).filter((key) => key !== 'type'),
@@ -35,13 +35,13 @@ describe('a case that is written', () => {
     expect(Object.fromEntries(offered)).toEqual(Object.fromEntries(known));
   });
 
-  it('keeps the messages of a conversation as they are', () => {
+  it('keep the messages of a conversation unchanged', () => {
     const entry = { input: [{ role: 'user', content: 'Hello' }], checks: [] };
     expect(toDraft(entry).question).toBeUndefined();
     expect(toCaseEntry(toDraft(entry))).toEqual({ entry });
   });
 
-  it('is not taken apart where something of it would be lost', () => {
+  it('reject a case that they would not preserve', () => {
     const kinds = [{ input: 'a', checks: [{ type: 'contains', text: 'b' }] }, { input: 'a' }];
     const others = [
       { input: 'a', other: 1 },
@@ -56,14 +56,14 @@ describe('a case that is written', () => {
     ]);
   });
 
-  it('takes a number with a comma, and no name of spaces', () => {
+  it('accept a decimal comma and reject a blank name', () => {
     const checks = [{ type: 'cost_at_most' as const, values: { usd: '0,5' } }];
     expect(toCaseEntry({ name: '  ', question: 'Hi', messages: [], checks })).toEqual({
       entry: { input: 'Hi', checks: [{ type: 'cost_at_most', usd: 0.5 }] },
     });
   });
 
-  it('is told what is missing, and where', () => {
+  it('report missing fields', () => {
     const checks = [
       { type: 'contains' as const, values: {} },
       { type: 'calls' as const, values: { tool: 'a', arguments: '{' } },

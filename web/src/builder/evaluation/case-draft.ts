@@ -1,9 +1,9 @@
 import { isJsonObject, type JsonObject, tryParseJson } from '#base/json/json.ts';
 
-/** How a field of a check is written by people. */
+/** Input type of a check field. */
 export type FieldKind = 'line' | 'text' | 'code' | 'flag' | 'number' | 'object' | 'deployment';
 
-/** The checks that a case may have, in the order in which they are offered, each with its fields. */
+/** The check types in display order, with their fields. */
 const checkFields = {
   contains: { text: 'text', ignoreCase: 'flag' },
   equals: { text: 'text' },
@@ -19,34 +19,34 @@ export type CheckType = keyof typeof checkFields;
 
 export const checkTypes = Object.keys(checkFields) as CheckType[];
 
-/** The fields of a check, in the order in which they are asked for. */
+/** Lists the fields of a check in display order. */
 export function listFields(type: CheckType): readonly (readonly [name: string, kind: FieldKind])[] {
   return Object.entries(checkFields[type]);
 }
 
-/** A check as it is written: each field is a text, a flag "true" or nothing. */
+/** A check in the form. Each field is a text, and a flag is "true" or empty. */
 export interface CheckDraft {
   readonly type: CheckType;
   readonly values: Readonly<Record<string, string>>;
 }
 
-/** A case as it is written. */
+/** A case in the form. */
 export interface CaseDraft {
   readonly name: string;
-  /** What the user says; undefined where the case is a conversation, which `messages` has. */
+  /** User message. Undefined if the case is a conversation in `messages`. */
   readonly question: string | undefined;
   readonly messages: readonly unknown[];
   readonly checks: readonly CheckDraft[];
 }
 
-/** What is wrong with a field of a draft, `null` for one of the case itself. */
+/** An error in a draft field. `null` means the case itself. */
 export interface DraftError {
   readonly check: number | null;
   readonly field: string;
   readonly kind: 'missing' | 'notNumber' | 'notObject';
 }
 
-/** A case as people may write it. */
+/** Converts a case to a draft for the form. */
 export function toDraft({ name, input, checks }: JsonObject): CaseDraft {
   const checkItems = Array.isArray(checks) ? checks.filter(isJsonObject) : [];
   return {
@@ -57,7 +57,7 @@ export function toDraft({ name, input, checks }: JsonObject): CaseDraft {
   };
 }
 
-/** Whether nothing of a case is lost as a draft. */
+/** Whether a draft preserves all of a case. */
 export function isDraftable({ name, input, checks = [], ...rest }: JsonObject): boolean {
   const isKnown = (check: unknown): boolean =>
     isJsonObject(check) &&
@@ -66,7 +66,7 @@ export function isDraftable({ name, input, checks = [], ...rest }: JsonObject): 
   return Object.keys(rest).length === 0 && Array.isArray(checks) && checks.every(isKnown);
 }
 
-/** The case that was written, or what is wrong with it. */
+/** Converts a draft to a case, or returns its errors. */
 export function toCaseEntry({ name, question, messages, checks }: CaseDraft): { entry: JsonObject } | { errors: DraftError[] } {
   const errors: DraftError[] = [];
   if (question?.trim() === '') errors.push({ check: null, field: 'input', kind: 'missing' });
@@ -86,7 +86,7 @@ function isCheckType(type: unknown): type is CheckType {
   return typeof type === 'string' && Object.hasOwn(checkFields, type);
 }
 
-/** An empty text may be what an answer is to equal. */
+/** Whether an empty text is valid, as in a comparison with an empty answer. */
 function isOptional(type: CheckType, field: string): boolean {
   return field === 'arguments' || (type === 'equals' && field === 'text');
 }
@@ -112,7 +112,7 @@ function readField(kind: FieldKind, { text, isOptional }: { readonly text: strin
   return kind === 'object' ? readObject(text) : { value: text };
 }
 
-/** A comma is the point of a number in many languages. */
+/** Many languages write a comma as the decimal separator. */
 function readNumber(text: string): ReadField {
   const value = Number(text.trim().replace(',', '.'));
   return Number.isFinite(value) && value >= 0 ? { value } : { error: 'notNumber' };

@@ -23,11 +23,11 @@ interface CaseEditorProps {
   readonly onSave: (body: JsonObject) => void;
 }
 
-/** A case as a form, or as the JSON that its file has. */
+/** Edits a case as a form or as JSON. */
 export function CaseEditor({ entry, onSave }: CaseEditorProps) {
   const strings = useBuilderStrings();
   const [draft, setDraft] = useState(() => toDraft(entry));
-  /** The JSON while that is what is written. */
+  /** The JSON text, while the JSON view is open. */
   const [text, setText] = useState<string>();
   const [errors, setErrors] = useState<readonly DraftError[]>([]);
   const [problem, setProblem] = useState<string>();
@@ -152,7 +152,7 @@ interface CheckEditorProps {
   readonly remove: () => void;
 }
 
-/** What must hold of an answer: which kind of check, and its fields. What two kinds share stays as it was written. */
+/** A check of an answer: its type and fields. Fields that two types share keep their text. */
 function CheckEditor({ check, errors, number, change, remove }: CheckEditorProps) {
   const strings = useBuilderStrings();
   const { type, values } = check;
@@ -198,7 +198,7 @@ interface DraftFieldProps {
   readonly error?: string | undefined;
 }
 
-/** A field of a case: its label, what it is written in, and what is wrong with it. */
+/** A case field with its label, input, and error. */
 function DraftField({ label, kind, value, change, hint, error }: DraftFieldProps) {
   const id = useId();
   const described = [hint !== undefined && `${id}-hint`, error !== undefined && `${id}-fault`].filter(Boolean).join(' ');
@@ -249,7 +249,7 @@ interface DeploymentChoiceProps extends Pick<ControlProps, 'control' | 'value'> 
   readonly onChange: (event: { readonly target: { readonly value: string } }) => void;
 }
 
-/** One that is not listed any more stays chosen. */
+/** A deployment that is no longer listed stays selected. */
 function DeploymentChoice({ control, value, onChange }: DeploymentChoiceProps) {
   const strings = useBuilderStrings();
   const { deployments } = usePage();

@@ -7,7 +7,7 @@ import { useBuilderStrings } from '../strings/builder-strings.ts';
 import { type CaseOutcome, compareEvaluations, type Evaluation, readResults } from './evaluations.ts';
 import { type EvaluationState, findLastEvaluation } from './use-evaluations.ts';
 
-/** What evaluations came to, the newest first, each with its results and beside another one. */
+/** Evaluations, the newest first, with results and a comparison. */
 export function EvaluationList({ evaluationState: { evaluations } }: { readonly evaluationState: EvaluationState }) {
   const strings = useBuilderStrings();
   const endedEvaluations = evaluations.filter(({ isRunning }) => !isRunning);
@@ -73,7 +73,7 @@ function EvaluationItem({ evaluation, otherEvaluations }: EvaluationItemProps) {
   );
 }
 
-/** In short what an evaluation came to. */
+/** Short result of an evaluation. */
 export function ResultTag({ evaluation }: { readonly evaluation: Evaluation }) {
   const strings = useBuilderStrings();
   const { status, passed, total } = evaluation;
@@ -83,7 +83,7 @@ export function ResultTag({ evaluation }: { readonly evaluation: Evaluation }) {
   return <span className={isFine ? 'tag' : 'tag evaluation-fault'}>{label}</span>;
 }
 
-/** The last result of a version, where there is one. */
+/** The last result of a version, if there is one. */
 export function VersionResult({
   evaluationState,
   version,

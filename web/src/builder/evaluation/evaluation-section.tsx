@@ -12,11 +12,11 @@ import { addCases, addTable, deleteCase, replaceCase } from './evaluations.ts';
 interface EvaluationSectionProps {
   readonly stored: OwnApplication;
   readonly evaluationState: EvaluationState;
-  /** Whether something is not saved, which is not evaluated. */
+  /** Whether there are unsaved changes, which are not evaluated. */
   readonly isDirty: boolean;
 }
 
-/** Cases of an application, runs of them, and two runs side by side; folded as long as nobody asks for it. */
+/** Cases, evaluation runs, and comparisons of an application. Collapsed at first. */
 export function EvaluationSection({ stored, evaluationState, isDirty }: EvaluationSectionProps) {
   const strings = useBuilderStrings();
   const { isOpen, setOpen, error, isLoading } = evaluationState;
@@ -75,12 +75,12 @@ interface CaseListProps {
 
 const firstCase = { input: '', checks: [{ type: 'contains' }] };
 
-/** The cases of an application, and the one that is edited. */
+/** The cases of an application, and the case being edited. */
 function CaseList({ stored, evaluationState }: CaseListProps) {
   const strings = useBuilderStrings();
   const { service } = usePage();
   const { cases, runAction, isLoaded } = evaluationState;
-  /** The id of the one that is edited; '' for a new one. */
+  /** ID of the case being edited. '' for a new one. */
   const [editedId, setEditedId] = useState<string>();
   const importTable = async (file: File | undefined): Promise<void> => {
     if (file === undefined) return;

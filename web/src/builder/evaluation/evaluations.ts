@@ -2,14 +2,14 @@ import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import { encodePath, type Service } from '../../service/service.ts';
 import { toPath } from '../applications.ts';
 
-/** A case of an application, as it is saved. */
+/** A stored case of an application. */
 export interface SavedCase {
   readonly id: string;
   readonly name: string;
-  /** What is asked, in a line. */
+  /** The question in one line. */
   readonly question: string;
   readonly checks: number;
-  /** As people may edit it. */
+  /** Editable entry. */
   readonly entry: JsonObject;
 }
 
@@ -27,7 +27,7 @@ export interface Evaluation {
   readonly error: string;
 }
 
-/** What became of one case. */
+/** Result of one case. */
 export interface CaseOutcome {
   readonly key: string;
   readonly name: string;
@@ -38,7 +38,7 @@ export interface CaseOutcome {
   readonly durationMs: number;
 }
 
-/** A case in two evaluations; `undefined` where it is not in one of them. */
+/** A case in two evaluations. `undefined` if one does not contain it. */
 export interface ComparedCase {
   readonly key: string;
   readonly name: string;
@@ -53,12 +53,12 @@ export async function listCases(service: Service, id: string): Promise<readonly 
   return getItems(await service.json(`v1/cases/${toPath(id)}`), 'data').map(toCase);
 }
 
-/** Adds a case, or a list of them. */
+/** Adds one case or a list of cases. */
 export async function addCases(service: Service, id: string, body: unknown): Promise<void> {
   await service.send(`v1/cases/${toPath(id)}`, { method: 'POST', body });
 }
 
-/** The same of a table (CSV). */
+/** Adds the cases of a CSV table. */
 export async function addTable(service: Service, id: string, text: string): Promise<void> {
   await service.send(`v1/cases/${toPath(id)}`, { method: 'POST', text, headers: { 'content-type': 'text/csv' } });
 }
@@ -71,7 +71,7 @@ export async function deleteCase(service: Service, { id }: SavedCase): Promise<v
   await service.send(`v1/cases/${encodePath(id)}`, { method: 'DELETE' });
 }
 
-/** The newest first. */
+/** Lists the evaluations, the newest first. */
 export async function listEvaluations(service: Service, id: string): Promise<readonly Evaluation[]> {
   return getItems(await service.json(`v1/evaluations/${toPath(id)}`), 'data').map(toEvaluation);
 }
@@ -118,7 +118,7 @@ function toOutcome({ outcome, verdicts, answer, error, durationMs }: JsonObject,
   return { key, name, outcome: toText(outcome), reasons, answer: toText(answer), durationMs: Number(durationMs) };
 }
 
-/** The last thing that the user says. */
+/** Returns the last user message. */
 function getQuestion({ input }: JsonObject): string {
   const last: unknown = Array.isArray(input) ? input.at(-1) : undefined;
   const text = typeof input === 'string' ? input : isJsonObject(last) ? toText(last.content) : '';

@@ -6,23 +6,23 @@ import type { OwnApplication } from '../applications.ts';
 import { listVersions } from '../versions/versions.ts';
 import { cancelEvaluation, type Evaluation, listCases, listEvaluations, type SavedCase, startEvaluation } from './evaluations.ts';
 
-/** The cases of an application, and what evaluations came to. */
+/** Cases and evaluations of an application. */
 export interface EvaluationState {
   readonly cases: readonly SavedCase[];
   /** The newest first. */
   readonly evaluations: readonly Evaluation[];
-  /** Number of the version in force. */
+  /** Number of the current version. */
   readonly version: number | undefined;
   readonly running: Evaluation | undefined;
   readonly error: ErrorDetails | undefined;
   readonly isLoading: boolean;
   readonly isLoaded: boolean;
-  /** Whether its section is open. */
+  /** Whether the section is open. */
   readonly isOpen: boolean;
   readonly setOpen: (isOpen: boolean) => void;
-  /** Has all of it loaded, which nobody pays for who does not look. */
+  /** Starts loading, which is delayed until the section is needed. */
   readonly requestLoad: () => void;
-  /** Does something, and loads all anew. */
+  /** Runs an action and reloads everything. */
   readonly runAction: (action: () => Promise<void>) => Promise<boolean>;
   readonly start: (version?: number) => void;
   readonly cancel: () => void;
@@ -38,7 +38,7 @@ export function useEvaluations(stored: OwnApplication | undefined): EvaluationSt
   const [actionError, setActionError] = useState<ErrorDetails>();
   const id = isRequested ? stored?.id : undefined;
   const etag = stored?.etag;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: each change makes another version
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each change creates another version
   const load = useCallback(async () => {
     if (id === undefined) return undefined;
     const [cases, evaluations, [inForce]] = await Promise.all([
@@ -100,7 +100,7 @@ export function useEvaluations(stored: OwnApplication | undefined): EvaluationSt
   };
 }
 
-/** The last evaluation of a version that came to its end. */
+/** Returns the last completed evaluation of a version. */
 export function findLastEvaluation(
   { evaluations }: Pick<EvaluationState, 'evaluations'>,
   version: number | undefined,

@@ -242,7 +242,7 @@ export const builderGerman: BuilderWords = {
   toolRun: (name) => `Werkzeug: ${name}`,
   toolsetMissing: (name) => `Nicht zu haben: ${name}`,
   failed: 'fehlgeschlagen',
-  tokensInAndOut: (tokensIn, tokensOut) => `${tokensIn} + ${tokensOut} Tokens`,
+  tokensInAndOut: (tokensIn, tokensOut) => `${tokensIn} + ${tokensOut} Token`,
   messagesSent: 'An das Modell gesendet',
   messagesBefore: (count) => (count === 1 ? '1 Nachricht wie zuvor, und:' : `${count} Nachrichten wie zuvor, und:`),
   toolsOffered: 'Angebotene Werkzeuge:',

@@ -4,7 +4,7 @@ import { builderFrench } from './builder-french.ts';
 import { builderGerman } from './builder-german.ts';
 import { builderSpanish } from './builder-spanish.ts';
 
-/** What the builder says; apart from the other words, so that only who builds loads it. */
+/** Texts of the builder, in a separate chunk that only the builder loads. */
 export function useBuilderStrings(): BuilderWords {
   return useLocalizedStrings({ en: builderEnglish, de: builderGerman, fr: builderFrench, es: builderSpanish });
 }

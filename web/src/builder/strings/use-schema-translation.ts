@@ -4,7 +4,7 @@ import { schemaFrench } from './schema-french.ts';
 import { schemaGerman } from './schema-german.ts';
 import { schemaSpanish } from './schema-spanish.ts';
 
-/** Titles of the schema that are the keys of a wire format rather than words for people. */
+/** Display titles for schema titles that are keys of a wire format. */
 const plainTitles: Readonly<Record<string, string>> = {
   'Method url': 'Address',
   'Method type': 'Method',
@@ -22,12 +22,12 @@ const plainTitles: Readonly<Record<string, string>> = {
   'Item descriptor': 'Items are',
   'Item parameter type': 'Type of the items',
   'Url param': 'Sent in the query',
-  'Authorization at the server. `type` selects the form. Default or null: none.': 'How the server is told who calls.',
+  'Authorization at the server. `type` selects the form. Default or null: none.': 'How the service authenticates to the server.',
   'The key of each request. null: none.': 'The key sent with each request.',
   'true: the model can list and read the resources of the server with two tools.':
-    'The model may list and read what the server has to read, with two tools.',
+    'The model can list and read the resources of the server with two tools.',
   'true: prompts of the server without required values are offered as starters.':
-    'Prompts of the server that need no values are offered to begin with.',
+    'Prompts of the server that need no values are offered as starters.',
   summarize: 'Clear results, then sum up',
   clear: 'Clear results',
   off: 'Nothing is done',
@@ -37,7 +37,7 @@ const plainTitles: Readonly<Record<string, string>> = {
 
 const dictionaries = { en: plainTitles, de: schemaGerman, fr: schemaFrench, es: schemaSpanish };
 
-/** What says no more than the label above it, or the lines around it. */
+/** Texts that only repeat the label or the surrounding texts. */
 const redundantTexts: ReadonlySet<string> = new Set([
   'ID of the model, or of another deployment, that answers.',
   'Display name of the toolset.',
@@ -51,12 +51,15 @@ const redundantTexts: ReadonlySet<string> = new Set([
   'Address of the server.',
   'Settings of document search. Default: those of the service.',
 ]);
-/** That there is none where none is given. */
+/** A statement that the default is none. */
 const idleEnd = /\bDefault: none\.$/;
 // Pattern bound: the user's own tab: one description of a field.
 const lastOfTwo = /(?<=[.)])\s+[^.:]+:[^.]*\.$/;
 
-/** Says a title or a description of the schema in the language of the page; as it is where there is no word for it; '' where it says nothing. */
+/**
+ * Translates a schema title or description to the language of the page. Returns an untranslated text unchanged, and '' for a
+ * redundant text.
+ */
 export function useSchemaTranslation(): (text: string) => string {
   const strings = useLocalizedStrings<Readonly<Record<string, string>>>(dictionaries);
   return useCallback(

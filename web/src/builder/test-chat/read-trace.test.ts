@@ -27,8 +27,8 @@ const turn = {
   received: '{"content":"Hi"}',
 };
 
-describe('the trace of a reply', () => {
-  it('has what the model was asked, and what it used', () => {
+describe('readTrace', () => {
+  it('reads model requests and usage', () => {
     const [step] = readTrace({ trace: [{ ...turn, usage_per_model, cost_usd: 0.03 }] });
     expect(step).toMatchObject({
       ...{ index: 0, isModel: true, turn: 1, name: 'm', atMs: 1, durationMs: 20, firstMs: 5, hasFailed: false, usd: 0.03 },
@@ -46,7 +46,7 @@ describe('the trace of a reply', () => {
     });
   });
 
-  it('tells what failed', () => {
+  it('reads failures', () => {
     const tool = { ...turn, kind: 'tool' };
     const steps = readTrace({ trace: [{ ...tool, received: '{"failed":true}' }, { ...turn, error: 'Broke.' }, tool] });
     expect(steps.map(({ hasFailed, error }) => [hasFailed, error])).toEqual([
@@ -56,21 +56,21 @@ describe('the trace of a reply', () => {
     ]);
   });
 
-  it('has what was done to make room, before and after', () => {
+  it('reads context reductions with the sizes before and after', () => {
     const room = { ...turn, kind: 'context', name: 'clear', sent: '{"tokens":9}', received: '{"tokens":3}' };
     expect(readTrace({ trace: [room] })).toMatchObject([
       { isContextReduction: true, isModel: false, received: '{\n  "tokens": 3\n}' },
     ]);
   });
 
-  it('has toolsets that could not be had, with the reason', () => {
+  it('reads unavailable toolsets with the reason', () => {
     const missing = { ...turn, kind: 'toolset', name: 'Files', turn: 0, sent: '', received: '', error: 'It was silent.' };
     expect(readTrace({ trace: [missing] })).toMatchObject([
       { isToolset: true, isModel: false, name: 'Files', hasFailed: true, error: 'It was silent.' },
     ]);
   });
 
-  it('has what came of it as people read it', () => {
+  it('formats results for display', () => {
     const receive = (kind: string, received: unknown) =>
       readTrace({ trace: [{ ...turn, kind, received: typeof received === 'string' ? received : JSON.stringify(received) }] })[0]
         ?.received;
@@ -81,11 +81,11 @@ describe('the trace of a reply', () => {
     expect(receive('tool', '{"text":"cut… [5 more characters]')).toBe('{"text":"cut… [5 more characters]');
   });
 
-  it.each([undefined, null, 1, [], { trace: 'x' }, { trace: [null, 'x', 1, []] }])('is empty in %j', (custom) => {
+  it.each([undefined, null, 1, [], { trace: 'x' }, { trace: [null, 'x', 1, []] }])('returns no steps for %j', (custom) => {
     expect(readTrace(custom)).toEqual([]);
   });
 
-  it('takes nothing for granted', () => {
+  it('validates every field', () => {
     const [step] = readTrace({
       trace: [{ kind: 5, turn: 'x', sent: '{"messages":[1,{"role":{}}],"tools":[1,{}]', usage_per_model: [null] }],
     });
@@ -95,7 +95,7 @@ describe('the trace of a reply', () => {
   });
 });
 
-it('A text of a trace is made readable where it is JSON', () => {
+it('toReadable formats JSON texts', () => {
   expect([toReadable('{"a":1}'), toReadable('{"a":1… [5 more characters]')]).toEqual([
     '{\n  "a": 1\n}',
     '{"a":1… [5 more characters]',

@@ -5,29 +5,32 @@ interface TraceMessage {
   readonly text: string;
 }
 
-/** One call of the model or of a tool, a toolset that could not be had, or room that was made in a conversation, as the trace of a reply tells it. */
+/** A step in the trace of a reply: a model call, a tool call, an unavailable toolset, or a context reduction. */
 export interface TraceStep {
   readonly index: number;
   readonly isModel: boolean;
-  /** Whether it is no call: what was too long was made to fit. */
+  /** Whether the step is a context reduction instead of a call. */
   readonly isContextReduction: boolean;
-  /** Whether it is no call: a toolset could not be had. */
+  /** Whether the step is an unavailable toolset instead of a call. */
   readonly isToolset: boolean;
   readonly turn: number;
   readonly name: string;
   readonly atMs: number;
   readonly durationMs: number;
   readonly firstMs: number | undefined;
-  /** Of the model: messages that it had been sent before, the others, names of the tools offered (undefined: as before), and what else it was told. */
+  /**
+   * Model request: the number of messages sent before, the new messages, the names of the offered tools (undefined: unchanged),
+   * and the settings.
+   */
   readonly request: {
     readonly messagesBefore: number;
     readonly messages: readonly TraceMessage[];
     readonly tools: readonly string[] | undefined;
     readonly settings: string;
   };
-  /** Whole, as it came. */
+  /** Complete, as received. */
   readonly sent: string;
-  /** As people read it. */
+  /** Formatted for display. */
   readonly received: string;
   readonly error: string | undefined;
   readonly hasFailed: boolean;
@@ -36,12 +39,12 @@ export interface TraceStep {
   readonly usd: number | undefined;
 }
 
-/** Whether a tool was called: by a turn of the model. */
+/** Whether the step is a tool call of a model turn. */
 export function isToolRun({ isModel, isContextReduction, isToolset }: TraceStep): boolean {
   return !(isModel || isContextReduction || isToolset);
 }
 
-/** The trace in what a reply brought beside its text (docs/quick-apps.md); nothing is taken on trust. */
+/** Reads the trace from the custom content of a reply (docs/quick-apps.md). Validates every field. */
 export function readTrace(custom: unknown): readonly TraceStep[] {
   const trace = isJsonObject(custom) && Array.isArray(custom.trace) ? custom.trace : [];
   return trace.filter(isJsonObject).map(toStep);
@@ -85,14 +88,14 @@ function toRequest(value: unknown): TraceStep['request'] {
   };
 }
 
-/** Its text, and as JSON what it has besides. */
+/** Separates the text from the other fields, which stay JSON. */
 function toMessage({ role, content, ...rest }: JsonObject): TraceMessage {
   const contentText = typeof content === 'string' ? content : content == null ? '' : JSON.stringify(content, undefined, 2);
   const restText = Object.keys(rest).length === 0 ? '' : JSON.stringify(rest, undefined, 2);
   return { role: toText(role), text: [contentText, restText].filter((part) => part !== '').join('\n\n') };
 }
 
-/** What a tool gave is a text, which may be JSON itself. */
+/** A tool result is a text, which may contain JSON. */
 function toAnswer(answer: JsonObject, isModel: boolean): string {
   if (isModel) return toMessage(answer).text;
   return toReadable(toText(answer.text) || toText(answer.question));
@@ -102,7 +105,7 @@ function toToolName({ function: definition }: JsonObject): string {
   return isJsonObject(definition) ? toText(definition.name) : '';
 }
 
-/** Texts of JSON as people read them; others as they are. */
+/** Formats JSON texts for display. Other texts are unchanged. */
 export function toReadable(text: string): string {
   const value = tryParseJson(text);
   return value === undefined ? text : JSON.stringify(value, undefined, 2);

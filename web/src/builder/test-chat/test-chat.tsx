@@ -25,15 +25,15 @@ import { useAmounts } from './use-amounts.ts';
 import './trace.css';
 
 interface TestChatProps {
-  /** Of the application, as it is stored; undefined for one that was never saved. */
+  /** ID of the stored application. Undefined if it was never saved. */
   readonly id: string | undefined;
-  /** What is asked is what is stored: undefined where nothing has to be saved first. */
+  /** The chat tests the stored application. Undefined if there are no unsaved changes. */
   readonly save: (() => void) | undefined;
   readonly evaluationState: EvaluationState;
   readonly onClose: () => void;
 }
 
-/** A chat with the application beside its form, which is kept nowhere, and how each answer came about. */
+/** A chat with the application next to its form. It is not stored, and it shows the trace of each answer. */
 export function TestChat(props: TestChatProps) {
   return (
     <PageContext.Provider value={useTestPage()}>
@@ -106,7 +106,7 @@ interface SaveCaseProps {
   readonly evaluationState: EvaluationState;
 }
 
-/** Makes a case of the last answer: what was asked, and that the same tools are called. */
+/** Saves the last question as a case that expects the same tool calls. */
 function SaveCase({ conversation, id, evaluationState: { runAction } }: SaveCaseProps) {
   const strings = useBuilderStrings();
   const { service, announce } = usePage();
@@ -141,7 +141,7 @@ function createConversation({ id }: Deployment): Conversation {
   return { id: crypto.randomUUID(), title: '', deployment: id, createdAtMs: now, updatedAtMs: now, turns: {}, shown: {} };
 }
 
-/** The last answer of a conversation as a case: what was asked, and that the same tools are called. Undefined as long as there is none. */
+/** Converts the last answer to a case with its question and its tool calls. Returns undefined if there is no answer. */
 function toEvaluationCase(conversation: Conversation): JsonObject | undefined {
   const turns = listVisibleTurns(conversation);
   const last = turns.at(-1);
@@ -152,7 +152,7 @@ function toEvaluationCase(conversation: Conversation): JsonObject | undefined {
   return { input: isPlain ? first?.content : messages, checks: buildToolChecks(last) };
 }
 
-/** What earlier runs remember holds for one version, and grows old. */
+/** The state of earlier runs is valid only for one version, so it is removed. */
 function withoutState(message: object): JsonObject {
   const { custom_content: custom, ...rest } = message as JsonObject;
   if (!isJsonObject(custom)) return rest;
@@ -172,11 +172,11 @@ function toCheck(tool: string, sent: string): JsonObject {
   return { type: 'calls', tool, ...(isJsonObject(args) && Object.keys(args).length > 0 && { arguments: args }) };
 }
 
-/** What makes the service tell who may edit an application how it works (docs/quick-apps.md). */
+/** Requests the trace from the service, which sends it only to users who may edit the application (docs/quick-apps.md). */
 const headers = { 'x-parley-trace': 'true' };
 const drawIntervalMs = 50;
 
-/** The page for a chat that nobody keeps, and whose answers tell how they came about. */
+/** The page context of a chat that is not stored, with traces. */
 function useTestPage(): Page {
   const page = usePage();
   const { service } = page;
@@ -190,7 +190,7 @@ function useTestPage(): Page {
 
 const maxAnswerChars = 60;
 
-/** How an answer of the chat came about: the last one, or the one that is chosen. */
+/** The trace of the selected answer. The default is the last answer. */
 function TracePanel({ turns }: { readonly turns: readonly Turn[] }) {
   const strings = useBuilderStrings();
   const picker = useId();
@@ -242,7 +242,7 @@ interface TraceSumProps {
   readonly totalMs: number;
 }
 
-/** The whole in a line. */
+/** Summary in one line. */
 function TraceSum({ steps, totalMs }: TraceSumProps) {
   const strings = useBuilderStrings();
   const { stagesFailed } = useStrings();

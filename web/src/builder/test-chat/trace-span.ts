@@ -3,20 +3,20 @@ import type { TraceStep } from './read-trace.ts';
 type Timed = Pick<TraceStep, 'atMs' | 'durationMs' | 'firstMs'>;
 
 interface Span {
-  /** In percent of the whole. */
+  /** Percentage of the complete run. */
   readonly from: number;
-  /** In percent of the whole. */
+  /** Percentage of the complete run. */
   readonly length: number;
-  /** Until the first of an answer came, in percent of the span. */
+  /** Time to the first part of the answer, as a percentage of the span. */
   readonly waiting: number;
 }
 
-/** How long a run took as far as its steps tell, in milliseconds. */
+/** Returns the duration of a run in milliseconds, computed from its steps. */
 export function computeTotalMs(steps: readonly Timed[]): number {
   return steps.reduce((end, { atMs, durationMs }) => Math.max(end, atMs + durationMs), 0);
 }
 
-/** Where a step lies within the whole run; never outside it, whatever the trace says. */
+/** Returns the position of a step within the run, clamped to the run regardless of the trace. */
 export function toSpan({ atMs, durationMs, firstMs = 0 }: Timed, totalMs: number): Span {
   const from = computePercent(atMs, totalMs);
   return {

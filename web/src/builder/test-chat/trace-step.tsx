@@ -7,11 +7,11 @@ import { useAmounts } from './use-amounts.ts';
 
 interface TraceStepProps {
   readonly step: TraceStep;
-  /** How long the whole run took. */
+  /** Duration of the complete run. */
   readonly totalMs: number;
 }
 
-/** One call of the model or of a tool, or what was not to be had: a line with its time, and unfolded what went in and what came out. */
+/** A step as a line with its time. Unfolded, it shows its input and output. */
 export function TraceStepView({ step, totalMs }: TraceStepProps) {
   const strings = useBuilderStrings();
   const amounts = useAmounts();
@@ -53,11 +53,11 @@ function getResultTitle({ isModel, isContextReduction }: TraceStep, strings: Str
   return isModel ? strings.modelReply : strings.toolResult;
 }
 
-/** What the model was sent; what it had been sent before is only counted. */
+/** The messages sent to the model. Earlier messages are only counted. */
 function RequestPart({ step: { request, sent } }: { readonly step: TraceStep }) {
   const strings = useBuilderStrings();
   const { messagesBefore, messages, tools, settings } = request;
-  // What was cut is no JSON any more.
+  // Truncated text is not valid JSON.
   if (messages.length === 0 && messagesBefore === 0) return <Part title={strings.messagesSent} text={sent} />;
   return (
     <div className="trace-part">
@@ -104,17 +104,17 @@ function Part({ title, text }: { readonly title: string; readonly text: string }
 }
 
 function Scrolled({ text }: { readonly text: string }) {
-  // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be reached by the keyboard
+  // biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll container must be reachable by keyboard
   return <pre tabIndex={0}>{text}</pre>;
 }
 
 interface TraceBarProps {
   readonly step: TraceStep;
-  /** How long the whole run took. */
+  /** Duration of the complete run. */
   readonly totalMs: number;
 }
 
-/** When a step was under way within the whole run; lighter until the first of its answer. The times stand beside it in words. */
+/** Time of the step within the run, lighter until the first part of the answer. The text next to it states the times. */
 function TraceBar({ step, totalMs }: TraceBarProps) {
   const { from, length, waiting } = toSpan(step, totalMs);
   const kind = step.isModel ? 'model' : 'tool';

@@ -4,11 +4,11 @@ import type { TraceStep } from './read-trace.ts';
 
 interface Amounts {
   readonly formatTime: (ms: number) => string;
-  /** Tokens and money, as far as there is something to say of them. */
+  /** Formats tokens and costs, if there are any. */
   readonly listUsage: (steps: readonly TraceStep[]) => readonly string[];
 }
 
-/** How times, tokens and costs of a trace are written. */
+/** Formats the times, tokens, and costs of a trace. */
 export function useAmounts(): Amounts {
   const { strings, language } = useLanguage();
   const builderStrings = useBuilderStrings();

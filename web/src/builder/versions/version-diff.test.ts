@@ -4,7 +4,7 @@ import { diffEntries, diffLines } from './version-diff.tsx';
 const marks = { same: ' ', removed: '-', added: '+' };
 const told = (before: string, after: string) => diffLines(before, after).map(({ kind, text }) => marks[kind] + text);
 
-describe('two texts', () => {
+describe('diffLines', () => {
   it.each<[string, string, string[]]>([
     ['a', 'a', [' a']],
     ['', 'a', ['-', '+a']],
@@ -13,11 +13,11 @@ describe('two texts', () => {
     ['b\nc', 'a\nb\nc', ['+a', ' b', ' c']],
     ['a\nb\nc\nd', 'b\nd\ne', ['-a', ' b', '-c', ' d', '+e']],
     ['a\na', 'a', [' a', '-a']],
-  ])('%j becomes %j by its lines', (before, after, lines) => {
+  ])('compares %j with %j by line', (before, after, lines) => {
     expect(told(before, after)).toEqual(lines);
   });
 
-  it('that are too long to be compared differ as a whole', () => {
+  it('treats very long texts as completely different', () => {
     const text = (mark: string) => Array.from({ length: 1100 }, (_, nth) => `${mark} ${nth % 7}`).join('\n');
     const lines = diffLines(`head\n${text('a')}\ntail`, `head\n${text('b')}\ntail`);
     expect(lines.map(({ kind }) => kind)).toEqual([
@@ -29,12 +29,12 @@ describe('two texts', () => {
   });
 });
 
-describe('two forms of an application', () => {
-  it('that are alike differ in nothing', () => {
+describe('diffEntries', () => {
+  it('finds no difference between equal applications', () => {
     expect(diffEntries({ a: [1, { b: null }] }, { a: [1, { b: null }] })).toEqual([]);
   });
 
-  it('differ field by field', () => {
+  it('compares applications by field', () => {
     const before = { displayName: 'One', applicationProperties: { temperature: 0, starters: ['a', 'b'], gone: true } };
     const after = { applicationProperties: { temperature: 1, starters: ['a'], gone: true, mcp_toolset: [] }, displayName: 'One' };
     expect(diffEntries(before, after)).toEqual([
@@ -44,7 +44,7 @@ describe('two forms of an application', () => {
     ]);
   });
 
-  it('have toolsets that are known by their names, wherever they stand', () => {
+  it('matches toolsets by name at any position', () => {
     const [shop, board] = [
       { name: 'Shop', url: 'a' },
       { name: 'Board', url: 'b' },
@@ -62,7 +62,7 @@ describe('two forms of an application', () => {
     ]);
   });
 
-  it('may name their keys as they like', () => {
+  it('accepts any key names', () => {
     const hostile = JSON.parse('{"__proto__": {"a": 1}, "constructor": 1}') as object;
     expect(diffEntries({}, hostile).map(({ field }) => field)).toEqual(['__proto__', 'constructor']);
   });

@@ -9,7 +9,7 @@ import { itemName } from '../item-name.ts';
 import { useBuilderStrings } from '../strings/builder-strings.ts';
 import { readVersion } from './versions.ts';
 
-/** What has changed from a version to what is stored now, field by field. */
+/** Differences between a version and the stored application, by field. */
 export function VersionDiff({ stored, version }: { readonly stored: OwnApplication; readonly version: number }) {
   const strings = useBuilderStrings();
   const { service } = usePage();
@@ -33,7 +33,7 @@ function Change({ change: { field, before = '', after = '' } }: { readonly chang
   return (
     <li>
       <code>{field.replace(/^applicationProperties\./, '')}</code>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be reached by the keyboard */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll container must be reachable by keyboard */}
       <pre className="version-lines" tabIndex={0}>
         {foldLines(lines).map(({ kind, text }, index) => {
           const Mark = marks[kind];
@@ -51,16 +51,16 @@ function Change({ change: { field, before = '', after = '' } }: { readonly chang
 }
 
 const marks = { same: 'span', removed: 'del', added: 'ins', 'left out': 'span' } as const;
-/** Lines that are shown before and after a change. */
+/** Number of unchanged lines around a change. */
 const context = 2;
 
 interface DisplayedLine {
   readonly kind: DiffLine['kind'] | 'left out';
-  /** How many lines, where they are left out. */
+  /** Number of omitted lines. */
   readonly text: string;
 }
 
-/** With what stayed the same left out, but for the lines around a change. */
+/** Omits unchanged lines, except those around a change. */
 function foldLines(lines: readonly DiffLine[]): readonly DisplayedLine[] {
   const isNear = lines.map((_, index) =>
     lines.slice(Math.max(0, index - context), index + context + 1).some(({ kind }) => kind !== 'same'),
@@ -86,18 +86,15 @@ function removed(text: string): readonly DiffLine[] {
   return text.split('\n').map((line) => ({ kind: 'removed', text: line }));
 }
 
-/** One field that differs, as a text on either side; undefined where the field is not there. */
+/** A changed field with the text of both sides. Undefined if one side lacks the field. */
 interface FieldChange {
-  /** Such as `applicationProperties.web_api_toolset[Shop].authorization`. */
+  /** For example `applicationProperties.web_api_toolset[Shop].authorization`. */
   readonly field: string;
   readonly before: string | undefined;
   readonly after: string | undefined;
 }
 
-/**
- * What differs between two forms of an application, field by field. Items of a list that have names of their own are told apart
- * by them, others by their place.
- */
+/** Compares two versions of an application by field. List items with a name are matched by name, others by position. */
 export function diffEntries(before: unknown, after: unknown, path: Path = []): readonly FieldChange[] {
   if (JSON.stringify(before) === JSON.stringify(after)) return [];
   if (isJsonObject(before) && isJsonObject(after)) return diffParts(toParts(before), toParts(after), path);
@@ -126,23 +123,23 @@ function hasNames(items: readonly unknown[]): boolean {
   return !names.includes('') && new Set(names).size === names.length;
 }
 
-/** Texts as they are, lists of texts a line each, anything else as JSON. */
+/** Returns texts unchanged, text lists as one line per item, and other values as JSON. */
 function toText(value: unknown): string | undefined {
   if (value === undefined || typeof value === 'string') return value;
   if (Array.isArray(value) && value.length > 0 && value.every((item) => typeof item === 'string')) return value.join('\n');
   return JSON.stringify(value, undefined, 2);
 }
 
-/** One line of a text in two forms. */
+/** A line of a text comparison. */
 interface DiffLine {
   readonly kind: 'same' | 'removed' | 'added';
   readonly text: string;
 }
 
-/** Beyond this many pairs of lines a text counts as another one. */
+/** Maximum number of line pairs. Larger texts count as completely changed. */
 const maxPairs = 1_000_000;
 
-/** How one text becomes another: the lines they share, in order, and what stands in one of them alone. */
+/** Compares two texts by line. Shared lines keep their order. */
 export function diffLines(before: string, after: string): readonly DiffLine[] {
   const [old, now] = [before.split('\n'), after.split('\n')];
   const start = countSharedAtStart(old, now);
@@ -178,7 +175,7 @@ function diffMiddle(old: readonly string[], now: readonly string[]): DiffLine[] 
 
 type Lengths = readonly Uint32Array[] | undefined;
 
-/** By their first lines, how many lines the rests of both share in order. */
+/** Returns the length of the longest common subsequence for each pair of first lines. */
 function sharedLengths(old: readonly string[], now: readonly string[]): readonly Uint32Array[] {
   const lengths = Array.from({ length: old.length + 1 }, () => new Uint32Array(now.length + 1));
   for (let at = old.length - 1; at >= 0; at -= 1) {

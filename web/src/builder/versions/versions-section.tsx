@@ -16,11 +16,11 @@ import './versions.css';
 interface VersionsSectionProps {
   readonly stored: OwnApplication;
   readonly evaluationState: EvaluationState;
-  /** Takes what is in force once a version is restored. */
+  /** Called with the application after a version is restored. */
   readonly onRestored: (restored: OwnApplication) => void;
 }
 
-/** What the application was before, folded as long as nobody asks for it. */
+/** Earlier versions of the application, collapsed at first. */
 export function VersionsSection({ stored, evaluationState, onRestored }: VersionsSectionProps) {
   const strings = useBuilderStrings();
   const [isOpen, setIsOpen] = useState(false);
@@ -39,7 +39,7 @@ function VersionList({ stored, evaluationState, onRestored }: VersionsSectionPro
   const { id, etag } = stored;
   const { requestLoad } = evaluationState;
   useEffect(requestLoad, [requestLoad]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: each change makes another version
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each change creates another version
   const load = useCallback(() => listVersions(service, id), [service, id, etag]);
   const { value: versions, error, isLoading } = useLoaded(load);
   const [selectedVersion, setSelectedVersion] = useState<Version>();

@@ -2,13 +2,13 @@ import { isJsonObject, type JsonObject } from '#base/json/json.ts';
 import type { Service } from '../../service/service.ts';
 import { type OwnApplication, toEntry, toOwnApplication, toPath } from '../applications.ts';
 
-/** One of the forms that an application had; the highest number is the one in force. */
+/** A version of an application. The highest number is the current one. */
 export interface Version {
   readonly version: number;
   readonly savedAtMs: number;
 }
 
-/** The newest first. */
+/** Lists the versions, the newest first. */
 export async function listVersions(service: Service, id: string): Promise<readonly Version[]> {
   const answer = await service.json(`v1/versions/${toPath(id)}`);
   const items = isJsonObject(answer) && Array.isArray(answer.data) ? answer.data.filter(isJsonObject) : [];
@@ -21,7 +21,7 @@ export async function readVersion(service: Service, id: string, version: number)
   return toEntry(rest);
 }
 
-/** Saves a version again, in the place of what was read before and of nothing else (412). */
+/** Restores a version. Replaces only the version that was read, otherwise fails with 412. */
 export async function restoreVersion(service: Service, { id, etag }: OwnApplication, version: number): Promise<OwnApplication> {
   const headers = { 'if-match': `"${etag}"` };
   const answer = await service.json(`v1/versions/${toPath(id)}?version=${version}`, { method: 'POST', headers });

@@ -34,17 +34,17 @@ const DictateButton = lazyView(() => import('../../speech/dictate-button.tsx').t
 interface ComposerProps {
   readonly deployment: Deployment | undefined;
   readonly sendMessage: (message: UserMessage) => void;
-  /** Names the draft that is kept; absent where nothing is to be kept. */
+  /** Key of the stored draft. Undefined if no draft is stored. */
   readonly draftKey?: string;
-  /** What is written already where no draft is kept. */
+  /** Initial text if no draft is stored. */
   readonly firstText?: string;
-  /** Undefined for one that is yet to begin. */
+  /** Undefined before a new chat starts. */
   readonly conversationId: string | undefined;
-  /** The reply that is under way. */
+  /** The reply in progress. */
   readonly running: string | undefined;
 }
 
-/** Where the user writes. Files come by choosing, pasting and dropping. */
+/** The message input. Files can be chosen, pasted, or dropped. */
 export function Composer({ deployment, sendMessage, draftKey, firstText = '', conversationId = '', running }: ComposerProps) {
   const { strings, language } = useLanguage();
   const [text, setText] = useDraft(draftKey, firstText);
@@ -72,7 +72,7 @@ export function Composer({ deployment, sendMessage, draftKey, firstText = '', co
     if (running === undefined) sendMessage(message);
     else outbox.add(conversationId, message);
     setText('');
-    // What is still heard belongs to the message that is sent.
+    // Dictated text that is still being recognized belongs to the message that is sent.
     setDictationCount(dictationCount + 1);
     clear();
     address.forget();
@@ -187,7 +187,7 @@ function toNames(deployments: readonly Deployment[], language: string): string {
 interface SendButtonProps {
   readonly canSend: boolean;
   readonly isUnreachable: boolean;
-  /** What is sent waits for the answer that is coming. */
+  /** Whether the message waits for the current answer. */
   readonly isLater: boolean;
 }
 
@@ -204,7 +204,7 @@ function SendButton({ canSend, isUnreachable, isLater }: SendButtonProps) {
   );
 }
 
-/** Stops the answer that is coming. */
+/** Stops the current answer. */
 function StopButton({ running }: { readonly running: string }) {
   const { stop: name } = useStrings();
   const { replyRunner } = usePage();
@@ -219,7 +219,7 @@ function StopButton({ running }: { readonly running: string }) {
   );
 }
 
-/** Begins to change the last question; false where there is none. */
+/** Starts to edit the last question. Returns false if there is none. */
 function editLast(): boolean {
   const last = [...document.querySelectorAll<HTMLElement>('.thread .edit-question')].at(-1);
   last?.click();
@@ -236,7 +236,7 @@ function useDraft(draftKey: string | undefined, firstText: string): readonly [st
   return [text, updateText];
 }
 
-/** The files of the message that is being written, each with how far it has come. */
+/** Files of the message with their upload progress. */
 function Uploads({ uploads, remove }: { readonly uploads: readonly Upload[]; readonly remove: (id: string) => void }) {
   const strings = useStrings();
   if (uploads.length === 0) return null;
@@ -266,7 +266,7 @@ function Uploads({ uploads, remove }: { readonly uploads: readonly Upload[]; rea
   );
 }
 
-/** A picture as it is; an icon for everything else. */
+/** A preview of a picture. Other files have an icon. */
 function UploadIcon({ attachment, hasFailed }: { readonly attachment: Attachment | undefined; readonly hasFailed: boolean }) {
   const { type = '', data } = attachment ?? {};
   if (data !== undefined && /^image\/(png|jpe?g|gif|webp|avif)$/.test(type)) {

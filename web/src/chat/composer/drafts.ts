@@ -4,7 +4,10 @@ import { readBrand } from '../../page/brand.ts';
 const prefix = 'parley draft ';
 const getPrefix = (user: string): string => `${prefix}${encodeURIComponent(user)} `;
 
-/** What is written and not sent yet: it outlives the tab, unless browsers are to keep nothing, until the user signs out. */
+/**
+ * Unsent text. It is stored until the user signs out, also after the tab is closed, unless the operator forbids storage in
+ * browsers.
+ */
 export function readDraft(user: string, id: string): string {
   const name = getPrefix(user) + id;
   return sessionStorage.getItem(name) ?? localStorage.getItem(name) ?? '';
@@ -24,14 +27,14 @@ export function deleteDrafts(user: string): void {
     for (const name of Object.keys(storage)) if (name.startsWith(getPrefix(user))) storage.removeItem(name);
 }
 
-/** Of every user, but for what is written in this tab. */
+/** Deletes the drafts of all users, except for the text of this tab. */
 export function deleteAllDrafts(): void {
   for (const name of Object.keys(localStorage)) if (name.startsWith(prefix)) localStorage.removeItem(name);
 }
 
 const queue = 'queue ';
 
-/** Messages that wait to be sent are kept as drafts are; only one tab sends them, so all tabs have the same. */
+/** Queued messages are stored like drafts. All tabs share them, because only one tab sends them. */
 export function createOutboxStorage(user: string): OutboxStorage {
   const storage = readBrand().offline === false ? sessionStorage : localStorage;
   const keyPrefix = getPrefix(user) + queue;
@@ -49,6 +52,6 @@ function storeItem(storage: Storage, name: string, text: string): void {
   try {
     storage.setItem(name, text);
   } catch {
-    // It is longer than the browser keeps, and stays on the screen.
+    // The text exceeds the storage quota. It stays on the screen.
   }
 }

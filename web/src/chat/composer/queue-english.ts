@@ -1,12 +1,12 @@
-/** What is said of messages that wait for an answer. */
+/** Texts of the queue of messages that wait for an answer. */
 export const queueEnglish = {
-  label: 'Messages that wait',
+  label: 'Waiting messages',
   soon: 'Sent when this answer is done',
-  onHold: 'Not sent: the answer before was not complete',
+  onHold: 'Not sent, because the previous answer is not complete',
   queued: 'Your message waits until this answer is done.',
   now: 'Send now',
-  nowStops: 'Send now: this ends the answer that is coming',
-  edit: 'Change this message',
+  nowStops: 'Send now and end the current answer',
+  edit: 'Edit this message',
   drop: 'Do not send',
 };
 

@@ -17,7 +17,7 @@ interface QueueListProps {
   readonly isAnswering: boolean;
 }
 
-/** Messages that were sent while an answer came, above the one that is being written. */
+/** Messages that wait for an answer, above the message input. */
 export function QueueList({ messages, conversationId, takeBack, isAnswering }: QueueListProps) {
   const strings = useQueueStrings();
   const { outbox, announce } = usePage();
@@ -59,13 +59,13 @@ function QueueButton({ icon, name, act }: { readonly icon: IconName; readonly na
   );
 }
 
-/** What it says, with the names of its files. */
+/** Returns the text and the names of the files. */
 function toPreview({ text, attachments }: QueuedMessage): string {
   const files = attachments.map(({ title, type }) => title ?? type ?? '');
   return [text, ...files].filter((part) => part !== '').join(' · ');
 }
 
-/** What is said of messages that wait; apart from the other words, as few people ever have one. */
+/** Texts of the queue, in a separate chunk because few users see one. */
 function useQueueStrings(): QueueStrings {
   return useLocalizedStrings({ en: queueEnglish, de: queueGerman, fr: queueFrench, es: queueSpanish });
 }

@@ -12,13 +12,16 @@ const ChoiceList = lazyView(() => import('../../parts/choice-list.tsx').then(({ 
 
 const at = /^@([^\n]{0,60})$/;
 const maxItems = 8;
-/** As many answers as stand side by side. */
+/** Number of answers that fit side by side. */
 const maxAddressees = 3;
 const PromptChoice = lazyView(() => import('../../prompts/prompt-choice.tsx').then(({ PromptChoice: view }) => view));
 
 const slash = /^\/([^\n]{0,60})$/;
 
-/** Whom one message goes to in place of whom the conversation is with: chosen behind an @ at its beginning, one after the other. */
+/**
+ * Deployments of a single message, in place of the deployment of the chat. The user chooses them one after the other with an @ at
+ * the start of the message.
+ */
 export function useAddressee(text: string, setText: (text: string) => void) {
   const strings = useStrings();
   const { deployments, isTest } = usePage();
@@ -83,7 +86,7 @@ function RemoveButton({ name, isOnly, remove }: RemoveButtonProps) {
   );
 }
 
-/** The prompts behind a slash at the beginning of a message, and the places of a prompt to fill in, which Tab leads to. */
+/** Prompts after a slash at the start of a message, and the placeholders of a prompt, which Tab selects. */
 export function usePromptChoice(text: string, setText: (text: string) => void) {
   const keys = useRef<ChoiceKeys>(null);
   const [isClosed, setIsClosed] = useState(false);
@@ -120,7 +123,7 @@ export function usePromptChoice(text: string, setText: (text: string) => void) {
   return { choice, chooseKeys };
 }
 
-/** False where nothing is left to fill in. */
+/** Returns false if no placeholder remains. */
 function selectPlaceholder(text: string, from: number): boolean {
   const placeholder = nextPlaceholder(text, from);
   const field = document.getElementById('message');

@@ -4,11 +4,11 @@ import { usePage } from '../../page/page.tsx';
 import { attachFile } from '../../service/attach-file.ts';
 import { type ErrorDetails, toErrorDetails } from '../../service/service-error.ts';
 
-/** A file on its way into the next message. */
+/** A file that is uploaded for the next message. */
 export interface Upload {
   readonly id: string;
   readonly name: string;
-  /** From 0 to 1. */
+  /** Fraction from 0 to 1. */
   readonly share: number;
   readonly attachment?: Attachment;
   readonly error?: ErrorDetails;
@@ -19,13 +19,13 @@ interface UploadsState {
   readonly add: (files: Iterable<File>) => void;
   readonly remove: (id: string) => void;
   readonly clear: () => void;
-  /** Takes in what was attached before. */
+  /** Adds attachments that were uploaded earlier. */
   readonly restore: (attachments: readonly Attachment[]) => void;
   readonly isUploading: boolean;
   readonly ready: readonly Attachment[];
 }
 
-/** The files of the message that is being written. */
+/** Files of the message being written. */
 export function useUploads(): UploadsState {
   const { service, isTemporary = false } = usePage();
   const [uploads, setUploads] = useState<readonly Upload[]>([]);
@@ -68,7 +68,10 @@ export function useUploads(): UploadsState {
   return { uploads, add, remove, clear: () => setUploads([]), restore, isUploading, ready };
 }
 
-/** Takes files that are dropped anywhere on the page where nothing else takes them. True while some are held over it. */
+/**
+ * Accepts files that are dropped on a part of the page without its own drop target. Returns true while files are dragged over the
+ * page.
+ */
 export function useFileDrop(add: (files: Iterable<File>) => void): boolean {
   const [isDraggingOver, setIsDraggingOver] = useState(false);
   const addFiles = useEffectEvent(add);

@@ -15,7 +15,7 @@ interface ConsentBannerProps {
   readonly last: Turn | undefined;
 }
 
-/** Tells of a form that waits for an answer: before the first question, and where a step of the last reply was refused. */
+/** Shows an unanswered consent form: before the first question, and after a step of the last reply was rejected. */
 export function ConsentBanner({ deployment, conversation, last }: ConsentBannerProps) {
   const strings = useStrings();
   const getName = useGetName();
@@ -26,7 +26,7 @@ export function ConsentBanner({ deployment, conversation, last }: ConsentBannerP
   const { id, name } = deployment;
   const moment = refused?.id ?? '';
   const status = useConsentStatus(id, moment);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: what was put off is asked anew after another reply
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a postponed form is shown again after another reply
   useEffect(() => setIsPostponed(false), [id, moment]);
   if (status === undefined || (last !== undefined && refused === undefined)) return null;
   if (isPostponed || isAgreed || status.isAccepted || status.form.size === 0) return null;
@@ -54,11 +54,11 @@ export function ConsentBanner({ deployment, conversation, last }: ConsentBannerP
   );
 }
 
-/** How the user has answered the form of a deployment; undefined as long as that is not known. */
+/** Returns the consent status of the user for a deployment. Undefined until it is known. */
 function useConsentStatus(id: string, moment: string): ConsentStatus | undefined {
   const { service } = usePage();
   const [status, setStatus] = useState<ConsentStatus>();
-  // biome-ignore lint/correctness/useExhaustiveDependencies: looked at anew for each refused reply
+  // biome-ignore lint/correctness/useExhaustiveDependencies: checked again for each rejected reply
   useEffect(() => {
     let isCanceled = false;
     readConsent(service, id).then(

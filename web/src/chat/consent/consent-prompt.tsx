@@ -9,16 +9,16 @@ import { focusMessage } from '../focus-message.ts';
 
 interface ConsentPromptProps {
   readonly deployment: string;
-  /** As the service gave it. */
+  /** The form as received from the service. */
   readonly form: ConsentForm;
-  /** The conversation that it is asked in, if it has begun. */
+  /** The chat that needs the consent, if it has started. */
   readonly conversation: string | undefined;
-  /** What waited for the consent. */
+  /** Called to resume the action that needed the consent. */
   readonly onAccept: () => void;
   readonly onPostpone?: () => void;
 }
 
-/** Says what would be shared with whom, and takes the answer. */
+/** Explains which data is shared with which applications, and lets the user accept. */
 export function ConsentPrompt({ deployment, form: initialForm, conversation, onAccept, onPostpone }: ConsentPromptProps) {
   const strings = useStrings();
   const { service, announce } = usePage();

@@ -5,12 +5,12 @@ import type { Reply } from '../../conversation/conversation.ts';
 const wayForPrograms =
   /(?:\. GET \/v1\/consent\/\S+ returns the (?:form to accept|current form)|; GET \/v1\/consent\/\S+ has the form (?:to accept|of today))/g;
 
-/** A text of the service as people read it. */
+/** Returns a service message without the part for programs. */
 export function withoutConsentPath(text: string): string {
   return text.replace(wayForPrograms, '');
 }
 
-/** Whether a step of a reply was refused for want of consent. */
+/** Whether a step of a reply was rejected for lack of consent. */
 export function hasRefusedStage({ custom }: Reply): boolean {
   if (!Array.isArray(custom.stages)) return false;
   return custom.stages.some(

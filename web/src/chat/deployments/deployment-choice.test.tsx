@@ -14,7 +14,7 @@ const all = [
 ];
 const ids = (chosen?: string) => toFamilies(all, chosen).map((family) => family.map(({ id }) => id).join(' '));
 
-it('what has one name and versions stands together, the latest or the chosen one first', () => {
+it('groups versions of the same name, the selected or the latest one first', () => {
   expect(ids()).toEqual(['large-10 large-9', 'small', 'small-too', 'theirs']);
   expect(ids('large-9')).toEqual(['large-9 large-10', 'small', 'small-too', 'theirs']);
 });

@@ -26,10 +26,10 @@ export interface DeploymentChoiceProps {
 const kinds = ['all', 'models', 'applications', 'files', 'tools'] as const;
 type Kind = (typeof kinds)[number];
 
-/** Fewer are seen at a glance: they need neither kinds nor those that were used last. */
+/** With fewer deployments, the dialog shows neither filters nor recent ones. */
 const fewDeployments = 8;
 
-/** Chooses among all that the user may talk to. */
+/** Chooses among all deployments of the user. */
 export function DeploymentChoice({ title, selectedId, pick, close }: DeploymentChoiceProps) {
   const strings = useStrings();
   const pickerStrings = usePickerStrings();
@@ -118,7 +118,7 @@ export function DeploymentChoice({ title, selectedId, pick, close }: DeploymentC
   );
 }
 
-/** Where there is no other section, none needs a head. */
+/** A section without a heading if it is the only one. */
 function Section({ head, children }: { readonly head: string; readonly children: ReactNode }) {
   const label = useId();
   return (
@@ -133,7 +133,7 @@ function Section({ head, children }: { readonly head: string; readonly children:
   );
 }
 
-/** Each deployment stands once: among the favourites, those used last, or those of its maker. */
+/** Lists each deployment once: under favorites, recent ones, or its owner. */
 function toSections(matches: readonly Deployment[], first: Readonly<Record<'favourites' | 'recent', readonly string[]>>) {
   const ranked = Map.groupBy(matches, ({ id, maker }) => {
     if (first.favourites.includes(id)) return 'favourites' as const;
@@ -147,7 +147,7 @@ function toSections(matches: readonly Deployment[], first: Readonly<Record<'favo
   });
 }
 
-/** What is called so comes first, then what begins so. */
+/** Sorts exact names first, then names with this prefix. */
 function sortByRank(query: string, matches: readonly Deployment[]): readonly Deployment[] {
   const normalizedQuery = query.trim().toLowerCase();
   if (normalizedQuery === '') return matches;
@@ -178,7 +178,7 @@ function matchesQuery({ id, name, version = '', description }: Deployment, query
 }
 
 interface DeploymentOptionProps {
-  /** The one that is offered, then other versions of it. */
+  /** The offered deployment, followed by its other versions. */
   readonly family: readonly [Deployment, ...Deployment[]];
   readonly isChosen: boolean;
   readonly isFavourite: boolean;
@@ -186,7 +186,7 @@ interface DeploymentOptionProps {
   readonly favour: () => void;
 }
 
-/** One that may be chosen: who it is, what it does, what it costs and reads, and whether it stands first. */
+/** An option with name, description, price, context window, and favorite button. */
 function DeploymentOption({ family, isChosen, isFavourite, pick, favour }: DeploymentOptionProps) {
   const { strings, language } = useLanguage();
   const [deployment] = family;
@@ -235,7 +235,7 @@ function DeploymentOption({ family, isChosen, isFavourite, pick, favour }: Deplo
   );
 }
 
-/** All versions of what is offered, each to choose. */
+/** All versions of a deployment. */
 function Versions({ family, pick }: Pick<DeploymentOptionProps, 'family' | 'pick'>) {
   const pickerStrings = usePickerStrings();
   const [selected] = family;
@@ -256,8 +256,9 @@ function Versions({ family, pick }: Pick<DeploymentOptionProps, 'family' | 'pick
 }
 
 /**
- * Deployments of one name with versions are versions of one thing (docs/wire.md, Listings): each family is given where its first
- * one stands, with the chosen one first, else the latest. What other users shared is never of the family of another.
+ * Groups deployments with the same name and with versions into families (docs/wire.md, Listings). A family takes the position of
+ * its first member and starts with the selected version, else the latest. Deployments that other users shared never join the
+ * family of another owner.
  */
 export function toFamilies(
   deployments: readonly Deployment[],
@@ -273,7 +274,7 @@ export function toFamilies(
   });
 }
 
-/** The versions of a family in their order, the latest first. */
+/** Sorts the versions of a family, the latest first. */
 function sortVersions(family: readonly Deployment[]): readonly Deployment[] {
   return family.toSorted((left, right) => compareVersions(right.version, left.version));
 }
@@ -282,7 +283,7 @@ function compareVersions(left = '', right = ''): number {
   return left.localeCompare(right, undefined, { numeric: true });
 }
 
-/** What the choice of a deployment says; apart from the other words, so that it is loaded when it is opened. */
+/** Texts of the deployment dialog, in a separate chunk that only the dialog loads. */
 function usePickerStrings(): PickerStrings {
   return useLocalizedStrings({ en: pickerEnglish, de: pickerGerman, fr: pickerFrench, es: pickerSpanish });
 }

@@ -4,12 +4,12 @@ import type { DeploymentChoiceProps } from './deployment-choice.tsx';
 const load = () => import('./deployment-choice.tsx');
 const DeploymentChoice = lazyView(() => load().then(({ DeploymentChoice: view }) => view));
 
-/** Called when somebody is about to choose: what is typed right behind the click is meant for the dialog. */
+/** Called before the dialog opens, so that text typed right after the click reaches it. */
 export function loadChoice(): void {
   load().catch(() => undefined);
 }
 
-/** Chooses among all that the user may talk to. */
+/** Chooses among all deployments of the user. */
 export function DeploymentDialog(props: DeploymentChoiceProps) {
   return (
     <LazyDialog onClose={props.close}>

@@ -2,7 +2,7 @@ import type { Deployment } from '../../service/deployments.ts';
 
 const hues = 6;
 
-/** The icon of a deployment; one that lies elsewhere is not loaded, the first letter of the name stands for it. */
+/** The icon of a deployment. Icons on other hosts are not loaded, and the first letter of the name is shown instead. */
 export function DeploymentIcon({
   deployment,
   size = 'small',

@@ -5,12 +5,12 @@ const recentKey = 'parley recent';
 const maxRecent = 4;
 const maxFavourites = 50;
 
-/** Ids of deployments that the user wants to see first, in this browser. */
+/** Returns the IDs of the favorite deployments in this browser. */
 export function readFavourites(): readonly string[] {
   return readIds(favouritesKey);
 }
 
-/** Adds one, or takes it away. Gives what they are then. */
+/** Adds or removes a favorite. Returns the new list. */
 export function toggleFavourite(id: string): readonly string[] {
   const before = readFavourites();
   const next = before.includes(id) ? before.filter((storedId) => storedId !== id) : [...before, id].slice(-maxFavourites);
@@ -18,7 +18,7 @@ export function toggleFavourite(id: string): readonly string[] {
   return next;
 }
 
-/** Ids of those that were asked last, the latest first. */
+/** Returns the IDs of recently used deployments, the latest first. */
 export function readRecent(): readonly string[] {
   return readIds(recentKey);
 }

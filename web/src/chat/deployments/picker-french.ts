@@ -2,7 +2,7 @@ import type { PickerStrings } from './picker-english.ts';
 
 export const pickerFrench: PickerStrings = {
   searchDeployments: 'Rechercher un modèle ou une application',
-  needsConsent: 'D’autres demandent avant de l’utiliser',
+  needsConsent: 'Demande d’abord votre accord',
   deploymentKind: 'Afficher',
   kindAll: 'Tous',
   kindModels: 'Modèles',

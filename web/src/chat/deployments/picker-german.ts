@@ -2,7 +2,7 @@ import type { PickerStrings } from './picker-english.ts';
 
 export const pickerGerman: PickerStrings = {
   searchDeployments: 'Modelle und Anwendungen durchsuchen',
-  needsConsent: 'Andere fragen, bevor sie es nutzen',
+  needsConsent: 'Fragt vorher um Zustimmung',
   deploymentKind: 'Zeige',
   kindAll: 'Alle',
   kindModels: 'Modelle',
@@ -14,7 +14,7 @@ export const pickerGerman: PickerStrings = {
   ofTheService: 'Von diesem Dienst',
   favour: (name) => `${name} zu den Favoriten`,
   unfavour: (name) => `${name} nicht mehr unter den Favoriten`,
-  pricePerMillion: (prompt, completion) => `${prompt} hinein, ${completion} heraus je Million Tokens`,
-  readsTokens: (tokens) => `liest bis zu ${tokens} Tokens`,
+  pricePerMillion: (prompt, completion) => `${prompt} hinein, ${completion} heraus je Million Token`,
+  readsTokens: (tokens) => `liest bis zu ${tokens} Token`,
   versions: (name) => `Versionen von ${name}`,
 };

@@ -2,7 +2,7 @@ import type { PickerStrings } from './picker-english.ts';
 
 export const pickerSpanish: PickerStrings = {
   searchDeployments: 'Buscar modelos y aplicaciones',
-  needsConsent: 'Otras preguntan antes de usarla',
+  needsConsent: 'Pide permiso primero',
   deploymentKind: 'Mostrar',
   kindAll: 'Todo',
   kindModels: 'Modelos',

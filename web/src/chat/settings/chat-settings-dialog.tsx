@@ -24,13 +24,13 @@ import { effortSpanish } from './effort-spanish.ts';
 
 interface ChatSettingsDialogProps {
   readonly settings: ChatSettings;
-  /** Whom the conversation is with. */
+  /** Deployment of the chat. */
   readonly deployment: Deployment | undefined;
   readonly change: (settings: ChatSettings) => void;
   readonly close: () => void;
 }
 
-/** As it is written in the fields. */
+/** Values as entered in the fields. */
 interface SettingsDraft {
   readonly instructions: string;
   readonly temperature: string;
@@ -39,7 +39,7 @@ interface SettingsDraft {
   readonly addons: readonly string[];
 }
 
-/** Instructions, temperature, length, thinking and tools of one conversation, and presets of them. */
+/** Instructions, temperature, length, thinking, and tools of one chat, and presets. */
 export function ChatSettingsDialog({ settings, deployment, change, close }: ChatSettingsDialogProps) {
   const strings = useStrings();
   const settingsStrings = useChatSettingsStrings();
@@ -89,7 +89,7 @@ export function ChatSettingsDialog({ settings, deployment, change, close }: Chat
           />
         </label>
         {deployment?.reasons === true && <EffortChoice selected={draft.effort} choose={(effort) => set({ effort })} />}
-        {/* Applications have tools of their own. */}
+        {/* Applications have their own tools. */}
         {deployment?.isApplication === false && <ToolChoice selectedIds={draft.addons} choose={(addons) => set({ addons })} />}
         <div className="row end">
           <button type="button" className="button" onClick={() => setDraft(toDraft({}))}>
@@ -122,7 +122,7 @@ function toSettings({ instructions, temperature, maxTokens, effort, addons }: Se
 }
 
 interface EffortChoiceProps {
-  /** Undefined where the model decides. */
+  /** Undefined lets the model decide. */
   readonly selected: Effort | undefined;
   readonly choose: (effort: Effort | undefined) => void;
 }
@@ -148,12 +148,12 @@ function EffortChoice({ selected, choose }: EffortChoiceProps) {
 }
 
 interface PresetsProps {
-  /** What is set now. */
+  /** Current settings. */
   readonly settings: ChatSettings;
   readonly apply: (settings: ChatSettings) => void;
 }
 
-/** Settings that the user keeps under a name, for other conversations and devices. Absent where the service keeps nothing. */
+/** Presets that the user stores for other chats and devices. Not rendered if the service does not store files. */
 function Presets({ settings, apply }: PresetsProps) {
   const strings = useStrings();
   const settingsStrings = useChatSettingsStrings();
@@ -229,18 +229,18 @@ function usePresets() {
 }
 
 interface ToolChoiceProps {
-  /** Ids of those that are chosen. */
+  /** IDs of the selected tools. */
   readonly selectedIds: readonly string[];
   readonly choose: (ids: readonly string[]) => void;
 }
 
-/** Which tools of the service a model has in this conversation; nothing where there are none. */
+/** Tools of the service for a model in this chat. Not rendered if there are none. */
 function ToolChoice({ selectedIds, choose }: ToolChoiceProps) {
   const settingsStrings = useChatSettingsStrings();
   const { service } = usePage();
   const { value: addons = [] } = useLoaded(useCallback(() => listAddons(service), [service]));
   if (addons.length === 0) return null;
-  // In the order of the list, and without what is no longer there.
+  // Keeps the order of the list, and drops tools that no longer exist.
   const toggle = (id: string): void =>
     choose(addons.map((addon) => addon.id).filter((addonId) => selectedIds.includes(addonId) !== (addonId === id)));
   return (
@@ -260,7 +260,7 @@ function ToolChoice({ selectedIds, choose }: ToolChoiceProps) {
   );
 }
 
-/** What the settings of a conversation say; apart from the other words, so that they are loaded when they are opened. */
+/** Texts of the chat settings, in a separate chunk that is loaded with the settings. */
 function useChatSettingsStrings(): ChatSettingsStrings {
   return useLocalizedStrings({
     en: chatSettingsEnglish,
@@ -270,7 +270,7 @@ function useChatSettingsStrings(): ChatSettingsStrings {
   });
 }
 
-/** What is said of how long a model thinks; apart from the other words, as it comes with the settings of a conversation. */
+/** Texts of the thinking effort, in a separate chunk that is loaded with the chat settings. */
 function useEffortStrings(): EffortStrings {
   return useLocalizedStrings({ en: effortEnglish, de: effortGerman, fr: effortFrench, es: effortSpanish });
 }

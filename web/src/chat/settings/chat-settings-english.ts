@@ -2,15 +2,15 @@ export const chatSettingsEnglish = {
   chatInstructions: 'Instructions',
   chatInstructionsHint: 'How to answer, what to know, what to leave out',
   chatTemperature: 'Temperature',
-  chatTemperatureHint: 'Low for what is precise, high for what is varied. Applications may have their own.',
-  chatLength: 'Longest answer, in tokens',
+  chatTemperatureHint: 'Lower is more precise, higher is more varied. Applications can have their own.',
+  chatLength: 'Maximum answer length, in tokens',
   chatTools: 'Tools',
-  chatToolsHint: 'The model may use these to answer.',
-  asDeployment: 'as the model has it',
+  chatToolsHint: 'The model can use these to answer.',
+  asDeployment: 'model default',
   setNothing: 'Reset all',
   apply: 'Apply',
   presets: 'Presets',
-  presetName: 'Keep these under a name',
+  presetName: 'Save as preset',
 };
 
 export type ChatSettingsStrings = typeof chatSettingsEnglish;

@@ -1,7 +1,7 @@
-/** What is said of how long a model thinks. */
+/** Texts of the choice of how long a model thinks. */
 export const effortEnglish = {
   effort: 'Thinking before the answer',
-  effortHint: 'Longer thinking helps with hard questions; it takes more time, and more tokens.',
+  effortHint: 'Longer thinking helps with hard questions. It takes more time and more tokens.',
   low: 'short',
   medium: 'medium',
   high: 'thorough',

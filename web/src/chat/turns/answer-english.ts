@@ -1,12 +1,11 @@
-/** What is said of changing an answer. */
+/** Texts of editing and continuing an answer. */
 export const answerEnglish = {
-  goOn: 'Go on',
-  goOnHint: 'Has the answer go on where it ended',
+  goOn: 'Continue',
+  goOnHint: 'Continues the answer where it ended',
   editAnswer: 'Edit this answer',
-  keepEdit: 'Keep my words',
-  editHint:
-    'Your words take the place of this answer, and are read as such when you go on. The answer itself stays as another version.',
-  editHintEarlier: 'What follows this answer stays with that version.',
+  keepEdit: 'Save edit',
+  editHint: 'Your text replaces this answer when you continue the chat. The original answer stays as another version.',
+  editHintEarlier: 'The messages after this answer stay with that version.',
   suggestions: 'Ask next',
 };
 

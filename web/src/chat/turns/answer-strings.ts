@@ -4,7 +4,7 @@ import { answerFrench } from './answer-french.ts';
 import { answerGerman } from './answer-german.ts';
 import { answerSpanish } from './answer-spanish.ts';
 
-/** What is said of changing an answer; apart from the other words, as it comes with the first answer. */
+/** Texts for editing and continuing answers, in a separate chunk that is loaded with the first answer. */
 export function useAnswerStrings(): AnswerStrings {
   return useLocalizedStrings({ en: answerEnglish, de: answerGerman, fr: answerFrench, es: answerSpanish });
 }

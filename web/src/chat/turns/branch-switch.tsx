@@ -10,7 +10,7 @@ interface BranchSwitchProps {
   readonly branches: readonly string[];
 }
 
-/** Goes through the versions of a turn, where there are several. */
+/** Switches between the versions of a turn, if there are several. */
 export function BranchSwitch({ conversationId, turnId, branches }: BranchSwitchProps) {
   const strings = useStrings();
   const { library } = usePage();

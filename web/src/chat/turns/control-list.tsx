@@ -13,13 +13,13 @@ const SchemaForm = lazy(() => import('../../forms/schema-form.tsx').then(({ Sche
 
 interface ControlListProps {
   readonly controls: readonly Control[];
-  /** The question that follows the reply; with a control, it is the one that was chosen. */
+  /** The question after the reply. For a control, it is the selected option. */
   readonly answered: Question | undefined;
-  /** Undefined where the controls can no longer be used. */
+  /** Undefined if the controls can no longer be used. */
   readonly sendMessage: ((message: UserMessage) => void) | undefined;
 }
 
-/** What the reply offers to fill in. Once something followed, it stays to be read, with what was chosen in it. */
+/** Forms of the reply. After the next question, they stay visible with the selected values. */
 export function ControlList({ controls, answered, sendMessage }: ControlListProps) {
   const strings = useStrings();
   return (

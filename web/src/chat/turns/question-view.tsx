@@ -16,7 +16,7 @@ interface QuestionViewProps {
   readonly conversationId: string;
 }
 
-/** What the user said; it can be changed and asked again, which makes another version of it. */
+/** A question of the user. Editing and resending it adds another version. */
 export function QuestionView({ question, branches, conversationId }: QuestionViewProps) {
   const strings = useStrings();
   const [isEditing, setIsEditing] = useState(false);
@@ -69,7 +69,7 @@ export function QuestionView({ question, branches, conversationId }: QuestionVie
   );
 }
 
-/** Back to where the change was asked for: the button, which is a new one by now, or the message. */
+/** Restores the focus after editing: to the button, which was rendered again, or to the message. */
 function focusAfterEditing(from: Element | null, button: HTMLElement | null): void {
   if (from instanceof HTMLTextAreaElement && from.isConnected) from.focus();
   else button?.focus();
@@ -98,7 +98,7 @@ function Editor({ question, conversationId, close }: EditorProps) {
   );
 }
 
-/** A completed control in words: its label and what was filled in. */
+/** Describes a completed control: its label and the entered values. */
 function toChosenText({ label, value }: CompletedControl, filled: readonly string[] = []): string {
   const plain = Object.entries(value ?? {}).map(
     ([key, item]) => `${key}: ${typeof item === 'string' ? item : JSON.stringify(item)}`,

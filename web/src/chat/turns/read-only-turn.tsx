@@ -4,7 +4,7 @@ import { CopyButton } from '../../parts/copy-button.tsx';
 import { useStrings } from '../../strings/strings.tsx';
 import { ReplyBody, ReplyName } from './reply-body.tsx';
 
-/** A turn that is read and can be copied, and no more. */
+/** A turn that can only be read and copied. */
 export function ReadOnlyTurn({ turn, isLate }: { readonly turn: Turn; readonly isLate: boolean }) {
   const strings = useStrings();
   if (turn.kind === 'reply')

@@ -24,12 +24,12 @@ interface ReplyActionsProps {
   readonly conversationId: string;
   readonly isSideBySide: boolean;
   readonly setIsSideBySide: (isSideBySide: boolean) => void;
-  /** Absent where something follows it. */
+  /** Undefined if other turns follow the reply. */
   readonly sendMessage: ((message: UserMessage) => void) | undefined;
   readonly edit: () => void;
 }
 
-/** What can be done with an answer. */
+/** Actions of an answer. */
 export function ReplyActions({
   reply,
   branches,
@@ -42,7 +42,7 @@ export function ReplyActions({
   const strings = useStrings();
   const { replyRunner, isTest, isTemporary } = usePage();
   const retry = (): void => {
-    // The button goes away with the answer that it stands below.
+    // The button disappears with its answer.
     focusMessage();
     void replyRunner.answer(conversationId, reply.parent, { previous: reply });
   };
@@ -56,7 +56,7 @@ export function ReplyActions({
       <Icon name="columns" />
     </button>
   );
-  // What else there is would be done with the one that stands last, as if it were chosen.
+  // Other actions would apply to the last version, as if it were selected.
   if (isSideBySide) return <div className="actions">{toggle}</div>;
   const canContinue = sendMessage !== undefined && isContinuable(reply);
   return (
@@ -80,11 +80,11 @@ export function ReplyActions({
   );
 }
 
-/** Whether the answer has an end that it did not come to, and that one more request may bring. */
+/** Whether the answer is incomplete and can be continued by another request. */
 function isContinuable(reply: Reply): boolean {
   const { text, finish, state, custom, functionCall } = reply;
   if (text === '' || functionCall !== undefined || hasControls(reply)) return false;
-  // One that failed with a state is gone on with by trying again.
+  // A failed reply with state is continued by a retry.
   return (
     finish === 'length' || state === 'stopped' || state === 'interrupted' || (state === 'failed' && custom.state === undefined)
   );
@@ -114,12 +114,12 @@ function EditButton({ edit }: { readonly edit: () => void }) {
   );
 }
 
-/** The same question to somebody else: another version of the answer. */
+/** Sends the same question to another deployment, which adds another version of the answer. */
 function RetryWithAnother({ reply, conversationId }: Pick<ReplyActionsProps, 'reply' | 'conversationId'>) {
   const strings = useStrings();
   const { replyRunner, deployments } = usePage();
   const [isOpen, setIsOpen] = useState(false);
-  // Where somebody failed, another one is a way on.
+  // After a failure, another deployment may succeed.
   const isNamed = reply.state === 'failed';
   if (deployments.length < 2) return null;
   return (
@@ -144,7 +144,7 @@ function RetryWithAnother({ reply, conversationId }: Pick<ReplyActionsProps, 're
   );
 }
 
-/** Where an answer is not whole, trying again is what helps: then it is named. */
+/** For an incomplete answer, the retry button has a text. */
 function RetryButton({ isIncomplete, retry }: { readonly isIncomplete: boolean; readonly retry: () => void }) {
   const strings = useStrings();
   const buttonProps = isIncomplete ? { className: 'button slim' } : { className: 'icon-button', 'aria-label': strings.retry };
@@ -156,7 +156,7 @@ function RetryButton({ isIncomplete, retry }: { readonly isIncomplete: boolean; 
   );
 }
 
-/** Whether an answer was good, and a word on it, for those who run the service. */
+/** Rates an answer, with an optional comment for the operator. */
 function RatingButtons({ reply, conversationId }: { readonly reply: Reply; readonly conversationId: string }) {
   const strings = useStrings();
   const { service, library, announce } = usePage();

@@ -17,7 +17,7 @@ const Markdown = lazyView(() => import('../../markdown/markdown.tsx').then(({ Ma
 const StageList = lazyView(() => import('./stage-list.tsx').then(({ StageList: view }) => view));
 const SourcePanel = lazyView(() => import('../../attachments/source-panel.tsx').then(({ SourcePanel: view }) => view));
 
-/** Who answers. */
+/** Name of the answering deployment. */
 export function ReplyName({ reply }: { readonly reply: Reply }) {
   const strings = useStrings();
   const { deployments } = usePage();
@@ -31,7 +31,7 @@ export function ReplyName({ reply }: { readonly reply: Reply }) {
   );
 }
 
-/** What an answer says and brings: steps, thoughts, text, attachments, and how it ended. */
+/** Content of an answer: steps, thoughts, text, attachments, and its end. */
 export function ReplyBody({ reply, isLate }: { readonly reply: Reply; readonly isLate: boolean }) {
   const { custom, state, thoughts, stageTimes } = reply;
   const text = hasRefusedStage(reply) ? withoutConsentPath(reply.text) : reply.text;
@@ -75,7 +75,7 @@ export function ReplyBody({ reply, isLate }: { readonly reply: Reply; readonly i
   );
 }
 
-/** How the answer ended, where that is not the usual way. */
+/** How the answer ended, if it did not end normally. */
 function Remarks({ reply: { state, finish, functionCall } }: { readonly reply: Reply }) {
   const strings = useStrings();
   const remarks = [
@@ -96,14 +96,14 @@ function Remarks({ reply: { state, finish, functionCall } }: { readonly reply: R
 
 const noAttachments: readonly DisplayedAttachment[] = [];
 
-/** What an answer cites once it is whole, what it brings beside that, and which source is looked at. */
+/** Sources that a complete answer cites, its other attachments, and the selected source. */
 function useSources({ text, custom, state }: Reply) {
   const strings = useStrings();
   const [selected, show] = useState<number>();
   const attachments = Array.isArray(custom.attachments) ? custom.attachments : noAttachments;
   const isRunning = state === 'running';
   const { cited, otherAttachments } = useMemo(() => {
-    // What may turn out to be a source waits for the text that cites it.
+    // Possible sources wait for the text that cites them.
     if (isRunning)
       return { cited: [], otherAttachments: attachments.filter(({ reference_url: source }) => source === undefined) };
     const indexes = toCited(text, attachments);
@@ -122,13 +122,15 @@ function useSources({ text, custom, state }: Reply) {
     if (cited.length === 0) return undefined;
     return { getName: (citedNumber) => cited.find(({ number }) => number === citedNumber)?.name, show };
   }, [cited]);
-  // What is drawn anew for it may be long, and can wait.
+  // Long text may have to be drawn again, so this update has a low priority.
   return { cited, otherAttachments, selected, show, sources: useDeferredValue(sources) };
 }
 
 const longMs = 10_000;
 
-/** Says that an answer is on its way; that it is asked for again, and why; after a while that it still is, or that there is no network. */
+/**
+ * Shows that an answer is pending, that and why it is retried, and after a delay that it still waits or that there is no network.
+ */
 function Waiting({ replyId }: { readonly replyId: string }) {
   const strings = useStrings();
   const { replyRunner } = usePage();
@@ -149,7 +151,7 @@ function Waiting({ replyId }: { readonly replyId: string }) {
   );
 }
 
-/** Why nothing came, and when the same is asked again. */
+/** The reason for a retry, and its time. */
 function RetryNote({ retry: { error, atMs, number } }: { readonly retry: Retry }) {
   const strings = useStrings();
   const [nowMs, setNowMs] = useState(Date.now);
@@ -175,7 +177,7 @@ function useOnline(): boolean {
   return isOnline;
 }
 
-/** What a model thought before its answer, folded. */
+/** The thoughts of a model before its answer, collapsed. */
 export function Thoughts({ text }: { readonly text: string }) {
   const strings = useStrings();
   return (

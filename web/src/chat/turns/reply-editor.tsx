@@ -10,12 +10,12 @@ import { TurnEditor } from './turn-editor.tsx';
 interface ReplyEditorProps {
   readonly reply: Reply;
   readonly conversationId: string;
-  /** Nothing follows it. */
+  /** Whether no turn follows. */
   readonly isLast: boolean;
   readonly close: () => void;
 }
 
-/** An answer to be changed into the user's own words, which become another version of it. */
+/** Edits an answer. The edited text becomes another version of it. */
 export function ReplyEditor({ reply, conversationId, isLast, close }: ReplyEditorProps) {
   const strings = useAnswerStrings();
   const { library } = usePage();

@@ -31,7 +31,7 @@ interface ReplyViewProps {
   readonly isLate: boolean;
 }
 
-/** An answer with everything that came with it, or its versions side by side. */
+/** An answer with all its parts, or its versions side by side. */
 export function ReplyView({ reply, branches, conversationId, answered, sendMessage, isLate }: ReplyViewProps) {
   const { custom, state } = reply;
   const strings = useStrings();
@@ -44,7 +44,7 @@ export function ReplyView({ reply, branches, conversationId, answered, sendMessa
   const name = deployments.find(({ id }) => id === reply.deployment)?.name ?? reply.deployment;
   const isRunning = state === 'running';
   const { isEditing, setIsEditing, article } = useEditing();
-  // What can be done with the answer is there when it is, also if the network is not by then.
+  // Loads the actions together with the answer, because the network may be gone when they are needed.
   useEffect(() => void Promise.allSettled([loadActions(), loadEditor()]), []);
   if (isEditing)
     return (
@@ -94,7 +94,7 @@ export function ReplyView({ reply, branches, conversationId, answered, sendMessa
   );
 }
 
-/** Whether the answer is being changed; afterwards the focus is where it was before. */
+/** Whether the answer is being edited. Afterwards the focus returns. */
 function useEditing() {
   const [isEditing, setIsEditing] = useState(false);
   const article = useRef<HTMLElement>(null);
@@ -106,7 +106,7 @@ function useEditing() {
   return { isEditing, setIsEditing, article };
 }
 
-/** In place of an editor that could not be loaded. */
+/** Shown if the editor could not be loaded. */
 function EditorMissing({ close }: { readonly close: () => void }) {
   const strings = useStrings();
   return (
@@ -121,15 +121,15 @@ function EditorMissing({ close }: { readonly close: () => void }) {
 
 interface ErrorNoteProps {
   readonly error: ErrorDetails;
-  /** When it came. */
+  /** Time of the error. */
   readonly atMs: number | undefined;
   readonly deployment: string;
   readonly conversationId: string;
-  /** Asks the same once more. */
+  /** Repeats the request. */
   readonly retry: () => void;
 }
 
-/** What went wrong in words, and what helps. */
+/** Explains an error and suggests an action. */
 function ErrorNote({ error, atMs, deployment, conversationId, retry }: ErrorNoteProps) {
   const { strings, language } = useLanguage();
   const { signOut } = usePage();
@@ -164,7 +164,7 @@ function ErrorNote({ error, atMs, deployment, conversationId, retry }: ErrorNote
   );
 }
 
-/** The form that a refusal carries, if it is that of the deployment itself. */
+/** Returns the consent form of an error if it belongs to the deployment itself. */
 function toForm({ consent }: ErrorDetails, deployment: string): ConsentForm | undefined {
   return consent?.deployment === deployment ? new Map(Object.entries(consent.form)) : undefined;
 }

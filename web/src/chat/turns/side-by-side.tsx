@@ -13,10 +13,10 @@ interface SideBySideProps {
   readonly close: () => void;
 }
 
-/** More do not fit beside each other. */
+/** Maximum number of columns that fit. */
 const maxColumns = 3;
 
-/** The latest versions of an answer beside each other, of which one is chosen to go on with. */
+/** The latest versions of an answer in columns, with a button to choose one. */
 export function SideBySide({ conversationId, branches, close }: SideBySideProps) {
   const strings = useStrings();
   const { library } = usePage();

@@ -19,7 +19,7 @@ interface StageListProps {
 
 type StageState = 'running' | 'done' | 'failed' | 'broken';
 
-/** The steps of a reply: lines while it runs, one line when it is done. */
+/** Steps of a reply: one line each while it runs, and one collapsed line afterwards. */
 export function StageList({ stages, times, isRunning }: StageListProps) {
   const { strings, language } = useLanguage();
   const failed = stages.filter(({ status }) => status === 'failed').length;
@@ -105,7 +105,7 @@ function StageLine({ stage, stages, times, isRunning }: StageListProps & { reado
 
 const maxChars = 8000;
 
-/** What a step did; of a large text the beginning, the whole to copy and to download. */
+/** Text of a step. Of a large text, only the start is shown. Copying and downloading include all of it. */
 function StageText({ text, name }: { readonly text: string; readonly name: string }) {
   const { strings, language } = useLanguage();
   if (text === '') return null;

@@ -14,17 +14,17 @@ interface ThreadProps {
   readonly sendMessage: (message: UserMessage) => void;
 }
 
-/** Turns at the end that are drawn before anybody looks. */
+/** Number of turns at the end that are drawn immediately. */
 const drawnTurns = 6;
 
-/** The turns that are shown. The view stays at the end while an answer grows, unless the reader went elsewhere. */
+/** The visible turns. The view stays at the end while an answer grows, unless the user scrolls away. */
 export function Thread({ conversation, turns, sendMessage }: ThreadProps) {
   const strings = useStrings();
   const branches = groupBranches(conversation);
   const { scroller, list, isAtEnd, toEnd } = useStickyEnd(conversation.id, findRunningId(turns));
   return (
     <div className="thread-frame">
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be reached by the keyboard */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll container must be reachable by keyboard */}
       <section className={isAtEnd ? 'thread' : 'thread reading'} ref={scroller} aria-label={strings.conversation} tabIndex={0}>
         <div className="turns" ref={list}>
           {turns.map((turn, at) => (
@@ -53,17 +53,17 @@ export function Thread({ conversation, turns, sendMessage }: ThreadProps) {
 interface TurnViewProps {
   readonly turn: Turn;
   readonly conversationId: string;
-  /** The turn behind it, if any. */
+  /** The next turn, if any. */
   readonly next: Turn | undefined;
-  /** Given to the last turn alone: only its controls can still be used. */
+  /** Set only for the last turn, because only its controls can still be used. */
   readonly sendMessage: ((message: UserMessage) => void) | undefined;
-  /** Ids of all turns in its place. */
+  /** IDs of all versions of the turn. */
   readonly branches: string | undefined;
-  /** Not drawn until it comes near the view. */
+  /** Whether drawing waits until the turn comes near the view. */
   readonly isLate: boolean;
 }
 
-/** Drawn anew only where something of it has changed: long conversations stay quick. */
+/** Drawn again only if its content changes, so that long chats stay fast. */
 const TurnView = memo(function TurnView({ turn, branches = '', next, ...rest }: TurnViewProps) {
   const ids = branches.split(' ');
   if (turn.kind === 'question') return <QuestionView question={turn} branches={ids} conversationId={rest.conversationId} />;
@@ -71,19 +71,19 @@ const TurnView = memo(function TurnView({ turn, branches = '', next, ...rest }: 
   return <ReplyView reply={turn} branches={ids} answered={answered} {...rest} />;
 });
 
-/** The id of the answer that is under way; '' for none. */
+/** Returns the ID of the answer in progress, or ''. */
 function findRunningId(turns: readonly Turn[]): string {
   const last = turns.at(-1);
   return last?.kind === 'reply' && last.state === 'running' ? last.id : '';
 }
 
 const nearEndPixels = 80;
-/** Of an answer, what it says or is doing. */
+/** Classes of the parts of an answer. */
 const parts = ['stages', 'thoughts', 'markdown', 'waiting', 'fault'];
-/** Below the text of an answer: what can be done with it. */
+/** Height of the actions below an answer. */
 const actionsPixels = 56;
 
-/** Follows the answer while it grows, until the reader scrolls up; a new answer brings them back. */
+/** Follows a growing answer until the user scrolls up. A new answer restarts this. */
 function useStickyEnd(conversationId: string, running: string) {
   const scroller = useRef<HTMLElement>(null);
   const list = useRef<HTMLDivElement>(null);
@@ -94,7 +94,7 @@ function useStickyEnd(conversationId: string, running: string) {
     setIsAtEnd(true);
     if (scroller.current !== null) scroller.current.scrollTop = computeScrollEnd(scroller.current);
   };
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the effects are for these changes
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the effects react to these changes
   useLayoutEffect(toEnd, [conversationId]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: see above
   useLayoutEffect(() => (running === '' ? undefined : toEnd()), [running]);
@@ -104,7 +104,7 @@ function useStickyEnd(conversationId: string, running: string) {
     let top = outer.scrollTop;
     const onScroll = (): void => {
       const offset = outer.scrollTop - computeScrollEnd(outer);
-      // What is laid out late moves the end away; only the reader moves up, or on to what is behind the answer.
+      // Late layout moves the end away. Only the user scrolls up, or down to the content after the answer.
       if (Math.abs(offset) < nearEndPixels) isSticky.current = true;
       else if (offset > 0 || outer.scrollTop < top) isSticky.current = false;
       top = outer.scrollTop;
@@ -124,8 +124,8 @@ function useStickyEnd(conversationId: string, running: string) {
 }
 
 /**
- * Where the view rests: at the end, but never past the last question, unless its answer is longer than the view; then at the end
- * of its text. Sources and forms behind it come from below, and are scrolled to by the reader.
+ * Returns the scroll target: the end, but not past the last question. If the answer is longer than the view, it is the end of its
+ * text. Sources and forms appear below it, and the user scrolls to them.
  */
 function computeScrollEnd(outer: HTMLElement): number {
   const end = outer.scrollHeight - outer.clientHeight;

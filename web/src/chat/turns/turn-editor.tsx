@@ -4,21 +4,21 @@ import { useStrings } from '../../strings/strings.tsx';
 
 interface TurnEditorProps {
   readonly className: string;
-  /** Names the field. */
+  /** Label of the field. */
   readonly label: string;
-  /** What the button says that takes what is written. */
+  /** Label of the submit button. */
   readonly done: string;
   readonly text: string;
   readonly mayBeEmpty?: boolean;
-  /** Enter alone takes it; otherwise it begins a line, and Ctrl or ⌘ with it takes it. */
+  /** Whether Enter submits. Otherwise it adds a line, and Ctrl + Enter or ⌘ + Enter submits. */
   readonly isSentByEnter?: boolean;
   readonly onSubmit: (text: string) => void;
   readonly close: () => void;
-  /** What is to be known about it. */
+  /** Hints about the field. */
   readonly children?: ReactNode;
 }
 
-/** The text of a turn, to be changed. */
+/** An editor for the text of a turn. */
 export function TurnEditor({
   className,
   label,

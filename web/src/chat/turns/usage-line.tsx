@@ -8,15 +8,15 @@ interface ModelCount {
   readonly prompt: number;
   readonly completion: number;
   readonly isEstimated: boolean;
-  /** Undefined where the price of the model is not known. */
+  /** Undefined if the price of the model is unknown. */
   readonly usd: number | undefined;
 }
 
 const minSeconds = 0.05;
-/** Below it, cents say nothing. */
+/** Amounts below this need more digits than cents. */
 const smallUsd = 0.1;
 
-/** How many tokens the answer took and what they cost about; unfolded, by model. */
+/** Tokens and approximate cost of the answer. Unfolded, it lists them by model. */
 export function UsageLine({ reply }: { readonly reply: Reply }) {
   const { strings, language } = useLanguage();
   const { deployments } = usePage();
