@@ -48,25 +48,28 @@ const leapYear = '([0-9]{2}(0[48]|[2468][048]|[13579][26])|([02468][048]|[13579]
 const versionPattern = `^([0-9]{4}-${monthAndDay}|${leapYear}-02-29)(-preview)?$`;
 const version = '2024-10-21';
 
-/** The deployment is named by the path, or by `model` of the body. */
+/** A group of paths. The path or `model` in the body names the deployment. */
 interface Place {
   readonly path: string;
   readonly suffix: string;
   readonly isNamedByBody: boolean;
-  /** Whether a stream has chunks without choices only if they are asked for. */
+  /** Whether a stream has chunks without choices only on request. */
   readonly isOpenAi: boolean;
   readonly toParameters: (deployment: string) => readonly Parameter[];
 }
 
 const byModel: Place = { path: '/v1/{operation}', suffix: 'V1', isNamedByBody: true, isOpenAi: true, toParameters: () => [] };
 
-/** Describes the Responses API at one place. */
+/** Returns the operation of the Responses API for one group of paths. */
 type ToResponse = (location: Place) => ApiOperation;
 
-/** Describes one of the APIs that are passed through, at one place. */
+/** Returns the operation of a pass-through API for one group of paths. */
 type ToPassThrough = (api: PassThroughApi, location: Place) => ApiOperation;
 
-/** Chat completions, embeddings and the APIs that are passed through below each prefix, such as `compat` and `openai`, and below `/v1` of the service and of each alias. */
+/**
+ * Returns the operations for chat completions, embeddings, and pass-through APIs below each prefix, such as `compat` and
+ * `openai`, and below `/v1` of the service and of each alias.
+ */
 export function compatOperations(
   prefixes: readonly string[],
   toPassThrough: ToPassThrough,
@@ -93,7 +96,7 @@ function toSuffix(prefix: string): string {
   return prefix.replace(/[^a-z0-9]+/gi, '_');
 }
 
-/** Forms of the same paths that are not described: below each prefix the version may be the last segment, or not there. */
+/** Returns path patterns that the document omits: below each prefix the version may be the last segment or absent. */
 export function otherFormsOfCalls(prefixes: readonly string[]): MethodOfPath[] {
   const calls = apisOfDeployments.flatMap((api) => [api, `${api}/{api_version}`]);
   return prefixes.flatMap((prefix) => calls.map((call) => ({ method: 'post', path: `/${prefix}/deployments/{id}/${call}` })));

@@ -51,8 +51,8 @@ const delta = buildOptionalObject({
 });
 
 /**
- * Generated clients type an answer as a whole reply or a chunk, and read only what both may have: a chunk is described with a
- * `message` that is never there.
+ * Generated clients type a response as a completion or a chunk, and read only fields of both. This is why the schema of a chunk
+ * has an optional `message`.
  */
 const noMessage = { ...message, description: 'Not there in a chunk.' };
 

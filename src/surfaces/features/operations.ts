@@ -72,7 +72,7 @@ const relayed = 'If the deployment has a program of its own for this, its answer
 const rate = { tag: 'Applications', body: json(rating, { good: { summary: 'A good reply', value: { rate: true } } }) } as const;
 const rated = [{ status: 200, description: 'It is kept.', content: json({ type: 'object' }) }, asItCame];
 
-/** What programs may serve beside the replies of a deployment. */
+/** Operations that applications can implement themselves. */
 export const featureOperations: readonly ApiOperation[] = [
   {
     method: 'post',

@@ -7,12 +7,14 @@ import { sendError } from './framework-errors.ts';
 import { getRequestId, hasSeveralHosts, isChunkedTooEarly } from './read-request.ts';
 import { endSocket } from './replies/end-socket.ts';
 
-/** Options of a Fastify application: what never reaches a route is answered with the error family of the contract too, and every request has its id. */
+/**
+ * Options of a Fastify application. Requests that never reach a route also get a contract error, and every request gets an ID.
+ */
 export function answersToMalformed(newId: () => string, errorDialectAt: (path: string) => ErrorDialect) {
   return {
     genReqId: (request) => getRequestId(request, newId),
 
-    /** An address that cannot be decoded, or is too long for any route. */
+    /** Called for a URL that cannot be decoded or is too long for any route. */
     frameworkErrors(_error: Error, request: FastifyRequest, reply: FastifyReply): void {
       const { idHeaders, toErrorBody } = errorDialectAt(request.url);
       for (const name of idHeaders) reply.header(name, request.id);
@@ -20,7 +22,10 @@ export function answersToMalformed(newId: () => string, errorDialectAt: (path: s
       sendError(reply, error, toErrorBody(error, request.id));
     },
 
-    /** Bytes that are no request. In the middle of an answer they end the connection: another answer would become part of it. */
+    /**
+     * Called for bytes that are not an HTTP request. If the response has started, only closes the connection, because an error
+     * message would become part of the response.
+     */
     clientErrorHandler({ code }: Error & { code?: string }, socket: Socket): void {
       const answer: ServerResponse | null | undefined = Reflect.get(socket, '_httpMessage');
       if (code !== 'ECONNRESET' && socket.writable && !answer?.headersSent) endSocket(socket, toAnswer(code, newId()));
@@ -30,8 +35,9 @@ export function answersToMalformed(newId: () => string, errorDialectAt: (path: s
 }
 
 /**
- * Refuses what Node would refuse without a word, with the error family of the contract: an expectation that nobody here meets,
- * and a request without `Host` (which the server must let through); and `*` in place of a path (RFC 9110, 9.3.7). To be called before other hooks that answer.
+ * Rejects requests that Node would reject with an empty response, so that clients get an error of the contract: an `Expect`
+ * header other than `100-continue`, a request without `Host` (the server must be created with `requireHostHeader: false`), and
+ * `*` as a path with methods other than OPTIONS (RFC 9110, 9.3.7). Must be called before other hooks that answer.
  */
 export function refuseOddHeads(app: FastifyInstance): void {
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));

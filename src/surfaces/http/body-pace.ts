@@ -1,22 +1,22 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** Options of a server whose callers must have sent the head of a request within 15 s; `paceBodies` looks after what follows it. */
+/** Server options that limit the time for the headers of a request to 15 s. `paceBodies` limits the time for the body. */
 export const headTimeouts = { headersTimeout: 15_000, requestTimeout: 0, connectionsCheckingInterval: 5_000 };
 
-/** How many bytes have to come within how many milliseconds: half a kilobyte a second. */
+/** Minimum number of body bytes per time window, about half a kilobyte per second. */
 const usualPace = { windowMs: 30_000, minBytes: 16 * 1024 };
 
 interface Coming {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** Read from the connection when it was last looked at; undefined if its first window has not begun. */
+  /** Bytes read from the connection at the previous check. Undefined before the first check. */
   bytesRead: number | undefined;
 }
 
 /**
- * Ends requests whose body stalls: a large one on a slow link may take hours, a trickle does not hold a connection.
- * What has come and is not taken yet is no fault of the caller's. They are answered 408, as slow heads are.
+ * Answers requests with 408 if their body arrives more slowly than the minimum rate. There is no limit on the total time, so a
+ * large body on a slow link may take hours. Bytes that are already buffered do not count against the client's upload rate.
  */
 export function paceBodies(server: Server, { windowMs, minBytes } = usualPace): void {
   const coming = new Map<Socket, Coming>();

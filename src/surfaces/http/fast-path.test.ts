@@ -9,7 +9,10 @@ import { serveCalls, serveRaw } from './serve-raw.ts';
 
 const route = '/calls/*';
 
-/** Sends one request as it is written; gives which way it took, and what it was answered with. */
+/**
+ * Sends one raw request. Returns the path that it took through the server, its status, and the first 8 characters of the
+ * response body.
+ */
 async function send(head: string): Promise<string> {
   const ways: string[] = [];
   const fastPath = new FastPath(() => 'new-id');
@@ -42,21 +45,21 @@ async function send(head: string): Promise<string> {
 
 const host = '\r\nhost: parley';
 
-describe('a call takes the fast path', () => {
+describe('FastPath for plain calls', () => {
   it.each([
     ['below its address', '/calls/a/b'],
     ['at its address', '/exact'],
     ['with a query', '/calls/a?api-version=2024-10-21'],
-  ])('%s', async (_, url) => {
+  ])('serves a call %s', async (_, url) => {
     expect(await send(`POST ${url} HTTP/1.1${host}`)).toBe('short 200 new-id');
   });
 
-  it('under the id that it brings', async () => {
+  it('uses the request ID that the client sends', async () => {
     expect(await send(`POST /exact HTTP/1.1${host}\r\nx-request-id: my-id`)).toBe('short 200 my-id');
   });
 });
 
-describe('a call takes the long way, and comes to the same route', () => {
+describe('FastPath for other requests', () => {
   it.each([
     ['with an address to decode', `POST /calls/a%2Fb HTTP/1.1${host}`],
     ['with an expectation', `POST /calls/a HTTP/1.1${host}\r\nexpect: 100-continue`],
@@ -65,7 +68,7 @@ describe('a call takes the long way, and comes to the same route', () => {
     ['in the older form of HTTP', `POST /calls/a HTTP/1.0${host}`],
     ['where the route asked for none', `POST /other/a HTTP/1.1${host}`],
     ['with a query where its address has none', `POST /exact?a=b HTTP/1.1${host}`],
-  ])('%s', async (_, head) => {
+  ])('leaves a request to the framework: %s', async (_, head) => {
     expect(await send(head)).toMatch(/^long 200 /);
   });
 
@@ -73,7 +76,7 @@ describe('a call takes the long way, and comes to the same route', () => {
     ['by another method', `PUT /calls/a HTTP/1.1${host}`],
     ['to another address', `POST /exact/a HTTP/1.1${host}`],
     ['to no address', `POST /calls HTTP/1.1${host}`],
-  ])('or to none: %s', async (_, head) => {
+  ])('leaves a request without a route to the framework: %s', async (_, head) => {
     expect(await send(head)).toMatch(/^long 404 /);
   });
 });

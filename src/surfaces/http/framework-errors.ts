@@ -5,11 +5,11 @@ import { keepPrivate } from './replies/header-fields.ts';
 
 export interface ErrorDeps {
   readonly reportError: (error: ParleyError, requestId: string) => void;
-  /** Which dialect is spoken at a path. Absent: that of the compat surface everywhere. */
+  /** Returns the dialect of a path. Undefined selects the compat dialect for all paths. */
   readonly errorDialectAt?: (path: string) => ErrorDialect;
 }
 
-/** Answers of a Fastify application to what is thrown. Every answer gets its `X-Request-Id`, and what says who may keep it. */
+/** Installs the error handler of a Fastify application. Also adds the request ID and the cache headers to every response. */
 export function answerErrors(app: FastifyInstance, { reportError, errorDialectAt = () => compatErrorDialect }: ErrorDeps): void {
   const send = ({ url, id }: FastifyRequest, reply: FastifyReply, error: ParleyError): FastifyReply =>
     sendError(reply, error, errorDialectAt(url).toErrorBody(error, id));
@@ -25,7 +25,7 @@ export function answerErrors(app: FastifyInstance, { reportError, errorDialectAt
   });
 }
 
-/** What Fastify finds wrong with a request, as an error of the contract; anything else as it is. */
+/** Converts an error of Fastify about the request to a contract error. Returns other errors unchanged. */
 function toOwnError(error: unknown): unknown {
   const { code, statusCode } = error instanceof Error ? (error as Error & { code?: unknown; statusCode?: unknown }) : {};
   if (typeof code !== 'string' || !code.startsWith('FST_ERR_') || typeof statusCode !== 'number' || statusCode >= 500)
@@ -37,7 +37,7 @@ function toOwnError(error: unknown): unknown {
   return new ParleyError('invalid_request', 'The request cannot be read.', details);
 }
 
-/** Answers with an error that may be shown. */
+/** Sends an error to the client. */
 export function sendError(reply: FastifyReply, error: ParleyError, body: object = toErrorBody(error)): FastifyReply {
   for (const [name, value] of Object.entries(error.headers ?? {})) reply.header(name, value);
   if (error.retryAfterSeconds !== undefined) reply.header('retry-after', error.retryAfterSeconds);

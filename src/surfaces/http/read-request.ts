@@ -7,23 +7,28 @@ import { refuseOtherCase } from '#contract/errors/request-error.ts';
 import { unauthorized } from '#domain/callers/identify.ts';
 
 const wellFormedId = /^[\w.:-]{1,128}$/;
-/** Of the fields that carry credentials. */
+/** Lengths of the header names that carry credentials. */
 const lengthsOfNames: ReadonlySet<number> = new Set(['authorization', 'api-key', 'x-api-key'].map(({ length }) => length));
 const largeBodyBytes = 1024 ** 2;
 const bearer = /^bearer +(\S.*)$/i;
 
-/** The caller's `X-Request-Id` if it is well-formed, else a new one. */
+/** Returns the client's `X-Request-Id` if it is well-formed, otherwise a new ID. */
 export function getRequestId(request: IncomingMessage, newId: () => string): string {
   const header = request.headers['x-request-id'];
   return typeof header === 'string' && wellFormedId.test(header) ? header : newId();
 }
 
-/** Whether the framing of a body is faulty (RFC 9112, 6.1): others may end it elsewhere. */
+/**
+ * Returns whether an HTTP/1.0 request uses chunked encoding (RFC 9112, 6.1). Intermediaries could find another end of the body.
+ */
 export function isChunkedTooEarly(httpVersion: string, transferEncoding: string | undefined): boolean {
   return transferEncoding !== undefined && httpVersion === '1.0';
 }
 
-/** Node takes the first; who stands before this service may have taken another (RFC 9112, 3.2). */
+/**
+ * Returns whether the request has more than one `Host` header. Node uses the first, but a proxy in front of Parley may have used
+ * another (RFC 9112, 3.2).
+ */
 export function hasSeveralHosts(rawHeaders: readonly string[]): boolean {
   let hosts = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
@@ -34,8 +39,9 @@ export function hasSeveralHosts(rawHeaders: readonly string[]): boolean {
 }
 
 /**
- * The key or token a request carries (docs/wire.md, Credentials). Throws `missing_credentials`, or `ambiguous_credentials` if two differ.
- * `x-api-key` counts only if it is taken. Fields that come twice are looked at one by one, because `headers` drops or joins duplicates.
+ * Returns the key or token of a request (docs/wire.md, Credentials). Throws `missing_credentials`, or `ambiguous_credentials` if
+ * two values differ. Ignores `x-api-key` unless `takesXApiKey` is set. Checks raw headers, because `headers` drops or joins
+ * duplicates.
  */
 export function readCredentials(request: Pick<IncomingMessage, 'headers' | 'rawHeaders'>, takesXApiKey = false): string {
   const { headers, rawHeaders } = request;
@@ -68,26 +74,26 @@ function ambiguous(first: string, second: string): ParleyError {
   return new ParleyError('ambiguous_credentials', `${conflict} Send only one of them.`);
 }
 
-/** Refuses a body whose announced length is over the limit, before anything of it is read. */
+/** Throws `payload_too_large` if the announced length exceeds the limit, before the body is read. */
 export function refuseLargeBody(request: IncomingMessage, maxBytes: number): void {
   const announced = Number(request.headers['content-length'] ?? 0);
   if (announced > maxBytes) throw tooLarge(maxBytes);
 }
 
-/** Refuses a body that is not announced as plain JSON. */
+/** Throws `unsupported_media_type` unless the body is JSON without a content encoding. */
 export function requireJson({ headers }: IncomingMessage): void {
   const { 'content-type': type = '', 'content-encoding': encoding } = headers;
   if (type !== 'application/json') requireJsonType(type);
   if (encoding !== undefined) requirePlain(headers);
 }
 
-/** Refuses a body that comes packed. */
+/** Throws `unsupported_media_type` if the body has a content encoding. */
 export function requirePlain({ 'content-encoding': encoding = 'identity' }: IncomingHttpHeaders): void {
   if (encoding !== 'identity')
     throw unsupported(`The body must come without a content encoding, not as "${encoding.slice(0, 100)}".`);
 }
 
-/** JSON is UTF-8 (RFC 8259, 8.1), of which US-ASCII is a part. */
+/** Charsets of valid JSON. JSON is UTF-8 (RFC 8259, 8.1), and US-ASCII is a subset of it. */
 const jsonCharsets: ReadonlySet<string> = new Set(['utf-8', 'utf8', 'us-ascii', 'ascii']);
 
 function requireJsonType(type: string): void {
@@ -98,7 +104,7 @@ function requireJsonType(type: string): void {
     throw unsupported(`The body must be JSON in UTF-8, not in "${charset.slice(0, 100)}"; application/json needs no charset.`);
 }
 
-/** The 415 of a body that has another media type than the one that is taken. */
+/** Returns the 415 error for a body with an unsupported media type. */
 export function refusedType(accepted: string, type: string): ParleyError {
   return unsupported(`The body must be ${accepted}, not ${type ? `"${type.slice(0, 100)}"` : 'of no type'}.`);
 }
@@ -108,18 +114,18 @@ function unsupported(message: string): ParleyError {
 }
 
 /**
- * The bytes of the whole body, at once if they are there. Throws `payload_too_large` as soon as it grows over the limit, and the
- * signal's reason.
+ * Returns the complete body, synchronously if it is already buffered. Throws `payload_too_large` as soon as the body exceeds the
+ * limit, and the reason of the signal if it aborts.
  */
 export function readBody(request: IncomingMessage, maxBytes: number, signal?: () => AbortSignal): Buffer | Promise<Buffer> {
   request.on('error', ignore);
   const { headers, readableLength } = request;
   const isHere = readableLength > 0 && readableLength === Number(headers['content-length']);
   if (!isHere) return gatherBody(request, maxBytes, signal?.());
-  // A small body usually arrives together with its head.
-  // Without a length, Node 26 returns only the first of several pieces.
+  // A small body usually arrives together with its headers. The length is passed because `read()` in Node 26 otherwise returns
+  // only the first of several chunks.
   const body: Buffer = request.read(readableLength);
-  // The server still has to see the end of the body.
+  // The server must receive the end of the body.
   request.resume();
   if (body.length > maxBytes) throw tooLarge(maxBytes);
   return body;
@@ -127,12 +133,12 @@ export function readBody(request: IncomingMessage, maxBytes: number, signal?: ()
 
 function gatherBody(request: IncomingMessage, maxBytes: number, signal?: AbortSignal): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    // Of what has happened already no event tells.
+    // The events may have fired before the listeners below are attached.
     if (signal?.aborted === true) return reject(signal.reason);
     if (request.destroyed && !request.complete) return reject(brokenOff());
     const pieces: Buffer[] = [];
     let bytes = 0;
-    // The request lives as long as its answer: the listeners are removed, so that they do not keep the body.
+    // The request is retained as long as its response. Removing the listeners lets the body be freed earlier.
     const finish = (): void => {
       request.off('data', onData).off('end', end).off('close', fail);
       signal?.removeEventListener('abort', fail);
@@ -171,7 +177,7 @@ function brokenOff(): ParleyError {
   return new ParleyError('invalid_request', 'The body broke off before its end.');
 }
 
-/** Joins the pieces and frees their memory at once, before the garbage collector would. */
+/** Joins the chunks and frees their memory immediately instead of waiting for garbage collection. */
 function toWhole(pieces: readonly Buffer[], bytes: number): Buffer {
   const [first] = pieces;
   if (first?.length === bytes) return first;
@@ -180,15 +186,15 @@ function toWhole(pieces: readonly Buffer[], bytes: number): Buffer {
   return body;
 }
 
-/** A request whose caller leaves later emits an error; it is ignored. */
+/** Listener for errors that a request emits if the client disconnects later. */
 function ignore(): void {}
 
-/** The 413 of a body over a limit. */
+/** Returns the 413 error for a body that exceeds a limit. */
 export function tooLarge(maxBytes: number): ParleyError {
   return new ParleyError('payload_too_large', `The body is larger than the ${maxBytes} bytes allowed here.`);
 }
 
-/** The value of a JSON body; keys named `__proto__` are refused unless the reader keeps such keys. Throws `invalid_json`. */
+/** Parses a JSON body. Keys named `__proto__` are rejected unless `allowsProto` is set. Throws `invalid_json`. */
 export function parseBody(bytes: Buffer, { allowsProto = false } = {}): unknown {
   if (bytes.length === 0) throw new ParleyError('invalid_json', 'The body is empty; it must be JSON.');
   if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf)
@@ -205,8 +211,8 @@ const modelAlone: ReadonlySet<string> = new Set(['model']);
 const unnamed = 'model must name a deployment; GET /v1/models lists yours.';
 
 /**
- * The deployment that a body names as its `model`. Throws invalid_request if the body is no JSON object, writes the key in
- * another case, or names none, which `message` then tells.
+ * Returns the deployment that `model` in the body names. Throws `invalid_request` if the body is not a JSON object, the key has
+ * another case, or the name is missing. `message` is the error message for a missing name.
  */
 export function readModel(body: unknown, message = unnamed): string {
   if (!isJsonObject(body)) throw new ParleyError('invalid_request', 'The body must be a JSON object.');
@@ -216,7 +222,10 @@ export function readModel(body: unknown, message = unnamed): string {
   throw new ParleyError('invalid_request', message, { param: 'model' });
 }
 
-/** The whole body, parsed when it is asked for, by the rules of `parseBody`. Throws `payload_too_large`; what it gives throws `invalid_json`. */
+/**
+ * Reads the complete body and returns a function that parses it with `parseBody`. Throws `payload_too_large`. The function
+ * throws `invalid_json`.
+ */
 export async function readJsonBody(
   request: IncomingMessage,
   maxBytes: number,

@@ -17,7 +17,7 @@ const text = { type: 'string' };
 const jsonrpc = { const: '2.0' };
 const id = { type: ['string', 'integer', 'null'], description: 'That of the request; null if it could not be read.' };
 
-/** Which parameters there are depends on the method. */
+/** The parameters depend on the method. */
 const params = { type: 'object', description: 'Those of the method, and `_meta`: what the protocol itself has to say.' };
 const message: NamedSchema = {
   name: 'McpMessage',
@@ -88,7 +88,7 @@ function toRequest(method: string, params?: object): object {
 
 const eitherError = json({ anyOf: [compatErrorShape.body, rpcError] });
 
-/** Deployments as MCP servers. */
+/** Operations of deployments as MCP servers. */
 export const mcpOperations: readonly ApiOperation[] = [
   {
     method: 'post',

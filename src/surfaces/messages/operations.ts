@@ -42,7 +42,7 @@ const description =
   'An upstream that speaks the dialect is sent the request as it is, and its reply comes back byte for byte. For every other deployment both are translated, and the header field `parley-ignored` of the answer names what was left out. ' +
   'With `stream: true` the answer is a stream of events.';
 
-/** Errors have a type instead of a code, and name the field at fault in the message. */
+/** Errors have a type instead of a code. The message contains the path of the invalid field. */
 const errorShape: ErrorShape = { body: messagesError, describe };
 
 function describe(code: ErrorCode): string {
@@ -51,7 +51,7 @@ function describe(code: ErrorCode): string {
   return `\`${type}\`: ${errorMeanings[code].replace('`param` names it', 'the message begins with its path')}`;
 }
 
-/** The messages surface below `msgapi`, and below each alias together with a list of models. */
+/** Returns the operations below `msgapi` and below each alias. Aliases also have a list of models. */
 export function messagesOperations(aliases: readonly string[]): ApiOperation[] {
   return [...toOperations('msgapi'), ...aliases.flatMap((alias) => [...toOperations(alias), ...toListings(alias)])];
 }

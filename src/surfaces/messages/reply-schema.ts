@@ -104,7 +104,7 @@ export const messagesEvent: NamedSchema = {
         ],
       },
       message,
-      // Generated clients type an answer as a message or an event: with this they may read the content of either.
+      // Generated clients type a response as a message or an event. This field lets them read the content of either type.
       content: { type: 'array', items: block, description: 'Not there in an event.' },
       index: count,
       content_block: block,

@@ -35,7 +35,7 @@ const page = (description: string): Answer => ({
 
 const tag = 'Operations';
 
-/** `/health`, `/ready`, `/metrics`, `/openapi.json`, `/docs`. */
+/** Operations of `/health`, `/ready`, `/metrics`, `/openapi.json`, and `/docs`. */
 export const opsOperations: readonly ApiOperation[] = [
   {
     method: 'get',

@@ -13,9 +13,9 @@ import {
 import { bodyErrors, callErrors, keyErrors, limitErrors } from '../http/operations/operation-errors.ts';
 import { exampleNames } from '../http/operations/operation-examples.ts';
 
-/** Where an API is asked, and how the deployment is named there. */
+/** One of the paths where an API is available. */
 interface Place {
-  /** With `{operation}` for the API. */
+  /** Path with `{operation}` as a placeholder for the API. */
   readonly path: string;
   readonly suffix: string;
   readonly isNamedByBody: boolean;
@@ -74,7 +74,7 @@ const description =
 const ofForms =
   'A form is sent on while it comes. Its field `model` may stand anywhere; if more than 32 MiB come before it, the answer is 413.';
 
-/** The operation of one API at one place. */
+/** Returns the operation of one API at one path. */
 export function passThroughOperation(api: PassThroughApi, location: Place): ApiOperation {
   const { id, summary, example } = texts[api];
   const traits: PassThroughTraits = passThrough[api];

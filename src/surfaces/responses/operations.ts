@@ -51,7 +51,7 @@ const description =
   'Every deployment that chats answers: an upstream that speaks this API is relayed, for all others request and reply are translated, and the header field `parley-ignored` names what was left out. ' +
   'With `stream: true` the answer is a stream of events, and then `data: [DONE]`.';
 
-/** The Responses surface at each of its places. */
+/** Returns the operations of the Responses API for all paths. */
 export function responsesOperations(aliases: readonly string[]): ApiOperation[] {
   return responsesPlaces(aliases).flatMap(toOperations);
 }
@@ -91,7 +91,7 @@ interface DeploymentsPlace {
   readonly toParameters: (deployment: string) => readonly Parameter[];
 }
 
-/** Describes the creation of a response where the path names the deployment. */
+/** Returns the operation that creates a response if the path names the deployment. */
 export function responseOperation({ path, suffix, toParameters }: DeploymentsPlace): ApiOperation {
   const created = toCreate({
     path: path.replace('{operation}', 'responses'),

@@ -8,8 +8,8 @@ import { uiRoutes } from './routes.ts';
 
 const given = { listWays: async () => [], settings: () => ({ conversations: 'server', sharing: true, offline: true }) as const };
 
-describe('the page', () => {
-  it('is read as a whole when it is first asked for, once for all who ask', async () => {
+describe('uiRoutes', () => {
+  it('reads the page once, on the first request', async () => {
     await using folder = await openFolder();
     await mkdir(join(folder.path, 'assets'));
     await writeFile(join(folder.path, 'index.html'), 'first');
@@ -24,7 +24,7 @@ describe('the page', () => {
     expect((await app.inject('/assets/a.js')).body).toBe('script');
   });
 
-  it('that could not be read is read again when it is asked for again', async () => {
+  it('reads the page again after an error', async () => {
     await using folder = await openFolder();
     const page = join(folder.path, 'page');
     await mkdir(page);
@@ -37,7 +37,7 @@ describe('the page', () => {
     expect((await app.inject('/')).body).toBe('first');
   });
 
-  it('that is not built says how to build it', async () => {
+  it('returns build instructions if the page is not built', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'parley-page-'));
     const app = fastify();
     uiRoutes(app, { folder, ...given });

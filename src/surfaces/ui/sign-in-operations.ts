@@ -1,7 +1,7 @@
 import { SignInWay } from '#contract/page/sign-in-way.ts';
 import { type ApiOperation, buildList, json } from '../http/operations/operation.ts';
 
-/** `/v1/sign-in`. */
+/** Operations of `/v1/sign-in`. */
 export const signInOperations: readonly ApiOperation[] = [
   {
     method: 'get',

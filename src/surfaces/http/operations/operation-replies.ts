@@ -94,5 +94,5 @@ const modelUsage = {
   },
 };
 
-/** Token counts of each deployment that took part in a reply. */
+/** Token counts of each deployment that contributed to a reply. */
 export const statistics = { type: 'object', properties: { usage_per_model: list(modelUsage) } };

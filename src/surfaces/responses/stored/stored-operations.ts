@@ -56,7 +56,7 @@ const changed: NamedSchema = { name: 'ChangedConversation', schema: { type: 'obj
 const added: NamedSchema = { name: 'NewItems', schema: { type: 'object', required: ['items'], properties: { items } } };
 
 const errors: readonly ErrorCode[] = [...keyErrors, 'response_not_found'];
-/** What comes below an id that is no conversation's is taken for a conversation that somebody keeps in a bucket of that name. */
+/** Below an ID that is not a conversation ID, the path refers to a conversation file in the bucket with that name. */
 const ofItems: readonly ErrorCode[] = [...errors, 'access_denied'];
 const inBody: readonly ErrorCode[] = [...errors, ...bodyErrors];
 const include = inQuery('include', 'What else is shown, such as `reasoning.encrypted_content`; may be given again.');
@@ -77,7 +77,7 @@ const inItem = inPath('item', 'Id of an item.', exampleNames.item);
 type Described = Omit<ApiOperation, 'tag' | 'errorShape'>;
 const common = { tag: 'Responses', errorShape: compatErrorShape } as const;
 
-/** Stored responses and conversations at each of their places, and the list of those that were made in the background. */
+/** Returns the operations of stored responses and conversations for all paths, and the list of background responses. */
 export function storedOperations(aliases: readonly string[]): ApiOperation[] {
   const ofResources = responsesPlaces(aliases).flatMap(({ base, suffix, takesVersion }) => {
     const ofConversations = takesVersion ? [] : conversationOperations(`${base}/conversations`);
@@ -107,7 +107,7 @@ const summary: NamedSchema = {
 };
 const summaries: NamedSchema = { name: 'BackgroundResponseList', schema: toPageSchema(summary) };
 
-/** What the page shows of them. */
+/** Operation that the page uses to list background responses. */
 const backgroundList: ApiOperation = {
   ...{ method: 'get', path: '/v1/user/responses', id: 'listBackgroundResponses', ...common },
   summary: 'Lists the responses that were made in the background for the caller, the latest first',
