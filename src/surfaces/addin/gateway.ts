@@ -35,7 +35,7 @@ export interface GatewayDeps {
   readonly onEnd: (record: AddinRecord) => void;
 }
 
-const stopping = refusal(503, 'overloaded_error', 'This gateway is stopping; send the request again.', [
+const stopping = refusal(503, 'overloaded_error', 'This gateway is shutting down. Send the request again.', [
   'Retry-After',
   '1',
   'Connection',
@@ -132,7 +132,7 @@ interface PassageDeps {
 }
 
 const lingerMs = 1_000;
-const tooLarge = refusal(413, 'request_too_large', 'The body is larger than this gateway takes.', ['Connection', 'close']);
+const tooLarge = refusal(413, 'request_too_large', 'The body is too large for this gateway.', ['Connection', 'close']);
 
 /** Forwards one request to the service. */
 class Passage {

@@ -20,15 +20,15 @@ export function refusal(status: number, type: string, message: string, fields: r
 }
 
 const preflight: OwnAnswer = { status: 204, body: undefined };
-const wrongPath = refusal(404, 'not_found_error', 'Nothing is served at this path: only paths under /msgapi/v1/ are.');
-const wrongMethod = refusal(405, 'invalid_request_error', 'This path takes GET, POST and OPTIONS.', [
+const wrongPath = refusal(404, 'not_found_error', 'This path does not exist. Only paths under /msgapi/v1/ are served.');
+const wrongMethod = refusal(405, 'invalid_request_error', 'This path supports GET, POST, and OPTIONS.', [
   'Allow',
   'GET, POST, OPTIONS',
 ]);
 const wrongOrigin = refusal(
   403,
   'permission_error',
-  'Pages of this origin may not call the gateway; its operator can allow the origin.',
+  'Pages of this origin may not call the gateway. Its operator can allow the origin.',
 );
 
 /** Returns the response to a request that is not forwarded. */

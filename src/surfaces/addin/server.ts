@@ -48,14 +48,14 @@ function answerMalformed({ code }: Error & { code?: string }, socket: Socket): v
 /** Rejects CONNECT requests. For these, Node passes the raw socket. */
 function answerConnect(socket: Socket): void {
   socket.on('error', () => undefined);
-  endSocket(socket, toText(refusal(404, 'not_found_error', 'This is no proxy.')));
+  endSocket(socket, toText(refusal(404, 'not_found_error', 'This server is not a proxy.')));
 }
 
 function toRefusal(code: string | undefined): OwnAnswer {
   const type = 'invalid_request_error';
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return refusal(408, type, 'The request did not come in time.');
-  if (code === 'HPE_HEADER_OVERFLOW') return refusal(431, type, 'The header fields of the request are too large.');
-  return refusal(400, type, 'The request breaks the rules of HTTP.');
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return refusal(408, type, 'The request did not arrive in time.');
+  if (code === 'HPE_HEADER_OVERFLOW') return refusal(431, type, 'The request headers are too large.');
+  return refusal(400, type, 'The request is not valid HTTP.');
 }
 
 function toText({ status, body = '', fields = [] }: OwnAnswer): string {

@@ -106,7 +106,7 @@ export class Upload implements Handle {
   #fail(kind: HttpErrorKind, cause?: unknown): void {
     if (this.#isOver) return;
     this.cancel();
-    this.#listener.fail(new HttpError(kind, `the upload failed: ${kind}`, cause));
+    this.#listener.fail(new HttpError(kind, `Upload failed: ${kind}`, cause));
   }
 }
 

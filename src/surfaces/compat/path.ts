@@ -71,13 +71,13 @@ export function apiOfPath(rawUrl: string, { base }: DeploymentPlace): CompatApi 
 /** Returns the deployment ID of a path. Throws `deployment_not_found` if the ID is invalid. */
 export function readId(encodedId: string): string {
   const id = toDeploymentId(encodedId);
-  if (id === undefined) throw new ParleyError('deployment_not_found', 'The path names no deployment that could exist.');
+  if (id === undefined) throw new ParleyError('deployment_not_found', 'The path does not contain a valid deployment ID.');
   return id;
 }
 
 /** Returns the error for a POST to the path of a deployment, which supports only GET. */
 function notCalled(): ParleyError {
-  return methodNotAllowed('POST', toAllowed(['GET']), '; a chat completion is asked for at …/chat/completions below it');
+  return methodNotAllowed('POST', toAllowed(['GET']), '. To create a chat completion, append /chat/completions');
 }
 
 function fromQuery(query: string): RequestedVersion | undefined {

@@ -68,7 +68,7 @@ export class EventsWithChoices implements EventWriter {
     if (Object.keys(fields).length === 0) return;
     this.#bufferedBytes += length;
     if (this.#bufferedBytes > maxBufferedBytes)
-      throw new ParleyError('upstream_failed', `The answer has more than ${maxBufferedBytes} bytes beside its choices.`);
+      throw new ParleyError('upstream_failed', `The reply has more than ${maxBufferedBytes} bytes of chunks without choices.`);
     this.#fields = { ...this.#fields, ...fields };
   }
 }

@@ -57,7 +57,7 @@ function truncatePrompt(input: unknown, model: Deployment): object {
     if (discarded !== undefined) return { status: 'success', discarded_messages: discarded };
     throw new ParleyError(
       'invalid_request',
-      `What has to stay, instructions and the last message, has more than ${most} tokens.`,
+      `The instructions and the last message cannot be removed, and they exceed ${most} tokens.`,
     );
   });
 }
@@ -65,7 +65,7 @@ function truncatePrompt(input: unknown, model: Deployment): object {
 function getPromptBound(request: ChatRequest, { limits = {} }: Deployment): number | undefined {
   const requestedMax = request.max_prompt_tokens ?? undefined;
   if (requestedMax !== undefined && !(Number.isSafeInteger(requestedMax) && Number(requestedMax) >= 1))
-    throw new ParleyError('invalid_request', 'max_prompt_tokens must be a whole number of at least 1.');
+    throw new ParleyError('invalid_request', 'max_prompt_tokens must be an integer of at least 1.');
   if (requestedMax !== undefined) return Number(requestedMax);
   const { maxPromptTokens, maxTotalTokens, maxCompletionTokens = 0 } = limits;
   return maxPromptTokens ?? (maxTotalTokens && maxTotalTokens - Number(request.max_tokens ?? maxCompletionTokens));
@@ -186,7 +186,7 @@ function computeOutputs<Input>(
   toOutput: (input: Input, model: Deployment) => object,
 ): object {
   if (deployment.kind === 'model') return { outputs: inputs.map((input) => toOutput(input, deployment)) };
-  throw new ParleyError('access_denied', `${deployment.id} is an application that does not count its tokens.`);
+  throw new ParleyError('access_denied', `${deployment.id} is an application without token counting.`);
 }
 
 async function keepRating({ deps, context, caller, deployment, bytes }: FeatureExchange): Promise<object> {

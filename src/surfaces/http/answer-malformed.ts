@@ -18,7 +18,7 @@ export function answersToMalformed(newId: () => string, errorDialectAt: (path: s
     frameworkErrors(_error: Error, request: FastifyRequest, reply: FastifyReply): void {
       const { idHeaders, toErrorBody } = errorDialectAt(request.url);
       for (const name of idHeaders) reply.header(name, request.id);
-      const error = new ParleyError('route_not_found', 'Nothing is served at this path: it cannot be decoded or is too long.');
+      const error = new ParleyError('route_not_found', 'This path does not exist: it cannot be decoded or is too long.');
       sendError(reply, error, toErrorBody(error, request.id));
     },
 
@@ -46,17 +46,17 @@ export function refuseOddHeads(app: FastifyInstance): void {
 
 function findOddity({ rawHeaders, headers, httpVersion, method, url }: IncomingMessage): ParleyError | undefined {
   const { host, expect, 'transfer-encoding': transfer } = headers;
-  if (url === '*' && method !== 'OPTIONS')
-    return new ParleyError('invalid_request', 'Only OPTIONS may ask for *, the whole service.');
-  if (hasSeveralHosts(rawHeaders)) return new ParleyError('invalid_request', 'The header field Host stands there twice.');
+  if (url === '*' && method !== 'OPTIONS') return new ParleyError('invalid_request', 'Only OPTIONS requests may use the path *.');
+  if (hasSeveralHosts(rawHeaders))
+    return new ParleyError('invalid_request', 'The Host header occurs more than once. Send it once.');
   if (isChunkedTooEarly(httpVersion, transfer))
-    return new ParleyError('invalid_request', 'HTTP/1.0 has no Transfer-Encoding; send a Content-Length.', {
+    return new ParleyError('invalid_request', 'HTTP/1.0 does not support Transfer-Encoding. Send a Content-Length.', {
       headers: { connection: 'close' },
     });
   if (httpVersion !== '1.1') return undefined;
-  if (host === undefined) return new ParleyError('invalid_request', 'The header field Host is missing.');
+  if (host === undefined) return new ParleyError('invalid_request', 'The Host header is missing.');
   if (expect === undefined || /100-continue/i.test(expect)) return undefined;
-  return httpRefusal(417, 'Expect can only be 100-continue.');
+  return httpRefusal(417, 'The Expect header must be 100-continue.');
 }
 
 function toAnswer(code: string | undefined, id: string): string {
@@ -73,7 +73,7 @@ function toAnswer(code: string | undefined, id: string): string {
 }
 
 function toRefusal(code: string | undefined): ParleyError {
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return httpRefusal(408, 'The request did not come in time.');
-  if (code === 'HPE_HEADER_OVERFLOW') return httpRefusal(431, 'The header fields of the request are too large.');
-  return new ParleyError('invalid_request', 'The request breaks the rules of HTTP.');
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return httpRefusal(408, 'The request did not arrive in time.');
+  if (code === 'HPE_HEADER_OVERFLOW') return httpRefusal(431, 'The request headers are too large.');
+  return new ParleyError('invalid_request', 'The request is not valid HTTP.');
 }

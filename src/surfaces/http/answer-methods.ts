@@ -47,8 +47,8 @@ export function answerMethods(app: FastifyInstance, { operations, allowedOrigins
 
 /** Returns the error for an unknown path. `suggestion` is a similar path that exists. */
 export function routeNotFound(suggestion?: string): ParleyError {
-  const hint = suggestion === undefined ? '' : `; ${suggestion} may be meant`;
-  return new ParleyError('route_not_found', `Nothing is served at this path${hint}; /docs lists what is.`);
+  const hint = suggestion === undefined ? '' : ` (did you mean ${suggestion}?)`;
+  return new ParleyError('route_not_found', `This path does not exist${hint}. See /docs for all paths.`);
 }
 
 /** Prefixes that base URLs of clients often lack or repeat. */
@@ -76,7 +76,7 @@ function meantBy(url: string, method: string, described: PathMethods): string | 
 /** Returns a 405 error with an `Allow` header. `hint` is appended to the message. */
 export function methodNotAllowed(method: string, allowed: readonly string[], hint = ''): ParleyError {
   const list = allowed.join(', ');
-  return new ParleyError('method_not_allowed', `This path takes ${list}, not ${method}${hint}.`, { headers: { allow: list } });
+  return new ParleyError('method_not_allowed', `This path supports ${list}, not ${method}${hint}.`, { headers: { allow: list } });
 }
 
 /** Returns a function that finds the methods of routes without an operation, such as the routes of the page. */

@@ -44,5 +44,9 @@ export function paceBodies(server: Server, { windowMs, minBytes } = usualPace): 
 function giveUp(server: Server, socket: Socket, { response }: Coming): void {
   if (response.headersSent) socket.destroy();
   else
-    server.emit('clientError', Object.assign(new Error('the body does not come'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }), socket);
+    server.emit(
+      'clientError',
+      Object.assign(new Error('the request body is too slow'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }),
+      socket,
+    );
 }

@@ -47,8 +47,8 @@ const host = '\r\nhost: parley';
 
 describe('FastPath for plain calls', () => {
   it.each([
-    ['below its address', '/calls/a/b'],
-    ['at its address', '/exact'],
+    ['below the route', '/calls/a/b'],
+    ['at the route', '/exact'],
     ['with a query', '/calls/a?api-version=2024-10-21'],
   ])('serves a call %s', async (_, url) => {
     expect(await send(`POST ${url} HTTP/1.1${host}`)).toBe('short 200 new-id');
@@ -61,21 +61,21 @@ describe('FastPath for plain calls', () => {
 
 describe('FastPath for other requests', () => {
   it.each([
-    ['with an address to decode', `POST /calls/a%2Fb HTTP/1.1${host}`],
-    ['with an expectation', `POST /calls/a HTTP/1.1${host}\r\nexpect: 100-continue`],
+    ['with an encoded path', `POST /calls/a%2Fb HTTP/1.1${host}`],
+    ['with an Expect header', `POST /calls/a HTTP/1.1${host}\r\nexpect: 100-continue`],
     ['without a host', 'POST /calls/a HTTP/1.1'],
-    ['with an address as proxies send it', `POST http://parley/calls/a HTTP/1.1${host}`],
-    ['in the older form of HTTP', `POST /calls/a HTTP/1.0${host}`],
-    ['where the route asked for none', `POST /other/a HTTP/1.1${host}`],
-    ['with a query where its address has none', `POST /exact?a=b HTTP/1.1${host}`],
+    ['with an absolute URL', `POST http://parley/calls/a HTTP/1.1${host}`],
+    ['over HTTP/1.0', `POST /calls/a HTTP/1.0${host}`],
+    ['to a route without a fast path', `POST /other/a HTTP/1.1${host}`],
+    ['with a query on an exact route', `POST /exact?a=b HTTP/1.1${host}`],
   ])('leaves a request to the framework: %s', async (_, head) => {
     expect(await send(head)).toMatch(/^long 200 /);
   });
 
   it.each([
-    ['by another method', `PUT /calls/a HTTP/1.1${host}`],
-    ['to another address', `POST /exact/a HTTP/1.1${host}`],
-    ['to no address', `POST /calls HTTP/1.1${host}`],
+    ['with another method', `PUT /calls/a HTTP/1.1${host}`],
+    ['to another path', `POST /exact/a HTTP/1.1${host}`],
+    ['to no path', `POST /calls HTTP/1.1${host}`],
   ])('leaves a request without a route to the framework: %s', async (_, head) => {
     expect(await send(head)).toMatch(/^long 404 /);
   });

@@ -31,10 +31,10 @@ function toOwnError(error: unknown): unknown {
   if (typeof code !== 'string' || !code.startsWith('FST_ERR_') || typeof statusCode !== 'number' || statusCode >= 500)
     return error;
   const details = { cause: error };
-  if (statusCode === 413) return new ParleyError('payload_too_large', 'The body is larger than this path takes.', details);
+  if (statusCode === 413) return new ParleyError('payload_too_large', 'The body is too large for this path.', details);
   if (statusCode === 415)
-    return new ParleyError('unsupported_media_type', 'The body has a media type that this path does not take.', details);
-  return new ParleyError('invalid_request', 'The request cannot be read.', details);
+    return new ParleyError('unsupported_media_type', 'This path does not support the media type of the body.', details);
+  return new ParleyError('invalid_request', 'Invalid request.', details);
 }
 
 /** Sends an error to the client. */

@@ -42,7 +42,7 @@ test('readBody fails immediately if the signal is aborted or the client has disc
     await once(request, 'close');
     return readBody(request, 1000);
   });
-  await expect(left).rejects.toThrow('broke off');
+  await expect(left).rejects.toThrow('closed before');
 });
 
 test('sendJson limits the wait for a client that does not read the response', async () => {

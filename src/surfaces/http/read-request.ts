@@ -90,7 +90,7 @@ export function requireJson({ headers }: IncomingMessage): void {
 /** Throws `unsupported_media_type` if the body has a content encoding. */
 export function requirePlain({ 'content-encoding': encoding = 'identity' }: IncomingHttpHeaders): void {
   if (encoding !== 'identity')
-    throw unsupported(`The body must come without a content encoding, not as "${encoding.slice(0, 100)}".`);
+    throw unsupported(`The content encoding "${encoding.slice(0, 100)}" is not supported. Send the body without an encoding.`);
 }
 
 /** Charsets of valid JSON. JSON is UTF-8 (RFC 8259, 8.1), and US-ASCII is a subset of it. */
@@ -101,12 +101,16 @@ function requireJsonType(type: string): void {
   if (essence.trim().toLowerCase() !== 'application/json') throw refusedType('application/json', type);
   const [, charset] = /;\s*charset\s*=\s*["']?([^"';\s]*)/i.exec(type) ?? [];
   if (charset !== undefined && !jsonCharsets.has(charset.toLowerCase()))
-    throw unsupported(`The body must be JSON in UTF-8, not in "${charset.slice(0, 100)}"; application/json needs no charset.`);
+    throw unsupported(
+      `The charset "${charset.slice(0, 100)}" is not supported. Send JSON in UTF-8 as application/json without a charset.`,
+    );
 }
 
 /** Returns the 415 error for a body with an unsupported media type. */
 export function refusedType(accepted: string, type: string): ParleyError {
-  return unsupported(`The body must be ${accepted}, not ${type ? `"${type.slice(0, 100)}"` : 'of no type'}.`);
+  return unsupported(
+    `The body must be ${accepted}, ${type ? `not "${type.slice(0, 100)}"` : 'but the request has no Content-Type'}.`,
+  );
 }
 
 function unsupported(message: string): ParleyError {
@@ -174,7 +178,7 @@ export function isLargeBody(bytes: number): boolean {
 }
 
 function brokenOff(): ParleyError {
-  return new ParleyError('invalid_request', 'The body broke off before its end.');
+  return new ParleyError('invalid_request', 'The connection closed before the end of the body.');
 }
 
 /** Joins the chunks and frees their memory immediately instead of waiting for garbage collection. */
@@ -191,12 +195,12 @@ function ignore(): void {}
 
 /** Returns the 413 error for a body that exceeds a limit. */
 export function tooLarge(maxBytes: number): ParleyError {
-  return new ParleyError('payload_too_large', `The body is larger than the ${maxBytes} bytes allowed here.`);
+  return new ParleyError('payload_too_large', `The body exceeds the limit of ${maxBytes} bytes.`);
 }
 
 /** Parses a JSON body. Keys named `__proto__` are rejected unless `allowsProto` is set. Throws `invalid_json`. */
 export function parseBody(bytes: Buffer, { allowsProto = false } = {}): unknown {
-  if (bytes.length === 0) throw new ParleyError('invalid_json', 'The body is empty; it must be JSON.');
+  if (bytes.length === 0) throw new ParleyError('invalid_json', 'The body is empty. Send JSON.');
   if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf)
     throw new ParleyError('invalid_json', 'The body starts with a byte order mark (BOM). Send UTF-8 without one.');
   try {
@@ -208,7 +212,7 @@ export function parseBody(bytes: Buffer, { allowsProto = false } = {}): unknown 
 }
 
 const modelAlone: ReadonlySet<string> = new Set(['model']);
-const unnamed = 'model must name a deployment; GET /v1/models lists yours.';
+const unnamed = 'model must name a deployment. GET /v1/models lists the deployments that you may use.';
 
 /**
  * Returns the deployment that `model` in the body names. Throws `invalid_request` if the body is not a JSON object, the key has

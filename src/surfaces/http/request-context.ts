@@ -13,7 +13,7 @@ import { sendJson } from './replies/send-json.ts';
 /** Abort reason if the client disconnects. */
 class CallerLeft extends Error {
   constructor() {
-    super('the caller closed the connection');
+    super('the client closed the connection');
     this.name = 'CallerLeft';
   }
 }

@@ -54,7 +54,7 @@ export class RequestHandler {
     try {
       if (inFlightCalls.isClosed) {
         response.setHeader('connection', 'close');
-        throw new ParleyError('shutting_down', 'This node is stopping; send the request again.', { retryAfterSeconds: 1 });
+        throw new ParleyError('shutting_down', 'This node is shutting down. Send the request again.', { retryAfterSeconds: 1 });
       }
       inFlightCalls.add(context);
       refuseLargeBody(request, facts.maxBodyBytes?.(request) ?? this.#maxBodyBytes);

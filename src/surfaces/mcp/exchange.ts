@@ -72,7 +72,7 @@ export class Exchange {
         return this.#call(message);
       default: {
         const status = era === 'stateless' ? 404 : 200;
-        throw new RpcError('methodNotFound', `There is no method ${message.method.slice(0, 200)}.`, { status });
+        throw new RpcError('methodNotFound', `Unknown method "${message.method.slice(0, 200)}".`, { status });
       }
     }
   }
@@ -86,7 +86,7 @@ export class Exchange {
     });
     const toolName = toToolName(deployment);
     if (name !== toolName)
-      throw new RpcError('invalidParams', `Unknown tool: ${name.slice(0, 200)}; the one there is is ${toolName}.`, {
+      throw new RpcError('invalidParams', `Unknown tool "${name.slice(0, 200)}". The only tool is "${toolName}".`, {
         status: 200,
       });
     const { progressToken: token } = getMeta(message);
@@ -99,7 +99,7 @@ export class Exchange {
   }
 
   #cancel({ params }: McpMessage): void {
-    const reason = new ParleyError('invalid_request', 'The call was cancelled by its client.');
+    const reason = new ParleyError('invalid_request', 'The client canceled the call.');
     this.#deps.running.cancel(this.#toRunning(params?.requestId), reason);
   }
 
@@ -257,7 +257,7 @@ function getMeta({ params }: McpMessage): JsonObject {
 
 function requireEnvelope(meta: JsonObject): void {
   if (typeof meta[versionKey] !== 'string')
-    throw new RpcError('invalidParams', `params._meta must have a text as ${versionKey}.`);
+    throw new RpcError('invalidParams', `params._meta must have a string as ${versionKey}.`);
   if (!isJsonObject(meta[capabilitiesKey]))
     throw new RpcError('invalidParams', `params._meta must have an object as ${capabilitiesKey}.`);
 }
@@ -276,14 +276,18 @@ function decoded(value: string | undefined): string | undefined {
 }
 
 function mismatch(header: string, expected: string): RpcError {
-  return new RpcError('headerMismatch', `The header field ${header} must be what the body says: ${expected.slice(0, 200)}.`);
+  return new RpcError('headerMismatch', `The header ${header} must match the body: ${expected.slice(0, 200)}.`);
 }
 
 function unsupported(requested: string | undefined): RpcError {
   const supported = [statelessRevision, ...sessionRevisions.toReversed()];
-  return new RpcError('unsupportedVersion', `This protocol version is not spoken here; these are: ${supported.join(', ')}.`, {
-    data: { supported, requested },
-  });
+  return new RpcError(
+    'unsupportedVersion',
+    `This protocol version is not supported. Supported versions: ${supported.join(', ')}.`,
+    {
+      data: { supported, requested },
+    },
+  );
 }
 
 function single(header: string | string[] | undefined): string | undefined {

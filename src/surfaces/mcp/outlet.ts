@@ -114,7 +114,7 @@ export function readAccepted({ headers: { accept } }: IncomingMessage): Accepted
   const events = types.includes('text/event-stream') || types.includes('text/*');
   const json = ['application/json', 'application/*', '*/*'].some((type) => types.includes(type));
   if (json || events) return { json, events };
-  throw new ParleyError('invalid_request', 'Answers are application/json or text/event-stream; Accept must name both.', {
+  throw new ParleyError('invalid_request', 'The response is application/json or text/event-stream. Accept must contain both.', {
     status: 406,
   });
 }
@@ -125,7 +125,10 @@ export function readAccepted({ headers: { accept } }: IncomingMessage): Accepted
  */
 export function refuseOtherOrigins({ headers: { origin, host } }: IncomingMessage, allowed: readonly string[]): void {
   if (origin === undefined || isOwn(origin, host) || isOriginAllowed(origin, allowed)) return;
-  throw new ParleyError('access_denied', 'Pages of other hosts are not answered here.');
+  throw new ParleyError(
+    'access_denied',
+    'Requests from pages of this origin are not allowed. An operator can allow it in security.allowedOrigins.',
+  );
 }
 
 function isOwn(origin: string, host = ''): boolean {

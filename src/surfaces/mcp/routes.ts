@@ -83,8 +83,5 @@ async function serve(deps: McpServerDeps & ExchangeDeps, { context, caller, enco
 async function findChat({ snapshot, catalog }: McpServerDeps, caller: Caller, encodedId: string): Promise<Deployment> {
   const deployment = await findUsable({ catalog, snapshot: snapshot(), caller }, toDeploymentId(encodedId));
   if (deployment.type === 'chat') return deployment;
-  throw new ParleyError(
-    'operation_not_supported',
-    `${deployment.id} cannot be asked: it makes embeddings, not chat completions.`,
-  );
+  throw new ParleyError('operation_not_supported', `${deployment.id} does not support chat completions, only embeddings.`);
 }

@@ -75,7 +75,7 @@ export class Blocks {
   end(isCutShort: boolean): MessageEvent[] {
     const events = [...this.#release(true), ...this.#close()];
     if (this.#hasHalfCall && !isCutShort)
-      throw new ParleyError('upstream_failed', 'The answer calls a tool with arguments that are not a JSON object.');
+      throw new ParleyError('upstream_failed', 'The reply contains a tool call whose arguments are not a JSON object.');
     return events;
   }
 
@@ -91,7 +91,7 @@ export class Blocks {
     if (isLastOfBlock(piece)) this.#growing.delete(piece.key);
     this.#waitingChars += charsOfPiece + ('text' in piece ? piece.text.length : 0);
     if (this.#waitingChars > maxWaitingChars || this.#waiting.size > maxWaitingBlocks)
-      throw new ParleyError('upstream_failed', 'The answer mixes tool calls that are too many or too large to be put in order.');
+      throw new ParleyError('upstream_failed', 'The reply interleaves too many or too large tool calls.');
   }
 
   /** Starts waiting blocks if the previous block may be closed. */

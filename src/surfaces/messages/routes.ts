@@ -40,7 +40,7 @@ export interface MessagesDeps extends ModelRoutesDeps {
   readonly aliases: readonly string[];
 }
 
-const unnamed = 'model: must name a deployment; GET /anthropic/v1/models lists yours.';
+const unnamed = 'model: must name a deployment. GET /anthropic/v1/models lists the deployments that you may use.';
 
 /** Registers `/{prefix}/v1/messages[/count_tokens]`, and `/v1/models` below the aliases (docs/wire.md, Messages). */
 export function messagesRoutes(app: FastifyInstance, deps: MessagesDeps): void {

@@ -62,10 +62,10 @@ const search = { type: 'web_search_20250305', name: 'web_search' };
 describe('findUnsupported for required content', () => {
   it.each([
     [{ tools: [tool, search], tool_choice: { type: 'tool', name: 'web_search' } }, 'tool_choice.name: is web_search'],
-    [{ tools: [search], tool_choice: { type: 'any' } }, 'tool_choice: demands a call of a tool that another vendor runs'],
+    [{ tools: [search], tool_choice: { type: 'any' } }, 'tool_choice: forces a call to a tool that another vendor runs'],
     [{ tools: [{ name: 'f' }] }, 'tools.0.input_schema: is missing'],
     [{ tools: [{ name: 'f', type: 'custom' }] }, 'tools.0.input_schema: is missing'],
-    [{ mcp_servers: [{ name: 'a' }] }, 'mcp_servers: names servers for the model'],
+    [{ mcp_servers: [{ name: 'a' }] }, 'mcp_servers: contains MCP servers for the model'],
     [{ max_tokens: 0 }, 'max_tokens: is 0'],
     [ofUser(text, { type: 'container_upload', file_id: 'f' }), 'messages.0.content.1.type: is container_upload'],
     [ofUser({ type: 'brand_new' }), 'messages.0.content.0.type: is brand_new'],
@@ -102,7 +102,7 @@ describe('findUnsupported for required content', () => {
     const { error: fault, ignored } = unsupportedOf({ ...ofUser({ type: 'container_upload' }), max_tokens: 0 });
     expect([fault?.status, fault?.code, fault?.param]).toEqual([400, 'invalid_request', 'max_tokens']);
     expect(fault?.message).toBe(
-      'max_tokens is 0, which this deployment cannot be told; leave it out, or ask one whose upstream speaks this dialect.',
+      'max_tokens is 0, which this deployment does not support. Remove it, or use a deployment whose upstream supports the Messages API.',
     );
     expect(ignored).toEqual(['max_tokens', 'content.container_upload']);
   });

@@ -13,7 +13,7 @@ export interface UnsupportedFields {
   readonly error: ParleyError | undefined;
 }
 
-const wayOut = 'which this deployment cannot be told; leave it out, or ask one whose upstream speaks this dialect';
+const wayOut = 'which this deployment does not support. Remove it, or use a deployment whose upstream supports the Messages API';
 const maxNameLength = 64;
 const maxNames = 1000;
 
@@ -38,7 +38,7 @@ class Search {
     if (body.thinking?.type === 'disabled' && !this.#capabilities.takesThinking) this.#ignore('thinking');
     if ((body as JsonObject).max_tokens === 0) this.#refuse('max_tokens', 'max_tokens', 'is 0');
     if (Array.isArray(body.mcp_servers) && body.mcp_servers.length > 0)
-      this.#refuse('mcp_servers', 'mcp_servers', 'names servers for the model');
+      this.#refuse('mcp_servers', 'mcp_servers', 'contains MCP servers for the model');
     body.tools?.forEach((tool, index) => {
       this.#tool(tool, `tools[${index}]`);
     });
@@ -65,7 +65,7 @@ class Search {
     const isForced = choice?.type === 'tool' && otherTools.some(({ name }) => name === choice.name);
     if (isForced) this.#refuse('tool_choice', 'tool_choice.name', `is ${formatType(choice.name)}`);
     if (choice?.type === 'any' && otherTools.length === tools.length)
-      this.#refuse('tool_choice', 'tool_choice', 'demands a call of a tool that another vendor runs');
+      this.#refuse('tool_choice', 'tool_choice', 'forces a call to a tool that another vendor runs');
   }
 
   #blocks(blocks: unknown, context: string, at: string): void {

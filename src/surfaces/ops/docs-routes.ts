@@ -54,7 +54,7 @@ const page = `<!doctype html>
 </head>
 <body>
 <div id="app"></div>
-<noscript>This page needs JavaScript; <a href="openapi.json">openapi.json</a> says the same.</noscript>
+<noscript>This page requires JavaScript. <a href="openapi.json">openapi.json</a> has the same content.</noscript>
 <script src="docs/scalar.js"></script>
 <script src="docs/start.js"></script>
 </body>

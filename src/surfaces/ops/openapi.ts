@@ -15,13 +15,18 @@ type Document = Record<string, unknown>;
 
 const info = {
   title: 'Parley API',
-  description: 'A gateway before models and applications: chat completions with stages, attachments, state and consent.',
+  description: 'A gateway for models and applications: chat completions with stages, attachments, state, and consent.',
   license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
 };
 
 const securitySchemes = {
   apiKey: { type: 'apiKey', in: 'header', name: 'Api-Key' },
-  xApiKey: { type: 'apiKey', in: 'header', name: 'x-api-key', description: 'What stock clients of the Anthropic API send.' },
+  xApiKey: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'x-api-key',
+    description: 'Key in the header that unmodified Anthropic clients send.',
+  },
   bearer: { type: 'http', scheme: 'bearer', description: 'A key, or a token of a configured identity provider.' },
 };
 

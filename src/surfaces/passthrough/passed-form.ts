@@ -57,10 +57,11 @@ export class PassedForm implements FormFields {
   async readModel(): Promise<string> {
     while (this.#model === undefined && !this.#hasEnded && this.#bufferedBytes <= maxBufferedBytes) await this.#pull();
     if (this.#model !== undefined) return this.#model;
-    if (this.#hasEnded) throw createRequestError('model', 'must name a deployment; GET /v1/models lists yours');
+    if (this.#hasEnded)
+      throw createRequestError('model', 'must name a deployment. GET /v1/models lists the deployments that you may use');
     throw new ParleyError(
       'payload_too_large',
-      `The field model must come within the first ${maxBufferedBytes} bytes of the form; send it ahead of the file.`,
+      `The field model must be within the first ${maxBufferedBytes} bytes of the form. Send it before the file.`,
       { param: 'model' },
     );
   }
@@ -72,7 +73,7 @@ export class PassedForm implements FormFields {
   }
 
   open(defaults: Readonly<Record<string, unknown>>): FormPieces {
-    if (this.#isSpent) throw new Error('a form that is not kept was opened again');
+    if (this.#isSpent) throw new Error('a form that is no longer buffered was opened again');
     const length = this.#hasEnded ? this.#bufferedBytes + this.#ending(defaults).length : undefined;
     return { pieces: this.#pieces(defaults), length };
   }
@@ -119,8 +120,8 @@ export class PassedForm implements FormFields {
     for (let parts = 0; ; parts += 1) {
       const head = await reader.skipTo(() => true);
       if (head === undefined) return;
-      if (parts >= maxParts) throw malformedForm(`it has more than ${maxParts} parts`);
-      if (!fieldName.test(head.name)) throw malformedForm('a part has no name, or one that no field has');
+      if (parts >= maxParts) throw malformedForm(`the form has more than ${maxParts} parts`);
+      if (!fieldName.test(head.name)) throw malformedForm('a part has a missing or unusual name');
       if (isModel.test(head.name)) {
         await this.#takeModel(head, reader);
         // Wakes `readModel`, which then checks the model.
@@ -139,17 +140,18 @@ export class PassedForm implements FormFields {
   }
 
   async #takeModel({ name }: PartHead, reader: FormReader): Promise<void> {
-    if (name !== 'model') throw createRequestError(name, 'is not a known field; the name is model');
-    if (this.#model !== undefined) throw createRequestError('model', 'must stand in the form once');
+    if (name !== 'model') throw createRequestError(name, 'is not a known field. The correct name is model');
+    if (this.#model !== undefined) throw createRequestError('model', 'must occur only once in the form');
     const pieces: Uint8Array[] = [];
     let bytes = 0;
     for await (const piece of reader.content()) {
       pieces.push(piece);
       bytes += piece.length;
-      if (bytes > maxModelBytes) throw createRequestError('model', `must not be longer than ${maxModelBytes} bytes`);
+      if (bytes > maxModelBytes) throw createRequestError('model', `must be at most ${maxModelBytes} bytes long`);
     }
     const model = Buffer.concat(pieces).toString();
-    if (model === '') throw createRequestError('model', 'must name a deployment; GET /v1/models lists yours');
+    if (model === '')
+      throw createRequestError('model', 'must name a deployment. GET /v1/models lists the deployments that you may use');
     this.#model = model;
   }
 
@@ -196,6 +198,6 @@ function toQuoted(text: string): string {
 }
 
 function requirePlain(text: string): string {
-  if (hasControls(Buffer.from(text, 'latin1'))) throw malformedForm('the head of a part has control characters');
+  if (hasControls(Buffer.from(text, 'latin1'))) throw malformedForm('the header of a part contains control characters');
   return text;
 }

@@ -184,10 +184,10 @@ function fitItems(items: readonly AnyItem[], { maxTokens, mayDrop, countTokens }
   const fits = (start: number): boolean => countTokens(from(start)) <= maxTokens;
   const start = mayDrop ? firstThat(listStarts(items), fits) : undefined;
   if (start !== undefined) return from(start);
-  const suggestion = mayDrop ? 'its last item alone is too long' : 'send less, or truncation: "auto"';
+  const suggestion = mayDrop ? 'Its last item alone is too long' : 'Shorten the input, or set truncation to "auto"';
   throw new ParleyError(
     'context_length_exceeded',
-    `The input has about ${tokens} tokens, and the model takes ${maxTokens}; ${suggestion}.`,
+    `The input has about ${tokens} tokens, but the model accepts at most ${maxTokens}. ${suggestion}.`,
     { param: 'input' },
   );
 }

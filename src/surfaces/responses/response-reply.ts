@@ -182,8 +182,8 @@ export function toBytes(events: readonly (object & { readonly type?: unknown })[
 
 function requireForm({ isWhole }: Native, requestedForm: 'whole' | 'streamed'): void {
   if (isWhole === (requestedForm === 'whole')) return;
-  const claim = isWhole ? 'in one piece where a stream was asked for' : 'with a stream that was not asked for';
-  throw new ParleyError('upstream_failed', `The upstream answered ${claim}.`);
+  const claim = isWhole ? 'with a complete response instead of the requested stream' : 'with a stream that was not requested';
+  throw new ParleyError('upstream_failed', `The upstream responded ${claim}.`);
 }
 
 /** Returns the headers of a response, including the names of omitted request fields. */

@@ -71,7 +71,7 @@ export function responsesRoutes(app: FastifyInstance, deps: ResponsesDeps): void
 
 /** Returns an error after which clients send the same request with POST. */
 function noWebSocket(): ParleyError {
-  return httpRefusal(426, 'Responses are not served over WebSocket here; send the request with POST over HTTP.', {
+  return httpRefusal(426, 'WebSocket is not supported for responses. Send the request with POST over HTTP.', {
     headers: { upgrade: 'HTTP/1.1', connection: 'upgrade' },
   });
 }
@@ -216,7 +216,7 @@ class CompactReply implements ReplySink {
     const { run, seal } = this.#compacting;
     run.end();
     const summary = getText(run);
-    if (summary.trim() === '') throw new ParleyError('upstream_failed', 'The deployment made no summary of the conversation.');
+    if (summary.trim() === '') throw new ParleyError('upstream_failed', 'The deployment returned an empty summary.');
     const { created_at, usage } = run.response;
     const key = run.response.id.slice('resp_'.length);
     const compaction: Compaction = {

@@ -62,8 +62,7 @@ const sheetPolicy = [
 /** Output folder of `npm run build:web`. */
 const builtPage = fileURLToPath(new URL('../../../web/dist', import.meta.url));
 
-const notBuilt =
-  'The page is not built. `npm start` builds it; so does `npm run build:web`, after which Parley has to be started anew.\n';
+const notBuilt = 'The page is not built. Run `npm start`, which builds it. Or run `npm run build:web` and restart Parley.\n';
 
 /** Policies of individual files, by path. */
 const policies: ReadonlyMap<string, string> = new Map([
@@ -169,7 +168,7 @@ interface ServedFile extends PageFile {
 }
 
 function sendFile({ headers }: FastifyRequest, reply: FastifyReply, file: ServedFile | undefined): FastifyReply {
-  if (file === undefined) throw new ParleyError('route_not_found', 'The page has no such file.');
+  if (file === undefined) throw new ParleyError('route_not_found', 'The page does not contain this file.');
   const { policy } = file;
   reply.headers({
     'cache-control': file.path.startsWith('assets/') ? 'public, max-age=31536000, immutable' : 'no-cache',

@@ -18,7 +18,7 @@ export function toBoundary(contentType: string | undefined): string | undefined 
   // Pattern bound: a header of at most 16 kB, where a quotation mark ends the search of the one before.
   const [, quoted, bare] = /;\s*boundary=(?:"([^"]*)"|([^\s;"]+))\s*(?:;|$)/i.exec(contentType ?? '') ?? [];
   const boundary = quoted ?? bare ?? '';
-  if (!/^[\w'()+,./:=? -]{0,69}[\w'()+,./:=?-]$/.test(boundary)) throw malformedForm('its boundary is missing or malformed');
+  if (!/^[\w'()+,./:=? -]{0,69}[\w'()+,./:=?-]$/.test(boundary)) throw malformedForm('the boundary is missing or malformed');
   return boundary;
 }
 
@@ -36,7 +36,8 @@ export class FormReader {
 
   async begin(): Promise<void> {
     await this.#reader.before(this.#delimiter, maxPreambleBytes);
-    if ((await this.#reader.exactly(2)) !== '\r\n') throw malformedForm('it has no part, or does not begin with its boundary');
+    if ((await this.#reader.exactly(2)) !== '\r\n')
+      throw malformedForm('the form has no parts or does not start with its boundary');
   }
 
   /** Skips parts until one matches, and returns its header. Call `content` next. Returns undefined at the end of the form. */
@@ -46,7 +47,7 @@ export class FormReader {
       if (isMeant(head)) return head;
       for await (const { length } of this.content()) {
         this.#skipped += length;
-        if (this.#skipped > maxSkippedBytes) throw malformedForm('its fields beside the file are too large');
+        if (this.#skipped > maxSkippedBytes) throw malformedForm('the fields other than the file are too large');
       }
     }
     return undefined;
@@ -56,7 +57,7 @@ export class FormReader {
   async *content(): AsyncGenerator<Uint8Array> {
     yield* this.#reader.piecesBefore(this.#delimiter);
     const behind = await this.#reader.exactly(2);
-    if (behind !== '\r\n' && behind !== '--') throw malformedForm('its boundary stands within a part');
+    if (behind !== '\r\n' && behind !== '--') throw malformedForm('the boundary occurs inside a part');
     this.#isAtEnd = behind === '--';
   }
 }
@@ -73,7 +74,7 @@ export interface PartHead {
 function toPartHead(text: string): PartHead {
   const fields = toFields(text);
   const disposition = fields.get('content-disposition') ?? '';
-  if (!/^form-data\s*(;|$)/i.test(disposition)) throw malformedForm('a part has no Content-Disposition: form-data');
+  if (!/^form-data\s*(;|$)/i.test(disposition)) throw malformedForm('a part lacks Content-Disposition: form-data');
   if (!/^(|7bit|8bit|binary)$/i.test(fields.get('content-transfer-encoding') ?? ''))
     throw malformedForm('a part has a Content-Transfer-Encoding');
   const parameters = toParameters(disposition);
@@ -127,7 +128,7 @@ class PieceReader {
       await this.#pull();
       end = this.#buffered.indexOf(mark);
     }
-    if (end === -1 || end > maxBytes) throw malformedForm('its head is too long');
+    if (end === -1 || end > maxBytes) throw malformedForm('the header of a part is too long');
     return this.#consume(end, end + mark.length).toString('latin1');
   }
 
@@ -159,13 +160,13 @@ class PieceReader {
 
   async #pull(): Promise<void> {
     const { done, value } = await this.#pieces.next();
-    if (done) throw malformedForm('it ends too early');
+    if (done) throw malformedForm('the form ends too early');
     this.#buffered = this.#buffered.length === 0 ? Buffer.from(value) : Buffer.concat([this.#buffered, value]);
   }
 }
 
 export function malformedForm(reason: string): ParleyError {
-  return new ParleyError('invalid_request', `The form cannot be read: ${reason}.`);
+  return new ParleyError('invalid_request', `Invalid form: ${reason}.`);
 }
 
 /**
@@ -176,7 +177,7 @@ export async function* readPieces(request: IncomingMessage): AsyncGenerator<Uint
   try {
     yield* request.iterator({ destroyOnReturn: false });
   } catch (cause) {
-    throw new ParleyError('invalid_request', 'The body broke off before its end.', { cause });
+    throw new ParleyError('invalid_request', 'The connection closed before the end of the body.', { cause });
   }
 }
 

@@ -40,5 +40,5 @@ export const exampleNames = {
 
 /** Returns the `id` parameter of paths below a deployment. */
 export function inDeploymentPath(example: string = exampleNames.chat): Parameter {
-  return inPath('id', 'Id of the deployment; it may hold slashes.', example);
+  return inPath('id', 'ID of the deployment. It may contain slashes.', example);
 }

@@ -49,22 +49,22 @@ export interface ErrorShape {
 
 /** Sections of the document, in order. */
 export const chapters = {
-  Chat: 'Replies of models and applications, in the form of the OpenAI API.',
-  Embeddings: 'Vectors of texts, in the form of the OpenAI API.',
-  'Further APIs': 'Texts, pictures, sound and order, in the forms of OpenAI’s family, of models that have them.',
-  Messages: 'Replies of the same deployments, in the Messages dialect of the Anthropic API.',
-  Responses: 'Replies of the same deployments, in the form of the Responses API.',
-  MCP: 'The same deployments as servers of the Model Context Protocol.',
+  Chat: 'Chat completions of models and applications, compatible with the OpenAI API.',
+  Embeddings: 'Text embeddings, compatible with the OpenAI API.',
+  'Further APIs': 'Text, image, audio, and reranking APIs, compatible with the OpenAI API family, if the model supports them.',
+  Messages: 'Chat completions of the same deployments, compatible with the Anthropic Messages API.',
+  Responses: 'Chat completions of the same deployments, compatible with the OpenAI Responses API.',
+  MCP: 'The same deployments as Model Context Protocol servers.',
   Listings: 'The deployments that the caller may use.',
-  Limits: 'Who the caller is, and what it has used.',
-  Keys: 'Keys that users make for themselves.',
-  Consent: 'What the user lets applications call on its behalf.',
-  Applications: 'Applications that users make, and what is needed to make one.',
-  Chats: 'The conversations of the page, the same on every device of a user.',
-  Files: 'Stored files: every user, or project of a key, has a bucket.',
+  Limits: 'Identity and usage of the caller.',
+  Keys: 'API keys that users create for themselves.',
+  Consent: 'Deployments that applications may call on behalf of the user.',
+  Applications: 'Applications that users create, and the resources for building them.',
+  Chats: 'Conversations of the page, synchronized across the devices of a user.',
+  Files: 'Stored files. Each user, or project of a key, has a bucket.',
   Administration: 'For callers with the role `admin`. Callers with the role `auditor` can read.',
-  'Signing in': 'How people sign in.',
-  Operations: 'For operators and their tools.',
+  'Signing in': 'User sign-in.',
+  Operations: 'For operators and monitoring tools.',
 } as const;
 
 /** One method of a path, for `/openapi.json`. It does not validate requests, but a test sends its examples to the route. */
@@ -97,7 +97,7 @@ export const anyObject: Schema = { type: 'object' };
 /** Response that the deployment's application defines. */
 export const asItCame: Answer = {
   status: 'default',
-  description: 'What the program of the deployment answers, as it came.',
+  description: 'The response of the deployment’s application, unchanged.',
   content: [{ type: '*/*', schema: {} }],
 };
 
@@ -153,5 +153,5 @@ export function buildList(items: Schema | NamedSchema): Schema {
  */
 export const traceparent: Parameter = inHeader(
   'traceparent',
-  'The trace that the call belongs to (W3C Trace Context). Absent, or of another form: a new one.',
+  'Trace context of the caller (W3C Trace Context). If it is missing or malformed, Parley starts a new trace.',
 );

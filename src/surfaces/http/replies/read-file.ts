@@ -15,7 +15,7 @@ export function toSelection({ method, headers }: FastifyRequest, reply: FastifyR
   const range = isOfRange(headers, file) ? toRange(headers.range, file.contentLength) : undefined;
   if (range !== 'unsatisfiable') return range ?? 'whole';
   reply.header('content-range', `bytes */${file.contentLength}`);
-  throw httpRefusal(416, `The range lies outside of the ${file.contentLength} bytes of the file.`, { param: 'range' });
+  throw httpRefusal(416, `The range is outside the file, which has ${file.contentLength} bytes.`, { param: 'range' });
 }
 
 /**

@@ -161,14 +161,14 @@ function toItems({ newId }: ConversationRoutesDeps, input: unknown): readonly Js
   if (input.length > maxItems) throw createRequestError('items', `must have at most ${maxItems} items`);
   return parseItems(input, 'items').map((item, index) => {
     if (item.type === 'item_reference')
-      throw createRequestError(`items[${index}].type`, 'is item_reference; send the item itself');
+      throw createRequestError(`items[${index}].type`, 'is item_reference. Send the item itself');
     return toStoredItem(item as JsonObject, newId);
   });
 }
 
 function requireStoring({ snapshot }: ConversationRoutesDeps): void {
   if (snapshot().configuration.responses.store === 'never')
-    throw createRequestError('conversation', 'cannot be made or added to: nothing is stored here');
+    throw createRequestError('conversation', 'cannot be created or extended, because storing responses is disabled');
 }
 
 async function requireRoom({ responses, snapshot }: ConversationRoutesDeps, { subject }: Caller): Promise<void> {
@@ -179,7 +179,7 @@ async function requireRoom({ responses, snapshot }: ConversationRoutesDeps, { su
 function idTaken(id: string) {
   return createRequestError(
     'items',
-    `has the id ${JSON.stringify(id.slice(0, 100))}, which another item of the conversation has`,
+    `contains the ID ${JSON.stringify(id.slice(0, 100))}, which another item of the conversation already has`,
   );
 }
 

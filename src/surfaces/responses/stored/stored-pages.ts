@@ -26,7 +26,7 @@ export function readInclude(query: Query): ReadonlySet<string> {
 function readText(query: Query, name: string): string | undefined {
   const value = Object.hasOwn(query, name) ? query[name] : undefined;
   if (value === undefined || value === '') return undefined;
-  if (typeof value !== 'string') throw createQueryError(name, 'may be given once');
+  if (typeof value !== 'string') throw createQueryError(name, 'must occur only once');
   return value;
 }
 
@@ -34,7 +34,7 @@ function readText(query: Query, name: string): string | undefined {
 export function readNumber(query: Query, name: string): number | undefined {
   const text = readText(query, name);
   if (text === undefined) return undefined;
-  if (!/^\d{1,15}$/.test(text)) throw createQueryError(name, 'must be a whole number');
+  if (!/^\d{1,15}$/.test(text)) throw createQueryError(name, 'must be an integer');
   return Number(text);
 }
 
@@ -66,7 +66,7 @@ function findPosition(items: readonly JsonObject[], param: 'after' | 'before', i
 }
 
 export function unknownItem(param: 'after' | 'before'): ParleyError {
-  return createQueryError(param, 'names no item of this list');
+  return createQueryError(param, 'is not the ID of an item in this list');
 }
 
 /** Returns a page of items in the format of the response. */
@@ -86,6 +86,6 @@ export function toList(data: readonly JsonObject[], hasMore: boolean): JsonObjec
 
 function readLimit(query: Query): number {
   const limit = readNumber(query, 'limit') ?? usualItems;
-  if (limit < 1 || limit > maxItems) throw createQueryError('limit', `must be a whole number from 1 to ${maxItems}`);
+  if (limit < 1 || limit > maxItems) throw createQueryError('limit', `must be an integer from 1 to ${maxItems}`);
   return limit;
 }

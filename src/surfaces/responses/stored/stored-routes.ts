@@ -60,10 +60,10 @@ export function storedRoutes(app: FastifyInstance, deps: StoredRoutesDeps): void
       const query = request.query as Query;
       const after = readNumber(query, 'starting_after');
       const isStreamed = readFlag(query, 'stream');
-      if (after !== undefined && !isStreamed) throw createQueryError('starting_after', 'needs stream=true');
+      if (after !== undefined && !isStreamed) throw createQueryError('starting_after', 'requires stream=true');
       const stored = await find(deps, location);
       if (!isStreamed) return toVisibleResponse(stored, readInclude(query));
-      if (!stored.isBackground) throw createQueryError('stream', 'can be true for a response that was made in the background');
+      if (!stored.isBackground) throw createQueryError('stream', 'is supported only for background responses');
       reply.hijack();
       const isOver = () => deps.hasEnded(caller);
       await streamRun(deps, reply.raw, { location, after: after ?? -1, headers: { 'x-request-id': request.id }, isOver });
@@ -87,7 +87,7 @@ async function cancel(deps: StoredRoutesDeps, request: FastifyRequest): Promise<
   const location = await resolveLocation(deps, request);
   const stored = await find(deps, location);
   if (!stored.isBackground)
-    throw createRequestError('response_id', 'names a response that was not made in the background: close its connection');
+    throw createRequestError('response_id', 'is not a background response. To cancel it, close its connection');
   // Cancels a run on this node first, so that the store contains all of its events.
   await deps.runs.cancel(location.id);
   const cancelled = await deps.responses.cancel(location);
@@ -148,7 +148,7 @@ async function identifyRequest(
 
 /** Returns the error for an object that does not exist or belongs to another user. */
 export function notStored(what: 'response' | 'conversation' | 'item', id: string): ParleyError {
-  return new ParleyError('response_not_found', `No stored ${what} of yours has the id ${JSON.stringify(id.slice(0, 100))}.`);
+  return new ParleyError('response_not_found', `You have no stored ${what} with the ID ${JSON.stringify(id.slice(0, 100))}.`);
 }
 
 /** Maximum number of characters of the question in a list. */

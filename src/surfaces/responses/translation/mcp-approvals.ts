@@ -52,7 +52,10 @@ export class McpApprovals {
       if (approval === undefined || approval.output !== undefined) return [];
       const label = String(server_label);
       if (!servers.some(({ settings }) => settings.name === label))
-        throw createRequestError('tools', `must have the MCP server ${JSON.stringify(label)}, of which a call was approved`);
+        throw createRequestError(
+          'tools',
+          `must contain the MCP server ${JSON.stringify(label)}, because one of its calls was approved`,
+        );
       return [
         {
           ...{ id, name: toMcpName(label, String(name)), arguments: String(args) },
@@ -67,7 +70,7 @@ export class McpApprovals {
     if (!this.#requests.has(request) && isNew)
       throw createRequestError(
         `${at}.approval_request_id`,
-        'names no request for approval ahead of it; send the mcp_approval_request too, or previous_response_id',
+        'does not refer to an earlier approval request. Also send the mcp_approval_request, or previous_response_id',
       );
     this.#answers.set(request, { approve: approve === true, reason: typeof reason === 'string' ? reason : '', isNew });
   }

@@ -56,7 +56,7 @@ function requireHost({ server_url }: McpTool, { hosts, at }: { hosts: readonly s
   if (hosts.some((allowed) => [host, hostname].includes(allowed.toLowerCase()))) return;
   throw createRequestError(
     `${at}.server_url`,
-    `is at ${host}, which is none of the hosts that responses.mcpServers of the configuration allows; have it added, or leave the tool out`,
+    `is on the host ${host}, which the configuration does not allow. Add it to responses.mcpServers, or remove the tool`,
   );
 }
 

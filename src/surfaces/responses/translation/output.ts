@@ -182,7 +182,7 @@ export class Output {
     this.put({ type: 'reasoning', id: this.newId('rs'), summary: [], encrypted_content });
   }
 
-  /** Closes the open items with this status. */
+  /** Closes the open items with this status. Calls with complete arguments are always closed as completed. */
   close(status: ItemStatus = 'completed'): void {
     this.#closeThought(status);
     this.#closeMessage(status);
@@ -351,7 +351,7 @@ export class Output {
   /** `snapshot` is a copy of the item for the event, because the item may still change. */
   #push(item: OutputItem, snapshot = structuredClone(item)): number {
     const at = this.items.push(item) - 1;
-    if (at >= maxItems) throw new ParleyError('upstream_failed', `The answer has more than ${maxItems} items.`);
+    if (at >= maxItems) throw new ParleyError('upstream_failed', `The reply has more than ${maxItems} items.`);
     this.emit({ type: 'response.output_item.added', output_index: at, item: snapshot });
     return at;
   }

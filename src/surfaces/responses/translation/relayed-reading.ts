@@ -52,7 +52,8 @@ export class RelayedReading implements Reading {
   takeText(): undefined {}
 
   end(): Ending {
-    if (this.#response === undefined) throw new ParleyError('upstream_failed', 'The upstream ended without a whole response.');
+    if (this.#response === undefined)
+      throw new ParleyError('upstream_failed', 'The upstream ended the reply without a complete response.');
     return { events: [], fields: this.#response as Partial<ResponseObject>, items: this.#items };
   }
 

@@ -61,7 +61,7 @@ export class ThoughtSeal {
     const path = `${at}.encrypted_content`;
     const { kind, ...thoughts } = this.#opened(sealed, path);
     if (kind === anyKind || kind === this.#stateKind || this.#kinds.includes(String(kind))) return thoughts;
-    if (type === 'compaction') throw invalidSealed(path, 'comes from another kind of model; leave the item out');
+    if (type === 'compaction') throw invalidSealed(path, 'comes from another kind of model. Remove the item');
     return undefined;
   }
 
@@ -72,7 +72,7 @@ export class ThoughtSeal {
     } catch (cause) {
       if (!(cause instanceof SealError)) throw cause;
     }
-    throw invalidSealed(at, 'was changed, or was not given to you here; leave the item out');
+    throw invalidSealed(at, 'was modified or belongs to another user. Remove the item');
   }
 
   /** If the upstreams have several kinds, the format of the content determines the kind. */

@@ -128,7 +128,7 @@ function checkCalls(items: readonly AnyItem[], getPath: (item: AnyItem) => strin
       waiting.set(id, item);
     } else if (callType !== undefined) {
       if (waiting.get(id)?.type !== callType)
-        throw createRequestError(`${getPath(item)}.call_id`, `is ${formatId(id)}, and no ${callType} ahead of it has that id`);
+        throw createRequestError(`${getPath(item)}.call_id`, `is ${formatId(id)}, but no earlier ${callType} has that ID`);
       waiting.delete(id);
     }
   }
@@ -136,7 +136,7 @@ function checkCalls(items: readonly AnyItem[], getPath: (item: AnyItem) => strin
 }
 
 function unanswered(item: AnyItem, id: string, getPath: (item: AnyItem) => string): Error {
-  return createRequestError(`${getPath(item)}.call_id`, `is ${formatId(id)}, and no output of that call follows`);
+  return createRequestError(`${getPath(item)}.call_id`, `is ${formatId(id)}, but the output of that call is missing`);
 }
 
 function formatId(id: string): string {
@@ -171,7 +171,7 @@ function toChatTools(request: ResponsesRequest, tools: readonly ResponsesTool[],
   const offers = [...offered.all].filter(([name]) => offered.isAllowed(name)).map(([, { offer }]) => offer);
   if (offers.length === 0 && !runsRemote) {
     if (!isNative && allowed.choice !== undefined && allowed.choice !== 'auto' && allowed.choice !== 'none')
-      throw createRequestError('tool_choice', 'asks for a call, and none of the tools can be called by this deployment');
+      throw createRequestError('tool_choice', 'requires a call, but this deployment can call none of the tools');
     return { offered, fields: {}, ignored: unsupported };
   }
   const { parallel_tool_calls } = request;
@@ -214,7 +214,8 @@ function toMcpChoice({ server_label: label, name }: JsonObject): unknown {
 
 function toAllowedTools({ mode = 'auto', tools }: JsonObject, offered: OfferedTools): Allowed {
   if (mode !== 'auto' && mode !== 'required') throw createRequestError('tool_choice.mode', 'must be "auto" or "required"');
-  if (!Array.isArray(tools) || tools.length === 0) throw createRequestError('tool_choice.tools', 'must name at least one tool');
+  if (!Array.isArray(tools) || tools.length === 0)
+    throw createRequestError('tool_choice.tools', 'must contain at least one tool');
   const allowedNames = tools.flatMap((tool, index) => {
     const at = `tool_choice.tools[${index}]`;
     if (!isJsonObject(tool)) throw createRequestError(at, 'must be an object');
@@ -232,7 +233,7 @@ function namesIn({ name }: JsonObject, offered: OfferedTools, at: string): strin
 
 function resolveName({ type, name, namespace }: JsonObject, offered: OfferedTools, at: string): string {
   if (type !== 'function' && type !== 'custom')
-    throw createRequestError(`${at}.type`, `is ${JSON.stringify(type)}, which this deployment cannot call`);
+    throw createRequestError(`${at}.type`, `is ${JSON.stringify(type)}, which this deployment does not support`);
   const flatName = offered.offeredAs(String(name), typeof namespace === 'string' ? namespace : undefined);
   if (flatName === undefined) throw createRequestError(`${at}.name`, 'must be the name of one of the tools');
   return flatName;

@@ -116,7 +116,7 @@ class Messages {
     switch (item.type) {
       case 'item_reference':
         if (this.#conversing.isNative) return;
-        throw createRequestError(`${at}.id`, 'names an item that is not stored; send the item itself');
+        throw createRequestError(`${at}.id`, 'refers to an item that is not stored. Send the item itself');
       case 'mcp_call':
         this.#callRemote(item, toRemoteResult(item));
         return;
@@ -281,7 +281,7 @@ class Messages {
   }
 }
 
-const wayOut = 'which this deployment cannot be told; leave it out, or ask one whose upstream speaks this API';
+const wayOut = 'which this deployment does not support. Remove it, or use a deployment whose upstream supports the Responses API';
 const summaryHeading = 'What was said so far, in short:';
 
 /** Returns the output of a server's call for the model. */
@@ -299,7 +299,7 @@ function requireTexts(content: string | readonly InputPart[], at: string): void 
   if (typeof content === 'string') return;
   const index = content.findIndex(({ type }) => type === 'input_image' || type === 'input_file');
   if (index < 0) return;
-  const claim = `is ${content[index]?.type}, which a message of the assistant cannot have; send it in a message of the user`;
+  const claim = `is ${content[index]?.type}, which is not supported in assistant messages. Send it in a user message`;
   throw createRequestError(`${at}[${index}].type`, claim);
 }
 

@@ -106,7 +106,7 @@ function imagePart(url: string, detail: string | undefined): ContentPart {
 function unreadable(id: string | undefined, at: string, instead: string) {
   return id === undefined
     ? createRequestError(`${at}.${instead}`, 'is required')
-    : createRequestError(`${at}.file_id`, `names a file that this deployment cannot read; send ${instead}`);
+    : createRequestError(`${at}.file_id`, `refers to a file that this deployment cannot read. Send ${instead}`);
 }
 
 /** Returns whether the URL refers to a file stored in Parley. */

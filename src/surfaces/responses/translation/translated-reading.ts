@@ -73,7 +73,7 @@ export class TranslatedReading implements Reading {
   end(): Ending {
     const reason = this.#incompleteReason();
     if (reason === undefined && this.#output.hasHalfCall)
-      throw new ParleyError('upstream_failed', 'The answer calls a tool with arguments that are not a JSON object.');
+      throw new ParleyError('upstream_failed', 'The reply contains a tool call whose arguments are not a JSON object.');
     const { suppressedCall, items } = this.#output;
     if (suppressedCall !== undefined && !items.some(({ type }) => answers.has(type))) throw callNotAllowed(suppressedCall);
     const status = reason === undefined ? 'completed' : 'incomplete';
