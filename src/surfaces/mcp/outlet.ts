@@ -114,7 +114,7 @@ export function readAccepted({ headers: { accept } }: IncomingMessage): Accepted
   const events = types.includes('text/event-stream') || types.includes('text/*');
   const json = ['application/json', 'application/*', '*/*'].some((type) => types.includes(type));
   if (json || events) return { json, events };
-  throw new ParleyError('invalid_request', 'The response is application/json or text/event-stream. Accept must contain both.', {
+  throw new ParleyError('invalid_request', 'Accept must allow application/json or text/event-stream.', {
     status: 406,
   });
 }
