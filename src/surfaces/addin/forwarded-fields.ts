@@ -62,7 +62,8 @@ export function isPassedDown(name: string): boolean {
 }
 
 /**
- * Returns the value of `Vary`. Drops the service's value if it lists only credentials, because such responses are never cached.
+ * Returns the value of `Vary`. Drops the service's value if it lists only credentials, because shared caches must not store such
+ * responses.
  */
 export function toGatewayVary(vary: string | undefined): string {
   return toVary(vary === privateFields.vary ? undefined : vary);

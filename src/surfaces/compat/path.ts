@@ -6,7 +6,7 @@ import { type PassThroughApi, passThroughApis } from '#contract/pass-through.ts'
 import { methodNotAllowed, routeNotFound } from '../http/answer-methods.ts';
 import { toAllowed } from '../http/operations/path-methods.ts';
 
-/** An API that a path can name. */
+/** An API of a deployment. */
 export type CompatApi = CompatApiByModel | 'responses';
 
 /** APIs in which `model` of the body names the deployment. `/v1/responses` has its own routes. */

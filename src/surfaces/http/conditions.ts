@@ -52,7 +52,7 @@ function requireMatch(match: string | undefined, current: Current): void {
 function isNamed(list: string, current: Current, comparison: 'strong' | 'weak'): boolean {
   if (current === undefined) return false;
   if (list.trim() === '*') return true;
-  // Pattern bound: a header of at most 16 kB, where a quotation mark ends the search of the one before.
+  // Pattern bound: a header of at most 16 kB, in which each quotation mark ends the search that the previous one started.
   for (const [, weak, quoted, bare] of list.matchAll(/(W\/)?"([^"]*)"|([^\s",]+)/g)) {
     if ((quoted ?? bare) === current.etag && (weak === undefined || comparison === 'weak')) return true;
   }

@@ -175,7 +175,7 @@ function toInput(args: string): object {
   return isJsonObject(value) ? value : {};
 }
 
-/** Upstream statuses about Parley's own credentials. Clients cannot act on the upstream's message. */
+/** Upstream statuses about Parley's own credentials or plan. Clients cannot act on the upstream's message. */
 const ofOurs: ReadonlySet<number> = new Set([401, 402, 403]);
 
 /**

@@ -87,7 +87,7 @@ function toParameter({ schema, ...parameter }: Parameter, components: SchemaComp
   return { ...parameter, ...(schema && { schema: components.show(schema) }) };
 }
 
-/** Lists alternatives. One of them is sufficient. */
+/** Returns the alternatives. One of them is sufficient. */
 function toSecurity({ isOpen, takesXApiKey }: ApiOperation): Document[] {
   if (isOpen) return [];
   return [{ apiKey: [] }, ...(takesXApiKey ? [{ xApiKey: [] }] : []), { bearer: [] }];

@@ -129,7 +129,7 @@ async function serveBackground(
   const headers = buildHeaders(context, ignored);
   if (runRequest.request.stream !== true) return sendJson(response, 200, toLatin1(JSON.stringify(queued)), headers);
   const { subject } = runRequest.target.call.caller;
-  // Ending the reader's access also ends the run.
+  // The run ends together with the reader's access, so no separate check is needed.
   const isOver = () => false;
   await streamRun(background, response, { location: { id: queued.id, subject }, after: -1, headers, isOver });
 }

@@ -15,7 +15,7 @@ const lingerMs = 5_000;
  */
 export function toBoundary(contentType: string | undefined): string | undefined {
   if (!/^multipart\/form-data\s*(;|$)/i.test(contentType?.trim() ?? '')) return undefined;
-  // Pattern bound: a header of at most 16 kB, where a quotation mark ends the search of the one before.
+  // Pattern bound: a header of at most 16 kB, in which each quotation mark ends the search that the previous one started.
   const [, quoted, bare] = /;\s*boundary=(?:"([^"]*)"|([^\s;"]+))\s*(?:;|$)/i.exec(contentType ?? '') ?? [];
   const boundary = quoted ?? bare ?? '';
   if (!/^[\w'()+,./:=? -]{0,69}[\w'()+,./:=?-]$/.test(boundary)) throw malformedForm('the boundary is missing or malformed');

@@ -8,7 +8,7 @@ import { inPath, type Parameter } from './operation.ts';
 export const exampleNames = {
   chat: 'demo',
   embedding: 'demo-embeddings',
-  /** A model with pass-through APIs. A service without a configuration has no such model. */
+  /** A model with pass-through APIs. The default service has no such model. */
   others: 'studio',
   /** An application with documents. */
   application: 'sample',

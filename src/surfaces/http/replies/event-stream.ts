@@ -53,7 +53,7 @@ export class EventStream {
       ...(response.useChunkedEncodingByDefault && { 'transfer-encoding': 'chunked' }),
       ...headers,
     });
-    // The response retains its header as a rope of about fifty strings. Reading a character flattens it.
+    // The response retains its header as a rope of about fifty strings. Reading a character makes it one string.
     String(Reflect.get(response, '_header')).charCodeAt(0);
     // Chunks are framed here, so that the headers, the frame, and the events are one string and one write.
     this.#isChunked = response.chunkedEncoding;

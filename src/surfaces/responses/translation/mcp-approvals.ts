@@ -34,8 +34,8 @@ export class McpApprovals {
   }
 
   /**
-   * Returns how an approval request is represented in the conversation. Undefined if its call was run. Otherwise, the result
-   * contains the output for the model, or no output for a call to run now.
+   * Returns how to represent an approval request in the conversation. Undefined if its call was run. The result contains the
+   * output for the model, or undefined output if the call must run now.
    */
   find(request: string): { readonly output: string | undefined } | undefined {
     if (this.#created.has(request)) return undefined;

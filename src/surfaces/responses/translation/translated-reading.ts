@@ -171,7 +171,8 @@ export class TranslatedReading implements Reading {
   }
 }
 
-// Pattern bound: linear. A fence without an end matches to the end of the text, and a backtick ends the search of the one before.
+// Pattern bound: linear. An unclosed fence matches to the end of the text, and each backtick ends the search that the previous
+// one started.
 const code = /```[\s\S]*?(?:```|$)|`[^`\n]*`/g;
 const marks = /\[\s*(\d{1,4}(?:\s*[,;]\s*\d{1,4})*)\s*\]|【\s*(\d{1,4})[^】\n]{0,30}】/g;
 const maxCitations = 1_000;
