@@ -41,7 +41,7 @@ const reasons: Readonly<Record<number, string>> = {
  * constant CORS headers.
  */
 function answerMalformed({ code }: Error & { code?: string }, socket: Socket): void {
-  if (code !== 'ECONNRESET' && socket.writable) endSocket(socket, toText(toRefusal(code)));
+  if (code !== 'ECONNRESET' && socket.writable) endSocket(socket, toText(toErrorAnswer(code)));
   else socket.destroy();
 }
 
@@ -51,7 +51,7 @@ function answerConnect(socket: Socket): void {
   endSocket(socket, toText(refusal(404, 'not_found_error', 'This server is not a proxy.')));
 }
 
-function toRefusal(code: string | undefined): OwnAnswer {
+function toErrorAnswer(code: string | undefined): OwnAnswer {
   const type = 'invalid_request_error';
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return refusal(408, type, 'The request did not arrive in time.');
   if (code === 'HPE_HEADER_OVERFLOW') return refusal(431, type, 'The request headers are too large.');

@@ -28,7 +28,7 @@ export function answersToMalformed(newId: () => string, errorDialectAt: (path: s
      */
     clientErrorHandler({ code }: Error & { code?: string }, socket: Socket): void {
       const answer: ServerResponse | null | undefined = Reflect.get(socket, '_httpMessage');
-      if (code !== 'ECONNRESET' && socket.writable && !answer?.headersSent) endSocket(socket, toAnswer(code, newId()));
+      if (code !== 'ECONNRESET' && socket.writable && !answer?.headersSent) endSocket(socket, formatResponse(code, newId()));
       else socket.destroy();
     },
   } satisfies FastifyServerOptions;
@@ -41,10 +41,10 @@ export function answersToMalformed(newId: () => string, errorDialectAt: (path: s
  */
 export function refuseOddHeads(app: FastifyInstance): void {
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
-  app.addHook('onRequest', ({ raw }, _reply, done) => done(findOddity(raw)));
+  app.addHook('onRequest', ({ raw }, _reply, done) => done(findHeadError(raw)));
 }
 
-function findOddity({ rawHeaders, headers, httpVersion, method, url }: IncomingMessage): ParleyError | undefined {
+function findHeadError({ rawHeaders, headers, httpVersion, method, url }: IncomingMessage): ParleyError | undefined {
   const { host, expect, 'transfer-encoding': transfer } = headers;
   if (url === '*' && method !== 'OPTIONS') return new ParleyError('invalid_request', 'Only OPTIONS requests may use the path *.');
   if (hasSeveralHosts(rawHeaders))
@@ -59,8 +59,8 @@ function findOddity({ rawHeaders, headers, httpVersion, method, url }: IncomingM
   return httpRefusal(417, 'The Expect header must be 100-continue.');
 }
 
-function toAnswer(code: string | undefined, id: string): string {
-  const error = toRefusal(code);
+function formatResponse(code: string | undefined, id: string): string {
+  const error = toError(code);
   const body = JSON.stringify(toErrorBody(error));
   const head = [
     `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}`,
@@ -72,7 +72,7 @@ function toAnswer(code: string | undefined, id: string): string {
   return `${head.join('\r\n')}\r\n\r\n${body}`;
 }
 
-function toRefusal(code: string | undefined): ParleyError {
+function toError(code: string | undefined): ParleyError {
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return httpRefusal(408, 'The request did not arrive in time.');
   if (code === 'HPE_HEADER_OVERFLOW') return httpRefusal(431, 'The request headers are too large.');
   return new ParleyError('invalid_request', 'The request is not valid HTTP.');

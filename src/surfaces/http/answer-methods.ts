@@ -18,10 +18,10 @@ export interface MethodDeps {
  */
 export function answerMethods(app: FastifyInstance, { operations, allowedOrigins }: MethodDeps): void {
   const described = new PathMethods(operations);
-  const others = otherRoutes(app, described);
+  const findRouteMethods = collectRouteMethods(app, described);
   const methodsAt = (url: string): readonly string[] => {
     const methods = described.at(url);
-    return methods.length > 0 ? methods : others(url);
+    return methods.length > 0 ? methods : findRouteMethods(url);
   };
   const answer = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const { method, url, headers } = request;
@@ -31,7 +31,7 @@ export function answerMethods(app: FastifyInstance, { operations, allowedOrigins
         .code(204)
         .headers({ allow: allowed.join(', '), ...toPreflightFields(headers, allowed, allowedOrigins()) })
         .send();
-    if (allowed.length === 0 || allowed.includes(method)) throw routeNotFound(meantBy(url, method, described));
+    if (allowed.length === 0 || allowed.includes(method)) throw routeNotFound(suggestPath(url, method, described));
     throw methodNotAllowed(method, allowed);
   };
   app.setNotFoundHandler(answer);
@@ -59,7 +59,7 @@ const displayablePath = /^(?:\/[\w.:-]{1,100}){1,8}$/;
 /**
  * Returns the path that a client with a wrong base URL or with extra slashes probably meant. Undefined if no such path exists.
  */
-function meantBy(url: string, method: string, described: PathMethods): string | undefined {
+function suggestPath(url: string, method: string, described: PathMethods): string | undefined {
   const requested = getPath(url);
   if (requested.length > maxHintedPathLength) return undefined;
   const path = `/${requested
@@ -80,7 +80,7 @@ export function methodNotAllowed(method: string, allowed: readonly string[], hin
 }
 
 /** Returns a function that finds the methods of routes without an operation, such as the routes of the page. */
-function otherRoutes(app: FastifyInstance, described: PathMethods): (url: string) => readonly string[] {
+function collectRouteMethods(app: FastifyInstance, described: PathMethods): (url: string) => readonly string[] {
   const methodsByRoute = new Map<string, Set<string>>();
   app.addHook('onRoute', ({ url, method }) => {
     const knownMethods = methodsByRoute.get(url) ?? new Set();

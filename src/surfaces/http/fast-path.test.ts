@@ -14,12 +14,12 @@ const route = '/calls/*';
  * response body.
  */
 async function send(head: string): Promise<string> {
-  const ways: string[] = [];
+  const paths: string[] = [];
   const fastPath = new FastPath(() => 'new-id');
   const app = fastify({
     serverFactory(framework) {
       const long: RequestListener = (request, response) => {
-        ways.push('long');
+        paths.push('long');
         framework(request, response);
       };
       return createServer({ requireHostHeader: false }, fastPath.before(long));
@@ -40,7 +40,7 @@ async function send(head: string): Promise<string> {
   });
   await once(socket, 'close');
   await app.close();
-  return `${ways[0] ?? 'short'} ${/HTTP\/1.1 ([2-5]\d\d)/.exec(answer)?.[1]} ${answer.split('\r\n\r\n').at(-1)?.slice(0, 8)}`;
+  return `${paths[0] ?? 'short'} ${/HTTP\/1.1 ([2-5]\d\d)/.exec(answer)?.[1]} ${answer.split('\r\n\r\n').at(-1)?.slice(0, 8)}`;
 }
 
 const host = '\r\nhost: parley';

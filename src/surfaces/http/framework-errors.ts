@@ -19,14 +19,14 @@ export function answerErrors(app: FastifyInstance, { reportError, errorDialectAt
     done();
   });
   app.setErrorHandler((cause, request, reply) => {
-    const error = toParleyError(toOwnError(cause));
+    const error = toParleyError(toContractError(cause));
     if (error.status >= 500) reportError(error, request.id);
     return send(request, reply, error);
   });
 }
 
 /** Converts an error of Fastify about the request to a contract error. Returns other errors unchanged. */
-function toOwnError(error: unknown): unknown {
+function toContractError(error: unknown): unknown {
   const { code, statusCode } = error instanceof Error ? (error as Error & { code?: unknown; statusCode?: unknown }) : {};
   if (typeof code !== 'string' || !code.startsWith('FST_ERR_') || typeof statusCode !== 'number' || statusCode >= 500)
     return error;

@@ -8,7 +8,10 @@ import { stalledMs } from './replies/event-stream.ts';
 import { sendJson } from './replies/send-json.ts';
 
 /** Sends a raw request, calls `serve` with it, and returns the result. The client never reads the response. */
-async function serving<Result>(text: string, serve: (request: IncomingMessage, response: ServerResponse) => Promise<Result>) {
+async function serveRequest<Result>(
+  text: string,
+  serve: (request: IncomingMessage, response: ServerResponse) => Promise<Result>,
+) {
   const server = createServer();
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -27,7 +30,7 @@ const head = 'POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n\r\n';
 
 test('readBody waits for a body until the signal aborts', async () => {
   const controller = new AbortController();
-  const reading = serving(`${head}{`, async (request) => {
+  const reading = serveRequest(`${head}{`, async (request) => {
     setTimeout(() => controller.abort(new Error('stopping')), 20);
     return readBody(request, 1000, () => controller.signal);
   });
@@ -35,9 +38,11 @@ test('readBody waits for a body until the signal aborts', async () => {
 });
 
 test('readBody fails immediately if the signal is aborted or the client has disconnected', async () => {
-  const stopped = serving(`${head}{`, async (request) => readBody(request, 1000, () => AbortSignal.abort(new Error('stopped'))));
+  const stopped = serveRequest(`${head}{`, async (request) =>
+    readBody(request, 1000, () => AbortSignal.abort(new Error('stopped'))),
+  );
   await expect(stopped).rejects.toThrow('stopped');
-  const left = serving(`${head}{`, async (request) => {
+  const left = serveRequest(`${head}{`, async (request) => {
     request.destroy();
     await once(request, 'close');
     return readBody(request, 1000);
@@ -46,7 +51,7 @@ test('readBody fails immediately if the signal is aborted or the client has disc
 });
 
 test('sendJson limits the wait for a client that does not read the response', async () => {
-  const waited = await serving('GET / HTTP/1.1\r\nhost: x\r\n\r\n', async (_request, response) => {
+  const waited = await serveRequest('GET / HTTP/1.1\r\nhost: x\r\n\r\n', async (_request, response) => {
     sendJson(response, 200, 'x'.repeat(50_000_000));
     await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
     return response.socket?.timeout;
@@ -56,10 +61,13 @@ test('sendJson limits the wait for a client that does not read the response', as
 
 test('readBody returns the complete body if it arrived in several chunks before the call', async () => {
   const text = 'x'.repeat(100_000);
-  const { length } = await serving(`POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 100000\r\n\r\n${text}`, async (request) => {
-    while (request.readableLength < text.length) await new Promise(setImmediate);
-    return readBody(request, 1_000_000);
-  });
+  const { length } = await serveRequest(
+    `POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 100000\r\n\r\n${text}`,
+    async (request) => {
+      while (request.readableLength < text.length) await new Promise(setImmediate);
+      return readBody(request, 1_000_000);
+    },
+  );
   expect(length).toBe(text.length);
 });
 
@@ -67,7 +75,7 @@ const largeText = JSON.stringify({ model: 'm', text: 'a'.repeat(2 ** 21) });
 
 test('readBody yields to the event loop after a large body', async () => {
   const message = `POST / HTTP/1.1\r\nhost: x\r\ncontent-length: ${largeText.length}\r\n\r\n${largeText}`;
-  const log = await serving(message, async (request) => {
+  const log = await serveRequest(message, async (request) => {
     const steps: string[] = [];
     request.once('end', () => setImmediate(() => steps.push('other work')));
     await readBody(request, 2 ** 23);

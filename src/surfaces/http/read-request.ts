@@ -8,7 +8,7 @@ import { unauthorized } from '#domain/callers/identify.ts';
 
 const wellFormedId = /^[\w.:-]{1,128}$/;
 /** Lengths of the header names that carry credentials. */
-const lengthsOfNames: ReadonlySet<number> = new Set(['authorization', 'api-key', 'x-api-key'].map(({ length }) => length));
+const credentialNameLengths: ReadonlySet<number> = new Set(['authorization', 'api-key', 'x-api-key'].map(({ length }) => length));
 const largeBodyBytes = 1024 ** 2;
 const bearer = /^bearer +(\S.*)$/i;
 
@@ -49,7 +49,7 @@ export function readCredentials(request: Pick<IncomingMessage, 'headers' | 'rawH
   let source = 'Authorization';
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
     const [fieldName, value] = [rawHeaders[at] as string, rawHeaders[at + 1] as string];
-    if (!lengthsOfNames.has(fieldName.length)) continue;
+    if (!credentialNameLengths.has(fieldName.length)) continue;
     const name = fieldName.toLowerCase();
     if (name === 'authorization') {
       if (value !== headers.authorization) throw ambiguous('Authorization', fieldName);
@@ -124,8 +124,8 @@ function unsupported(message: string): ParleyError {
 export function readBody(request: IncomingMessage, maxBytes: number, signal?: () => AbortSignal): Buffer | Promise<Buffer> {
   request.on('error', ignore);
   const { headers, readableLength } = request;
-  const isHere = readableLength > 0 && readableLength === Number(headers['content-length']);
-  if (!isHere) return gatherBody(request, maxBytes, signal?.());
+  const isBuffered = readableLength > 0 && readableLength === Number(headers['content-length']);
+  if (!isBuffered) return gatherBody(request, maxBytes, signal?.());
   // A small body usually arrives together with its headers. The length is passed because `read()` in Node 26 otherwise returns
   // only the first of several chunks.
   const body: Buffer = request.read(readableLength);
@@ -139,7 +139,7 @@ function gatherBody(request: IncomingMessage, maxBytes: number, signal?: AbortSi
   return new Promise((resolve, reject) => {
     // The events may have fired before the listeners below are attached.
     if (signal?.aborted === true) return reject(signal.reason);
-    if (request.destroyed && !request.complete) return reject(brokenOff());
+    if (request.destroyed && !request.complete) return reject(connectionClosed());
     const pieces: Buffer[] = [];
     let bytes = 0;
     // The request is retained as long as its response. Removing the listeners lets the body be freed earlier.
@@ -156,13 +156,13 @@ function gatherBody(request: IncomingMessage, maxBytes: number, signal?: AbortSi
     };
     const end = (): void => {
       finish();
-      const body = toWhole(pieces, bytes);
+      const body = joinPieces(pieces, bytes);
       if (isLargeBody(bytes)) setImmediate(resolve, body);
       else resolve(body);
     };
     const fail = (): void => {
       finish();
-      reject(signal?.reason ?? brokenOff());
+      reject(signal?.reason ?? connectionClosed());
     };
     request.on('data', onData).on('end', end).on('close', fail);
     signal?.addEventListener('abort', fail);
@@ -177,12 +177,12 @@ export function isLargeBody(bytes: number): boolean {
   return bytes > largeBodyBytes;
 }
 
-function brokenOff(): ParleyError {
+function connectionClosed(): ParleyError {
   return new ParleyError('invalid_request', 'The connection closed before the end of the body.');
 }
 
 /** Joins the chunks and frees their memory immediately instead of waiting for garbage collection. */
-function toWhole(pieces: readonly Buffer[], bytes: number): Buffer {
+function joinPieces(pieces: readonly Buffer[], bytes: number): Buffer {
   const [first] = pieces;
   if (first?.length === bytes) return first;
   const body = Buffer.concat(pieces, bytes);

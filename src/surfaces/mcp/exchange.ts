@@ -155,7 +155,7 @@ function toServerInfo({ id, displayName: title = id }: Deployment): JsonObject {
 }
 
 /** One tool call. */
-interface Asking {
+interface ToolCall {
   readonly call: Call;
   /** Aborted when the client cancels the call or disconnects. */
   readonly signal: AbortSignal;
@@ -168,7 +168,7 @@ interface Asking {
 async function callDeployment(
   calls: Calls,
   { context, outlet }: { readonly context: RequestContext; readonly outlet: Outlet },
-  { call, signal, args, progress }: Asking,
+  { call, signal, args, progress }: ToolCall,
 ): Promise<JsonObject> {
   try {
     const target = await calls.authorize(call, 'chat');
@@ -184,11 +184,11 @@ async function callDeployment(
     return { content: toContent(completion) };
   } catch (error) {
     if (context.hasLeft) throw error;
-    return { content: [{ type: 'text', text: toWords(context.failed(error)) }], isError: true };
+    return { content: [{ type: 'text', text: formatError(context.failed(error)) }], isError: true };
   }
 }
 
-function toWords({ message, code, publicCode, retryAfterSeconds }: ParleyError): string {
+function formatError({ message, code, publicCode, retryAfterSeconds }: ParleyError): string {
   const again = retryAfterSeconds === undefined ? '' : ` Another try makes sense after ${retryAfterSeconds} s.`;
   return `${message}${again} (${publicCode ?? code})`;
 }

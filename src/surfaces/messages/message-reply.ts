@@ -91,7 +91,7 @@ export class MessageWriter implements EventWriter {
   }
 
   toErrorEvent(error: ParleyError, context: RequestContext): string {
-    return toNamedEvent(toMessagesError(this.#isRelayed ? inOwnWords(error) : error, context.id));
+    return toNamedEvent(toMessagesError(this.#isRelayed ? toUpstreamError(error) : error, context.id));
   }
 }
 
@@ -176,14 +176,14 @@ function toInput(args: string): object {
 }
 
 /** Upstream statuses about Parley's own credentials or plan. Clients cannot act on the upstream's message. */
-const ofOurs: ReadonlySet<number> = new Set([401, 402, 403]);
+const credentialStatuses: ReadonlySet<number> = new Set([401, 402, 403]);
 
 /**
  * Returns the error that ended a relayed stream, with the upstream's status and message, because clients decide by the error
  * type whether to retry. Returns other errors unchanged.
  */
-function inOwnWords(error: ParleyError): Pick<ParleyError, 'status' | 'message' | 'param' | 'displayMessage' | 'overflow'> {
+function toUpstreamError(error: ParleyError): Pick<ParleyError, 'status' | 'message' | 'param' | 'displayMessage' | 'overflow'> {
   const { cause, overflow } = error;
-  if (!(cause instanceof UpstreamError) || cause.status === undefined || ofOurs.has(cause.status)) return error;
+  if (!(cause instanceof UpstreamError) || cause.status === undefined || credentialStatuses.has(cause.status)) return error;
   return { status: cause.status, message: cause.message, param: null, displayMessage: cause.displayMessage, overflow };
 }

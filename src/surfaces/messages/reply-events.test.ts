@@ -25,8 +25,8 @@ function folded(chunks: readonly Chunk[]): MessagesReply {
 
 function call(index: number, args: string, more: { id?: string; name?: string } = {}): Chunk {
   const { id, name } = more;
-  const asked = { ...(name !== undefined && { name }), arguments: args };
-  return delta({ tool_calls: [{ index, ...(id !== undefined && { id, type: 'function' }), function: asked }] });
+  const functionDelta = { ...(name !== undefined && { name }), arguments: args };
+  return delta({ tool_calls: [{ index, ...(id !== undefined && { id, type: 'function' }), function: functionDelta }] });
 }
 
 const start = delta({ role: 'assistant', content: '' });
@@ -217,7 +217,7 @@ describe('ReplyEvents for content without a counterpart', () => {
     finish(),
     chunk({ statistics }),
   ];
-  const whole = {
+  const extension = {
     custom_content: {
       stages: [{ index: 0, name: 'Search', status: 'completed', content: 'found it' }],
       state: { step: 1 },
@@ -231,11 +231,11 @@ describe('ReplyEvents for content without a counterpart', () => {
     const pings = events.filter(({ type }) => type === 'ping');
     expect(pings).toHaveLength(4);
     expect(pings[1]).toEqual({ type: 'ping', parley: { custom_content: { stages: [{ index: 0, content: 'found ' }] } } });
-    expect(events.at(-2)).toMatchObject({ type: 'message_delta', parley: whole });
+    expect(events.at(-2)).toMatchObject({ type: 'message_delta', parley: extension });
   });
 
   it('adds it to the assembled message', () => {
-    expect(folded(chunks)).toMatchObject({ content: [{ type: 'text', text: 'Here.' }], parley: whole });
+    expect(folded(chunks)).toMatchObject({ content: [{ type: 'text', text: 'Here.' }], parley: extension });
   });
 
   it('sends it only in pings if it is too large', () => {
@@ -308,21 +308,21 @@ describe('ReplyEvents for arbitrary chunks', () => {
         fc.array(args, { minLength: 1, maxLength: 4 }),
         fc.array(fc.integer({ min: 0, max: 4 }), { maxLength: 60 }),
         (calls, order) => {
-          const left = calls.map((json) => json);
+          const remaining = calls.map((json) => json);
           const chunks = [start, ...calls.map((_json, index) => call(index, '', { id: `id${index}`, name: `tool${index}` }))];
-          let said = '';
+          let expectedText = '';
           for (const index of [...order, ...calls.keys()]) {
-            const rest = left[index];
+            const rest = remaining[index];
             if (rest === undefined) {
               chunks.push(text('word '));
-              said += 'word ';
+              expectedText += 'word ';
               continue;
             }
             const size = order.length % 2 === 0 ? 3 : rest.length;
             chunks.push(call(index, rest.slice(0, size)));
-            left[index] = rest.slice(size);
+            remaining[index] = rest.slice(size);
           }
-          chunks.push(...calls.map((_json, index) => call(index, left[index] ?? '')), finish('tool_calls'));
+          chunks.push(...calls.map((_json, index) => call(index, remaining[index] ?? '')), finish('tool_calls'));
           const events = toEvents(chunks);
           expect(findGrammarErrors(events)).toEqual([]);
           const blocks = buildBlocks(events);
@@ -331,7 +331,7 @@ describe('ReplyEvents for arbitrary chunks', () => {
               .filter(({ type }) => type === 'text')
               .map((block) => block.text)
               .join(''),
-          ).toBe(said);
+          ).toBe(expectedText);
           const tools = blocks.filter(({ type }) => type === 'tool_use');
           expect(Object.fromEntries(tools.map(({ id, json }) => [id, json]))).toEqual(
             Object.fromEntries(calls.map((json, index) => [`id${index}`, json])),

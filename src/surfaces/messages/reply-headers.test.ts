@@ -48,7 +48,7 @@ describe('toReplyHeaders', () => {
     [['top_k', 'thinking.display'], 'top_k, thinking.display'],
     [['a\r\nb: c', 'ü', '\ud800', 'x'.repeat(100)], `a%0D%0Ab%3A%20c, %C3%BC, %EF%BF%BD, ${'x'.repeat(64)}`],
     [Array.from({ length: 40 }, (_, n) => `f${n}`), expect.stringMatching(/^f0, f1, .*, f31, and 8 more$/)],
-  ])('lists the fields that the translation omitted: %j', (ignored, told) => {
-    expect(headersOf(undefined, { ignored })).toEqual({ ...usual, 'parley-ignored': told });
+  ])('lists the fields that the translation omitted: %j', (ignored, value) => {
+    expect(headersOf(undefined, { ignored })).toEqual({ ...usual, 'parley-ignored': value });
   });
 });

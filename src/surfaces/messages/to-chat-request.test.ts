@@ -23,7 +23,7 @@ function messagesOf(...messages: object[]): unknown[] {
 const png = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AAAA' } };
 const pngPart = { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } };
 const use = (id: string, name = 'f') => ({ type: 'tool_use', id, name, input: { a: 1 } });
-const asked = (...ids: string[]) => ({ role: 'assistant', content: ids.map((id) => use(id)) });
+const createCalls = (...ids: string[]) => ({ role: 'assistant', content: ids.map((id) => use(id)) });
 
 describe('toChatRequest for fields', () => {
   it('converts fields with a counterpart', () => {
@@ -204,7 +204,7 @@ describe('toChatRequest for tool results', () => {
       result('b', { content: 'two' }),
       result('a', { content: [{ type: 'text', text: 'one' }] }),
     ];
-    expect(messagesOf(hello, asked('a', 'b'), { role: 'user', content }).slice(1)).toEqual([
+    expect(messagesOf(hello, createCalls('a', 'b'), { role: 'user', content }).slice(1)).toEqual([
       {
         role: 'assistant',
         content: null,
@@ -218,7 +218,7 @@ describe('toChatRequest for tool results', () => {
 
   it('moves images to the next message', () => {
     const content = [result('a', { content: [{ type: 'text', text: 'see' }, png] }), { type: 'text', text: 'And?' }];
-    expect(messagesOf(hello, asked('a'), { role: 'user', content }).slice(2)).toEqual([
+    expect(messagesOf(hello, createCalls('a'), { role: 'user', content }).slice(2)).toEqual([
       { role: 'tool', tool_call_id: 'a', content: 'see' },
       {
         role: 'user',
@@ -233,7 +233,7 @@ describe('toChatRequest for tool results', () => {
 
   it('marks errors and converts missing content to empty text', () => {
     const content = [result('a', { content: 'no route', is_error: true }), result('b')];
-    expect(messagesOf(hello, asked('a', 'b'), { role: 'user', content }).slice(2)).toEqual([
+    expect(messagesOf(hello, createCalls('a', 'b'), { role: 'user', content }).slice(2)).toEqual([
       { role: 'tool', tool_call_id: 'a', content: 'The tool failed: no route' },
       { role: 'tool', tool_call_id: 'b', content: '' },
     ]);
@@ -292,7 +292,7 @@ describe('toChatRequest for assistant messages', () => {
 
 describe('toChatRequest for upstreams with the same features', () => {
   const mark = { cache_control: { type: 'ephemeral', ttl: '1h' } };
-  const ofKin = (body: object): ChatRequest => translated(body, { capabilities: kin });
+  const translateForKin = (body: object): ChatRequest => translated(body, { capabilities: kin });
 
   it('preserves cache marks at their positions', () => {
     const system = [
@@ -303,12 +303,12 @@ describe('toChatRequest for upstreams with the same features', () => {
     const inner = { type: 'tool_result', tool_use_id: 'b', content: [{ type: 'text', text: 'two', ...mark }] };
     const messages = [
       { role: 'user', content: [{ type: 'text', text: 'Hello', ...mark }, png] },
-      asked('a', 'b'),
+      createCalls('a', 'b'),
       { role: 'user', content: [result, inner] },
       { role: 'assistant', content: [{ type: 'text', text: 'So.', ...mark }] },
       { role: 'system', content: [{ type: 'text', text: 'Now in French.', ...mark }] },
     ];
-    expect(ofKin({ system, messages }).messages).toMatchObject([
+    expect(translateForKin({ system, messages }).messages).toMatchObject([
       { role: 'system', content: system },
       { role: 'user', content: [{ type: 'text', text: 'Hello', ...mark }, pngPart] },
       { role: 'assistant' },
@@ -321,7 +321,7 @@ describe('toChatRequest for upstreams with the same features', () => {
 
   it('converts content without marks as for other upstreams', () => {
     const body = { system: [{ type: 'text', text: 'a' }], messages: [hello, { role: 'assistant', content: 'b' }] };
-    expect(ofKin(body)).toEqual(translated(body));
+    expect(translateForKin(body)).toEqual(translated(body));
   });
 
   it.each([
@@ -334,9 +334,9 @@ describe('toChatRequest for upstreams with the same features', () => {
     [{ thinking: { type: 'adaptive' } }, { thinking: { type: 'adaptive' } }],
     [{ thinking: { type: 'adaptive' }, output_config: { effort: 'low' } }, { reasoning_effort: 'low' }],
   ])('converts %j to %j', (body, expected) => {
-    const { top_k, thinking, reasoning_effort } = ofKin(body);
-    const told = { top_k, thinking, ...('reasoning_effort' in expected && { reasoning_effort }) };
-    expect(JSON.parse(JSON.stringify(told))).toEqual(expected);
+    const { top_k, thinking, reasoning_effort } = translateForKin(body);
+    const translatedFields = { top_k, thinking, ...('reasoning_effort' in expected && { reasoning_effort }) };
+    expect(JSON.parse(JSON.stringify(translatedFields))).toEqual(expected);
   });
 });
 
@@ -347,7 +347,7 @@ describe('toChatRequest for content that becomes text', () => {
     expect(
       messagesOf(
         hello,
-        asked('a'),
+        createCalls('a'),
         { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'a', content: [reference] }] },
         { role: 'system', content: [change('tool_addition'), change('tool_removal')] },
       ).slice(2),

@@ -12,7 +12,7 @@ function unsupportedOf(body: object, capabilities = stranger): UnsupportedFields
   return findUnsupported(parseMessagesRequest({ model: 'm', max_tokens: 10, messages: [hello], ...body }), capabilities);
 }
 
-function faultOf(body: object): string | undefined {
+function getErrorText(body: object): string | undefined {
   const { error: fault } = unsupportedOf(body);
   return fault && toMessagesError(fault, 'id').error.message.split(',')[0];
 }
@@ -85,7 +85,7 @@ describe('findUnsupported for required content', () => {
     [ofSystem({ type: 'tool_addition', tool: { type: 'tool_definition' } }), 'messages.1.content.0.type: is tool_addition'],
     [{ system: [{ type: 'image', text: '' }] }, 'system.0.type: is image'],
   ])('returns an error for %j', (body, message) => {
-    expect(faultOf(body)).toBe(message);
+    expect(getErrorText(body)).toBe(message);
   });
 
   it.each([

@@ -13,7 +13,8 @@ export interface UnsupportedFields {
   readonly error: ParleyError | undefined;
 }
 
-const wayOut = 'which this deployment does not support. Remove it, or use a deployment whose upstream supports the Messages API';
+const unsupported =
+  'which this deployment does not support. Remove it, or use a deployment whose upstream supports the Messages API';
 const maxNameLength = 64;
 const maxNames = 1000;
 
@@ -107,7 +108,7 @@ class Search {
 
   #refuse(name: string, param: string, claim: string): void {
     this.#ignore(name);
-    this.#error ??= createRequestError(param, `${claim}, ${wayOut}`);
+    this.#error ??= createRequestError(param, `${claim}, ${unsupported}`);
   }
 }
 

@@ -29,7 +29,7 @@ type Described = {
 };
 
 /** OpenAPI document of a service without a configuration. */
-const whole = JSON.parse(
+const fullDocument = JSON.parse(
   JSON.stringify(toOpenApi(apiOperations({ aliases: { compat: ['openai'], msgapi: ['anthropic'] } }), '1.2.3')),
 ) as Described;
 
@@ -145,7 +145,7 @@ describe('toOpenApi', () => {
   });
 
   test('creates a valid document for all operations', async () => {
-    expect((await validate(JSON.parse(JSON.stringify(whole)) as Record<string, unknown>)).errors ?? []).toEqual([]);
+    expect((await validate(JSON.parse(JSON.stringify(fullDocument)) as Record<string, unknown>)).errors ?? []).toEqual([]);
   });
 
   test('describes defaults as text and makes fields with a default optional', () => {
@@ -156,11 +156,14 @@ describe('toOpenApi', () => {
       properties: { a: { type: 'string' }, size: { type: 'integer', description: 'How big. Default: `1`.' } },
       additionalProperties: true,
     });
-    expect(JSON.stringify(whole)).not.toMatch(/"(default(?!":\{"description")|errorMessage)":/);
+    expect(JSON.stringify(fullDocument)).not.toMatch(/"(default(?!":\{"description")|errorMessage)":/);
   });
 
   test('allows additional fields in requests and in objects without properties', () => {
-    const schemas = JSON.parse(JSON.stringify(whole.components.schemas)) as Record<string, { additionalProperties?: unknown }>;
+    const schemas = JSON.parse(JSON.stringify(fullDocument.components.schemas)) as Record<
+      string,
+      { additionalProperties?: unknown }
+    >;
     expect(schemas.ChatRequest?.additionalProperties).toBe(true);
     expect(JSON.stringify(schemas.ChatRequest)).toContain('"state":{"type":"object","description"');
     expect(JSON.stringify(schemas)).not.toMatch(/\{"type":"object"(,"description":"[^"]*")?\}/);
@@ -168,17 +171,17 @@ describe('toOpenApi', () => {
   });
 
   test('contains only string constants, which client generators support', () => {
-    expect(JSON.stringify(whole)).not.toMatch(/"const":[^"]/);
+    expect(JSON.stringify(fullDocument)).not.toMatch(/"const":[^"]/);
   });
 
   test('lets clients read the message of a response that may be a completion or a chunk', () => {
-    const { Completion, Chunk } = whole.components.schemas as Record<string, object>;
+    const { Completion, Chunk } = fullDocument.components.schemas as Record<string, object>;
     for (const schema of [Completion, Chunk])
       expect(schema).toMatchObject({ properties: { choices: { items: { properties: { message: { type: 'object' } } } } } });
   });
 
   test('describes the errors of the messages surface in its dialect and all others in the compat dialect', () => {
-    const shapes = Object.entries(whole.paths).flatMap(([path, methods]) =>
+    const shapes = Object.entries(fullDocument.paths).flatMap(([path, methods]) =>
       Object.entries(methods).flatMap(([method, { responses }]) =>
         Object.entries(responses)
           .filter(([status]) => Number(status) >= 400 && method !== 'head' && path !== '/ready')
@@ -196,7 +199,7 @@ describe('toOpenApi', () => {
   });
 
   test('requires all fields of a stage in a completion, and only the index in a chunk', () => {
-    const { Stage, StageDelta, Completion, Chunk } = whole.components.schemas as Record<string, { required: string[] }>;
+    const { Stage, StageDelta, Completion, Chunk } = fullDocument.components.schemas as Record<string, { required: string[] }>;
     expect(Stage?.required).toEqual(['index', 'name', 'status']);
     expect(StageDelta?.required).toEqual(['index']);
     expect(JSON.stringify(Completion)).toContain('#/components/schemas/Stage"');
@@ -205,11 +208,11 @@ describe('toOpenApi', () => {
   });
 
   test('omits content from errors of HEAD', () => {
-    expect(whole.paths['/v1/files/{bucket}/{path}']?.head?.responses['404']).not.toHaveProperty('content');
+    expect(fullDocument.paths['/v1/files/{bucket}/{path}']?.head?.responses['404']).not.toHaveProperty('content');
   });
 
   test('lists x-api-key only below the aliases of the messages surface', () => {
-    const takers = Object.entries(whole.paths).filter(([, methods]) => /xApiKey/.test(JSON.stringify(methods)));
+    const takers = Object.entries(fullDocument.paths).filter(([, methods]) => /xApiKey/.test(JSON.stringify(methods)));
     expect(takers.map(([path]) => path)).toEqual(
       ['messages', 'messages/count_tokens', 'models', 'models/{id}'].map((path) => `/anthropic/v1/${path}`),
     );

@@ -31,13 +31,13 @@ const errors: readonly ErrorCode[] = [
   ...callErrors,
 ];
 
-interface Words {
+interface OperationText {
   readonly id: string;
   readonly summary: string;
   readonly example: Readonly<Record<string, unknown>>;
 }
 
-const texts: Readonly<Record<PassThroughApi, Words>> = {
+const texts: Readonly<Record<PassThroughApi, OperationText>> = {
   completions: {
     id: 'createCompletion',
     summary: 'Complete a text',
@@ -71,7 +71,7 @@ const texts: Readonly<Record<PassThroughApi, Words>> = {
 const description =
   'Parley forwards the request to an upstream of the model and returns its response unchanged. Parley replaces only `model` in the request and validates the listed fields. ' +
   'One of the model’s upstreams must list the API in `api`. ';
-const ofForms =
+const formDescription =
   'Parley forwards a form while it arrives. The field `model` may have any position. If more than 32 MiB arrive before it, the response is 413.';
 
 /** Returns the operation of one API at one path. */
@@ -85,7 +85,7 @@ export function passThroughOperation(api: PassThroughApi, location: Place): ApiO
     id: `${id}_${location.suffix}`,
     tag: 'Further APIs',
     summary,
-    description: description + (traits.accepts === 'json' ? '' : ofForms),
+    description: description + (traits.accepts === 'json' ? '' : formDescription),
     parameters: [...location.toParameters(exampleNames.others), ...(traits.accepts === 'either' ? [traceparent] : [])],
     body: toBody(api, location.isNamedByBody, { ...model, ...example }),
     answers: [toAnswer(api)],

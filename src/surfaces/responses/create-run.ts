@@ -138,10 +138,10 @@ function isForeignState(item: AnyItem, { id }: Deployment): boolean {
 /** Returns the maximum size of the request. The requested output is subtracted from the total limit. */
 function getMaxPromptTokens({ limits }: Deployment, { max_output_tokens: output = 0 }: ResponsesRequest): number | undefined {
   const { maxPromptTokens, maxTotalTokens } = limits ?? {};
-  const ofTotal = maxTotalTokens === undefined ? undefined : Math.max(0, maxTotalTokens - output);
-  return maxPromptTokens === undefined || ofTotal === undefined
-    ? (maxPromptTokens ?? ofTotal)
-    : Math.min(maxPromptTokens, ofTotal);
+  const maxFromTotal = maxTotalTokens === undefined ? undefined : Math.max(0, maxTotalTokens - output);
+  return maxPromptTokens === undefined || maxFromTotal === undefined
+    ? (maxPromptTokens ?? maxFromTotal)
+    : Math.min(maxPromptTokens, maxFromTotal);
 }
 
 /** Returns whether one of the upstreams supports the Responses API. */
@@ -182,7 +182,7 @@ function fitItems(items: readonly AnyItem[], { maxTokens, mayDrop, countTokens }
   if (tokens <= maxTokens) return items;
   const from = (start: number): AnyItem[] => items.filter((item, index) => index >= start || isRequired(item));
   const fits = (start: number): boolean => countTokens(from(start)) <= maxTokens;
-  const start = mayDrop ? firstThat(listStarts(items), fits) : undefined;
+  const start = mayDrop ? findFirst(listStarts(items), fits) : undefined;
   if (start !== undefined) return from(start);
   const suggestion = mayDrop ? 'Its last item alone is too long' : 'Shorten the input, or set truncation to "auto"';
   throw new ParleyError(
@@ -211,7 +211,7 @@ function isRequired(item: AnyItem): boolean {
 }
 
 /** Returns the first position for which the condition holds. The condition must hold for all later positions too. */
-function firstThat(positions: readonly number[], holds: (position: number) => boolean): number | undefined {
+function findFirst(positions: readonly number[], holds: (position: number) => boolean): number | undefined {
   let low = 0;
   let high = positions.length;
   while (low < high) {

@@ -166,7 +166,7 @@ class ResponseWriter implements EventWriter {
   }
 
   toErrorEvent(error: ParleyError): string {
-    return toBytes(this.#relayed === undefined ? this.#last : endOfBroken(this.#relayed, error)) + endMark;
+    return toBytes(this.#relayed === undefined ? this.#last : buildFailureEvents(this.#relayed, error)) + endMark;
   }
 }
 
@@ -198,7 +198,7 @@ export function buildHeaders(context: RequestContext, ignored: readonly string[]
  * Returns the final events of a forwarded stream that ended early. They contain the upstream's response and continue its
  * sequence numbers.
  */
-function endOfBroken({ first, last }: { first: string; last: string }, error: ParleyError): ResponseEvent[] {
+function buildFailureEvents({ first, last }: { first: string; last: string }, error: ParleyError): ResponseEvent[] {
   const opening = parseValues(first).find(({ response }) => isJsonObject(response))?.response;
   const number = parseValues(last).at(-1)?.sequence_number;
   const next = typeof number === 'number' ? number + 1 : 0;

@@ -168,8 +168,8 @@ async function serveCompact(deps: ResponsesDeps, exchange: Exchange): Promise<vo
   const { target, value } = await authorizeByModel(deps, exchange);
   const { model, input, instructions, previous_response_id, prompt_cache_key } = parseResponsesRequest(value);
   const request = { model, input, ...withoutAbsent({ instructions, previous_response_id, prompt_cache_key }) };
-  const looked = await keeperFor(deps, target).read(target, request);
-  const opened = { ...looked, input: [...looked.input, compactionPrompt] };
+  const existing = await keeperFor(deps, target).read(target, request);
+  const opened = { ...existing, input: [...existing.input, compactionPrompt] };
   const { run, input: ask, sealFor } = await readyRun(deps, context, { target, request, body: { ...request }, opened });
   const reply = new CompactReply(context, { run, seal: sealFor });
   await context.follow(deps.calls.answer(target, ask, reply), reply);

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { openFolder } from '#test/temporary-folder.ts';
 import { uiRoutes } from './routes.ts';
 
-const given = { listWays: async () => [], settings: () => ({ conversations: 'server', sharing: true, offline: true }) as const };
+const deps = { listWays: async () => [], settings: () => ({ conversations: 'server', sharing: true, offline: true }) as const };
 
 describe('uiRoutes', () => {
   it('reads the page once, on the first request', async () => {
@@ -14,7 +14,7 @@ describe('uiRoutes', () => {
     await mkdir(join(folder.path, 'assets'));
     await writeFile(join(folder.path, 'index.html'), 'first');
     const app = fastify();
-    uiRoutes(app, { folder: folder.path, ...given });
+    uiRoutes(app, { folder: folder.path, ...deps });
     await writeFile(join(folder.path, 'index.html'), 'second');
     await writeFile(join(folder.path, 'assets/a.js'), 'script');
     await app.ready();
@@ -30,7 +30,7 @@ describe('uiRoutes', () => {
     await mkdir(page);
     await writeFile(join(page, 'index.html'), 'first');
     const app = fastify();
-    uiRoutes(app, { folder: page, ...given });
+    uiRoutes(app, { folder: page, ...deps });
     await rename(page, `${page}-away`);
     expect((await app.inject('/')).statusCode).toBe(500);
     await rename(`${page}-away`, page);
@@ -40,7 +40,7 @@ describe('uiRoutes', () => {
   it('returns build instructions if the page is not built', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'parley-page-'));
     const app = fastify();
-    uiRoutes(app, { folder, ...given });
+    uiRoutes(app, { folder, ...deps });
     const answer = await app.inject('/');
     expect([answer.statusCode, answer.body]).toEqual([503, expect.stringContaining('npm run build:web')]);
     await rm(folder, { recursive: true });

@@ -56,9 +56,9 @@ export class FormReader {
   /** Yields the content of the part whose header was read last. */
   async *content(): AsyncGenerator<Uint8Array> {
     yield* this.#reader.piecesBefore(this.#delimiter);
-    const behind = await this.#reader.exactly(2);
-    if (behind !== '\r\n' && behind !== '--') throw malformedForm('the boundary occurs inside a part');
-    this.#isAtEnd = behind === '--';
+    const suffix = await this.#reader.exactly(2);
+    if (suffix !== '\r\n' && suffix !== '--') throw malformedForm('the boundary occurs inside a part');
+    this.#isAtEnd = suffix === '--';
   }
 }
 
@@ -146,8 +146,8 @@ class PieceReader {
         yield this.#consume(end, end + mark.length);
         return;
       }
-      const sure = Math.max(this.#buffered.length - mark.length + 1, 0);
-      if (sure > 0) yield this.#consume(sure, sure);
+      const safeLength = Math.max(this.#buffered.length - mark.length + 1, 0);
+      if (safeLength > 0) yield this.#consume(safeLength, safeLength);
       await this.#pull();
     }
   }

@@ -19,7 +19,7 @@ interface Following {
 }
 
 /** Polling interval for events of another node's run. */
-const lookMs = 200;
+const pollMs = 200;
 /** Maximum number of consecutive store errors. Then the reader is disconnected and can resume after its last event. */
 const maxFailures = 100;
 
@@ -37,7 +37,7 @@ export async function streamRun(
   let failures = 0;
   while (!response.destroyed) {
     if (isOver()) return stream.abandon();
-    const changed = runs.waitForChange(location.id, lookMs);
+    const changed = runs.waitForChange(location.id, pollMs);
     const batch = await readOn(responses.runs, location, last).catch(() => undefined);
     failures = batch === undefined ? failures + 1 : 0;
     if (failures > maxFailures) return stream.abandon();

@@ -57,8 +57,8 @@ const added: NamedSchema = { name: 'NewItems', schema: { type: 'object', require
 
 const errors: readonly ErrorCode[] = [...keyErrors, 'response_not_found'];
 /** Below an ID that is not a conversation ID, the path refers to a conversation file in the bucket with that name. */
-const ofItems: readonly ErrorCode[] = [...errors, 'access_denied'];
-const inBody: readonly ErrorCode[] = [...errors, ...bodyErrors];
+const itemErrors: readonly ErrorCode[] = [...errors, 'access_denied'];
+const updateErrors: readonly ErrorCode[] = [...errors, ...bodyErrors];
 const include = inQuery('include', 'Additional fields, such as `reasoning.encrypted_content`. Repeatable.');
 const limit = inQuery('limit', 'Number of items, from 1 to 100. Default: 20.', {
   schema: { type: 'integer', minimum: 1, maximum: 100 },
@@ -184,7 +184,7 @@ function conversationOperations(base: string): Described[] {
         parameters: [inConversation],
         body: json(changed, { topic: { summary: 'Another topic', value: { metadata: { topic: 'farewells' } } } }),
         answers: answers,
-        errors: inBody,
+        errors: updateErrors,
       },
     },
     {
@@ -195,7 +195,7 @@ function conversationOperations(base: string): Described[] {
     },
     {
       ...{ method: 'get', path: list, id: 'listConversationItems', summary: 'List the items of a conversation' },
-      ...{ parameters: [inConversation, ...paging], answers: page, errors: [...ofItems, 'invalid_request'] },
+      ...{ parameters: [inConversation, ...paging], answers: page, errors: [...itemErrors, 'invalid_request'] },
     },
     {
       ...{ method: 'post', path: list, id: 'addConversationItems', summary: 'Add items to a conversation' },
@@ -203,18 +203,18 @@ function conversationOperations(base: string): Described[] {
         parameters: [inConversation, include],
         body: json(added, { hello: { summary: 'A message', value: hello } }),
         answers: page,
-        errors: inBody,
+        errors: updateErrors,
       },
     },
     {
       ...{ method: 'get', path: `${list}/{item}`, id: 'getConversationItem', summary: 'Get an item of a conversation' },
       parameters: [inConversation, inItem, include],
       answers: [{ status: 200, description: 'The item.', content: json(item) }],
-      errors: ofItems,
+      errors: itemErrors,
     },
     {
       ...{ method: 'delete', path: `${list}/{item}`, id: 'deleteConversationItem', summary: 'Delete an item of a conversation' },
-      ...{ parameters: [inConversation, inItem], answers: answers, errors: ofItems },
+      ...{ parameters: [inConversation, inItem], answers: answers, errors: itemErrors },
     },
   ];
 }

@@ -75,7 +75,7 @@ class Messages {
   add(item: AnyItem, at: string): void {
     if (!isOwnItem(item)) {
       if (this.#conversing.isNative) return;
-      throw createRequestError(`${at}.type`, `is ${item.type}, ${wayOut}`);
+      throw createRequestError(`${at}.type`, `is ${item.type}, ${unsupported}`);
     }
     switch (item.type) {
       case 'message':
@@ -281,7 +281,8 @@ class Messages {
   }
 }
 
-const wayOut = 'which this deployment does not support. Remove it, or use a deployment whose upstream supports the Responses API';
+const unsupported =
+  'which this deployment does not support. Remove it, or use a deployment whose upstream supports the Responses API';
 const summaryHeading = 'What was said so far, in short:';
 
 /** Returns the output of a server's call for the model. */
