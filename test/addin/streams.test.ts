@@ -164,7 +164,7 @@ describe('no reply', () => {
       type: 'error',
       error: {
         type: 'api_error',
-        message: 'The service behind this gateway is unreachable or closed the connection. Try again.',
+        message: 'The upstream service is unreachable or closed the connection. Try again.',
       },
     });
   });

@@ -6,12 +6,8 @@ import { toCallerFields } from './forwarded-fields.ts';
 import { type OwnAnswer, refusal, sendOwn } from './own-answer.ts';
 
 const timeouts: ReadonlySet<string> = new Set(['connect_timeout', 'first_byte_timeout', 'idle_timeout']);
-const unreachable = refusal(
-  502,
-  'api_error',
-  'The service behind this gateway is unreachable or closed the connection. Try again.',
-);
-const tooSlow = refusal(504, 'api_error', 'The service behind this gateway did not respond in time. Try again.');
+const unreachable = refusal(502, 'api_error', 'The upstream service is unreachable or closed the connection. Try again.');
+const tooSlow = refusal(504, 'api_error', 'The upstream service did not respond in time. Try again.');
 
 /**
  * Forwards the service's response to the client unchanged. Each read becomes one write, and the headers are written together

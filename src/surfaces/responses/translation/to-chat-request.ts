@@ -171,7 +171,7 @@ function toChatTools(request: ResponsesRequest, tools: readonly ResponsesTool[],
   const offers = [...offered.all].filter(([name]) => offered.isAllowed(name)).map(([, { offer }]) => offer);
   if (offers.length === 0 && !runsRemote) {
     if (!isNative && allowed.choice !== undefined && allowed.choice !== 'auto' && allowed.choice !== 'none')
-      throw createRequestError('tool_choice', 'requires a call, but this deployment can call none of the tools');
+      throw createRequestError('tool_choice', 'requires a call, but this deployment cannot call any of the tools');
     return { offered, fields: {}, ignored: unsupported };
   }
   const { parallel_tool_calls } = request;
